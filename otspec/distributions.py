@@ -1,0 +1,344 @@
+"""What a distribution is: the one door through which every probability enters.
+
+Arithmetic follows the input. Floats of any width become float64; integers, ``Fraction``,
+``Decimal`` and strings such as ``"3/10"`` become an object array of ``Fraction`` and stay
+exact through every function of the package. The two never meet: a mixture is an error.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+Distribution: TypeAlias = npt.NDArray[Any]
+"""A checked, read-only array of shape (n,): float64, or object holding ``Fraction``."""
+Number: TypeAlias = float | Fraction
+DistributionLike: TypeAlias = Any
+"""Whatever :func:`as_distribution` takes: a list, tuple or array of numbers or strings."""
+
+SUM_TOLERANCE = 1e-9
+"""How far a float sum may be from 1 before it is refused (design: nothing silently renormalises)."""
+
+
+def as_distribution(
+    values: DistributionLike, name: str = "distribution", *, normalize: bool = False
+) -> Distribution:
+    """Check a sequence of probabilities and return it as an array.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        Floats (any width), or exact numbers: ``int``, ``Fraction``, ``Decimal``, strings such
+        as ``"3/10"`` or ``"0.3"``. Zeros are legal. Integers next to floats count as floats.
+    name : str
+        What error messages call the argument.
+    normalize : bool
+        Scale to sum 1 instead of refusing another sum.
+
+    Returns
+    -------
+    ndarray, shape (n,), read-only
+        float64 for floats, object array of ``Fraction`` for exact input. Float sums within
+        1e-9 of 1 are scaled to 1; exact sums must be exactly 1.
+
+    Raises
+    ------
+    ValueError
+        Not one-dimensional, empty, a mixture of floats and exact numbers, not a number, NaN,
+        infinite, negative, or a wrong sum. The message names the argument, index and value.
+
+    Notes
+    -----
+    Law: ``as_distribution`` is idempotent.
+
+    Examples
+    --------
+    >>> as_distribution([0.5, 0.5])
+    array([0.5, 0.5])
+    >>> as_distribution(["1/2", "0.3", "1/5"])
+    array([Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)], dtype=object)
+    >>> as_distribution([3, 1], normalize=True)
+    array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
+    """
+    array = as_numbers(values, name)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, but has shape {array.shape}: pass one row at a time"
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: a distribution needs at least one token")
+    _refuse_improper(array, name)
+    array = _scaled(array, name, normalize)
+    array.flags.writeable = False
+    return array
+
+
+def as_pair(
+    draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
+) -> tuple[Distribution, Distribution]:
+    """Check a draft and a target that are to be compared.
+
+    Parameters
+    ----------
+    draft, target : array_like, shape (n,)
+        As for :func:`as_distribution`.
+    normalize : bool
+        Scale both to sum 1.
+
+    Returns
+    -------
+    draft, target : ndarray, shape (n,)
+        Of one length and one arithmetic.
+
+    Raises
+    ------
+    ValueError
+        As :func:`as_distribution`; also for different lengths, or one exact and one float.
+    """
+    checked = (
+        as_distribution(draft, "draft", normalize=normalize),
+        as_distribution(target, "target", normalize=normalize),
+    )
+    check_alike("draft", checked[0], "target", checked[1])
+    return checked
+
+
+def as_k(k: Any, name: str = "k") -> int:
+    """Check a number of drafts.
+
+    Raises
+    ------
+    ValueError
+        Not an integer (``True`` and ``2.0`` are not), or below 1.
+
+    Examples
+    --------
+    >>> as_k(4)
+    4
+    """
+    if isinstance(k, (bool, np.bool_)):
+        raise ValueError(f"{name} must be an integer, got {k!r}: pass the number of drafts")
+    try:
+        number = operator.index(k)
+    except TypeError:
+        raise ValueError(
+            f"{name} must be an integer, got {k!r}: pass the number of drafts, such as {name}=2"
+        ) from None
+    if number < 1:
+        raise ValueError(f"{name} must be at least 1, got {number}: at least one draft is needed")
+    return number
+
+
+def as_numbers(values: Any, name: str) -> Array:
+    """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape.
+
+    Raises
+    ------
+    ValueError
+        Something that is not a real number, or floats next to exact numbers.
+    """
+    if isinstance(values, (str, bytes, dict, set, frozenset)) or values is None:
+        raise ValueError(
+            f"{name} must be a list or array of probabilities, got {_shown(values)}: "
+            "pass for instance [0.5, 0.3, 0.2]"
+        )
+    if isinstance(values, (list, tuple)):
+        return _from_elements(np.asarray(_boxed(values, name), dtype=object), name)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"{name} cannot be read as an array ({error}): convert it to a NumPy array first"
+        ) from error
+    if array.dtype.kind == "f":
+        return array.astype(np.float64)  # a copy: the caller's array stays writeable
+    if array.dtype.kind in "iuOU":
+        return _from_elements(array.astype(object), name)
+    raise ValueError(
+        f"{name} has dtype {array.dtype}, which holds no probabilities: convert it with "
+        "astype(float), or pass Fractions"
+    )
+
+
+def is_exact(array: Array) -> bool:
+    """Whether an array that has passed the door holds ``Fraction`` rather than float64."""
+    return array.dtype == object
+
+
+def as_number(value: Any, like: Array) -> Number:
+    """Return a scalar in the arithmetic of ``like``: ``Fraction`` or ``float``.
+
+    Sums over empty object arrays give the integer 0, and NumPy sums give its own scalars;
+    public results are one of the two plain types.
+    """
+    return Fraction(value) if is_exact(like) else float(value)
+
+
+def complement(probabilities: Distribution) -> Array:
+    """Return 1 − p token by token, without losing the digits of a token close to 1.
+
+    Only one token can exceed one half; for that one the others are added up instead, so that
+    the result is zero only when it really is.
+    """
+    rest: Array = 1 - probabilities
+    heavy = int(np.argmax(probabilities))
+    rest[heavy] = probabilities[:heavy].sum() + probabilities[heavy + 1 :].sum()
+    return rest
+
+
+def check_alike(first_name: str, first: Array, second_name: str, second: Array) -> None:
+    """Refuse two distributions of different length or different arithmetic.
+
+    Raises
+    ------
+    ValueError
+        Naming both, and what to change.
+    """
+    if len(first) != len(second):
+        raise ValueError(
+            f"{first_name} has {len(first)} tokens and {second_name} has {len(second)}: "
+            "both must be over the same vocabulary"
+        )
+    if is_exact(first) != is_exact(second):
+        exact, inexact = (
+            (first_name, second_name) if is_exact(first) else (second_name, first_name)
+        )
+        raise ValueError(
+            f"{exact} is exact but {inexact} is float: write both as Fractions or strings such as "
+            "'3/10', or both as floats"
+        )
+
+
+def token_set(tokens: Iterable[int], n: int) -> IntArray:
+    """Return distinct token ids in ascending order.
+
+    Raises
+    ------
+    ValueError
+        An id that is not an integer in 0..n−1.
+    """
+    try:
+        ids = sorted({operator.index(token) for token in tokens})
+    except TypeError:
+        raise ValueError("tokens must be a collection of integer token ids") from None
+    for token in ids[:1] + ids[-1:]:
+        if not 0 <= token < n:
+            raise ValueError(f"tokens holds {token}, but token ids run from 0 to {n - 1}")
+    return np.array(ids, dtype=np.intp)
+
+
+def _boxed(values: Any, name: str) -> Array:
+    """Put nested lists into an object array without letting NumPy turn strings into numbers."""
+    if any(isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) for value in values):
+        rows = [_boxed(list(row), name) if np.iterable(row) else None for row in values]
+        shapes = {None if row is None else row.shape for row in rows}
+        if len(shapes) != 1 or None in shapes:
+            raise ValueError(f"{name} is ragged: its rows must have one length")
+        return np.stack([row for row in rows if row is not None])
+    boxed = np.empty(len(values), dtype=object)
+    boxed[:] = values
+    return boxed
+
+
+def _from_elements(boxed: Array, name: str) -> Array:
+    """Decide the arithmetic of an object array element by element."""
+    flat = boxed.ravel().tolist()
+    first_float = first_exact = None
+    for index, value in enumerate(flat):
+        if isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name}[{index}] is {value!r}: pass numbers, not truth values")
+        if isinstance(value, (float, np.floating)):
+            first_float = index if first_float is None else first_float
+        elif not isinstance(value, numbers.Integral):
+            first_exact = index if first_exact is None else first_exact
+    if first_float is not None and first_exact is not None:
+        raise ValueError(
+            f"{name} mixes floats ({name}[{first_float}] = {flat[first_float]!r}) and exact numbers "
+            f"({name}[{first_exact}] = {_shown(flat[first_exact])}): write all as floats, or all "
+            "as Fractions or strings such as '3/10'"
+        )
+    if first_float is not None:
+        try:
+            return np.array(flat, dtype=np.float64).reshape(boxed.shape)
+        except OverflowError:
+            raise ValueError(f"{name} holds an integer beyond the range of floats") from None
+    exact = np.empty(len(flat), dtype=object)
+    exact[:] = [_fraction(value, f"{name}[{index}]") for index, value in enumerate(flat)]
+    return exact.reshape(boxed.shape)
+
+
+def _fraction(value: Any, place: str) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    try:
+        if isinstance(value, numbers.Rational):
+            return Fraction(int(value.numerator), int(value.denominator))
+        if isinstance(value, (str, Decimal)):
+            return Fraction(value)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        pass
+    raise ValueError(
+        f"{place} is {_shown(value)}, which is not a finite number: write a float, an integer or a "
+        "fraction such as '3/10'"
+    )
+
+
+def _refuse_improper(array: Distribution, name: str) -> None:
+    if not is_exact(array):
+        # One pass each for the two extremes; min and max are NaN if anything is.
+        if array.min() >= 0 and array.max() < np.inf:
+            return
+        unusable = np.flatnonzero(~np.isfinite(array))
+        if unusable.size:
+            index = int(unusable[0])
+            raise ValueError(
+                f"{name}[{index}] is {array[index]}: every probability must be a finite number; "
+                "look at where it was computed"
+            )
+    negative = np.flatnonzero(array < 0)
+    if negative.size:
+        index = int(negative[0])
+        raise ValueError(
+            f"{name}[{index}] is {array[index]}, which is negative: probabilities are at least 0 "
+            "(if these are logits, take their softmax first)"
+        )
+
+
+def _scaled(array: Distribution, name: str, normalize: bool) -> Distribution:
+    total = array.sum()
+    if total == 0 and normalize:
+        raise ValueError(f"{name} is zero everywhere: there is nothing to normalise")
+    if is_exact(array):
+        if total == 1:
+            return array
+        if not normalize:
+            raise ValueError(f"{name} sums to {total}, not exactly 1: pass normalize=True to scale")
+        exact: Distribution = array / total
+        return exact
+    if not math.isfinite(total):
+        raise ValueError(f"{name} sums to {total}: scale it down before passing it")
+    # Pairwise summation of scaled values is within this of 1, so scaling again changes nothing.
+    if abs(total - 1) <= np.finfo(float).eps * (2 + math.log2(len(array))):
+        return array
+    if abs(total - 1) > SUM_TOLERANCE and not normalize:
+        raise ValueError(
+            f"{name} sums to {float(total)!r}, not 1 (within {SUM_TOLERANCE:g}): "
+            "pass normalize=True to scale"
+        )
+    scaled: Distribution = array / total
+    return scaled
+
+
+def _shown(value: Any, most: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -1,0 +1,194 @@
+"""What every draft law answers, and the answers that follow from its table of tuples."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
+import numpy as np
+
+from otspec.distributions import (
+    Array,
+    Distribution,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    token_set,
+)
+
+TABLE_LIMIT = 20_000_000
+"""Most integers that a table of tuples may hold (160 MB) before it is refused."""
+
+
+class DraftLaw(ABC):
+    """The joint law of k draft tokens over a vocabulary of n tokens.
+
+    Subclasses give :attr:`k`, :attr:`n`, :meth:`_table_rows`, :meth:`_table` and a token
+    distribution that fixes the arithmetic; what is answered here by the table they answer by
+    formula where there is one.
+    """
+
+    k: int
+    """Number of drafts."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Vocabulary size."""
+
+    @property
+    @abstractmethod
+    def exact(self) -> bool:
+        """Whether probabilities are ``Fraction`` rather than float."""
+
+    @abstractmethod
+    def _table_rows(self) -> int:
+        """Return how many rows :meth:`_table` would have, without building it."""
+
+    @abstractmethod
+    def _table(self) -> tuple[IntArray, Array]:
+        """Return tuples (m, k) and masses (m,); zero masses may be among them."""
+
+    def tuples(self) -> tuple[IntArray, Array]:
+        """Return every tuple of positive probability with its probability.
+
+        Returns
+        -------
+        tuples : ndarray of int, shape (m, k)
+        masses : ndarray, shape (m,)
+            float64 or ``Fraction``; they sum to 1.
+
+        Raises
+        ------
+        ValueError
+            The table would hold more than 20 million token ids.
+        """
+        size = self._table_rows() * self.k
+        if size > TABLE_LIMIT:
+            raise ValueError(
+                f"a table of {self._table_rows():,} draft tuples (n = {self.n}, k = {self.k}) is "
+                "too large: use a smaller vocabulary, or inside() and sample(), which need no table"
+            )
+        tuples, masses = self._table()
+        possible = masses > 0
+        return tuples[possible], masses[possible]
+
+    def inside(self, tokens: Iterable[int]) -> Number:
+        """Return the probability that every draft lies in a token set.
+
+        Parameters
+        ----------
+        tokens : iterable of int
+            Token ids; order and repetition do not matter.
+
+        Returns
+        -------
+        float or Fraction
+
+        Raises
+        ------
+        ValueError
+            A token id out of range.
+        """
+        members = token_set(tokens, self.n)
+        if len(members) == 0:
+            return self._number(0)
+        return self._inside(members)
+
+    def _inside(self, members: IntArray) -> Number:
+        """Answer :meth:`inside` for distinct ascending ids, at least one."""
+        tuples, masses = self.tuples()
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[members] = True
+        return self._number(masses[chosen[tuples].all(axis=1)].sum())
+
+    def inside_prefixes(self, order: IntArray) -> Array:
+        """Return P(all drafts inside order[:j]) for every j at once.
+
+        Parameters
+        ----------
+        order : ndarray of int, shape (n,)
+            A permutation of the token ids.
+
+        Returns
+        -------
+        ndarray, shape (n + 1,)
+            Entry j is ``inside(order[:j])``; entry 0 is 0.
+        """
+        tuples, masses = self.tuples()
+        rank = np.empty(self.n, dtype=np.intp)
+        rank[order] = np.arange(self.n)
+        completed = np.zeros(self.n + 1, dtype=masses.dtype)
+        np.add.at(completed, rank[tuples].max(axis=1) + 1, masses)
+        inside: Array = np.cumsum(completed)
+        return inside
+
+    def marginal(self, i: int) -> Distribution:
+        """Return the law of draft i alone.
+
+        Parameters
+        ----------
+        i : int
+            Which draft, from 0 to k − 1 in the order of drawing.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            No such draft.
+        """
+        if not 0 <= i < self.k:
+            raise ValueError(f"i is {i}, but drafts are numbered from 0 to {self.k - 1}")
+        return self._marginal(i)
+
+    def _marginal(self, i: int) -> Distribution:
+        tuples, masses = self.tuples()
+        marginal = np.zeros(self.n, dtype=masses.dtype)
+        np.add.at(marginal, tuples[:, i], masses)
+        return marginal
+
+    def sample(self, rng: np.random.Generator, size: int) -> IntArray:
+        """Draw tuples of drafts.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int
+            How many tuples.
+
+        Returns
+        -------
+        ndarray of int, shape (size, k)
+            A token of probability zero is never drawn. Exact probabilities are rounded to
+            float64 for the draw.
+        """
+        if size < 0:
+            raise ValueError(f"size is {size}: it must be at least 0")
+        return self._sample(rng, size)
+
+    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
+        tuples, masses = self.tuples()
+        return tuples[draw(rng, masses, size)]
+
+    def _number(self, value: object) -> Number:
+        return as_number(value, np.empty(0, dtype=object if self.exact else float))
+
+
+def draw(rng: np.random.Generator, masses: Array, size: int) -> IntArray:
+    """Draw indices with the given probabilities by inversion of their cumulative sums.
+
+    Only indices of positive mass come out: the uniform is scaled to the last cumulative sum, and
+    the search takes the first entry above it.
+    """
+    cumulative = np.cumsum(masses.astype(float))
+    drawn: IntArray = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    # u·total can round up to total: then the first index that reaches it is the last possible.
+    last = np.searchsorted(cumulative, cumulative[-1], side="left")
+    bounded: IntArray = np.minimum(drawn, last).astype(np.intp)
+    return bounded
+
+

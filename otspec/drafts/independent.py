@@ -1,0 +1,158 @@
+"""Drafts drawn independently: from one distribution, or each from its own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import InitVar, dataclass, field
+from functools import reduce
+
+import numpy as np
+
+from otspec.distributions import (
+    Array,
+    Distribution,
+    DistributionLike,
+    IntArray,
+    Number,
+    as_distribution,
+    as_k,
+    check_alike,
+    is_exact,
+)
+from otspec.drafts.contract import DraftLaw, draw
+
+
+class _Product(DraftLaw):
+    """A product of one-token distributions; :meth:`_factors` yields them in draft order."""
+
+    @abstractmethod
+    def _factors(self) -> Iterator[Distribution]:
+        """Yield one distribution per draft."""
+
+    @property
+    def n(self) -> int:
+        return len(next(self._factors()))
+
+    @property
+    def exact(self) -> bool:
+        return is_exact(next(self._factors()))
+
+    def _table_rows(self) -> int:
+        return int(self.n**self.k)
+
+    def _table(self) -> tuple[IntArray, Array]:
+        tuples = np.indices((self.n,) * self.k).reshape(self.k, -1).T
+        masses = reduce(np.multiply.outer, self._factors()).ravel()
+        return tuples.astype(np.intp), masses
+
+    def _marginal(self, i: int) -> Distribution:
+        return list(self._factors())[i]
+
+    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
+        return np.stack([draw(rng, factor, size) for factor in self._factors()], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class IID(_Product):
+    """k drafts drawn independently from one distribution.
+
+    Law: P(x) = Π p(x_i), and P(all drafts inside A) = p(A)^k.
+    Source: SpecTr, sec. 5; the setting of SpecTr, Canonical and MCSD alg. 1.
+
+    Parameters
+    ----------
+    draft : array_like, shape (n,)
+    k : int
+    normalize : bool
+        Scale the draft to sum 1.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.distributions.as_distribution` and ``as_k``.
+
+    Examples
+    --------
+    >>> IID(["1/2", "1/2"], k=3).inside([0])
+    Fraction(1, 8)
+    """
+
+    draft: Distribution
+    k: int
+    normalize: InitVar[bool] = field(default=False, kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        checked = as_distribution(self.draft, "draft", normalize=normalize)
+        object.__setattr__(self, "draft", checked)
+        object.__setattr__(self, "k", as_k(self.k))
+
+    def _factors(self) -> Iterator[Distribution]:
+        return (self.draft for _ in range(self.k))
+
+    def _inside(self, members: IntArray) -> Number:
+        return self._number(self.draft[members].sum() ** self.k)
+
+    def inside_prefixes(self, order: IntArray) -> Array:
+        """Return p(order[:j])^k for every j: one cumulative sum."""
+        return prefix_sums(self.draft[order]) ** self.k
+
+
+@dataclass(frozen=True, eq=False)
+class Independent(_Product):
+    """Drafts drawn independently, each from its own distribution.
+
+    Law: P(x) = Π p_i(x_i), and P(all drafts inside A) = Π p_i(A).
+    Source: Canonical, app. G (non-identical drafts).
+
+    Parameters
+    ----------
+    drafts : sequence of array_like, each of shape (n,)
+        One distribution per draft, in draft order.
+    normalize : bool
+        Scale each to sum 1.
+
+    Raises
+    ------
+    ValueError
+        No distribution, an unusable one, different lengths or different arithmetic.
+
+    Examples
+    --------
+    >>> Independent([["1/2", "1/2"], ["1/3", "2/3"]]).inside([0])
+    Fraction(1, 6)
+    """
+
+    drafts: Sequence[DistributionLike]
+    k: int = field(init=False)
+    normalize: InitVar[bool] = field(default=False, kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        given = list(self.drafts)
+        if not given:
+            raise ValueError("drafts is empty: pass one distribution per draft")
+        checked = tuple(
+            as_distribution(draft, f"drafts[{i}]", normalize=normalize)
+            for i, draft in enumerate(given)
+        )
+        for i, draft in enumerate(checked[1:], start=1):
+            check_alike("drafts[0]", checked[0], f"drafts[{i}]", draft)
+        object.__setattr__(self, "drafts", checked)
+        object.__setattr__(self, "k", len(checked))
+
+    def _factors(self) -> Iterator[Distribution]:
+        return iter(self.drafts)
+
+    def _inside(self, members: IntArray) -> Number:
+        return self._number(np.prod([draft[members].sum() for draft in self._factors()]))
+
+    def inside_prefixes(self, order: IntArray) -> Array:
+        """Return Π p_i(order[:j]) for every j: one cumulative sum per draft."""
+        return reduce(np.multiply, (prefix_sums(draft[order]) for draft in self._factors()))
+
+
+def prefix_sums(values: Array) -> Array:
+    """Return the sums of values[:j] for j = 0..n: shape (n,) -> (n + 1,)."""
+    sums = np.zeros(len(values) + 1, dtype=values.dtype)
+    np.cumsum(values, out=sums[1:])
+    return sums

@@ -1,0 +1,154 @@
+"""Successive sampling: k distinct drafts, each drawn from what the earlier ones left."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass, field
+
+import numpy as np
+
+from otspec.distributions import (
+    Array,
+    Distribution,
+    IntArray,
+    Number,
+    as_distribution,
+    as_k,
+    complement,
+    is_exact,
+)
+from otspec.drafts import race
+from otspec.drafts.contract import DraftLaw
+from otspec.drafts.hub import check_support
+from otspec.drafts.independent import prefix_sums
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutReplacement(DraftLaw):
+    """k distinct drafts: draft i from p renormalised off the drafts before it.
+
+    Law: P(x) = Π_i p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i, 0 otherwise.
+    Source: MCSD alg. 2, SpecHub alg. 1 (replacement off).
+
+    ``inside`` is exact for exact input (closed form for k ≤ 2, enumeration above). In floats it
+    is the closed form for k ≤ 2 and a quadrature above, at any n; its absolute error against
+    exact enumeration stayed below 1e-13 in the tests (see :mod:`otspec.drafts.race`).
+
+    Parameters
+    ----------
+    draft : array_like, shape (n,)
+    k : int
+    normalize : bool
+        Scale the draft to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Fewer than k tokens of positive probability; the message names the support size.
+
+    Examples
+    --------
+    >>> WithoutReplacement(["1/2", "1/3", "1/6"], k=2).inside([0, 1])
+    Fraction(7, 12)
+    """
+
+    draft: Distribution
+    k: int
+    normalize: InitVar[bool] = field(default=False, kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        checked = as_distribution(self.draft, "draft", normalize=normalize)
+        object.__setattr__(self, "draft", checked)
+        object.__setattr__(self, "k", as_k(self.k))
+        check_support(checked, self.k, "without replacement")
+
+    @property
+    def n(self) -> int:
+        return len(self.draft)
+
+    @property
+    def exact(self) -> bool:
+        return is_exact(self.draft)
+
+    def _table_rows(self) -> int:
+        return int(self.n**self.k)
+
+    def _table(self) -> tuple[IntArray, Array]:
+        descending = np.argsort(-self.draft, kind="stable")
+        sorted_draft = self.draft[descending]
+        ranks = np.indices((self.n,) * self.k).reshape(self.k, -1).T
+        in_order = np.sort(ranks, axis=1)
+        ranks = ranks[(in_order[:, 1:] > in_order[:, :-1]).all(axis=1)]
+        masses = sorted_draft[ranks[:, 0]]
+        for i in range(1, self.k):
+            rest = _mass_left(sorted_draft, ranks[:, :i])
+            # Nothing left means that every later draft has probability 0 already.
+            masses = masses * sorted_draft[ranks[:, i]] / np.where(rest == 0, 1, rest)
+        return descending[ranks].astype(np.intp), masses
+
+    def _inside(self, members: IntArray) -> Number:
+        if self._tabulated:
+            return super()._inside(members)
+        # A one-off order: the members, then the others.
+        others = np.setdiff1d(np.arange(self.n), members, assume_unique=True)
+        if self.k <= 2:
+            order = np.concatenate([members, others])
+            return self._number(self.inside_prefixes(order)[len(members)])
+        return self._number(1 - race.escape(self.draft[members], self.draft[others], self.k)[-1])
+
+    def inside_prefixes(self, order: IntArray) -> Array:
+        """Return P(all drafts inside order[:j]) for every j.
+
+        k = 1 is a cumulative sum; k = 2 the closed form 1 − c (1 + Σ p/(1−p)) with c the mass
+        outside; above, quadrature in floats and enumeration in exact arithmetic.
+        """
+        if self._tabulated:
+            return super().inside_prefixes(order)
+        draft = self.draft[order]
+        if self.k == 1:
+            return prefix_sums(draft)
+        if self.k > 2:
+            return np.append(1 - race.escape(draft, draft[:0], self.k), 1.0)[: self.n + 1]
+        outside = prefix_sums(draft[::-1])[::-1]
+        rest = complement(draft)
+        escape: Array = outside * (1 + prefix_sums(draft / np.where(rest == 0, 1, rest)))
+        escape[0] = escape[0] * 0 + 1
+        return 1 - escape
+
+    @property
+    def _tabulated(self) -> bool:
+        return self.exact and self.k > 2
+
+    def _marginal(self, i: int) -> Distribution:
+        if i == 0:
+            return self.draft
+        if i > 1:
+            return super()._marginal(i)
+        odds = self.draft / complement(self.draft)
+        return self.draft * _sum_of_others(odds)
+
+    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
+        return race.arrivals(rng, self.draft.astype(float), self.k, size)
+
+
+def _mass_left(descending: Array, drawn: IntArray) -> Array:
+    """Return the mass off the drawn ranks, row by row: (n,), (m, i) -> (m,).
+
+    The gaps between drawn ranks are added up from suffix sums. Since the masses descend, what a
+    difference of suffix sums cancels is never much larger than the result, so no digits are lost
+    when the drawn tokens hold nearly all the mass.
+    """
+    suffix = prefix_sums(descending[::-1])[::-1]
+    drawn = np.sort(drawn, axis=1)
+    left = suffix[0] - suffix[drawn[:, 0]]
+    for i in range(drawn.shape[1] - 1):
+        left = left + (suffix[drawn[:, i] + 1] - suffix[drawn[:, i + 1]])
+    rest: Array = left + suffix[drawn[:, -1] + 1]
+    return rest
+
+
+def _sum_of_others(values: Array) -> Array:
+    """Return Σ_{j≠i} values_j for every i, without cancellation at the largest value."""
+    heavy = int(np.argmax(values))
+    others: Array = values.sum() - values
+    others[heavy] = values[:heavy].sum() + values[heavy + 1 :].sum()
+    return others
