@@ -184,6 +184,13 @@ def as_number(value: Any, like: Array) -> Number:
     return Fraction(value) if is_exact(like) else float(value)
 
 
+def zeros(n: int, like: Array) -> Array:
+    """Return n zeros in the arithmetic of ``like``."""
+    if is_exact(like):
+        return np.full(n, Fraction(0), dtype=object)
+    return np.zeros(n)
+
+
 def complement(probabilities: Distribution) -> Array:
     """Return 1 − p token by token, without losing the digits of a token close to 1.
 
@@ -210,9 +217,7 @@ def check_alike(first_name: str, first: Array, second_name: str, second: Array) 
             "both must be over the same vocabulary"
         )
     if is_exact(first) != is_exact(second):
-        exact, inexact = (
-            (first_name, second_name) if is_exact(first) else (second_name, first_name)
-        )
+        exact, inexact = (first_name, second_name) if is_exact(first) else (second_name, first_name)
         raise ValueError(
             f"{exact} is exact but {inexact} is float: write both as Fractions or strings such as "
             "'3/10', or both as floats"

@@ -13,8 +13,8 @@ from otspec.distributions import (
     IntArray,
     Number,
     as_number,
-    is_exact,
     token_set,
+    zeros,
 )
 
 TABLE_LIMIT = 20_000_000
@@ -119,7 +119,7 @@ class DraftLaw(ABC):
         tuples, masses = self.tuples()
         rank = np.empty(self.n, dtype=np.intp)
         rank[order] = np.arange(self.n)
-        completed = np.zeros(self.n + 1, dtype=masses.dtype)
+        completed = zeros(self.n + 1, like=masses)
         np.add.at(completed, rank[tuples].max(axis=1) + 1, masses)
         inside: Array = np.cumsum(completed)
         return inside
@@ -147,7 +147,7 @@ class DraftLaw(ABC):
 
     def _marginal(self, i: int) -> Distribution:
         tuples, masses = self.tuples()
-        marginal = np.zeros(self.n, dtype=masses.dtype)
+        marginal = zeros(self.n, like=masses)
         np.add.at(marginal, tuples[:, i], masses)
         return marginal
 
@@ -190,5 +190,3 @@ def draw(rng: np.random.Generator, masses: Array, size: int) -> IntArray:
     last = np.searchsorted(cumulative, cumulative[-1], side="left")
     bounded: IntArray = np.minimum(drawn, last).astype(np.intp)
     return bounded
-
-

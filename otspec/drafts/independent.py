@@ -19,6 +19,7 @@ from otspec.distributions import (
     as_k,
     check_alike,
     is_exact,
+    zeros,
 )
 from otspec.drafts.contract import DraftLaw, draw
 
@@ -153,6 +154,6 @@ class Independent(_Product):
 
 def prefix_sums(values: Array) -> Array:
     """Return the sums of values[:j] for j = 0..n: shape (n,) -> (n + 1,)."""
-    sums = np.zeros(len(values) + 1, dtype=values.dtype)
+    sums = zeros(len(values) + 1, like=values)
     np.cumsum(values, out=sums[1:])
     return sums

@@ -1,0 +1,173 @@
+"""K-Seq: the drafts are tried in turn against one inflated draft distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from otspec import ratios
+from otspec.distributions import Array, Distribution, Number, as_number, as_numbers, is_exact
+from otspec.drafts.independent import prefix_sums
+from otspec.rules.contract import Rule, at_least_once, geometric
+
+_HALVINGS = 200
+"""Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognised."""
+_EXCESS = Fraction(1, 2**64)
+"""How far above an irrational root an exact ρ may lie."""
+
+
+@dataclass(frozen=True, eq=False)
+class KSequential(Rule):
+    """Accept each draft x in turn with probability min(1, q(x) / (ρ p(x))).
+
+    With β = Σ min(p, q/ρ) and p_acc = 1 − (1−β)^k, the residual after k rejections is
+    ∝ q − min(p, q/ρ) p_acc/β, which is a distribution iff ρ ≥ ρ*, the root of p_acc = ρβ.
+
+    Law: the output is distributed as the target; at ρ* the acceptance is at least
+    1 − (1 − 1/k)^k times the optimum. Source: SpecTr, alg. 2 and thm. 1.
+
+    Parameters
+    ----------
+    draft, target, k, normalize
+        As for :class:`otspec.rules.contract.Rule`.
+    rho : float or Fraction, optional
+        ρ, at least ρ*; by default ρ*. In exact arithmetic, where ρ* is irrational as a rule,
+        the default is ρ* if that is rational and else a fraction less than 2⁻⁶⁴ above it, so
+        that the rule stays exactly lossless.
+
+    Raises
+    ------
+    ValueError
+        Also for ρ below ρ*; the message names ρ*.
+
+    Examples
+    --------
+    >>> rule = KSequential(["1/4"] * 4, ["1/2", "1/2", 0, 0], k=2)
+    >>> rule.rho, rule.acceptance()
+    (Fraction(3, 2), Fraction(3, 4))
+    """
+
+    title: ClassVar[str] = "k-sequential"
+
+    rho: Number = field(default=None, kw_only=True)  # type: ignore[assignment]  # None: ρ*
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        given: Number | None = self.rho
+        rho = (
+            smallest_rho(self.draft, self.target, self.k)
+            if given is None
+            else _checked_rho(given, self.draft, self.target, self.k)
+        )
+        object.__setattr__(self, "rho", rho)
+
+    def acceptance(self) -> Number:
+        """Return p_acc plus the residual draws that happen to be one of the drafts.
+
+        All drafts are rejected and y is among them with probability
+        (1−β)^k − (1−β−m(y))^k, where m = p − min(p, q/ρ). At ρ* itself the residual is zero
+        wherever m > 0, so that nothing is added.
+        """
+        kept = np.minimum(self.draft, self.target / self.rho)
+        beta = as_number(kept.sum(), like=self.draft)
+        if beta >= 1:
+            return as_number(1, like=self.draft)
+        accepted = as_number(at_least_once(beta, self.k), like=self.draft)
+        residual = np.maximum(self.target - kept * geometric(1 - beta, self.k), 0)
+        # Given that every draft was rejected, each of them is y with probability m(y)/(1−β).
+        drafted = at_least_once((self.draft - kept) / (1 - beta), self.k)
+        return accepted + as_number((residual * drafted).sum(), like=self.draft)
+
+
+def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:
+    """Return ρ*, the smallest ρ for which K-Seq is lossless.
+
+    p_acc/β is 1 + (1−β) + … + (1−β)^{k−1}, so that ρ* is where ρ reaches that sum. As ρ grows
+    ρβ grows and p_acc falls, hence the crossing is unique. β(ρ) = Σ min(p, q/ρ) is
+    P + Q/ρ between two neighbouring ratios q/p, P the draft mass of the ratios above and Q the
+    target mass of those below: one sort finds the stretch, and the root is found in it.
+
+    Parameters
+    ----------
+    draft, target : ndarray, shape (n,)
+    k : int
+
+    Returns
+    -------
+    float or Fraction
+        In [1, k]; 1 if draft and target are disjoint. Floats: the smallest float at or above
+        the root. Exact: the root if rational, else at most 2⁻⁶⁴ above.
+    """
+    ratio = ratios.target_to_draft(draft, target)
+    order = ratios.ascending(ratio)
+    knots, below = ratio[order], prefix_sums(target[order])
+    above = prefix_sums(draft[order][::-1])[::-1]
+    first, last = np.searchsorted(knots > 1, True), np.searchsorted(knots >= k, True)
+    inner = slice(first, last)
+    betas = above[inner] + below[inner] / knots[inner]
+    valid = _is_valid(knots[inner], betas, k)
+    stretch = first + int(np.argmax(valid)) if valid.any() else last
+
+    def suffices(rho: Number) -> bool:
+        return bool(_is_valid(rho, above[stretch] + below[stretch] / rho, k))
+
+    low = knots[stretch - 1] if stretch > first else as_number(1, like=draft)
+    high = knots[stretch] if stretch < last else as_number(k, like=draft)
+    if suffices(low):
+        return as_number(low, like=draft)
+    return _root(suffices, as_number(low, like=draft), as_number(high, like=draft))
+
+
+def _is_valid(rho: Array | Number, beta: Array | Number, k: int) -> Array:
+    """Return whether ρ ≥ p_acc/β, or nothing is ever accepted."""
+    valid: Array = (beta == 0) | (rho >= geometric(1 - beta, k))
+    return valid
+
+
+def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: int) -> Number:
+    rho_array = as_numbers([given], "rho")
+    if is_exact(rho_array) != is_exact(draft):
+        raise ValueError(
+            f"rho is {given!r}, in another arithmetic than the distributions: "
+            "write all exactly, or all as floats"
+        )
+    rho = as_number(rho_array[0], like=draft)
+    if rho > 0 and math.isfinite(rho):
+        beta = as_number(np.minimum(draft, target / rho).sum(), like=draft)
+        # β carries the rounding of a pairwise sum, and p_acc/β changes by at most k²/2 times that.
+        slack = 0 if is_exact(draft) else k**2 * np.finfo(float).eps * (2 + math.log2(len(draft)))
+        if _is_valid(rho + slack, beta, k):
+            return rho
+    root = float(smallest_rho(draft, target, k))
+    raise ValueError(
+        f"rho is {given}, but the rule is lossless only for a finite rho of at least "
+        f"rho* = {root!r}: raise rho, or leave it out"
+    )
+
+
+def _root(suffices: Callable[[Number], bool], low: Number, high: Number) -> Number:
+    """Return the smallest number in (low, high] that suffices, by bisection of one stretch."""
+    if not isinstance(low, Fraction) or not isinstance(high, Fraction):
+        while low < (middle := (low + high) / 2) < high:
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        return high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    simplest = _simplest_between(low, high)
+    if suffices(simplest):
+        return simplest
+    return _simplest_between(high, high + _EXCESS)
+
+
+def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction of smallest denominator in [low, high] (continued fractions)."""
+    whole = low.__ceil__()
+    if whole <= high:
+        return Fraction(whole)
+    return whole - 1 + 1 / _simplest_between(1 / (high - whole + 1), 1 / (low - whole + 1))

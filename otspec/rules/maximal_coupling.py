@@ -1,0 +1,34 @@
+"""Speculative sampling of a single draft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from otspec.distributions import Number, as_number
+from otspec.rules.contract import Rule
+
+
+@dataclass(frozen=True, eq=False)
+class MaximalCoupling(Rule):
+    """Accept the one draft x with probability min(1, q(x)/p(x)), else draw from (q − p)₊.
+
+    Law: the output is distributed as the target; no rule accepts one draft more often.
+    Source: SpecTr, alg. 1. Parameters and errors: :class:`otspec.rules.contract.Rule`.
+
+    Examples
+    --------
+    >>> MaximalCoupling(["1/2", "1/2"], ["1/4", "3/4"]).acceptance()
+    Fraction(3, 4)
+    """
+
+    title: ClassVar[str] = "maximal coupling"
+    only_k: ClassVar[int | None] = 1
+
+    k: int = 1
+
+    def acceptance(self) -> Number:
+        """Return Σ min(p, q) = 1 − total variation; a residual token is never the draft."""
+        return as_number(np.minimum(self.draft, self.target).sum(), like=self.draft)

@@ -1,0 +1,44 @@
+"""Recursive rejection sampling: speculative sampling repeated on the residual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from otspec.distributions import Number, as_number
+from otspec.rules.contract import Rule
+
+
+@dataclass(frozen=True, eq=False)
+class RecursiveRejection(Rule):
+    """Accept draft i with probability min(1, q_{i−1}/p), else go on with q_i ∝ (q_{i−1} − p)₊.
+
+    q_0 is the target; after k rejections the output is drawn from q_k.
+
+    Law: the output is distributed as the target.
+    Source: MCSD, alg. 1; SpecHub, alg. 1 with replacement; SpecInfer's multi-step speculative
+    sampling. Parameters and errors: :class:`otspec.rules.contract.Rule`.
+
+    Examples
+    --------
+    >>> RecursiveRejection(["1/2", "1/2"], ["1/4", "3/4"], k=2).acceptance()
+    Fraction(7, 8)
+    """
+
+    title: ClassVar[str] = "recursive rejection"
+
+    def acceptance(self) -> Number:
+        """Return 1 − Π_i Σ (q_{i−1} − p)₊; a residual token is never one of the drafts.
+
+        Without normalising in between: if W is the probability that all drafts so far were
+        rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
+        """
+        rejected = as_number(1, like=self.draft)
+        drafted = as_number(0, like=self.draft)
+        for _ in range(self.k):
+            drafted += rejected
+            residual = np.maximum(self.target - drafted * self.draft, 0)
+            rejected = as_number(residual.sum(), like=self.draft)
+        return 1 - rejected
