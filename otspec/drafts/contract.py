@@ -13,6 +13,7 @@ from otspec.distributions import (
     IntArray,
     Number,
     as_number,
+    is_exact,
     token_set,
     zeros,
 )
@@ -24,23 +25,26 @@ TABLE_LIMIT = 20_000_000
 class DraftLaw(ABC):
     """The joint law of k draft tokens over a vocabulary of n tokens.
 
-    Subclasses give :attr:`k`, :attr:`n`, :meth:`_table_rows`, :meth:`_table` and a token
-    distribution that fixes the arithmetic; what is answered here by the table they answer by
-    formula where there is one.
+    Subclasses give :attr:`k`, :meth:`_probabilities`, :meth:`_table_rows` and :meth:`_table`;
+    what is answered here by the table they answer by formula where there is one.
     """
 
     k: int
     """Number of drafts."""
 
     @property
-    @abstractmethod
     def n(self) -> int:
         """Vocabulary size."""
+        return len(self._probabilities())
 
     @property
-    @abstractmethod
     def exact(self) -> bool:
         """Whether probabilities are ``Fraction`` rather than float."""
+        return is_exact(self._probabilities())
+
+    @abstractmethod
+    def _probabilities(self) -> Array:
+        """Return what the law was made of: an array whose first axis is the vocabulary."""
 
     @abstractmethod
     def _table_rows(self) -> int:
@@ -175,7 +179,7 @@ class DraftLaw(ABC):
         return tuples[draw(rng, masses, size)]
 
     def _number(self, value: object) -> Number:
-        return as_number(value, np.empty(0, dtype=object if self.exact else float))
+        return as_number(value, like=self._probabilities())
 
 
 def draw(rng: np.random.Generator, masses: Array, size: int) -> IntArray:

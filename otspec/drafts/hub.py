@@ -13,7 +13,6 @@ from otspec.distributions import (
     as_distribution,
     as_k,
     complement,
-    is_exact,
 )
 from otspec.drafts.contract import DraftLaw, draw
 
@@ -23,13 +22,8 @@ class _Sparse(DraftLaw):
 
     draft: Distribution
 
-    @property
-    def n(self) -> int:
-        return len(self.draft)
-
-    @property
-    def exact(self) -> bool:
-        return is_exact(self.draft)
+    def _probabilities(self) -> Array:
+        return self.draft
 
 
 @dataclass(frozen=True, eq=False)

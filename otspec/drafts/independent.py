@@ -18,7 +18,6 @@ from otspec.distributions import (
     as_distribution,
     as_k,
     check_alike,
-    is_exact,
     zeros,
 )
 from otspec.drafts.contract import DraftLaw, draw
@@ -31,13 +30,8 @@ class _Product(DraftLaw):
     def _factors(self) -> Iterator[Distribution]:
         """Yield one distribution per draft."""
 
-    @property
-    def n(self) -> int:
-        return len(next(self._factors()))
-
-    @property
-    def exact(self) -> bool:
-        return is_exact(next(self._factors()))
+    def _probabilities(self) -> Array:
+        return next(self._factors())
 
     def _table_rows(self) -> int:
         return int(self.n**self.k)

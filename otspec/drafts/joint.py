@@ -6,7 +6,7 @@ from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 
-from otspec.distributions import Array, IntArray, as_distribution, as_numbers, is_exact
+from otspec.distributions import Array, IntArray, as_distribution, as_numbers
 from otspec.drafts.contract import DraftLaw
 
 
@@ -47,13 +47,8 @@ class Joint(DraftLaw):
         object.__setattr__(self, "table", flat.reshape(numbers.shape))
         object.__setattr__(self, "k", numbers.ndim)
 
-    @property
-    def n(self) -> int:
-        return len(self.table)
-
-    @property
-    def exact(self) -> bool:
-        return is_exact(self.table)
+    def _probabilities(self) -> Array:
+        return self.table
 
     def _table_rows(self) -> int:
         return int(self.table.size)

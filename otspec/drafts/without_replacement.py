@@ -14,7 +14,6 @@ from otspec.distributions import (
     as_distribution,
     as_k,
     complement,
-    is_exact,
 )
 from otspec.drafts import race
 from otspec.drafts.contract import DraftLaw
@@ -61,13 +60,8 @@ class WithoutReplacement(DraftLaw):
         object.__setattr__(self, "k", as_k(self.k))
         check_support(checked, self.k, "without replacement")
 
-    @property
-    def n(self) -> int:
-        return len(self.draft)
-
-    @property
-    def exact(self) -> bool:
-        return is_exact(self.draft)
+    def _probabilities(self) -> Array:
+        return self.draft
 
     def _table_rows(self) -> int:
         return int(self.n**self.k)
