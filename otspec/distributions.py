@@ -27,7 +27,7 @@ DistributionLike: TypeAlias = Any
 """Whatever :func:`as_distribution` takes: a list, tuple or array of numbers or strings."""
 
 SUM_TOLERANCE = 1e-9
-"""How far a float sum may be from 1 before it is refused (design: nothing silently renormalises)."""
+"""How far a float sum may be from 1 before it is refused: nothing renormalises silently."""
 
 
 def as_distribution(
@@ -268,9 +268,9 @@ def _from_elements(boxed: Array, name: str) -> Array:
             first_exact = index if first_exact is None else first_exact
     if first_float is not None and first_exact is not None:
         raise ValueError(
-            f"{name} mixes floats ({name}[{first_float}] = {flat[first_float]!r}) and exact numbers "
-            f"({name}[{first_exact}] = {_shown(flat[first_exact])}): write all as floats, or all "
-            "as Fractions or strings such as '3/10'"
+            f"{name} mixes floats ({name}[{first_float}] = {flat[first_float]!r}) and exact "
+            f"numbers ({name}[{first_exact}] = {_shown(flat[first_exact])}): write all as floats, "
+            "or all as Fractions or strings such as '3/10'"
         )
     if first_float is not None:
         try:

@@ -9,6 +9,17 @@ from otspec.drafts.contract import DraftLaw
 from otspec.drafts.hub import Hub, TopPlusOne
 from otspec.drafts.independent import IID, Independent
 from otspec.drafts.joint import Joint
+from otspec.drafts.naming import LAW_NAMES, named_law
 from otspec.drafts.without_replacement import WithoutReplacement
 
-__all__ = ["IID", "DraftLaw", "Hub", "Independent", "Joint", "TopPlusOne", "WithoutReplacement"]
+__all__ = [
+    "IID",
+    "LAW_NAMES",
+    "DraftLaw",
+    "Hub",
+    "Independent",
+    "Joint",
+    "TopPlusOne",
+    "WithoutReplacement",
+    "named_law",
+]

@@ -7,7 +7,17 @@ from otspec.rules.naive_sampling import NaiveSampling
 from otspec.rules.recursive_rejection import RecursiveRejection
 from otspec.rules.spechub import SpecHub
 
+ALL_RULES: tuple[type[Rule], ...] = (
+    KSequential,
+    RecursiveRejection,
+    MaximalCoupling,
+    NaiveSampling,
+    SpecHub,
+)
+"""Every rule that is made from a draft, a target and k, in the order of tables."""
+
 __all__ = [
+    "ALL_RULES",
     "KSequential",
     "MaximalCoupling",
     "NaiveSampling",

@@ -7,7 +7,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar
 
 from otspec.distributions import Distribution, Number, as_k, as_pair
-from otspec.drafts import IID, DraftLaw
+from otspec.drafts import DraftLaw, named_law
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,8 @@ class Rule(ABC):
 
     title: ClassVar[str]
     """What tables and charts call the rule."""
+    drafts: ClassVar[str] = "iid"
+    """The law of the drafts that the rule verifies, by name."""
     only_k: ClassVar[int | None] = None
     """The only number of drafts that the rule takes, if there is just one."""
 
@@ -55,7 +57,7 @@ class Rule(ABC):
     @property
     def law(self) -> DraftLaw:
         """The law of the drafts that the rule verifies."""
-        return IID(self.draft, self.k)
+        return named_law(self.drafts, self.draft, self.k)
 
     @abstractmethod
     def acceptance(self) -> Number:

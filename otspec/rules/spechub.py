@@ -27,14 +27,10 @@ class SpecHub(Rule):
     """
 
     title: ClassVar[str] = "SpecHub"
+    drafts: ClassVar[str] = "hub"
     only_k: ClassVar[int | None] = 2
 
     k: int = 2
-
-    @property
-    def law(self) -> Hub:
-        """SpecHub's own draft law."""
-        return Hub(self.draft)
 
     def acceptance(self) -> Number:
         """Return what the tokens off the hub take, and what the hub can take of the rest.
@@ -42,7 +38,7 @@ class SpecHub(Rule):
         A residual token is never one of the drafts: a pair keeps mass only if its token off the
         hub is served in full, and then the hub is too.
         """
-        law = self.law
+        law = Hub(self.draft)
         hub_last, hub_first = law.pair_masses()
         by_first = np.minimum(self.target, hub_last)
         by_second = np.minimum(self.target - by_first, hub_first)

@@ -1,0 +1,59 @@
+# Every target sets up what it needs in a virtual environment in this folder.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+MANIFEST := setup.cfg pyproject.toml
+
+.PHONY: help demo test lint bench docs clean cones
+
+help:
+	@echo "make demo   the main job: optimal acceptance on a real language-model trace"
+	@echo "make test   all tests"
+	@echo "make lint   ruff and mypy"
+	@echo "make bench  speed as ratios to a reference measured in the same run"
+	@echo "make docs   the documentation, as HTML in docs/_build"
+	@echo "make clean  remove everything that these commands made"
+
+demo: $(VENV)/runtime.stamp
+	$(BIN)/otspec trace --out build/demo
+
+test: $(VENV)/develop.stamp cones
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/develop.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/develop.stamp
+	$(BIN)/python -m pytest tests/benchmarks
+
+docs: $(VENV)/docs.stamp
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html docs docs/_build
+	@echo "docs: docs/_build/index.html"
+
+clean:
+	rm -rf $(VENV) build docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# Not a stamp: the packages that it compiles against may be installed later.
+cones: $(VENV)/develop.stamp
+	@sh .ci/install-cones.sh $(BIN)/python
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "otspec needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+		{ echo "install Python's venv module (on Debian: apt install python3-venv)"; exit 1; }
+
+$(VENV)/runtime.stamp: $(MANIFEST) | $(BIN)/python
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/develop.stamp: $(MANIFEST) | $(BIN)/python
+	$(PIP) install --editable '.[test,traces]'
+	@touch $@ $(VENV)/runtime.stamp
+
+$(VENV)/docs.stamp: $(MANIFEST) | $(BIN)/python
+	$(PIP) install --editable '.[docs]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""The command line: thin callers that parse, call and print."""

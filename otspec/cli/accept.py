@@ -1,0 +1,73 @@
+"""``otspec accept``: the optimal acceptance of a draft and a target."""
+
+from __future__ import annotations
+
+import click
+
+from otspec.cli.options import counts_option, json_option, law_option, pair_arguments, read_pair
+from otspec.cli.output import percent, print_json, print_table, shown, shown_set
+from otspec.drafts import named_law
+from otspec.optimum import Optimum, optimal_acceptance
+
+
+@click.command()
+@pair_arguments
+@counts_option("2")
+@law_option("iid", "How the drafts are drawn.")
+@json_option
+def accept(
+    draft: str,
+    target: str,
+    ks: tuple[int, ...],
+    drafts: str,
+    exact: bool,
+    logits: bool,
+    temperature: float,
+    normalize: bool,
+    as_json: bool,
+) -> None:
+    """How often can one of k drafts be accepted at best?
+
+    DRAFT and TARGET are numbers (0.5,0.3,0.2 or 1/2,3/10,1/5) or files: FILE.npy, FILE.npz:KEY,
+    FILE.csv, FILE.json, FILE.safetensors:KEY; a row of a larger array is FILE.npz:KEY:0,3.
+
+    Example: otspec accept 1/2,3/10,1/5 1/10,3/5,3/10 -k 1,2
+    """
+    pair = read_pair(
+        draft, target, exact=exact, logits=logits, temperature=temperature, normalize=normalize
+    )
+    results = [optimal_acceptance(named_law(drafts, pair[0], k), pair[1]) for k in ks]
+    if as_json:
+        print_json(
+            {
+                "drafts": drafts,
+                "n": len(pair[0]),
+                "results": [
+                    {
+                        "k": k,
+                        "acceptance": best.acceptance,
+                        "acceptance_float": float(best.acceptance),
+                        "cut": best.cut,
+                    }
+                    for k, best in zip(ks, results, strict=True)
+                ],
+            }
+        )
+        return
+    rows = [
+        (str(k), shown(best.acceptance, 6), shown_set(best.cut))
+        for k, best in zip(ks, results, strict=True)
+    ]
+    print_table(("k", "optimum", "cut A"), rows, text=3)
+    click.echo()
+    click.echo(_meaning(drafts, ks[-1], results[-1]))
+
+
+def _meaning(drafts: str, k: int, best: Optimum) -> str:
+    plural = "s" if k > 1 else ""
+    return (
+        f"With {k} {drafts} draft{plural} one is accepted with probability "
+        f"{percent(best.acceptance)} at best.\n"
+        "The cut proves it: target(A) + 1 - P(all drafts in A) is that number, and no lossless rule "
+        "is above it."
+    )

@@ -1,0 +1,142 @@
+"""From command-line text to distributions and numbers."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import click
+import numpy as np
+
+from otspec.distributions import Array, Distribution, as_distribution, as_numbers, is_exact
+from otspec.traces.files import READERS, pick
+from otspec.traces.warping import warp
+
+_LOCATION = re.compile(
+    rf"(?P<path>.*?(?:{'|'.join(map(re.escape, READERS))}))"
+    r"(?::(?P<key>[^:]*?))??(?::(?P<index>\d+(?:,\d+)*))?"
+)
+
+
+class CountList(click.ParamType[tuple[int, ...]]):
+    """Numbers of drafts such as ``4`` or ``1,2,4``."""
+
+    name = "k,k,..."
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the numbers; refuse what is no positive integer."""
+        if isinstance(value, tuple):
+            return value
+        counts = [cell.strip() for cell in value.split(",")]
+        for cell in counts:
+            if not re.fullmatch(r"\d{1,6}", cell) or int(cell) < 1:
+                self.fail(
+                    f"{value!r} holds {cell!r}: write positive integers such as 4 or 1,2,4",
+                    param, ctx,
+                )  # fmt: skip
+        return tuple(dict.fromkeys(int(cell) for cell in counts))
+
+
+def read_distribution(
+    text: str,
+    name: str,
+    *,
+    exact: bool = False,
+    logits: bool = False,
+    normalize: bool = False,
+    temperature: float = 1.0,
+) -> Distribution:
+    """Read a distribution from inline numbers or from a file.
+
+    Parameters
+    ----------
+    text : str
+        ``0.5,0.3,0.2``, ``1/2,3/10,1/5``, or ``FILE[:KEY][:ROW]``, ROW being leading indices
+        such as ``0,3``.
+    name : str
+        What error messages call it.
+    exact : bool
+        Read decimals as the fractions that they write. Fractions are always read exactly.
+    logits : bool
+        The numbers are logits; take their softmax at ``temperature``.
+    normalize : bool
+        Scale to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Text that is neither, an unreadable file, or numbers that are no distribution.
+    """
+    location = _LOCATION.fullmatch(text)
+    values = _split(text, name) if location is None else _from_file(location)
+    numbers = _in_arithmetic(values, name, exact)
+    if numbers.ndim != 1:
+        raise ValueError(
+            f"{name} has shape {numbers.shape}: name one row, as in FILE.npy:0 or FILE.npz:KEY:0,3"
+        )
+    if logits:
+        return warp(numbers, temperature=temperature, name=name)
+    _suggest_logits(numbers, name, normalize)
+    try:
+        return as_distribution(numbers, name, normalize=normalize)
+    except ValueError as error:
+        # The library's fix, in the words of the command line.
+        raise ValueError(str(error).replace("pass normalize=True", "add --normalize")) from error
+
+
+def _split(text: str, name: str) -> list[str]:
+    cells = [cell.strip() for cell in text.split(",")]
+    if not any(character.isdigit() for character in cells[0]) and len(cells) == 1:
+        raise ValueError(
+            f"{name}: {text!r} is neither numbers such as 0.5,0.3,0.2 or 1/2,3/10,1/5 nor a file "
+            f"ending in {', '.join(READERS)}"
+        )
+    return cells
+
+
+def _from_file(location: re.Match[str]) -> Any:
+    key, index = location["key"] or "", location["index"] or ""
+    return pick(location["path"], key, tuple(int(level) for level in index.split(",") if level))
+
+
+def _in_arithmetic(values: Any, name: str, exact: bool) -> Array:
+    """Read text as floats unless a fraction or ``--exact`` asks for exact numbers."""
+    if isinstance(values, np.ndarray):
+        numbers = as_numbers(values, name)
+        return _as_fractions(numbers, name) if exact and not is_exact(numbers) else numbers
+    if not isinstance(values, list) or any(isinstance(value, (list, dict)) for value in values):
+        raise ValueError(f"{name} is not one list of numbers: name one row, as in FILE.json:KEY:0")
+    if exact or any(isinstance(value, str) and "/" in value for value in values):
+        return as_numbers(values, name)
+    return np.array([_float(value, f"{name}[{i}]") for i, value in enumerate(values)], dtype=float)
+
+
+def _float(value: Any, place: str) -> float:
+    try:
+        if not isinstance(value, bool):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{place} is {str(value)[:40]!r}: write numbers such as 0.3 or 3/10")
+
+
+def _as_fractions(numbers: Array, name: str) -> Array:
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} holds numbers that are not finite: they cannot be read exactly")
+    exact = np.empty(numbers.size, dtype=object)
+    exact[:] = [Fraction(value) for value in numbers.ravel().tolist()]
+    return exact.reshape(numbers.shape)
+
+
+def _suggest_logits(numbers: Array, name: str, normalize: bool) -> None:
+    """Refuse what is no probability with the likeliest reason for it."""
+    outside = np.flatnonzero((numbers < 0) | ((numbers > 1) & (not normalize)))
+    if outside.size:
+        index = int(outside[0])
+        raise ValueError(
+            f"{name}[{index}] is {numbers[index]}, which is no probability: if these are logits, "
+            "add --logits; if they are weights, add --normalize"
+        )

@@ -1,0 +1,79 @@
+"""``otspec compare``: every rule beside the optimum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from otspec.cli.options import counts_option, json_option, law_option, pair_arguments, read_pair
+from otspec.cli.output import percent, print_json, print_table, shown
+from otspec.drafts import LAW_NAMES
+from otspec.traces.comparison import OPTIMUM, Comparison, law_exists
+from otspec.traces.comparison import compare as compare_rules
+
+
+@click.command()
+@pair_arguments
+@counts_option("1,2,4,8")
+@law_option(None, "Compare only rules for these drafts.  [default: all]")
+@json_option
+@click.option("--plot", type=click.Path(path_type=Path), help="Write a chart to this file.")
+def compare(
+    draft: str,
+    target: str,
+    ks: tuple[int, ...],
+    drafts: str | None,
+    exact: bool,
+    logits: bool,
+    temperature: float,
+    normalize: bool,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Compare all rules with the optimum for one draft and one target.
+
+    DRAFT and TARGET are as for `otspec accept`. The gap is to the optimum for the same drafts.
+
+    Example: otspec compare 0.5,0.3,0.2 0.1,0.6,0.3 -k 1,2,4 --plot rules.png
+    """
+    pair = read_pair(
+        draft, target, exact=exact, logits=logits, temperature=temperature, normalize=normalize
+    )
+    laws = LAW_NAMES if drafts is None else (drafts,)
+    missing = [k for k in ks if not any(law_exists(law, pair[0], k) for law in laws)]
+    if missing:
+        raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
+    rows = compare_rules(*pair, ks, laws)
+    if plot is not None:
+        from otspec.traces.chart import save_acceptance_chart
+
+        save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
+    if as_json:
+        print_json([vars(row) | {"gap": row.gap} for row in rows])
+        return
+    print_table(
+        ("k", "drafts", "rule", "acceptance", "gap"),
+        [
+            (str(row.k), row.drafts, row.rule, shown(row.acceptance),
+             "" if row.rule == OPTIMUM else shown(row.gap))
+            for row in rows
+        ],
+        text=3,
+    )  # fmt: skip
+    click.echo()
+    click.echo(_meaning(rows))
+    if plot is not None:
+        click.echo(f"chart: {plot}")
+
+
+def _meaning(rows: list[Comparison]) -> str:
+    last = [row for row in rows if row.k == rows[-1].k]
+    best = max((row for row in last if row.rule == OPTIMUM), key=lambda row: row.acceptance)
+    most = percent(best.acceptance)
+    sentence = f"With k = {best.k} at most {most} can be accepted ({best.drafts} drafts)"
+    rules = [row for row in last if row.rule != OPTIMUM]
+    if not rules:
+        return f"{sentence}."
+    top = max(rules, key=lambda row: row.acceptance)
+    return f"{sentence}; the best rule listed, {top.rule}, accepts {percent(top.acceptance)}."

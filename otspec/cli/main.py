@@ -1,0 +1,59 @@
+"""The command group, and how every error becomes one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from otspec.cli.accept import accept
+from otspec.cli.compare import compare
+from otspec.cli.trace import trace
+from otspec.version import __version__
+
+
+@click.group(
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="otspec")
+@click.pass_context
+def otspec(context: click.Context) -> None:
+    """Say how much speculative decoding can accept at best, and which rule gets there.
+
+    Exit status: 0 fine, 2 bad input.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+otspec.add_command(accept)
+otspec.add_command(compare)
+otspec.add_command(trace)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    Bad input is one line on standard error and status 2, never a traceback.
+    """
+    try:
+        status = otspec.main(args=arguments, prog_name="otspec", standalone_mode=False)
+    except click.Abort:
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        # The reader of a pipe went away; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except click.ClickException as error:
+        return _complain(error.format_message(), 2)
+    except (ValueError, OSError) as error:
+        return _complain(str(error), 2)
+    return status if isinstance(status, int) else 0
+
+
+def _complain(message: str, status: int) -> int:
+    click.echo(f"otspec: {' '.join(message.split())}", err=True)
+    return status

@@ -1,0 +1,86 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from otspec.cli.arguments import CountList, read_distribution
+from otspec.distributions import Distribution, check_alike
+from otspec.drafts import LAW_NAMES
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def counts_option(default: str) -> Callable[[Command], Command]:
+    """Return the option -k with a default."""
+    return click.option(
+        "-k", "ks", type=CountList(), default=default, show_default=True,
+        help="Numbers of drafts, separated by commas.",
+    )  # fmt: skip
+
+
+def law_option(default: str | None, purpose: str) -> Callable[[Command], Command]:
+    """Return the option --drafts."""
+    return click.option(
+        "--drafts", type=click.Choice(LAW_NAMES), default=default, show_default=True, help=purpose
+    )
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+_TEMPERATURE = 1.0
+
+
+def temperature_option(command: Command) -> Command:
+    """Add the option --temperature."""
+    return click.option(
+        "--temperature", type=float, default=_TEMPERATURE, show_default=True,
+        help="Divide logits by this.",
+    )(command)  # fmt: skip
+
+
+def pair_arguments(command: Command) -> Command:
+    """Add DRAFT and TARGET and what says how to read them."""
+    decorators = (
+        click.argument("draft"),
+        click.argument("target"),
+        click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions."),
+        click.option("--logits", is_flag=True, help="The numbers are logits: take their softmax."),
+        temperature_option,
+        click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
+    )
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command
+
+
+def read_pair(
+    draft: str, target: str, *, exact: bool, logits: bool, temperature: float, normalize: bool
+) -> tuple[Distribution, Distribution]:
+    """Read DRAFT and TARGET.
+
+    Raises
+    ------
+    ValueError
+        As :func:`read_distribution`; different lengths; one exact and one not; a temperature
+        without --logits; --logits with --exact.
+    """
+    if temperature != _TEMPERATURE and not logits:
+        raise ValueError(f"--temperature {temperature} needs --logits: probabilities are final")
+    if logits and exact:
+        raise ValueError("--exact and --logits exclude each other: a softmax is not rational")
+    first, second = (
+        read_distribution(
+            text, name, exact=exact, logits=logits, temperature=temperature, normalize=normalize
+        )
+        for name, text in (("draft", draft), ("target", target))
+    )
+    try:
+        check_alike("draft", first, "target", second)
+    except ValueError as error:
+        hint = "" if exact or len(first) != len(second) else " (or add --exact)"
+        raise ValueError(f"{error}{hint}") from error
+    return first, second

@@ -1,0 +1,38 @@
+"""The SmolLM2 trace: a 135M-parameter model, and itself with four layers skipped as draft."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from os import PathLike
+
+from otspec.traces.trace import Trace, load_trace
+
+
+def load_smollm2(path: str | PathLike[str] | None = None) -> Trace:
+    """Return the SmolLM2 trace.
+
+    Parameters
+    ----------
+    path : path, optional
+        A file in the same format, such as the full trace of eight blocks. By default the two
+        blocks that ship with the package; ``README.md`` beside them says where they come from.
+
+    Returns
+    -------
+    Trace
+        Logits of shape (blocks, 9, 49152), float16.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.traces.load_trace`.
+
+    Examples
+    --------
+    >>> load_smollm2().shape
+    (2, 9, 49152)
+    """
+    if path is not None:
+        return load_trace(path)
+    with as_file(files("otspec.datasets") / "smollm2_trace.npz") as bundled:
+        return load_trace(bundled)

@@ -1,0 +1,119 @@
+"""Charts of acceptance against the number of drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from otspec.rules import ALL_RULES
+from otspec.traces.comparison import OPTIMUM, Comparison
+from otspec.traces.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart; one rule, one look.
+_COLOURS = ("#0072B2", "#D55E00", "#CC79A7", "#56B4E9", "#009E73", "#E69F00", "#999999")
+_MARKERS = ("s", "^", "v", "o", "D", "P", "X")
+_RING_SIZES = {"without-replacement": 9, "hub": 12, "top-plus-one": 15}
+Lines = dict[tuple[str, str], dict[int, float]]
+"""(rule, drafts) -> k -> acceptance."""
+
+_LINE_STYLES = {"iid": "-", "without-replacement": "--", "hub": ":", "top-plus-one": "-."}
+
+
+def save_acceptance_chart(
+    rows: Iterable[Summary | Comparison], path: str | PathLike[str], *, title: str
+) -> None:
+    """Draw acceptance against k, one line per rule, and write the picture.
+
+    The optimum is black, and what the best rule for i.i.d. drafts leaves of theirs is shaded.
+    Each draft law has its line style; what can coincide with another line has an open marker.
+
+    Parameters
+    ----------
+    rows : iterable of Summary or Comparison
+    path : path
+        Its ending decides the format, as in Matplotlib.
+    title : str
+
+    Raises
+    ------
+    ValueError
+        A format that Matplotlib does not write.
+    OSError
+        The file cannot be written.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    draw_acceptance(figure.add_subplot(), list(rows))
+    figure.suptitle(title, fontsize=11)
+    figure.savefig(path, dpi=160)
+
+
+def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:
+    """Draw the lines, the shaded gap, the axes and the legend on ``axes``."""
+    lines = _lines(rows)
+    _shade_gap(axes, lines)
+    for (rule, drafts), line in lines.items():
+        axes.plot(
+            list(line),
+            list(line.values()),
+            linestyle=_LINE_STYLES[drafts],
+            label=rule if drafts == "iid" else f"{rule} ({drafts} drafts)",
+            **_look(rule, drafts),
+        )
+    ks = sorted({row.k for row in rows})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ks, [str(k) for k in ks])
+    axes.minorticks_off()
+    axes.set_xlabel("number of drafts k")
+    axes.set_ylabel("probability that a draft is accepted")
+    axes.grid(alpha=0.25)
+    axes.legend(
+        fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handlelength=3
+    )
+
+
+def _look(rule: str, drafts: str) -> dict[str, Any]:
+    """Return how a line is drawn: colour by rule, an open marker where lines may coincide."""
+    if rule == OPTIMUM:
+        look = {"color": "#000000", "marker": "o", "linewidth": 2.0}
+        if drafts == "iid":
+            return look | {"markersize": 6}
+        return look | {"markersize": _RING_SIZES[drafts], "markerfacecolor": "none"}
+    index = next(i for i, known in enumerate(ALL_RULES) if known.title == rule)
+    look = {"color": _COLOURS[index], "marker": _MARKERS[index], "linewidth": 1.4}
+    if ALL_RULES[index].only_k == 1:
+        return look | {"markersize": 11, "markerfacecolor": "none"}
+    return look | {"markersize": 5}
+
+
+def _shade_gap(axes: Axes, lines: Lines) -> None:
+    """Shade between the optimum for i.i.d. drafts and the best rule for them."""
+    top = lines.get((OPTIMUM, "iid"))
+    if top is None:
+        return
+    rules = [line for (rule, law), line in lines.items() if law == "iid" and rule != OPTIMUM]
+    best = [max(line[k] for line in rules if k in line) for k in top]
+    axes.fill_between(
+        list(top),
+        best,
+        list(top.values()),
+        color="#F0E442",
+        alpha=0.45,
+        linewidth=0,
+        label="gap of the best i.i.d. rule",
+    )
+
+
+def _lines(rows: list[Summary | Comparison]) -> Lines:
+    """Group rows into lines: (rule, drafts) -> k -> acceptance, k ascending."""
+    lines: Lines = {}
+    for row in sorted(rows, key=lambda row: row.k):
+        lines.setdefault((row.rule, row.drafts), {})[row.k] = float(row.acceptance)
+    return lines

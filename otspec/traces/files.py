@@ -1,0 +1,189 @@
+"""Reading arrays from files, each error one line that names the file and what to do."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from otspec.distributions import Array
+
+Named = dict[str, Any]
+"""What a file holds, by name; a format without names uses the empty one."""
+
+_UNREADABLE = (
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    SyntaxError,
+    MemoryError,
+    OverflowError,
+    RecursionError,
+    csv.Error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What the readers raise on a malformed file (``SyntaxError``: a .npy header)."""
+
+
+def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
+    """Read the arrays of one file.
+
+    Parameters
+    ----------
+    path : path
+        Ending in .npy, .npz, .csv, .json or .safetensors. A .csv holds numbers, in one row, one
+        column, or columns under a header; a .json a list, or an object of lists.
+    keys : tuple of str
+        Read only these where the format has names; by default all.
+
+    Returns
+    -------
+    dict of str to array_like
+        Arrays, or lists of numbers and strings (.csv, .json). The name is empty for a .npy
+        file, a .json list and a .csv file without a header.
+
+    Raises
+    ------
+    ValueError
+        No such file, a directory, empty, malformed, an unknown ending, or a missing key; pickled
+        objects are never loaded.
+    """
+    path = Path(path)
+    reader = READERS.get(path.suffix)
+    if reader is None:
+        raise ValueError(f"{path}: unknown file type: use one of {', '.join(READERS)}")
+    if path.is_dir():
+        raise ValueError(f"{path} is a directory: name a file")
+    if not path.exists():
+        raise ValueError(f"{path}: no such file")
+    with _naming(path):
+        if path.stat().st_size == 0:
+            raise ValueError("the file is empty")
+        return reader(path, keys)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except _UNREADABLE as error:
+        text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+        reason = " ".join(text.split()) or type(error).__name__
+        raise ValueError(f"cannot read {path}: {reason[:200]}") from error
+
+
+def _selected(names: list[str], keys: tuple[str, ...]) -> tuple[str, ...]:
+    for key in keys:
+        if key not in names:
+            raise ValueError(f"there is no {key!r} in it: it holds {', '.join(names) or 'nothing'}")
+    return keys or tuple(names)
+
+
+def _read_npy(path: Path, _keys: tuple[str, ...]) -> Named:
+    with path.open("rb") as stream:
+        return {"": np.lib.format.read_array(stream, allow_pickle=False)}
+
+
+def _read_npz(path: Path, keys: tuple[str, ...]) -> Named:
+    # Opened as a zip file first: np.load falls back to pickle for what is none.
+    with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as archive:
+        return {key: archive[key] for key in _selected(archive.files, keys)}
+
+
+def _read_csv(path: Path, keys: tuple[str, ...]) -> Named:
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(stream, strict=True) if row]
+    if not rows:
+        raise ValueError("the file has no rows")
+    if not any(_is_number(cell) for cell in rows[0]):
+        columns = dict(zip(rows[0], zip(*rows[1:], strict=True), strict=len(rows) > 1))
+        return {key: list(columns[key]) for key in _selected(list(columns), keys)}
+    if len(rows) == 1:
+        return {"": rows[0]}
+    if all(len(row) == 1 for row in rows):
+        return {"": [row[0] for row in rows]}
+    return {"": rows}
+
+
+def _is_number(cell: str) -> bool:
+    return any(character.isdigit() for character in cell) or cell.lower() in {"nan", "inf", "-inf"}
+
+
+def _read_json(path: Path, keys: tuple[str, ...]) -> Named:
+    # Numbers stay text, so that the caller can read them exactly.
+    content = json.loads(path.read_text(encoding="utf-8"), parse_float=str)
+    if isinstance(content, dict):
+        return {key: content[key] for key in _selected(list(content), keys)}
+    if not isinstance(content, list):
+        raise ValueError(f"it holds {type(content).__name__}, not a list or an object of lists")
+    return {"": content}
+
+
+def _read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        raise ValueError(
+            "reading .safetensors needs the package safetensors: pip install 'otspec[traces]'"
+        ) from None
+    try:
+        with safe_open(path, framework="numpy") as tensors:
+            return {key: tensors.get_tensor(key) for key in _selected(list(tensors.keys()), keys)}
+    except (SafetensorError, TypeError, AttributeError) as error:
+        # The last two: a dtype such as bfloat16, which NumPy does not have.
+        raise ValueError(f"{error} (a type such as bfloat16 must be stored as float32)") from error
+
+
+READERS: dict[str, Callable[[Path, tuple[str, ...]], Named]] = {
+    ".npy": _read_npy,
+    ".npz": _read_npz,
+    ".csv": _read_csv,
+    ".json": _read_json,
+    ".safetensors": _read_safetensors,
+}
+"""The reader of each file ending."""
+
+
+def pick(path: str, name: str, index: tuple[int, ...]) -> Array | list[Any]:
+    """Read one array of a file, and of that one row.
+
+    Parameters
+    ----------
+    path : str
+    name : str
+        Which array; empty if the file holds only one.
+    index : tuple of int
+        Leading indices, such as (block, position); empty for the whole array.
+
+    Raises
+    ------
+    ValueError
+        As :func:`read_file`; also when a name is needed, and for an index out of range.
+    """
+    arrays = read_file(path, (name,) if name else ())
+    if name and "" in arrays:
+        raise ValueError(f"{path} holds one array without a name: write {path}, without :{name}")
+    if len(arrays) != 1:
+        names = ", ".join(arrays)
+        raise ValueError(f"{path} holds {names}: say which one, as in {path}:{next(iter(arrays))}")
+    values = next(iter(arrays.values()))
+    for level in index:
+        try:
+            values = values[level]
+        except (IndexError, TypeError, KeyError):
+            shown = ",".join(map(str, index))
+            raise ValueError(
+                f"{path} has no row {shown}: the array has shape {np.shape(values)} there"
+            ) from None
+    found: Array | list[Any] = values
+    return found

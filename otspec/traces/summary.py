@@ -1,0 +1,68 @@
+"""Means over the positions of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from otspec.traces.comparison import Comparison
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One rule under one draft law and one k, over all positions.
+
+    Parameters
+    ----------
+    rule, drafts, k
+        As in :class:`otspec.traces.Comparison`.
+    acceptance : float
+        Mean over the positions.
+    optimum : float
+        Mean of the optimum of the draft law over the same positions.
+    positions : int
+        How many positions the means are over.
+    """
+
+    rule: str
+    drafts: str
+    k: int
+    acceptance: float
+    optimum: float
+    positions: int
+
+    @property
+    def gap(self) -> float:
+        """How far the rule is below the optimum of its draft law, on average."""
+        return self.optimum - self.acceptance
+
+
+def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
+    """Average comparisons over positions.
+
+    Parameters
+    ----------
+    positions : iterable of sequence of Comparison
+        One sequence per position.
+
+    Returns
+    -------
+    list of Summary
+        One per rule, draft law and k, in the order of first appearance. A law that exists at
+        some positions only (too few tokens left by top-k or top-p) is averaged over those.
+    """
+    groups: dict[tuple[str, str, int], list[Comparison]] = {}
+    for comparisons in positions:
+        for row in comparisons:
+            groups.setdefault((row.rule, row.drafts, row.k), []).append(row)
+    return [
+        Summary(
+            *key,
+            acceptance=float(np.mean([float(row.acceptance) for row in rows])),
+            optimum=float(np.mean([float(row.optimum) for row in rows])),
+            positions=len(rows),
+        )
+        for key, rows in groups.items()
+    ]

@@ -1,0 +1,133 @@
+"""A logged trace: the logits of a draft and a target model at the same positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from otspec.distributions import Array, Distribution
+from otspec.traces.files import read_file
+from otspec.traces.warping import warp
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Logits of two models along the same text.
+
+    Parameters
+    ----------
+    draft_logits, target_logits : ndarray of float, shape (..., n)
+        The last axis is the vocabulary; the others are positions, such as (block, position).
+    draft_tokens : ndarray of int, optional
+        The drafted tokens, if they were logged.
+    prompts : tuple of str
+        The prompt of each block, if they were logged.
+
+    Raises
+    ------
+    ValueError
+        Shapes that differ or have no position axis, no position, or entries that are no floats.
+    """
+
+    draft_logits: Array
+    target_logits: Array
+    draft_tokens: Array | None = None
+    prompts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("draft_logits", "target_logits"):
+            logits = getattr(self, name)
+            if not isinstance(logits, np.ndarray) or logits.dtype.kind != "f":
+                kind = getattr(logits, "dtype", type(logits).__name__)
+                raise ValueError(f"{name} has type {kind}: logits must be an array of floats")
+        if self.draft_logits.shape != self.target_logits.shape:
+            raise ValueError(
+                f"draft_logits has shape {self.draft_logits.shape} and target_logits "
+                f"{self.target_logits.shape}: both models must be logged at the same positions"
+            )
+        if self.draft_logits.ndim < 2 or self.draft_logits.size == 0:
+            raise ValueError(
+                f"draft_logits has shape {self.draft_logits.shape}: it must be (..., n) with at "
+                "least one position and one token"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the logits, (..., n)."""
+        return self.draft_logits.shape
+
+    @property
+    def positions(self) -> int:
+        """Number of positions."""
+        return int(np.prod(self.shape[:-1]))
+
+    def pairs(
+        self, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+    ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
+        """Yield position, draft and target distribution, one position at a time.
+
+        Both models are warped alike; see :func:`otspec.traces.warp`.
+
+        Raises
+        ------
+        ValueError
+            Logits that are no distribution; the message names the position.
+        """
+        for position in np.ndindex(*self.shape[:-1]):
+            draft, target = (
+                warp(
+                    logits[position],
+                    temperature=temperature,
+                    top_k=top_k,
+                    top_p=top_p,
+                    name=f"{name}[{', '.join(map(str, position))}]",
+                )
+                for name, logits in (
+                    ("draft_logits", self.draft_logits),
+                    ("target_logits", self.target_logits),
+                )
+            )
+            yield position, draft, target
+
+
+def load_trace(path: str | PathLike[str]) -> Trace:
+    """Read a trace from a .npz or .safetensors file.
+
+    Parameters
+    ----------
+    path : path
+        With float arrays ``draft_logits`` and ``target_logits`` of one shape (..., n), and
+        optionally ``draft_tokens`` and ``prompts``.
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.traces.files.read_file`; a missing array; logits of unusable shape or
+        type. The message names the file.
+    """
+    if Path(path).suffix not in {".npz", ".safetensors"}:
+        raise ValueError(f"{path}: a trace is a .npz or .safetensors file")
+    arrays = read_file(path)
+    for name in ("draft_logits", "target_logits"):
+        if name not in arrays:
+            raise ValueError(
+                f"{path} has no array {name!r} (it holds {', '.join(arrays) or 'nothing'}): "
+                "a trace needs draft_logits and target_logits of shape (..., n)"
+            )
+    try:
+        return Trace(
+            arrays["draft_logits"],
+            arrays["target_logits"],
+            arrays.get("draft_tokens"),
+            tuple(str(prompt) for prompt in np.ravel(arrays.get("prompts", []))),
+        )
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error

@@ -1,0 +1,99 @@
+"""From logits to the distribution that is actually sampled from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from otspec.distributions import Array, Distribution
+
+
+def warp(
+    logits: Array,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    name: str = "logits",
+) -> Distribution:
+    """Turn logits into a distribution: temperature, then top-k, then top-p, then softmax.
+
+    Parameters
+    ----------
+    logits : ndarray, shape (n,)
+        Of any float type; computed in float64. ``-inf`` masks a token.
+    temperature : float
+        Divides the logits; positive and finite.
+    top_k : int, optional
+        Keep the k largest logits, and all that tie with the smallest of them.
+    top_p : float, optional
+        Keep the fewest likeliest tokens whose probability (after the steps before) reaches
+        ``top_p``, in (0, 1].
+    name : str
+        What error messages call the logits.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Sums to 1 up to rounding.
+
+    Raises
+    ------
+    ValueError
+        NaN or +inf among the logits, all of them -inf, or an option out of range.
+
+    Examples
+    --------
+    >>> warp(np.log([0.5, 0.3, 0.2]), top_k=2).round(3).tolist()
+    [0.625, 0.375, 0.0]
+    """
+    check_warping(temperature, top_k, top_p)
+    scaled = np.asarray(logits).astype(np.float64)
+    with np.errstate(over="ignore"):  # far below the largest at a tiny temperature: probability 0
+        scaled = (scaled - _highest(scaled, name)) / temperature
+    if top_k is not None and top_k < len(scaled):
+        smallest = np.partition(scaled, len(scaled) - top_k)[len(scaled) - top_k]
+        scaled[scaled < smallest] = -np.inf
+    probabilities: Distribution = np.exp(scaled)
+    probabilities /= probabilities.sum()
+    if top_p is not None and top_p < 1:
+        _keep_likeliest(probabilities, top_p)
+    return probabilities
+
+
+def check_warping(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    """Refuse options that no distribution follows from.
+
+    Raises
+    ------
+    ValueError
+        Naming the option, its value and its range.
+    """
+    if not 0 < temperature < math.inf:
+        raise ValueError(
+            f"temperature is {temperature}: it must be positive and finite (for greedy decoding "
+            "use top_k=1)"
+        )
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k is {top_k}: it must be at least 1")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p is {top_p}: it must be above 0 and at most 1")
+
+
+def _highest(logits: Array, name: str) -> float:
+    """Return the largest logit, refusing what no softmax exists of."""
+    highest = float(logits.max())
+    if highest == -math.inf:
+        raise ValueError(f"{name} is -inf everywhere: there is no token to draw")
+    if not math.isfinite(highest):
+        at = int(np.argmax(np.isnan(logits) | (logits == np.inf)))
+        raise ValueError(f"{name}[{at}] is {logits[at]}: logits must be numbers or -inf")
+    return highest
+
+
+def _keep_likeliest(probabilities: Distribution, top_p: float) -> None:
+    order = np.argsort(-probabilities, kind="stable")
+    reached = int(np.searchsorted(np.cumsum(probabilities[order]), top_p))
+    probabilities[order[reached + 1 :]] = 0
+    probabilities /= probabilities.sum()

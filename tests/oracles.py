@@ -1,0 +1,232 @@
+"""Definitions, computed as literally and as slowly as they are written.
+
+Nothing here calls the package. A law is a table: a dict from tuples of token ids to positive
+``Fraction`` masses. A rule is a kernel: a function from a tuple to its law of the output token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import permutations, product
+from math import prod
+
+Weights = Sequence[Fraction]
+Table = dict[tuple[int, ...], Fraction]
+Kernel = Callable[[tuple[int, ...]], list[Fraction]]
+
+
+def independent_table(drafts: Sequence[Weights]) -> Table:
+    """P(x) = Π p_i(x_i)."""
+    tokens = range(len(drafts[0]))
+    masses = {
+        x: prod((draft[token] for draft, token in zip(drafts, x, strict=True)), start=Fraction(1))
+        for x in product(tokens, repeat=len(drafts))
+    }
+    return _positive(masses)
+
+
+def iid_table(draft: Weights, k: int) -> Table:
+    """P(x) = Π p(x_i)."""
+    return independent_table([draft] * k)
+
+
+def without_replacement_table(draft: Weights, k: int) -> Table:
+    """P(x) = Π p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i."""
+    masses = {}
+    for x in permutations([token for token, mass in enumerate(draft) if mass > 0], k):
+        mass, left = Fraction(1), Fraction(1)
+        for token in x:
+            mass *= draft[token] / left
+            left -= draft[token]
+        masses[x] = mass
+    return masses
+
+
+def hub_table(draft: Weights) -> Table:
+    """P(x, a) = p(x) and P(a, x) = p(a) p(x) / (1 − p(a)) for x ≠ a, a the first likeliest."""
+    hub = draft.index(max(draft))
+    if draft[hub] == 1:
+        return {(hub, hub): Fraction(1)}
+    others = [token for token in range(len(draft)) if token != hub]
+    last = {(token, hub): draft[token] for token in others}
+    first = {(hub, token): draft[hub] * draft[token] / (1 - draft[hub]) for token in others}
+    return _positive(last | first)
+
+
+def top_plus_one_table(draft: Weights, k: int) -> Table:
+    """The k − 1 likeliest tokens (ties: lowest id first), and one drawn off them."""
+    ranked = sorted(range(len(draft)), key=lambda token: (-draft[token], token))
+    top, rest = ranked[: k - 1], ranked[k - 1 :]
+    left = sum(draft[token] for token in rest)
+    return _positive({(*top, token): draft[token] / left for token in rest})
+
+
+def inside(table: Table, tokens: Iterable[int]) -> Fraction:
+    """P(all drafts inside the set)."""
+    members = set(tokens)
+    return sum((mass for x, mass in table.items() if members.issuperset(x)), Fraction(0))
+
+
+def inside_every_set(table: Table, n: int) -> list[Fraction]:
+    """P(all drafts inside A) for every A, at the index whose bits are A's tokens."""
+    sums = [Fraction(0)] * 2**n
+    for x, mass in table.items():
+        sums[sum(1 << token for token in set(x))] += mass
+    for token in range(n):  # sums over subsets, one token at a time
+        for mask in range(2**n):
+            if mask >> token & 1:
+                sums[mask] += sums[mask ^ 1 << token]
+    return sums
+
+
+def members(mask: int) -> list[int]:
+    """The tokens of the set at an index."""
+    return [token for token in range(mask.bit_length()) if mask >> token & 1]
+
+
+def cut_values(table: Table, target: Weights) -> list[Fraction]:
+    """q(A) + 1 − P(all drafts inside A) for every A."""
+    n = len(target)
+    mass = [Fraction(0)] * 2**n
+    for mask in range(1, 2**n):
+        lowest = (mask & -mask).bit_length() - 1
+        mass[mask] = mass[mask & mask - 1] + target[lowest]
+    return [q + 1 - p for q, p in zip(mass, inside_every_set(table, n), strict=True)]
+
+
+def optimum(table: Table, target: Weights) -> Fraction:
+    """The least cut over all 2^n token sets."""
+    return min(cut_values(table, target))
+
+
+def best_prefix(table: Table, target: Weights, order: Sequence[int]) -> Fraction:
+    """The least cut over the prefixes of one order."""
+    values = cut_values(table, target)
+    return min(values[sum(1 << token for token in order[:j])] for j in range(len(order) + 1))
+
+
+def by_ratio(draft: Weights, target: Weights) -> list[int]:
+    """Tokens by ascending target/draft, the undrafted ones last."""
+    drafted = [token for token in range(len(draft)) if draft[token] > 0]
+    drafted.sort(key=lambda token: target[token] / draft[token])
+    return drafted + [token for token in range(len(draft)) if draft[token] == 0]
+
+
+def marginal(table: Table, i: int, n: int) -> list[Fraction]:
+    """The law of draft i alone."""
+    law = [Fraction(0)] * n
+    for x, mass in table.items():
+        law[x[i]] += mass
+    return law
+
+
+def acceptance(table: Table, kernel: Kernel) -> Fraction:
+    """Σ_x P(x) Σ_{y ∈ S(x)} K(y|x)."""
+    hits = (mass * sum(kernel(x)[token] for token in set(x)) for x, mass in table.items())
+    return sum(hits, Fraction(0))
+
+
+def output(table: Table, kernel: Kernel, n: int) -> list[Fraction]:
+    """The law of the output: Σ_x P(x) K(y|x)."""
+    law = [Fraction(0)] * n
+    for x, mass in table.items():
+        law = [sofar + mass * given for sofar, given in zip(law, kernel(x), strict=True)]
+    return law
+
+
+def naive_kernel(target: Weights) -> Kernel:
+    """Draw from the target whatever the drafts are."""
+    return lambda _: list(target)
+
+
+def recursive_rejection_kernel(draft: Weights, target: Weights) -> Kernel:
+    """Accept x_i w.p. min(1, q_{i−1}/p), else q_i ∝ (q_{i−1} − p)₊; at the end draw from q_k."""
+
+    @cache
+    def kernel(x: tuple[int, ...]) -> list[Fraction]:
+        law, going, current = [Fraction(0)] * len(draft), Fraction(1), list(target)
+        for token in x:
+            accepted = min(Fraction(1), current[token] / draft[token])
+            law[token] += going * accepted
+            going *= 1 - accepted
+            if going == 0:
+                return law
+            current = _normalised(
+                [max(q - p, Fraction(0)) for q, p in zip(current, draft, strict=True)]
+            )
+        return [sofar + going * q for sofar, q in zip(law, current, strict=True)]
+
+    return kernel
+
+
+def k_sequential_residual(
+    draft: Weights, target: Weights, k: int, rho: Fraction
+) -> tuple[Fraction, list[Fraction]]:
+    """p_acc and the residual times 1 − p_acc: q − min(p, q/ρ) p_acc/β."""
+    kept = [min(p, q / rho) for p, q in zip(draft, target, strict=True)]
+    beta = sum(kept)
+    accepted = 1 - (1 - beta) ** k
+    scale = accepted / beta if beta else 0
+    return accepted, [q - m * scale for q, m in zip(target, kept, strict=True)]
+
+
+def k_sequential_is_valid(draft: Weights, target: Weights, k: int, rho: Fraction) -> bool:
+    """Whether the residual is nowhere negative."""
+    return min(k_sequential_residual(draft, target, k, rho)[1]) >= 0
+
+
+def k_sequential_kernel(draft: Weights, target: Weights, k: int, rho: Fraction) -> Kernel:
+    """Accept each x_i in turn w.p. min(1, q/(ρp)); at the end draw from the residual."""
+    accepted_in_all, unscaled = k_sequential_residual(draft, target, k, rho)
+    # If no draft is ever rejected for good, the residual is never drawn.
+    residual = _normalised(unscaled) if accepted_in_all < 1 else list(target)
+
+    @cache
+    def kernel(x: tuple[int, ...]) -> list[Fraction]:
+        law, going = [Fraction(0)] * len(draft), Fraction(1)
+        for token in x:
+            accepted = min(Fraction(1), target[token] / (rho * draft[token]))
+            law[token] += going * accepted
+            going *= 1 - accepted
+        return [sofar + going * r for sofar, r in zip(law, residual, strict=True)]
+
+    return kernel
+
+
+def spechub_kernel(draft: Weights, target: Weights) -> Kernel:
+    """Serve x ≠ a from (x, a), then from (a, x); then a from what is left, (a, x) first."""
+    table = hub_table(draft)
+    hub, zero = draft.index(max(draft)), Fraction(0)
+    left, needed = dict(table), list(target)
+    law = {x: [zero] * len(draft) for x in table}
+
+    def serve(x: tuple[int, int], token: int) -> None:
+        moved = min(needed[token], left.get(x, zero))
+        if moved:
+            law[x][token] += moved
+            left[x] -= moved
+            needed[token] -= moved
+
+    others = [token for token in range(len(draft)) if token != hub]
+    for token in others:
+        serve((token, hub), token)
+        serve((hub, token), token)
+    for x in [(hub, token) for token in others] + [(token, hub) for token in others]:
+        serve(x, hub)
+    serve((hub, hub), hub)
+    residual = _normalised(needed) if sum(needed) else needed
+    for x, mass in table.items():
+        served = zip(law[x], residual, strict=True)
+        law[x] = [(y + left[x] * r) / mass for y, r in served]
+    return law.__getitem__
+
+
+def _positive(masses: Table) -> Table:
+    return {x: mass for x, mass in masses.items() if mass > 0}
+
+
+def _normalised(weights: Weights) -> list[Fraction]:
+    total = sum(weights)
+    return [weight / total for weight in weights]
