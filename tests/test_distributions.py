@@ -114,7 +114,6 @@ def test_integers_next_to_floats_are_floats(values):
         ([], ["draft is empty", "at least one token"]),
         ([[0.5], [0.5]], ["one-dimensional", r"\(2, 1\)", "one row at a time"]),
         (np.full((1, 2), 0.5), ["one-dimensional", r"\(1, 2\)", "one row at a time"]),
-        (np.array(1.0), ["one-dimensional", r"shape \(\)"]),
         (1, ["one-dimensional", r"shape \(\)"]),
         ([[0.5, 0.5], [1.0]], ["draft is ragged", "one length"]),
         ([0.5, [0.5]], ["draft is ragged", "one length"]),
@@ -136,8 +135,6 @@ def test_integers_next_to_floats_are_floats(values):
         (["1", "1/0"], [r"draft\[1\] is '1/0'", "such as '3/10'"]),
         (["nan", "1"], [r"draft\[0\] is 'nan'", "such as '3/10'"]),
         ([Decimal("NaN")], [r"draft\[0\] is Decimal\('NaN'\)", "such as '3/10'"]),
-        ([Decimal("Infinity")], [r"draft\[0\] is Decimal\('Infinity'\)", "such as '3/10'"]),
-        ([1, None], [r"draft\[1\] is None", "such as '3/10'"]),
         ([object], [r"draft\[0\] is <class 'object'>", "such as '3/10'"]),
         ([10**400, 0.5], ["draft", "beyond the range of floats"]),
         (np.array(["1e4000"], dtype=np.longdouble), ["draft", "inf|range of floats"]),
@@ -283,6 +280,7 @@ def test_any_usable_float_weights_can_be_normalised_once(weights):
 def test_any_whole_number_weights_become_their_shares(weights):
     distribution = as_distribution(weights, normalize=True)
     assert distribution.tolist() == [Fraction(weight, sum(weights)) for weight in weights]
+    assert as_distribution(distribution).tolist() == distribution.tolist()
 
 
 def test_the_complement_keeps_the_digits_of_a_heavy_token():

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import click
 
-from otspec.cli.options import counts_option, json_option, law_option, pair_arguments, read_pair
+from otspec.cli.options import (
+    PairCommand,
+    counts_option,
+    json_option,
+    law_option,
+    pair_arguments,
+    read_pair,
+)
 from otspec.cli.output import percent, print_json, print_table, shown, shown_set
 from otspec.drafts import named_law
 from otspec.optimum import Optimum, optimal_acceptance
 
 
-@click.command()
+@click.command(cls=PairCommand)
 @pair_arguments
 @counts_option("2")
 @law_option("iid", "How the drafts are drawn.")
@@ -68,6 +75,6 @@ def _meaning(drafts: str, k: int, best: Optimum) -> str:
     return (
         f"With {k} {drafts} draft{plural} one is accepted with probability "
         f"{percent(best.acceptance)} at best.\n"
-        "The cut proves it: target(A) + 1 - P(all drafts in A) is that number, and no lossless rule "
-        "is above it."
+        "The cut proves it: no lossless rule is above target(A) + 1 - P(all drafts in A), which is "
+        "that number."
     )

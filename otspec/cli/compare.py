@@ -6,14 +6,21 @@ from pathlib import Path
 
 import click
 
-from otspec.cli.options import counts_option, json_option, law_option, pair_arguments, read_pair
+from otspec.cli.options import (
+    PairCommand,
+    counts_option,
+    json_option,
+    law_option,
+    pair_arguments,
+    read_pair,
+)
 from otspec.cli.output import percent, print_json, print_table, shown
 from otspec.drafts import LAW_NAMES
 from otspec.traces.comparison import OPTIMUM, Comparison, law_exists
 from otspec.traces.comparison import compare as compare_rules
 
 
-@click.command()
+@click.command(cls=PairCommand)
 @pair_arguments
 @counts_option("1,2,4,8")
 @law_option(None, "Compare only rules for these drafts.  [default: all]")

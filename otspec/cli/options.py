@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -12,6 +13,15 @@ from otspec.distributions import Distribution, check_alike
 from otspec.drafts import LAW_NAMES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class PairCommand(click.Command):
+    """A command whose arguments may be numbers that start with a minus sign."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse with a blank before such numbers, so that they are not taken for options."""
+        numbers = re.compile(r"-(\d|\.\d|inf)")
+        return super().parse_args(ctx, [f" {arg}" if numbers.match(arg) else arg for arg in args])
 
 
 def counts_option(default: str) -> Callable[[Command], Command]:

@@ -25,9 +25,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: 
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, markup=False)
-    # Into a pipe or a file nothing is cut off at the width of a terminal that is not there.
+    if not console.is_terminal:  # a pipe or a file has no width at which to cut off
+        console.width = _WIDE
     with console.capture() as captured:
-        console.print(table, width=None if console.is_terminal else _WIDE)
+        console.print(table)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
 

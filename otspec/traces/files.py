@@ -105,9 +105,11 @@ def _read_csv(path: Path, keys: tuple[str, ...]) -> Named:
         rows = [[cell.strip() for cell in row] for row in csv.reader(stream, strict=True) if row]
     if not rows:
         raise ValueError("the file has no rows")
+    if len({len(row) for row in rows}) != 1:
+        raise ValueError("its rows have different lengths")
     if not any(_is_number(cell) for cell in rows[0]):
-        columns = dict(zip(rows[0], zip(*rows[1:], strict=True), strict=len(rows) > 1))
-        return {key: list(columns[key]) for key in _selected(list(columns), keys)}
+        columns = {name: [row[i] for row in rows[1:]] for i, name in enumerate(rows[0])}
+        return {key: columns[key] for key in _selected(list(columns), keys)}
     if len(rows) == 1:
         return {"": rows[0]}
     if all(len(row) == 1 for row in rows):

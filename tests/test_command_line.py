@@ -1,0 +1,316 @@
+"""The commands: what they print, what they write, and one line for whatever is wrong."""
+
+import csv
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import otspec
+from otspec.cli.main import main
+
+DRAFT, TARGET = "1/2,3/10,1/5", "1/10,3/5,3/10"
+PNG = b"\x89PNG\r\n"
+
+
+def run(capsys, *arguments):
+    """Run a command that must succeed and return what it printed."""
+    assert main([str(argument) for argument in arguments]) == 0
+    return capsys.readouterr().out
+
+
+def complaint(capsys, *arguments):
+    """Run a command that must fail and return its one line."""
+    assert main([str(argument) for argument in arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("otspec: ")
+    assert printed.err.count("\n") == 1
+    assert "Traceback" not in printed.err
+    return printed.err
+
+
+def test_accept_exact_prints_fractions(capsys):
+    printed = run(capsys, "accept", "0.5,0.3,0.2", "0.1,0.6,0.3", "-k", "2", "--exact")
+    assert "17/20" in printed
+
+
+def test_accept_json_is_exact(capsys):
+    document = json.loads(run(capsys, "accept", DRAFT, TARGET, "-k", "1,2", "--json"))
+    assert [Fraction(row["acceptance"]) for row in document["results"]] == [
+        Fraction(3, 5),
+        Fraction(17, 20),
+    ]
+    assert [row["cut"] for row in document["results"]] == [[0], [0]]
+
+
+@pytest.mark.parametrize(
+    ("drafts", "law"),
+    [
+        ("iid", otspec.IID([0.6, 0.3, 0.1], 2)),
+        ("without-replacement", otspec.WithoutReplacement([0.6, 0.3, 0.1], 2)),
+        ("hub", otspec.Hub([0.6, 0.3, 0.1])),
+        ("top-plus-one", otspec.TopPlusOne([0.6, 0.3, 0.1], 2)),
+    ],
+)
+def test_accept_knows_every_law(capsys, drafts, law):
+    printed = run(
+        capsys, "accept", "0.6,0.3,0.1", "0.1,0.2,0.7", "-k", "2", "--drafts", drafts, "--json"
+    )
+    acceptance = json.loads(printed)["results"][0]["acceptance"]
+    assert acceptance == otspec.optimal_acceptance(law, [0.1, 0.2, 0.7]).acceptance
+
+
+def test_accept_takes_logits_and_weights(capsys):
+    logits = np.log([0.5, 0.3, 0.2])
+    printed = run(
+        capsys, "accept", ",".join(map(str, logits)), "0,0,0", "--logits", "--json", "-k1"
+    )
+    # Σ min(p, 1/3); the softmax and the text of the logits round at the 16th digit.
+    assert json.loads(printed)["results"][0]["acceptance"] == pytest.approx(
+        1 / 3 + 0.5, abs=4 * np.finfo(float).eps
+    )
+    printed = run(capsys, "accept", "5,3,2", "1,6,3", "--normalize", "--exact", "--json")
+    assert json.loads(printed)["results"][0]["acceptance"] == "17/20"
+
+
+def test_accept_temperature_divides_logits(capsys):
+    arguments = ["--logits", "--json", "-k1"]
+    cold = run(capsys, "accept", "2,0", "0,2", "--temperature", "2", *arguments)
+    assert cold == run(capsys, "accept", "1,0", "0,1", *arguments)
+
+
+def test_a_long_cut_and_a_long_fraction_are_cut_short(capsys):
+    # Distinct primes as weights, so that nothing cancels.
+    draft = "2,3,5,7,11,13,17,19,23,29,31"
+    target = "1,1,1,1,1,1,1,1,1,1,97"
+    printed = run(capsys, "accept", draft, target, "--normalize", "--exact", "-k", "6")
+    assert "see --json" in printed
+    printed = run(capsys, "accept", target, draft, "--normalize", "--exact", "-k", "1")
+    assert "{10}" in printed
+    printed = run(capsys, "accept", draft, target, "--normalize", "-k", "1")
+    assert "0, 1, 2, 3, 4, 5, 6, 7, … 10 tokens}" in printed
+
+
+def test_compare_lists_every_rule_with_its_gap(capsys):
+    rows = json.loads(run(capsys, "compare", DRAFT, TARGET, "-k", "1,2", "--json"))
+    for row in rows:
+        gap = Fraction(row["optimum"]) - Fraction(row["acceptance"])
+        assert Fraction(row["gap"]) == gap >= 0
+    found = {(row["rule"], row["k"]): row["acceptance"] for row in rows}
+    assert found["recursive rejection", 2] == "4/5"
+    assert found["maximal coupling", 1] == "3/5"
+    assert ("maximal coupling", 2) not in found
+    assert found["SpecHub", 2] == "1"
+
+
+def test_compare_can_be_restricted_to_one_law(capsys):
+    rows = json.loads(run(capsys, "compare", DRAFT, TARGET, "-k2", "--drafts", "hub", "--json"))
+    assert [row["rule"] for row in rows] == ["optimum", "SpecHub"]
+
+
+@pytest.mark.parametrize("drafts", [[], ["--drafts", "hub"], ["--drafts", "without-replacement"]])
+def test_compare_draws_a_chart(capsys, tmp_path, drafts):
+    chart = tmp_path / "rules.png"
+    printed = run(capsys, "compare", DRAFT, TARGET, "-k", "2", "--plot", chart, *drafts)
+    assert f"chart: {chart}" in printed
+    assert chart.read_bytes().startswith(PNG)
+
+
+def write_trace(path, **changes):
+    rng = np.random.default_rng(5)
+    logits = {
+        name: rng.normal(size=(2, 3, 20)).astype(np.float16)
+        for name in ("draft_logits", "target_logits")
+    }
+    np.savez(path, **(logits | changes))
+    return path
+
+
+def test_trace_writes_what_it_computed(capsys, tmp_path):
+    path = write_trace(tmp_path / "trace.npz")
+    out = tmp_path / "results"
+    document = json.loads(run(capsys, "trace", path, "-k", "1,2,4", "--out", out, "--json"))
+    assert json.loads((out / "summary.json").read_text()) == document
+    assert (out / "acceptance.png").read_bytes().startswith(PNG)
+    with (out / "positions.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    trace = otspec.traces.load_trace(path)
+    for position, draft, target in trace.pairs():
+        place = "/".join(map(str, position))
+        optimum = [
+            float(row["acceptance"])
+            for row in rows
+            if (row["position"], row["rule"], row["drafts"]) == (place, "optimum", "iid")
+        ]
+        assert optimum == otspec.optimal_acceptances(draft, target, [1, 2, 4]).tolist()
+    for mean in document["means"]:
+        values = [
+            float(row["acceptance"])
+            for row in rows
+            if (row["rule"], row["drafts"], int(row["k"]))
+            == (mean["rule"], mean["drafts"], mean["k"])
+        ]
+        assert len(values) == mean["positions"] == 6
+        # Both are sums of six numbers below 1.
+        assert mean["acceptance"] == pytest.approx(sum(values) / 6, abs=6 * np.finfo(float).eps)
+
+
+def test_trace_reads_the_bundled_trace_by_default(capsys):
+    document = json.loads(run(capsys, "trace", "-k", "1", "--json"))
+    assert (document["positions"], document["vocabulary"]) == (18, 49152)
+
+
+def test_trace_options_reach_the_distributions(capsys, tmp_path):
+    path = write_trace(tmp_path / "trace.npz")
+    greedy = json.loads(run(capsys, "trace", path, "-k", "1", "--top-k", "1", "--json"))
+    trace = otspec.traces.load_trace(path)
+    agree = np.mean(trace.draft_logits.argmax(-1) == trace.target_logits.argmax(-1))
+    assert greedy["means"][0]["acceptance"] == agree
+    assert (greedy["top_k"], greedy["top_p"], greedy["temperature"]) == (1, None, 1.0)
+
+
+def test_no_progress_bar_into_a_pipe(capsys, tmp_path):
+    assert main(["trace", str(write_trace(tmp_path / "trace.npz")), "-k", "1"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["accept", "compare", "trace"])
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_has_an_example(capsys, command, option):
+    printed = run(capsys, command, option)
+    assert printed.startswith(f"Usage: otspec {command}")
+    assert f"Example: otspec {command}" in printed
+
+
+def test_help_lists_the_commands_and_version_is_one_line(capsys):
+    assert run(capsys) == run(capsys, "--help")
+    for command in ("accept", "compare", "trace"):
+        assert f"  {command}  " in run(capsys)
+    assert run(capsys, "--version") == f"otspec, version {otspec.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["accept"], "Missing argument 'DRAFT'"),
+        (["accept", "0.5,0.5", "1"], "draft has 2 tokens and target has 1"),
+        (["accept", "0.5,0.6", "1,0"], "sums to 1.1"),
+        (["accept", "0.5,0.6", "1,0"], "--normalize"),
+        (["accept", "1/2,1/2", "0.5,0.5"], "(or add --exact)"),
+        (["accept", "5,3", "1,0"], "draft[0] is 5.0"),
+        (["accept", "5,3", "1,0"], "--logits"),
+        (["accept", "nan,1", "1,0"], "draft[0] is nan"),
+        (["accept", "1/0,1", "1,0"], "'1/0'"),
+        (["accept", "a,b", "1,0"], "draft[0] is 'a'"),
+        (["accept", "abc", "1,0"], "neither numbers"),
+        (["accept", "", "1,0"], "neither numbers"),
+        (["accept", "draft.txt", "1,0"], "neither numbers"),
+        (["accept", "0.5,,0.5", "1,0"], "draft[1] is ''"),
+        (["accept", "0.5,0.5", "1,0", "-k", "0"], "positive integers"),
+        (["accept", "0.5,0.5", "1,0", "-k", "two"], "positive integers"),
+        (["accept", "0.5,0.5", "1,0", "-k", "1,,2"], "positive integers"),
+        (["accept", "0.5,0.5", "1,0", "-k", "3", "--drafts", "hub"], "come in pairs"),
+        (["accept", "0.5,0.5", "1,0", "-k", "3", "--drafts", "without-replacement"], "2 tokens"),
+        (["accept", "0.5,0.5", "1,0", "--drafts", "urn"], "'urn' is not one of"),
+        (["accept", "0.5,0.5", "1,0", "--exakt"], "--exact"),
+        (["accept", "0.5,0.5", "1,0", "--logits", "--exact"], "exclude each other"),
+        (["accept", "0.5,0.5", "1,0", "--temperature", "2"], "--logits"),
+        (["accept", "0.5,0.5", "1,0", "--logits", "--temperature", "0"], "temperature is 0"),
+        (["accept", "0.5,0.5", "1,0", "--logits", "--temperature", "x"], "not a valid float"),
+        (["accept", "inf,0", "1,0", "--logits"], "draft[0] is inf"),
+        (["compare", "1,0", "1,0", "-k", "3", "--drafts", "hub"], "no hub drafts with k = 3"),
+        (["compare", "1,0", "1,0", "--plot", "no/such/folder.png"], "No such file"),
+        (["compare", "1,0", "1,0", "--plot", "chart.abc"], "Format 'abc' is not supported"),
+        (["trace", "no.npz"], "no such file"),
+        (["trace", "trace.txt"], ".npz or .safetensors"),
+        (["trace", "--top-k", "0"], "top_k is 0"),
+        (["trace", "--top-p", "1.5"], "top_p is 1.5"),
+        (["trace", "--temperature", "-1"], "temperature is -1"),
+        (["trace", "--temperature", "nan"], "temperature is nan"),
+        (["trace", "-k", "99999999"], "positive integers"),
+        (["tracee"], "No such command 'tracee'"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_the_fix(capsys, monkeypatch, tmp_path, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    assert says in complaint(capsys, *arguments)
+
+
+def test_files_are_refused_in_one_line(capsys, tmp_path):
+    flat = tmp_path / "draft.npy"
+    np.save(flat, [0.5, 0.5])
+    square = tmp_path / "square.npy"
+    np.save(square, np.eye(2))
+    empty = tmp_path / "empty.npz"
+    empty.touch()
+    folder = tmp_path / "folder.npy"
+    folder.mkdir()
+    logits = tmp_path / "logits.npz"
+    np.savez(logits, draft=[-1.5, 3.0], target=[0.5, 0.5])
+    torn = tmp_path / "torn.npy"
+    torn.write_bytes(flat.read_bytes()[:-5])
+    pickled = tmp_path / "pickled.npy"
+    np.save(pickled, np.array([{}, {}], dtype=object))
+    for location, says in (
+        (square, "has shape (2, 2): name one row"),
+        (f"{square}:5", "no row 5"),
+        (empty, "is empty"),
+        (folder, "is a directory"),
+        (f"{logits}:draft", "add --logits"),
+        (f"{logits}:drafts", "it holds draft, target"),
+        (logits, "say which one"),
+        (f"{flat}:key", "without :key"),
+        (torn, "cannot read"),
+        (pickled, "allow_pickle"),
+        (tmp_path / "none.csv", "no such file"),
+    ):
+        assert says in complaint(capsys, "accept", location, "1,0")
+
+
+def test_a_trace_that_is_none_is_refused_in_one_line(capsys, tmp_path):
+    def saved(name, **changes):
+        return write_trace(tmp_path / f"{name}.npz", **changes)
+
+    missing = tmp_path / "missing.npz"
+    np.savez(missing, draft_logits=np.zeros((2, 3)))
+    not_numbers = np.zeros((2, 3, 20), np.float16)
+    not_numbers[1, 2, 7] = np.nan
+    for path, says in (
+        (missing, "has no array 'target_logits' (it holds draft_logits)"),
+        (saved("shapes", draft_logits=np.zeros((2, 3, 4))), "the same positions"),
+        (saved("ints", draft_logits=np.zeros((2, 3, 20), int)), "array of floats"),
+        (saved("nan", draft_logits=not_numbers), "draft_logits[1, 2][7] is nan"),
+        (tmp_path, "a trace is a .npz or .safetensors file"),
+    ):
+        assert says in complaint(capsys, "trace", path)
+
+
+def test_an_output_folder_that_cannot_be_made_is_one_line(capsys, tmp_path):
+    occupied = tmp_path / "file"
+    occupied.touch()
+    assert "file" in complaint(capsys, "trace", "--out", occupied / "below")
+
+
+def test_files_and_inline_numbers_give_the_same(capsys, tmp_path):
+    import safetensors.numpy
+
+    values = np.array([0.5, 0.3, 0.2])
+    np.save(tmp_path / "d.npy", values)
+    np.savez(tmp_path / "d.npz", draft=np.stack([values, values[::-1]]), other=values)
+    (tmp_path / "row.csv").write_text("0.5, 0.3, 0.2\n")
+    (tmp_path / "column.csv").write_text("0.5\n0.3\n0.2\n")
+    (tmp_path / "table.csv").write_text("token,draft\na,0.5\nb,0.3\nc,0.2\n")
+    (tmp_path / "list.json").write_text("[0.5, 0.3, 0.2]")
+    (tmp_path / "object.json").write_text('{"draft": [0.5, 0.3, 0.2], "more": {}}')
+    safetensors.numpy.save_file({"draft": values, "x": values}, tmp_path / "d.safetensors")
+    target = "0.1,0.6,0.3"
+    expected = run(capsys, "accept", "0.5,0.3,0.2", target)
+    for location in ("d.npy", "d.npz:draft:0", "d.npz:other", "row.csv", "column.csv",
+                     "table.csv:draft", "list.json", "object.json:draft",
+                     "d.safetensors:draft"):  # fmt: skip
+        assert run(capsys, "accept", tmp_path / location, target) == expected
+    exact = run(capsys, "accept", "0.5,0.3,0.2", target, "--exact")
+    for location in ("row.csv", "column.csv", "table.csv:draft", "list.json", "object.json:draft"):
+        assert run(capsys, "accept", tmp_path / location, target, "--exact") == exact

@@ -1,0 +1,77 @@
+"""Every command and every example in the README and the docs is run."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from otspec.cli.main import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+
+
+def commands():
+    """Yield page, command and expected output of each console block."""
+    for page in PAGES:
+        for block in CONSOLE.findall(page.read_text(encoding="utf-8")):
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                yield pytest.param(command, output, id=f"{page.name}: {command}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_give_what_is_printed(page):
+    results = doctest.testfile(str(page), module_relative=False)
+    assert results.failed == 0
+
+
+def test_the_pages_with_examples_have_some():
+    counts = {
+        page.name: len(doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8")))
+        for page in PAGES
+    }
+    assert counts["README.md"] >= 5
+    assert counts["quickstart.md"] >= 10
+    assert len(list(commands())) >= 4
+
+
+@pytest.mark.parametrize(("command", "output"), list(commands()))
+def test_commands_print_what_is_printed(command, output, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    program, *arguments = shlex.split(command)
+    assert program == "otspec"
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == output
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_shell_blocks_name_real_targets_and_extras(page):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    setup = (ROOT / "setup.cfg").read_text(encoding="utf-8")
+    for block in SHELL.findall(page.read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["make"]:
+                assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), line
+                continue
+            assert words[:2] == ["pip", "install"], line
+            extra = re.fullmatch(r"\.(?:\[(\w+)\])?", words[2])
+            assert extra is not None, line
+            assert extra[1] is None or re.search(rf"^{extra[1]} =", setup, re.MULTILINE), line
+
+
+def test_the_readme_names_every_make_target():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for target in ("demo", "test", "lint", "bench", "docs"):
+        assert f"make {target}" in readme
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"

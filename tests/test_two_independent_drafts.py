@@ -1,0 +1,180 @@
+"""Two independent, non-identical drafts: where sorting fails and half-planes do not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from instances import EPS, KINDS, floats, fractions, pair, weights
+
+import otspec
+from otspec.cuts import flow, halfplanes
+
+# The two drafts and the target of the smallest instance found on which sorting fails.
+FIRST = fractions(0, "1/3", "1/6", "1/2")
+SECOND = fractions("4/5", "1/5", 0, 0)
+TARGET = fractions(0, "3/8", "1/8", "1/2")
+
+
+def cut_value(drafts, target, members):
+    """q(A) + 1 − p₁(A) p₂(A), exactly for the numbers given."""
+    first, second, cost = (sum(Fraction(law[y]) for y in members) for law in (*drafts, target))
+    return cost + 1 - first * second
+
+
+def least_cut(drafts, target):
+    """The least cut over all 2^n token sets, exactly for the numbers given."""
+    table = oracles.independent_table([[Fraction(mass) for mass in law] for law in drafts])
+    return oracles.optimum(table, [Fraction(mass) for mass in target])
+
+
+def triples(seed, count, most_tokens):
+    """Two drafts and a target of every kind, each kind also with a twist on the second draft."""
+    rng = np.random.default_rng(seed)
+    for index in range(count):
+        n = int(rng.integers(1, most_tokens + 1))
+        first, target = pair(rng, n, KINDS[index % len(KINDS)])
+        second = {
+            0: weights(rng, n, 12),
+            1: weights(rng, n, 3, 0.4),
+            2: first,
+            3: target,
+            4: first[::-1],
+        }[index % 5]
+        yield (first, second), target
+
+
+def split_in_two(distribution, token):
+    """Replace a token by two of half its mass: the same ratios twice."""
+    half = distribution[token] / 2
+    return (*distribution[:token], half, half, *distribution[token + 1 :])
+
+
+def test_no_fixed_order_by_ratio_is_enough():
+    table = oracles.independent_table([FIRST, SECOND])
+    mean = tuple((a + b) / 2 for a, b in zip(FIRST, SECOND, strict=True))
+    best = otspec.optimal_acceptance(otspec.Independent([FIRST, SECOND]), TARGET)
+    assert best.acceptance == oracles.optimum(table, TARGET)
+    for draft in (FIRST, SECOND, mean):
+        drafted = [y for y in range(4) if draft[y] > 0]
+        ratios = [TARGET[y] / draft[y] for y in drafted]
+        assert len(set(ratios)) == len(ratios)  # ties would leave the order open
+        order = oracles.by_ratio(draft, TARGET)
+        assert oracles.best_prefix(table, TARGET, order) > best.acceptance
+
+
+def test_exact_optimum_is_the_least_cut():
+    for drafts, target in triples(30, 320, 8):
+        best = otspec.optimal_acceptance(otspec.Independent(drafts), target)
+        assert type(best.acceptance) is Fraction
+        assert best.acceptance == least_cut(drafts, target)
+        best.check()
+
+
+def test_swapping_the_drafts_changes_nothing():
+    for drafts, target in triples(31, 100, 7):
+        best = otspec.optimal_acceptance(otspec.Independent(drafts), target)
+        swapped = otspec.optimal_acceptance(otspec.Independent(drafts[::-1]), target)
+        assert swapped.acceptance == best.acceptance
+
+
+def test_identical_drafts_are_two_iid_drafts():
+    for (draft, _), target in triples(32, 100, 7):
+        best = otspec.optimal_acceptance(otspec.Independent([draft, draft]), target)
+        iid = otspec.optimal_acceptance(otspec.IID(draft, 2), target)
+        assert best.acceptance == iid.acceptance
+
+
+def test_proportional_tokens_change_nothing():
+    for drafts, target in triples(33, 60, 6):
+        best = otspec.optimal_acceptance(otspec.Independent(drafts), target)
+        token = len(target) // 2
+        doubled = [split_in_two(law, token) for law in (*drafts, target)]
+        again = otspec.optimal_acceptance(otspec.Independent(doubled[:2]), doubled[2])
+        assert again.acceptance == best.acceptance
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_float_cut_is_minimal_for_the_floats_given(seed):
+    for drafts, target in triples(34 + seed, 40, 7):
+        n = len(target)
+        law = otspec.Independent([floats(draft) for draft in drafts])
+        target = otspec.distributions.as_distribution(floats(target))
+        best = otspec.optimal_acceptance(law, target)
+        # Three sums of n terms and one product: 3n + 2 roundings of at most eps/2 each, once when
+        # the cut is chosen and once for each of the two values that are compared.
+        allowed = 2 * (3 * n + 2) * EPS
+        least = least_cut(law.drafts, target)
+        assert cut_value(law.drafts, target, best.cut) - least <= allowed
+        assert abs(best.acceptance - least) <= allowed
+        by_flow = flow.by_max_flow(law, target)
+        assert abs(cut_value(law.drafts, target, by_flow) - least) <= allowed
+
+
+def test_tokens_within_rounding_of_a_line_do_no_harm():
+    rng = np.random.default_rng(38)
+    for _ in range(100):
+        n = int(rng.integers(2, 8))
+        first, second = rng.dirichlet(np.ones(n), 2)
+        slopes = rng.choice([0.3, 0.7, 1.0], 2)
+        blurred = (slopes @ [first, second]) * (1 + EPS * rng.integers(-2, 3, n))
+        law = otspec.Independent([first, second])
+        best = otspec.optimal_acceptance(law, blurred, normalize=True)
+        least = least_cut(law.drafts, best.target)
+        assert cut_value(law.drafts, best.target, best.cut) - least <= 2 * (3 * n + 2) * EPS
+
+
+def test_float_weights_over_many_decades():
+    rng = np.random.default_rng(39)
+    for _ in range(60):
+        n = int(rng.integers(2, 8))
+        laws = [10.0 ** rng.integers(-30, 1, n) for _ in range(3)]
+        laws = [otspec.distributions.as_distribution(law, normalize=True) for law in laws]
+        best = otspec.optimal_acceptance(otspec.Independent(laws[:2]), laws[2])
+        least = least_cut(laws[:2], laws[2])
+        assert cut_value(laws[:2], laws[2], best.cut) - least <= 2 * (3 * n + 2) * EPS
+        best.check()
+
+
+@pytest.mark.parametrize("arithmetic", [list, floats])
+def test_the_empty_set_and_everything_can_be_minimal(arithmetic):
+    equal = arithmetic(fractions("1/2", "1/2"))
+    best = otspec.optimal_acceptance(otspec.Independent([equal, equal]), equal)
+    assert best.acceptance == 1
+    elsewhere = arithmetic(fractions(1, 0))
+    best = otspec.optimal_acceptance(
+        otspec.Independent([elsewhere] * 2), arithmetic(fractions(0, 1))
+    )
+    assert (best.acceptance, best.cut) == (0, (0,))
+
+
+def test_a_real_vocabulary_is_solved_to_local_optimality_between_the_bounds():
+    rng, n = np.random.default_rng(40), 2000
+    logits = rng.normal(size=(3, n)) * 2
+    logits[1] += logits[0]
+    logits[2] += logits[0] + logits[1] / 2
+    first, second, target = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    best = otspec.optimal_acceptance(otspec.Independent([first, second]), target)
+    best.check()
+    # Two values of sums of n terms are compared below.
+    slack = 2 * (3 * n + 2) * EPS
+    single = max(np.minimum(draft, target).sum() for draft in (first, second))
+    assert single - slack <= best.acceptance <= 1
+    for slopes in rng.random((400, 2)):
+        chosen = target <= slopes @ [first, second]
+        bound = target[chosen].sum() + 1 - first[chosen].sum() * second[chosen].sum()
+        assert best.acceptance <= bound + slack
+    inside = np.isin(np.arange(n), best.cut)
+    sign = np.where(inside, -1, 1)
+    mass_first = first[inside].sum() + sign * first
+    mass_second = second[inside].sum() + sign * second
+    neighbours = target[inside].sum() + sign * target + 1 - mass_first * mass_second
+    assert neighbours.min() >= best.acceptance - slack
+
+
+def test_the_half_plane_search_returns_ascending_token_ids():
+    cut = halfplanes.best_halfplane(*(np.array(law) for law in (FIRST, SECOND, TARGET)))
+    assert cut.tolist() == sorted(cut.tolist())
+    assert cut_value((FIRST, SECOND), TARGET, cut) == least_cut((FIRST, SECOND), TARGET)
