@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -76,6 +76,22 @@ def pairs(seed: int, count: int, most_tokens: int, fewest: int = 1) -> Iterator[
     for index in range(count):
         n = int(rng.integers(fewest, most_tokens + 1))
         yield pair(rng, n, KINDS[index % len(KINDS)])
+
+
+HEAVY_DRAFTS = (
+    (6e-13, 1 - 1e-12, 3e-13, 1e-13),
+    (5e-324, 1.0),
+    (1e-310, 1e-310, 1.0),
+    (1e-310, 1e-300, 1.0),
+    (0.5, 0.5, 5e-324),
+)
+"""Float drafts of which some tokens leave next to nothing to the others."""
+
+
+def shares(distribution: Sequence[float]) -> Exact:
+    """The exact distribution that floats stand for."""
+    total = sum(map(Fraction, distribution))
+    return tuple(Fraction(mass) / total for mass in distribution)
 
 
 def floats(distribution: Exact) -> list[float]:

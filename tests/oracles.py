@@ -6,10 +6,10 @@ Nothing here calls the package. A law is a table: a dict from tuples of token id
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import permutations, product
+from itertools import accumulate, permutations, product
 from math import prod
 
 Weights = Sequence[Fraction]
@@ -63,10 +63,13 @@ def top_plus_one_table(draft: Weights, k: int) -> Table:
     return _positive({(*top, token): draft[token] / left for token in rest})
 
 
-def inside(table: Table, tokens: Iterable[int]) -> Fraction:
-    """P(all drafts inside the set)."""
-    members = set(tokens)
-    return sum((mass for x, mass in table.items() if members.issuperset(x)), Fraction(0))
+def inside_prefixes(table: Table, order: Sequence[int]) -> list[Fraction]:
+    """P(all drafts inside order[:j]) for every j: a tuple is inside from its last token on."""
+    place = {token: j for j, token in enumerate(order, start=1)}
+    sums = [Fraction(0)] * (len(order) + 1)
+    for x, mass in table.items():
+        sums[max(place[token] for token in x)] += mass
+    return list(accumulate(sums))
 
 
 def inside_every_set(table: Table, n: int) -> list[Fraction]:

@@ -8,7 +8,18 @@ from fractions import Fraction
 import numpy as np
 import oracles
 import pytest
-from instances import EPS, LAWS, floats, fractions, law_case, law_cases, pairs, weights
+from instances import (
+    EPS,
+    HEAVY_DRAFTS,
+    LAWS,
+    floats,
+    fractions,
+    law_case,
+    law_cases,
+    pairs,
+    shares,
+    weights,
+)
 
 import otspec
 from otspec.cuts import flow
@@ -66,6 +77,17 @@ def test_floats_are_within_rounding_of_the_least_cut(name):
         assert type(best.acceptance) is float
         assert abs(best.acceptance - oracles.optimum(case.table, target)) <= float_error(law)
         best.check()
+
+
+@pytest.mark.parametrize("draft", HEAVY_DRAFTS)
+@pytest.mark.parametrize("name", LAWS)
+def test_drafts_that_leave_next_to_nothing_to_some_tokens(name, draft):
+    n = len(draft)
+    target = fractions(*[Fraction(1, n)] * n)
+    case = law_case(name, shares(draft), 2)
+    best = otspec.optimal_acceptance(case.float, floats(target))
+    assert abs(best.acceptance - oracles.optimum(case.table, target)) <= float_error(case.float)
+    best.check()
 
 
 @pytest.mark.parametrize("name", ["IID", "WithoutReplacement"])

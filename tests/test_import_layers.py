@@ -1,0 +1,55 @@
+"""Imports go down the layers only, and the core imports nothing heavy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ["scipy", "sympy", "networkx", "matplotlib", "cvxpy", "click", "rich"]
+
+
+def check_contracts(root):
+    """Run import-linter on the package under a root, which is found before any installed one."""
+    command = Path(sys.executable).with_name("lint-imports")
+    return subprocess.run(
+        [command, "--no-cache", "--config", root / "pyproject.toml"],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_imports_go_down_the_layers_only():
+    outcome = check_contracts(ROOT)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert "0 broken" in outcome.stdout
+
+
+def test_an_import_up_the_layers_is_noticed(tmp_path):
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(ROOT / "otspec", tmp_path / "otspec")
+    ratios = tmp_path / "otspec" / "ratios.py"
+    ratios.write_text(ratios.read_text() + "\nimport otspec.optimum\n")
+    outcome = check_contracts(tmp_path)
+    assert outcome.returncode == 1
+    assert "1 broken" in outcome.stdout
+    assert "otspec.ratios is not allowed to import otspec.optimum" in outcome.stdout
+
+
+@pytest.mark.parametrize("module", ["otspec", "otspec.rules", "otspec.closed_forms"])
+def test_importing_the_core_imports_nothing_heavy(module):
+    program = f"import sys, {module}; print(*sys.modules)"
+    outcome = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    imported = outcome.stdout.split()
+    assert module in imported
+    assert not set(HEAVY) & set(imported)
