@@ -161,7 +161,8 @@ def as_numbers(values: Any, name: str) -> Array:
             f"{name} cannot be read as an array ({error}): convert it to a NumPy array first"
         ) from error
     if array.dtype.kind == "f":
-        return array.astype(np.float64)  # a copy: the caller's array stays writeable
+        with np.errstate(over="ignore"):  # an infinity is refused later, by name
+            return array.astype(np.float64)  # a copy: the caller's array stays writeable
     if array.dtype.kind in "iuOU":
         return _from_elements(array.astype(object), name)
     raise ValueError(
@@ -244,7 +245,7 @@ def token_set(tokens: Iterable[int], n: int) -> IntArray:
 
 def _boxed(values: Any, name: str) -> Array:
     """Put nested lists into an object array without letting NumPy turn strings into numbers."""
-    if any(isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) for value in values):
+    if any(isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) for value in values):
         rows = [_boxed(list(row), name) if np.iterable(row) else None for row in values]
         shapes = {None if row is None else row.shape for row in rows}
         if len(shapes) != 1 or None in shapes:
@@ -264,6 +265,8 @@ def _from_elements(boxed: Array, name: str) -> Array:
             raise ValueError(f"{name}[{index}] is {value!r}: pass numbers, not truth values")
         if isinstance(value, (float, np.floating)):
             first_float = index if first_float is None else first_float
+        elif not isinstance(value, (numbers.Rational, Decimal, str)):
+            raise ValueError(_not_a_number(f"{name}[{index}]", value))
         elif not isinstance(value, numbers.Integral):
             first_exact = index if first_exact is None else first_exact
     if first_float is not None and first_exact is not None:
@@ -274,7 +277,8 @@ def _from_elements(boxed: Array, name: str) -> Array:
         )
     if first_float is not None:
         try:
-            return np.array(flat, dtype=np.float64).reshape(boxed.shape)
+            with np.errstate(over="ignore"):
+                return np.array(flat, dtype=np.float64).reshape(boxed.shape)
         except OverflowError:
             raise ValueError(f"{name} holds an integer beyond the range of floats") from None
     exact = np.empty(len(flat), dtype=object)
@@ -290,9 +294,13 @@ def _fraction(value: Any, place: str) -> Fraction:
             return Fraction(int(value.numerator), int(value.denominator))
         if isinstance(value, (str, Decimal)):
             return Fraction(value)
-    except (ValueError, ZeroDivisionError, OverflowError):
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         pass
-    raise ValueError(
+    raise ValueError(_not_a_number(place, value))
+
+
+def _not_a_number(place: str, value: Any) -> str:
+    return (
         f"{place} is {_shown(value)}, which is not a finite number: write a float, an integer or a "
         "fraction such as '3/10'"
     )
@@ -320,7 +328,8 @@ def _refuse_improper(array: Distribution, name: str) -> None:
 
 
 def _scaled(array: Distribution, name: str, normalize: bool) -> Distribution:
-    total = array.sum()
+    with np.errstate(over="ignore"):
+        total = array.sum()
     if total == 0 and normalize:
         raise ValueError(f"{name} is zero everywhere: there is nothing to normalise")
     if is_exact(array):

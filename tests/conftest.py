@@ -21,5 +21,5 @@ def pytest_addoption(parser):
 def full_trace_path(request):
     path = request.config.getoption("--smollm2-trace")
     if path is None:
-        pytest.skip(f"the full trace does not ship: pass --smollm2-trace FILE or set {FULL_TRACE}")
+        pytest.skip(f"the full trace does not ship: pass --smollm2-trace=FILE or set {FULL_TRACE}")
     return Path(path)

@@ -72,7 +72,8 @@ class Hub(_Sparse):
         if others == 0:
             return hub_last, np.zeros_like(hub_last)
         hub_last[hub] -= hub_last[hub]
-        return hub_last, hub_last * (self.draft[hub] / others)
+        # In this order nothing overflows: the quotient is at most 1.
+        return hub_last, hub_last / others * self.draft[hub]
 
     def _table_rows(self) -> int:
         return 2 * self.n

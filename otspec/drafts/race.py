@@ -47,7 +47,6 @@ def escape(inner: Array, outer: Array, k: int) -> Array:
     outside = np.cumsum(np.concatenate([[outer.sum()], inner[::-1]]))[::-1]
     possible = np.cumsum(np.concatenate([[0], inner > 0])) >= k
     result = np.where(outside > 0, 1.0, 0.0)
-    result[~possible] = 1.0
     wanted = possible & (outside > 0)
     if not wanted.any():
         return result

@@ -76,7 +76,7 @@ class WithoutReplacement(DraftLaw):
         for i in range(1, self.k):
             rest = _mass_left(sorted_draft, ranks[:, :i])
             # Nothing left means that every later draft has probability 0 already.
-            masses = masses * sorted_draft[ranks[:, i]] / np.where(rest == 0, 1, rest)
+            masses = masses * (sorted_draft[ranks[:, i]] / np.where(rest == 0, 1, rest))
         return descending[ranks].astype(np.intp), masses
 
     def _inside(self, members: IntArray) -> Number:
@@ -102,9 +102,12 @@ class WithoutReplacement(DraftLaw):
             return prefix_sums(draft)
         if self.k > 2:
             return np.append(1 - race.escape(draft, draft[:0], self.k), 1.0)[: self.n + 1]
+        # 1 − P = c (1 + Σ p/(1−p)) with c outside; the heaviest token's odds might overflow, but
+        # once it is inside, c is at most its complement.
         outside = prefix_sums(draft[::-1])[::-1]
-        rest = complement(draft)
-        escape: Array = outside * (1 + prefix_sums(draft / np.where(rest == 0, 1, rest)))
+        light, heavy, others = _light_odds(draft)
+        escape: Array = outside * (1 + prefix_sums(light))
+        escape[heavy + 1 :] += outside[heavy + 1 :] / others * draft[heavy]
         escape[0] = escape[0] * 0 + 1
         return 1 - escape
 
@@ -117,8 +120,13 @@ class WithoutReplacement(DraftLaw):
             return self.draft
         if i > 1:
             return super()._marginal(i)
-        odds = self.draft / complement(self.draft)
-        return self.draft * _sum_of_others(odds)
+        # p(y) Σ_{x≠y} p(x)/(1−p(x)), the heaviest x apart for the same reason.
+        light, heavy, others = _light_odds(self.draft)
+        second = self.draft * (light.sum() - light)
+        rest = self.draft.copy()
+        rest[heavy] -= rest[heavy]
+        marginal: Distribution = second + rest / others * self.draft[heavy]
+        return marginal
 
     def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
         return race.arrivals(rng, self.draft.astype(float), self.k, size)
@@ -140,9 +148,12 @@ def _mass_left(descending: Array, drawn: IntArray) -> Array:
     return rest
 
 
-def _sum_of_others(values: Array) -> Array:
-    """Return Σ_{j≠i} values_j for every i, without cancellation at the largest value."""
-    heavy = int(np.argmax(values))
-    others: Array = values.sum() - values
-    others[heavy] = values[:heavy].sum() + values[heavy + 1 :].sum()
-    return others
+def _light_odds(draft: Distribution) -> tuple[Array, int, Number]:
+    """Return p/(1−p) for all but the heaviest token (0 there), that token, and its 1 − p."""
+    rest = complement(draft)
+    heavy = int(np.argmax(draft))
+    others = rest[heavy]
+    rest[heavy] = rest[heavy] * 0 + 1
+    odds: Array = draft / rest
+    odds[heavy] -= odds[heavy]
+    return odds, heavy, others

@@ -26,7 +26,8 @@ class KSequential(Rule):
     """Accept each draft x in turn with probability min(1, q(x) / (ρ p(x))).
 
     With β = Σ min(p, q/ρ) and p_acc = 1 − (1−β)^k, the residual after k rejections is
-    ∝ q − min(p, q/ρ) p_acc/β, which is a distribution iff ρ ≥ ρ*, the root of p_acc = ρβ.
+    ∝ q − min(p, q/ρ) p_acc/β. That is a distribution for every ρ ≥ ρ*, the root of p_acc = ρβ;
+    below ρ* it has negative entries, or min(p, q/ρ) is p wherever q > 0 and ρ makes no difference.
 
     Law: the output is distributed as the target; at ρ* the acceptance is at least
     1 − (1 − 1/k)^k times the optimum. Source: SpecTr, alg. 2 and thm. 1.
@@ -85,7 +86,7 @@ class KSequential(Rule):
 
 
 def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:
-    """Return ρ*, the smallest ρ for which K-Seq is lossless.
+    """Return ρ*, from which on K-Seq is lossless.
 
     p_acc/β is 1 + (1−β) + … + (1−β)^{k−1}, so that ρ* is where ρ reaches that sum. As ρ grows
     ρβ grows and p_acc falls, hence the crossing is unique. β(ρ) = Σ min(p, q/ρ) is
@@ -145,8 +146,8 @@ def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: in
             return rho
     root = float(smallest_rho(draft, target, k))
     raise ValueError(
-        f"rho is {given}, but the rule is lossless only for a finite rho of at least "
-        f"rho* = {root!r}: raise rho, or leave it out"
+        f"rho is {given}, but the rule is known to be lossless for a finite rho of at least "
+        f"rho* = {root!r} only: raise rho, or leave it out"
     )
 
 
