@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec.distributions import (
-    DistributionLike,
-    Number,
-    as_k,
-    as_number,
-    as_numbers,
-    as_pair,
-    is_exact,
-)
+from otspec.arithmetic import Number, as_number, as_numbers, is_exact
+from otspec.distributions import DistributionLike, as_k, as_pair
 from otspec.drafts import Hub, TopPlusOne
 
 if TYPE_CHECKING:

@@ -15,16 +15,13 @@ from functools import singledispatch
 
 import numpy as np
 
+from otspec.arithmetic import Array, IntArray, Number, as_number
 from otspec.cuts import flow, halfplanes, prefix
 from otspec.distributions import (
-    Array,
     Distribution,
     DistributionLike,
-    IntArray,
-    Number,
     as_distribution,
     as_k,
-    as_number,
     as_pair,
     check_alike,
 )

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec.distributions import Array, Distribution, IntArray, is_exact
+from otspec.arithmetic import Array, IntArray, is_exact
+from otspec.distributions import Distribution
 
 
 def target_to_draft(draft: Distribution, target: Distribution) -> Array:

@@ -9,7 +9,8 @@ from typing import Any
 import click
 import numpy as np
 
-from otspec.distributions import Array, Distribution, as_distribution, as_numbers, is_exact
+from otspec.arithmetic import Array, as_numbers, is_exact
+from otspec.distributions import Distribution, as_distribution
 from otspec.traces.files import READERS, pick
 from otspec.traces.warping import warp
 

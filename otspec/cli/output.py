@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from otspec.distributions import Number
+from otspec.arithmetic import Number
 
 _WIDE = 160
 _LONGEST_FRACTION = 40

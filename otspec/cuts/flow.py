@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec.distributions import Array, Distribution, IntArray, Number, zeros
+from otspec.arithmetic import Array, IntArray, Number, zeros
+from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 
 SET_LIMIT = 50_000

@@ -19,7 +19,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec.distributions import Array, Distribution, IntArray, Number, is_exact
+from otspec.arithmetic import Array, IntArray, Number, is_exact
+from otspec.distributions import Distribution
 from otspec.drafts.independent import prefix_sums
 
 _SIDE = 2

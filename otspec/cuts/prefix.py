@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from otspec import ratios
-from otspec.distributions import Array, Distribution, IntArray, Number
+from otspec.arithmetic import Array, IntArray, Number
+from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Hub, TopPlusOne, WithoutReplacement
 from otspec.drafts.independent import prefix_sums
 

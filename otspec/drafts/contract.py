@@ -7,16 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from otspec.distributions import (
-    Array,
-    Distribution,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    token_set,
-    zeros,
-)
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
+from otspec.distributions import Distribution, token_set
 
 TABLE_LIMIT = 20_000_000
 """Most integers that a table of tuples may hold (160 MB) before it is refused."""

@@ -6,14 +6,8 @@ from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 
-from otspec.distributions import (
-    Array,
-    Distribution,
-    IntArray,
-    as_distribution,
-    as_k,
-    complement,
-)
+from otspec.arithmetic import Array, IntArray
+from otspec.distributions import Distribution, as_distribution, as_k, complement
 from otspec.drafts.contract import DraftLaw, draw
 
 

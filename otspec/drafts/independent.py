@@ -9,17 +9,8 @@ from functools import reduce
 
 import numpy as np
 
-from otspec.distributions import (
-    Array,
-    Distribution,
-    DistributionLike,
-    IntArray,
-    Number,
-    as_distribution,
-    as_k,
-    check_alike,
-    zeros,
-)
+from otspec.arithmetic import Array, IntArray, Number, zeros
+from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, check_alike
 from otspec.drafts.contract import DraftLaw, draw
 
 

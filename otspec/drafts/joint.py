@@ -6,7 +6,8 @@ from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 
-from otspec.distributions import Array, IntArray, as_distribution, as_numbers
+from otspec.arithmetic import Array, IntArray, as_numbers
+from otspec.distributions import as_distribution
 from otspec.drafts.contract import DraftLaw
 
 

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from otspec.distributions import Array, IntArray
+from otspec.arithmetic import Array, IntArray
 
 _CHUNK = 1 << 22
 """Most random numbers drawn at once (32 MB)."""

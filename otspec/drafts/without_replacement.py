@@ -6,15 +6,8 @@ from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 
-from otspec.distributions import (
-    Array,
-    Distribution,
-    IntArray,
-    Number,
-    as_distribution,
-    as_k,
-    complement,
-)
+from otspec.arithmetic import Array, IntArray, Number
+from otspec.distributions import Distribution, as_distribution, as_k, complement
 from otspec.drafts import race
 from otspec.drafts.contract import DraftLaw
 from otspec.drafts.hub import check_support

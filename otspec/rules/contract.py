@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar
 
-from otspec.distributions import Distribution, Number, as_k, as_pair
+from otspec.arithmetic import Number
+from otspec.distributions import Distribution, as_k, as_pair
 from otspec.drafts import DraftLaw, named_law
 
 

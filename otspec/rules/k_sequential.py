@@ -11,7 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.distributions import Array, Distribution, Number, as_number, as_numbers, is_exact
+from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact
+from otspec.distributions import Distribution
 from otspec.drafts.independent import prefix_sums
 from otspec.rules.contract import Rule, at_least_once, geometric
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from otspec.distributions import Number, as_number
+from otspec.arithmetic import Number, as_number
 from otspec.rules.contract import Rule, at_least_once
 
 

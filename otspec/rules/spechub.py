@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.distributions import Number, as_number
+from otspec.arithmetic import Number, as_number
 from otspec.drafts import Hub
 from otspec.rules.contract import Rule
 

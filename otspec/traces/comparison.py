@@ -7,14 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec.distributions import (
-    Distribution,
-    DistributionLike,
-    Number,
-    as_k,
-    as_number,
-    as_pair,
-)
+from otspec.arithmetic import Number, as_number
+from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import LAW_NAMES, named_law
 from otspec.optimum import optimal_acceptance, optimal_acceptances
 from otspec.rules import ALL_RULES

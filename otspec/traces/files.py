@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.distributions import Array
+from otspec.arithmetic import Array
 
 Named = dict[str, Any]
 """What a file holds, by name; a format without names uses the empty one."""

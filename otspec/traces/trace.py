@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from otspec.distributions import Array, Distribution
+from otspec.arithmetic import Array
+from otspec.distributions import Distribution
 from otspec.traces.files import read_file
 from otspec.traces.warping import warp
 

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from otspec.distributions import Array, Distribution
+from otspec.arithmetic import Array
+from otspec.distributions import Distribution
 
 
 def warp(

@@ -1,0 +1,140 @@
+"""Numbers of two kinds, float64 and ``Fraction``, behind one door.
+
+Floats of any width become float64; integers, ``Fraction``, ``Decimal`` and strings such as
+``"3/10"`` become an object array of ``Fraction``. The two are never mixed.
+"""
+
+from __future__ import annotations
+
+import numbers
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+Number: TypeAlias = float | Fraction
+
+
+def as_numbers(values: Any, name: str) -> Array:
+    """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape.
+
+    Raises
+    ------
+    ValueError
+        Something that is not a real number, or floats next to exact numbers.
+    """
+    if isinstance(values, (str, bytes, dict, set, frozenset)) or values is None:
+        raise ValueError(
+            f"{name} must be a list or array of probabilities, got {_shown(values)}: "
+            "pass for instance [0.5, 0.3, 0.2]"
+        )
+    if isinstance(values, (list, tuple)):
+        return _from_elements(np.asarray(_boxed(values, name), dtype=object), name)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"{name} cannot be read as an array ({error}): convert it to a NumPy array first"
+        ) from error
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # an infinity is refused later, by name
+            return array.astype(np.float64)  # a copy: the caller's array stays writeable
+    if array.dtype.kind in "iuOU":
+        return _from_elements(array.astype(object), name)
+    raise ValueError(
+        f"{name} has dtype {array.dtype}, which holds no probabilities: convert it with "
+        "astype(float), or pass Fractions"
+    )
+
+
+def is_exact(array: Array) -> bool:
+    """Whether an array that has passed the door holds ``Fraction`` rather than float64."""
+    return array.dtype == object
+
+
+def as_number(value: Any, like: Array) -> Number:
+    """Return a scalar in the arithmetic of ``like``: ``Fraction`` or ``float``.
+
+    Sums over empty object arrays give the integer 0, and NumPy sums give its own scalars;
+    public results are one of the two plain types.
+    """
+    return Fraction(value) if is_exact(like) else float(value)
+
+
+def zeros(n: int, like: Array) -> Array:
+    """Return n zeros in the arithmetic of ``like``."""
+    if is_exact(like):
+        return np.full(n, Fraction(0), dtype=object)
+    return np.zeros(n)
+
+
+def _boxed(values: Any, name: str) -> Array:
+    """Put nested lists into an object array without letting NumPy turn strings into numbers."""
+    if any(isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) for value in values):
+        rows = [_boxed(list(row), name) if np.iterable(row) else None for row in values]
+        shapes = {None if row is None else row.shape for row in rows}
+        if len(shapes) != 1 or None in shapes:
+            raise ValueError(f"{name} is ragged: its rows must have one length")
+        return np.stack([row for row in rows if row is not None])
+    boxed = np.empty(len(values), dtype=object)
+    boxed[:] = values
+    return boxed
+
+
+def _from_elements(boxed: Array, name: str) -> Array:
+    """Decide the arithmetic of an object array element by element."""
+    flat = boxed.ravel().tolist()
+    first_float = first_exact = None
+    for index, value in enumerate(flat):
+        if isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name}[{index}] is {value!r}: pass numbers, not truth values")
+        if isinstance(value, (float, np.floating)):
+            first_float = index if first_float is None else first_float
+        elif not isinstance(value, (numbers.Rational, Decimal, str)):
+            raise ValueError(_not_a_number(f"{name}[{index}]", value))
+        elif not isinstance(value, numbers.Integral):
+            first_exact = index if first_exact is None else first_exact
+    if first_float is not None and first_exact is not None:
+        raise ValueError(
+            f"{name} mixes floats ({name}[{first_float}] = {flat[first_float]!r}) and exact "
+            f"numbers ({name}[{first_exact}] = {_shown(flat[first_exact])}): write all as floats, "
+            "or all as Fractions or strings such as '3/10'"
+        )
+    if first_float is not None:
+        try:
+            with np.errstate(over="ignore"):
+                return np.array(flat, dtype=np.float64).reshape(boxed.shape)
+        except OverflowError:
+            raise ValueError(f"{name} holds an integer beyond the range of floats") from None
+    exact = np.empty(len(flat), dtype=object)
+    exact[:] = [_fraction(value, f"{name}[{index}]") for index, value in enumerate(flat)]
+    return exact.reshape(boxed.shape)
+
+
+def _fraction(value: Any, place: str) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    try:
+        if isinstance(value, numbers.Rational):
+            return Fraction(int(value.numerator), int(value.denominator))
+        if isinstance(value, (str, Decimal)):
+            return Fraction(value)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        pass
+    raise ValueError(_not_a_number(place, value))
+
+
+def _not_a_number(place: str, value: Any) -> str:
+    return (
+        f"{place} is {_shown(value)}, which is not a finite number: write a float, an integer or a "
+        "fraction such as '3/10'"
+    )
+
+
+def _shown(value: Any, most: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 3] + "..."
