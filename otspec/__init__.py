@@ -6,11 +6,14 @@ How much can be accepted at best, which rule gets there, and is a rule lossless.
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from otspec.drafts import IID, DraftLaw, Hub, Independent, Joint, TopPlusOne, WithoutReplacement
 from otspec.optimum import Optimum, optimal_acceptance, optimal_acceptances
 from otspec.version import __version__
+
+if TYPE_CHECKING:
+    from otspec.plan import Plan, optimal_plan
 
 __all__ = [
     "IID",
@@ -19,18 +22,24 @@ __all__ = [
     "Independent",
     "Joint",
     "Optimum",
+    "Plan",
     "TopPlusOne",
     "WithoutReplacement",
     "__version__",
     "optimal_acceptance",
     "optimal_acceptances",
+    "optimal_plan",
 ]
 
-_SUBPACKAGES = ("closed_forms", "datasets", "rules", "traces")
+_SUBPACKAGES = ("closed_forms", "datasets", "programs", "rules", "solvers", "traces")
+_LATER = {"Plan": "otspec.plan", "optimal_plan": "otspec.plan"}
+"""Public names whose modules are imported when they are first used."""
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a subpackage when it is first used, so that ``import otspec`` stays quick."""
+def __getattr__(name: str) -> Any:
+    """Import a part when it is first used, so that ``import otspec`` stays quick."""
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     if name in _SUBPACKAGES:
         return import_module(f"otspec.{name}")
     raise AttributeError(f"module 'otspec' has no attribute {name!r}")

@@ -23,7 +23,6 @@ from otspec.distributions import (
     as_distribution,
     as_k,
     as_pair,
-    check_alike,
 )
 from otspec.drafts import IID, DraftLaw, Hub, Independent, TopPlusOne, WithoutReplacement
 
@@ -105,8 +104,7 @@ def optimal_acceptance(
     >>> best.check()
     """
     checked = as_distribution(target, "target", normalize=normalize)
-    probe = np.zeros(law.n, dtype=object if law.exact else float)
-    check_alike("law", probe, "target", checked)
+    law.check_alike(checked, "target")
     cut = np.sort(minimum_cut(law, checked))
     bound = cut_bound(law, checked, cut)
     return Optimum(law, checked, bound, tuple(cut.tolist()))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
-from otspec.distributions import Distribution, token_set
+from otspec.distributions import Distribution, check_alike, token_set
 
 TABLE_LIMIT = 20_000_000
 """Most integers that a table of tuples may hold (160 MB) before it is refused."""
@@ -17,7 +17,7 @@ TABLE_LIMIT = 20_000_000
 class DraftLaw(ABC):
     """The joint law of k draft tokens over a vocabulary of n tokens.
 
-    Subclasses give :attr:`k`, :meth:`_probabilities`, :meth:`_table_rows` and :meth:`_table`;
+    Subclasses give :attr:`k`, :meth:`_probabilities`, :meth:`table_rows` and :meth:`_table`;
     what is answered here by the table they answer by formula where there is one.
     """
 
@@ -39,8 +39,8 @@ class DraftLaw(ABC):
         """Return what the law was made of: an array whose first axis is the vocabulary."""
 
     @abstractmethod
-    def _table_rows(self) -> int:
-        """Return how many rows :meth:`_table` would have, without building it."""
+    def table_rows(self) -> int:
+        """Return how many tuples the table would have at most, without building it."""
 
     @abstractmethod
     def _table(self) -> tuple[IntArray, Array]:
@@ -60,10 +60,10 @@ class DraftLaw(ABC):
         ValueError
             The table would hold more than 20 million token ids.
         """
-        size = self._table_rows() * self.k
+        size = self.table_rows() * self.k
         if size > TABLE_LIMIT:
             raise ValueError(
-                f"a table of {self._table_rows():,} draft tuples (n = {self.n}, k = {self.k}) is "
+                f"a table of {self.table_rows():,} draft tuples (n = {self.n}, k = {self.k}) is "
                 "too large: use a smaller vocabulary, or inside() and sample(), which need no table"
             )
         tuples, masses = self._table()
@@ -119,6 +119,16 @@ class DraftLaw(ABC):
         np.add.at(completed, rank[tuples].max(axis=1) + 1, masses)
         inside: Array = np.cumsum(completed)
         return inside
+
+    def check_alike(self, other: Distribution, name: str) -> None:
+        """Refuse a distribution of another length or arithmetic than the law's.
+
+        Raises
+        ------
+        ValueError
+            Naming both.
+        """
+        check_alike("law", self._probabilities(), name, other)
 
     def marginal(self, i: int) -> Distribution:
         """Return the law of draft i alone.

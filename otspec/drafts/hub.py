@@ -69,7 +69,8 @@ class Hub(_Sparse):
         # In this order nothing overflows: the quotient is at most 1.
         return hub_last, hub_last / others * self.draft[hub]
 
-    def _table_rows(self) -> int:
+    def table_rows(self) -> int:
+        """Return how many tuples the table would have at most."""
         return 2 * self.n
 
     def _table(self) -> tuple[IntArray, Array]:
@@ -121,7 +122,8 @@ class TopPlusOne(_Sparse):
         law: Distribution = rest / rest.sum()
         return law
 
-    def _table_rows(self) -> int:
+    def table_rows(self) -> int:
+        """Return how many tuples the table would have at most."""
         return self.n
 
     def _table(self) -> tuple[IntArray, Array]:

@@ -24,7 +24,8 @@ class _Product(DraftLaw):
     def _probabilities(self) -> Array:
         return next(self._factors())
 
-    def _table_rows(self) -> int:
+    def table_rows(self) -> int:
+        """Return how many tuples the table would have at most."""
         return int(self.n**self.k)
 
     def _table(self) -> tuple[IntArray, Array]:

@@ -51,7 +51,8 @@ class Joint(DraftLaw):
     def _probabilities(self) -> Array:
         return self.table
 
-    def _table_rows(self) -> int:
+    def table_rows(self) -> int:
+        """Return how many tuples the table would have at most."""
         return int(self.table.size)
 
     def _table(self) -> tuple[IntArray, Array]:

@@ -56,7 +56,8 @@ class WithoutReplacement(DraftLaw):
     def _probabilities(self) -> Array:
         return self.draft
 
-    def _table_rows(self) -> int:
+    def table_rows(self) -> int:
+        """Return how many tuples the table would have at most."""
         return int(self.n**self.k)
 
     def _table(self) -> tuple[IntArray, Array]:

@@ -1,0 +1,103 @@
+"""What a rule can see of the drafts: every tuple, or only the set of distinct tokens in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray, zeros
+from otspec.drafts.contract import DraftLaw
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The draft tuples of positive probability, or their sets of distinct tokens.
+
+    A *pair* is a row together with one of its distinct tokens: a draft that may be accepted.
+
+    Acceptance, and every constraint of the transport problem, depends on a tuple only through
+    its set of distinct tokens: adding up the tuples of one set gives a solution on sets, and
+    splitting that in proportion to P(x) gives one on tuples. Rows of sets therefore lose nothing,
+    whatever the law, and shrink n^k rows to at most Σ_{j ≤ k} C(n, j).
+
+    Parameters
+    ----------
+    law : DraftLaw
+    sets : bool
+        Whether rows are sets.
+    keys : ndarray of int, shape (m, k)
+        One row each: the tuple; for a set its tokens ascending, the largest one repeated.
+    masses : ndarray, shape (m,)
+        P(x), or the total of the tuples with that set.
+    rows, tokens : ndarray of int, shape (p,)
+        The pairs, row by row, tokens ascending within a row.
+    """
+
+    law: DraftLaw
+    sets: bool
+    keys: IntArray
+    masses: Array
+    rows: IntArray
+    tokens: IntArray
+
+    def row_of(self, x: Sequence[int]) -> int | None:
+        """Return the row of a draft tuple, or None if it has probability 0."""
+        key = np.array([x], dtype=np.intp)
+        return self._row_numbers.get(tuple((_as_set_keys(key) if self.sets else key)[0].tolist()))
+
+    def pairs_of(self, row: int) -> slice:
+        """Return the stretch of pairs that belong to a row."""
+        return slice(*np.searchsorted(self.rows, [row, row + 1]))
+
+    @cached_property
+    def _row_numbers(self) -> dict[tuple[int, ...], int]:
+        return {tuple(key): row for row, key in enumerate(self.keys.tolist())}
+
+
+def support(law: DraftLaw, *, sets: bool = True) -> Support:
+    """Return what a rule can see of the drafts of a law.
+
+    Parameters
+    ----------
+    law : DraftLaw
+    sets : bool
+        Add up the tuples that have the same distinct tokens.
+
+    Raises
+    ------
+    ValueError
+        As :meth:`DraftLaw.tuples`.
+    """
+    keys, masses = law.tuples()
+    if sets:
+        keys, masses = _added_up(_as_set_keys(keys), masses)
+        ascending = keys
+    else:
+        ascending = np.sort(keys, axis=1)
+    distinct = np.ones(ascending.shape, dtype=bool)
+    distinct[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    rows = np.nonzero(distinct)[0]
+    return Support(law, sets, keys, masses, rows, ascending[distinct])
+
+
+def _as_set_keys(tuples: IntArray) -> IntArray:
+    """Sort each tuple and replace repetitions by its largest token: equal sets, equal keys."""
+    ordered = np.sort(tuples, axis=1)
+    repeated = np.zeros(ordered.shape, dtype=bool)
+    repeated[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
+    keys: IntArray = np.sort(np.where(repeated, ordered[:, -1:], ordered), axis=1)
+    return keys
+
+
+def _added_up(keys: IntArray, masses: Array) -> tuple[IntArray, Array]:
+    """Add up the masses of equal keys; keys come out in lexicographic order."""
+    order = np.lexsort(keys.T[::-1])
+    keys, masses = keys[order], masses[order]
+    first = np.ones(len(keys), dtype=bool)
+    first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    totals = zeros(int(first.sum()), like=masses)
+    np.add.at(totals, np.cumsum(first) - 1, masses)
+    return keys[first], totals

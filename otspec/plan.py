@@ -1,0 +1,290 @@
+"""Couplings of drafts and target: complete, checkable, and split into selection and acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec.distributions import Distribution, DistributionLike, as_distribution
+from otspec.drafts import DraftLaw
+from otspec.drafts.support import Support
+from otspec.programs import PROGRAMS, ProgramName
+from otspec.programs.importance import accepted_weights
+from otspec.solvers import Solution, SolverName, solve
+from otspec.solvers.solution import SOLVER_TOLERANCE
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A coupling of a draft law and a target.
+
+    It is given by the mass ``accepted`` of each pair of a draft row and one of its tokens, within
+    both marginals, and completed by the product of what is left:
+
+        π(x, y) = accepted(x, y) + P_res(x) q_res(y) / R,
+
+    with P_res(x) = P(x) − Σ_y accepted(x, y), q_res(y) = q(y) − Σ_x accepted(x, y) and
+    R = Σ P_res = Σ q_res. Both marginals are exact: summed over y the second term is P_res(x),
+    summed over x it is q_res(y). If more could be accepted, some x with P_res(x) > 0 has a token
+    with q_res > 0, and the product puts mass there too; that is accepted as well, so that the
+    plan's acceptance can be above Σ accepted, never below. At an optimum there is no such pair.
+
+    Parameters
+    ----------
+    support : Support
+        The rows and pairs of the draft law.
+    target : ndarray, shape (n,)
+    accepted : ndarray, shape (p,)
+    solution : Solution, optional
+        Where the plan came from.
+    """
+
+    support: Support
+    target: Distribution
+    accepted: Array
+    solution: Solution | None = None
+
+    @property
+    def law(self) -> DraftLaw:
+        """The law of the drafts."""
+        return self.support.law
+
+    @cached_property
+    def _masses(self) -> Array:
+        """P per row, in the arithmetic of ``accepted``."""
+        return self.support.masses.astype(self.accepted.dtype)
+
+    @cached_property
+    def _target(self) -> Array:
+        return self.target.astype(self.accepted.dtype)
+
+    def _added(self, index: Array, size: int, values: Array) -> Array:
+        total = zeros(size, like=self.accepted)
+        np.add.at(total, index, values)
+        return total
+
+    @cached_property
+    def draft_residual(self) -> Array:
+        """P_res per row, shape (m,); float excess within rounding counts as 0."""
+        taken = self._added(self.support.rows, len(self._masses), self.accepted)
+        residual: Array = np.maximum(self._masses - taken, 0)
+        return residual
+
+    @cached_property
+    def target_residual(self) -> Array:
+        """q_res, shape (n,)."""
+        taken = self._added(self.support.tokens, len(self._target), self.accepted)
+        residual: Array = np.maximum(self._target - taken, 0)
+        return residual
+
+    @cached_property
+    def _share(self) -> Array:
+        """q_res/R, shape (n,): the law of the output when no draft is accepted."""
+        total = self.target_residual.sum()
+        share: Array = self._target if total == 0 else self.target_residual / total
+        return share
+
+    @property
+    def coupled(self) -> Array:
+        """The mass of each pair in the completed coupling, shape (p,)."""
+        seen = self.support
+        mass: Array = self.accepted + self.draft_residual[seen.rows] * self._share[seen.tokens]
+        return mass
+
+    @property
+    def acceptance(self) -> Number:
+        """The probability that the output is one of the drafts."""
+        return as_number(self.coupled.sum(), like=self.accepted)
+
+    def target_marginal(self) -> Array:
+        """Return the law of the output, shape (n,)."""
+        taken = self._added(self.support.tokens, len(self._target), self.accepted)
+        marginal: Array = taken + self.draft_residual.sum() * self._share
+        return marginal
+
+    def draft_marginal(self) -> Array:
+        """Return the law of the drafts, in the order of ``law.tuples()``: shape (m,)."""
+        taken = self._added(self.support.rows, len(self._masses), self.accepted)
+        totals = taken + self.draft_residual * self._share.sum()
+        if not self.support.sets:
+            return totals
+        tuples, masses = self.law.tuples()
+        rows = np.array([self.support.row_of(x) for x in tuples.tolist()])
+        # A row of a set stands for its tuples in proportion to their probability.
+        marginal: Array = totals[rows] * masses.astype(totals.dtype) / self._masses[rows]
+        return marginal
+
+    def kernel(self, x: Sequence[int]) -> Distribution:
+        """Return the law of the output given the drafts.
+
+        Parameters
+        ----------
+        x : sequence of int, length k
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            π(x, ·)/P(x); the target for drafts of probability 0, which no law forbids.
+
+        Raises
+        ------
+        ValueError
+            Not k drafts.
+        """
+        if len(x) != self.law.k:
+            raise ValueError(f"x has {len(x)} drafts, but the law has k = {self.law.k}")
+        row = self.support.row_of(x)
+        if row is None:
+            return self._target
+        pairs = self.support.pairs_of(row)
+        output = self.draft_residual[row] * self._share
+        output[self.support.tokens[pairs]] += self.accepted[pairs]
+        law: Distribution = output / output.sum()
+        return law
+
+    def check(self) -> None:
+        """Check that the plan couples the law and the target.
+
+        Raises
+        ------
+        ValueError
+            A negative mass, or a marginal that is off: at all in exact arithmetic, in floats by
+            more than ten times the solvers' tolerance of 1e-10 and the rounding of the sums.
+        """
+        rounding = np.finfo(float).eps * len(self.accepted)
+        limit = 0.0 if is_exact(self.accepted) else 10 * SOLVER_TOLERANCE + rounding
+        lowest = min(self.accepted.min(), 0)
+        if -lowest > limit:
+            raise ValueError(f"the plan has a negative mass, {lowest}")
+        for name, found, wanted in (
+            ("draft", self.draft_marginal(), self.law.tuples()[1]),
+            ("target", self.target_marginal(), self.target),
+        ):
+            worst = np.abs(found - wanted.astype(found.dtype)).max()
+            if worst > limit:
+                raise ValueError(f"the plan's {name} marginal is off by {worst}")
+
+    def selection(self) -> Selection:
+        """Split the plan into selecting a draft and accepting it.
+
+        Every accepted pair is selected; what a row does not accept selects its first token.
+
+        Returns
+        -------
+        Selection
+            Its acceptance is at least the plan's, and the same for an optimal plan.
+        """
+        seen = self.support
+        weights = self.coupled
+        rest = self._masses - self._added(seen.rows, len(self._masses), weights)
+        first = np.searchsorted(seen.rows, np.arange(len(self._masses)))
+        weights[first] += np.maximum(rest, 0)
+        return Selection(seen, self.target, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The canonical two steps: select one of the drafts, then accept it or not.
+
+    Source: Canonical, thms. 1 and 4: no coupling accepts more than the best selection followed
+    by maximal coupling.
+
+    Parameters
+    ----------
+    support : Support
+    target : ndarray, shape (n,)
+    weights : ndarray, shape (p,)
+        w(x, y) = P(x) β_y(x): the probability that the drafts are x and y is selected.
+    """
+
+    support: Support
+    target: Distribution
+    weights: Array
+
+    @property
+    def law_of_selection(self) -> Distribution:
+        """b, the law of the selected token, shape (n,)."""
+        selected = zeros(len(self.target), like=self.weights)
+        np.add.at(selected, self.support.tokens, self.weights)
+        return selected
+
+    @property
+    def acceptance(self) -> Number:
+        """Σ min(b, q)."""
+        target = self.target.astype(self.weights.dtype)
+        return as_number(np.minimum(self.law_of_selection, target).sum(), like=self.weights)
+
+    def plan(self) -> Plan:
+        """Return the coupling: accept the selected y with probability min(1, q(y)/b(y)).
+
+        A rejected draft is replaced by a draw from (q − b)₊, which is the completion of the plan.
+        """
+        target = self.target.astype(self.weights.dtype)
+        accepted = accepted_weights(self.weights, self.support.tokens, target)
+        return Plan(self.support, self.target, accepted)
+
+
+def optimal_plan(
+    law: DraftLaw,
+    target: DistributionLike,
+    program: ProgramName = "reduced",
+    solver: SolverName | None = None,
+    *,
+    sets: bool = True,
+    normalize: bool = False,
+) -> Plan:
+    """Return a coupling that accepts as often as possible, from a linear program.
+
+    Parameters
+    ----------
+    law : DraftLaw
+    target : array_like, shape (n,)
+    program : {"reduced", "membership", "importance", "maxflow", "compact"}
+        The formulation; ``"compact"`` is for two drafts.
+    solver : {"highs", "cvxpy", "rational"}, optional
+        By default ``"rational"`` for exact input and ``"highs"`` for floats. The first two
+        compute in floats and give a plan in floats, also for exact input.
+    sets : bool
+        One row per set of distinct drafts instead of one per tuple.
+    normalize : bool
+        Scale the target to sum 1.
+
+    Returns
+    -------
+    Plan
+        Its ``solution`` holds the program, the duals and what the solver reported.
+
+    Raises
+    ------
+    ValueError
+        Unusable input, a program that would not fit in memory (with its size and what to use
+        instead), or one that the solver did not solve.
+    ImportError
+        The solver's package is not installed.
+
+    Examples
+    --------
+    >>> from otspec import IID
+    >>> law = IID([0.5, 0.3, 0.2], k=2)
+    >>> plan = optimal_plan(law, [0.1, 0.6, 0.3])
+    >>> round(plan.acceptance, 9)
+    0.85
+    >>> plan.kernel([0, 1]).round(9).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    checked = as_distribution(target, "target", normalize=normalize)
+    law.check_alike(checked, "target")
+    if program not in PROGRAMS:
+        raise ValueError(f"program is {program!r}: it must be one of {', '.join(PROGRAMS)}")
+    if program == "compact":
+        formulation = PROGRAMS[program](law, checked)
+    else:
+        formulation = PROGRAMS[program](law, checked, sets)
+    solution = solve(formulation.build(), solver)
+    # What a float solver leaves of a zero may be slightly negative.
+    accepted = np.maximum(formulation.accepted(solution), 0)
+    return Plan(formulation.support, checked, accepted, solution)

@@ -1,0 +1,115 @@
+"""cvxpy: the same program in its own terms, for any conic solver that it has."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.solvers.linear_program import LinearProgram, Sense
+from otspec.solvers.solution import Solution, Status
+
+_CLARABEL_ACCURACY = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+"""Beyond the tolerance of the check, since an interior point stops short of the vertex."""
+
+
+def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
+    """Solve a linear program with a conic solver in float64.
+
+    Parameters
+    ----------
+    program : LinearProgram
+        Exact data are rounded to floats.
+    solver : str
+        A solver that is installed, as cvxpy calls it.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError
+        The solver is not installed.
+    """
+    import cvxpy
+
+    installed = cvxpy.installed_solvers()
+    if solver not in installed:
+        raise ValueError(f"solver {solver!r} is not installed: choose {', '.join(installed)}")
+    program = program.as_floats()
+    x = cvxpy.Variable(program.shape[1])
+    matrix = program.matrix()
+    equal = program.row_lower == program.row_upper
+    below = ~equal & (program.row_upper < np.inf)
+    above = ~equal & (program.row_lower > -np.inf)
+    # (which rows, sign of the dual, constraint)
+    stated = [
+        (rows, sign, constraint)
+        for rows, sign, constraint in (
+            (equal, 1, matrix[equal] @ x == program.row_upper[equal]),
+            (below, 1, matrix[below] @ x <= program.row_upper[below]),
+            (above, -1, matrix[above] @ x >= program.row_lower[above]),
+        )
+        if rows.any()
+    ]
+    floor, ceiling = program.lower > -np.inf, program.upper < np.inf
+    bounds = [
+        constraint
+        for which, constraint in (
+            (floor, x[floor] >= program.lower[floor]),
+            (ceiling, x[ceiling] <= program.upper[ceiling]),
+        )
+        if which.any()
+    ]
+    maximise = program.sense is Sense.MAXIMISE
+    goal = cvxpy.Maximize if maximise else cvxpy.Minimize
+    problem = cvxpy.Problem(
+        goal(program.objective @ x), [constraint for _, _, constraint in stated] + bounds
+    )
+    options = _CLARABEL_ACCURACY if solver == "CLARABEL" else {}
+    start = time.perf_counter()
+    try:
+        problem.solve(solver=solver, **options)
+    except cvxpy.SolverError:
+        return _unsolved(program, solver, Status.FAILED, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    status = {
+        cvxpy.OPTIMAL: Status.OPTIMAL,
+        cvxpy.OPTIMAL_INACCURATE: Status.OPTIMAL,  # the check decides
+        cvxpy.INFEASIBLE: Status.INFEASIBLE,
+        cvxpy.UNBOUNDED: Status.UNBOUNDED,
+        cvxpy.USER_LIMIT: Status.LIMIT,
+    }.get(problem.status, Status.FAILED)
+    if status is not Status.OPTIMAL:
+        return _unsolved(program, solver, status, seconds)
+    # cvxpy's multipliers are those of minimising; ours are derivatives of the value.
+    duals = np.zeros(program.shape[0])
+    for rows, sign, constraint in stated:
+        duals[rows] += (sign if maximise else -sign) * np.ravel(constraint.dual_value)
+    return Solution(
+        program,
+        f"cvxpy ({solver})",
+        status,
+        float(problem.value),
+        np.array(x.value, dtype=float),
+        duals,
+        _iterations(problem.solver_stats.num_iters),
+        seconds,
+    )
+
+
+def _iterations(count: int | None) -> int:
+    return -1 if count is None else int(count)
+
+
+def _unsolved(program: LinearProgram, solver: str, status: Status, seconds: float) -> Solution:
+    def nothing(size: int) -> Array:
+        return np.full(size, np.nan)
+
+    rows, columns = program.shape
+    return Solution(
+        program, f"cvxpy ({solver})", status, float("nan"), nothing(columns), nothing(rows), -1,
+        seconds,
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""HiGHS, through its own interface."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from otspec.solvers.linear_program import LinearProgram, Sense
+from otspec.solvers.solution import SOLVER_TOLERANCE, Solution, Status
+
+
+def solve(program: LinearProgram) -> Solution:
+    """Solve a linear program with HiGHS in float64.
+
+    Parameters
+    ----------
+    program : LinearProgram
+        Exact data are rounded to floats.
+
+    Returns
+    -------
+    Solution
+        Feasible to 1e-10; usually a vertex, found by the dual simplex method.
+    """
+    import highspy
+
+    program = program.as_floats()
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = program.shape
+    model.sense_ = (
+        highspy.ObjSense.kMaximize
+        if program.sense is Sense.MAXIMISE
+        else highspy.ObjSense.kMinimize
+    )
+    model.col_cost_ = program.objective
+    model.col_lower_, model.col_upper_ = program.lower, program.upper
+    model.row_lower_, model.row_upper_ = program.row_lower, program.row_upper
+    matrix = program.matrix()
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+    model.a_matrix_.index_ = matrix.indices.astype(np.int32)
+    model.a_matrix_.value_ = matrix.data
+
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("primal_feasibility_tolerance", SOLVER_TOLERANCE)
+    highs.setOptionValue("dual_feasibility_tolerance", SOLVER_TOLERANCE)
+    highs.passModel(model)
+    start = time.perf_counter()
+    highs.run()
+    seconds = time.perf_counter() - start
+
+    ended = {
+        highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
+        highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
+        highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
+        highspy.HighsModelStatus.kUnbounded: Status.UNBOUNDED,
+        highspy.HighsModelStatus.kUnboundedOrInfeasible: Status.INFEASIBLE,
+        highspy.HighsModelStatus.kTimeLimit: Status.LIMIT,
+        highspy.HighsModelStatus.kIterationLimit: Status.LIMIT,
+    }
+    status = ended.get(highs.getModelStatus(), Status.FAILED)
+    found, info = highs.getSolution(), highs.getInfo()
+    return Solution(
+        program,
+        "highs",
+        status,
+        float(info.objective_function_value),
+        np.array(found.col_value, dtype=float),
+        np.array(found.row_dual, dtype=float),
+        int(info.simplex_iteration_count) + int(max(info.ipm_iteration_count, 0)),
+        seconds,
+    )

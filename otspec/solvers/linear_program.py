@@ -1,0 +1,152 @@
+"""A linear program that a reader can inspect, in floats or in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+class Sense(Enum):
+    """Which way the objective is optimised."""
+
+    MAXIMISE = "maximise"
+    MINIMISE = "minimise"
+
+
+@dataclass(frozen=True, eq=False)
+class Names(Sequence[str]):
+    """Names such as ``pi(0, 1 -> 1)`` that are made only when somebody reads them.
+
+    Parameters
+    ----------
+    blocks : sequence of (str, ndarray of int of shape (m, d))
+        A prefix and the indices of each name in the block; ``-1`` stands for an arrow.
+    """
+
+    blocks: Sequence[tuple[str, IntArray]]
+
+    def __len__(self) -> int:
+        return sum(len(indices) for _, indices in self.blocks)
+
+    @overload
+    def __getitem__(self, position: int) -> str: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[str]: ...
+    def __getitem__(self, position: int | slice) -> str | list[str]:
+        if isinstance(position, slice):
+            return [self[i] for i in range(*position.indices(len(self)))]
+        if position < 0:
+            position += len(self)
+        for prefix, indices in self.blocks:
+            if 0 <= position < len(indices):
+                return f"{prefix}({_joined(indices[position].tolist())})"
+            position -= len(indices)
+        raise IndexError("name out of range")
+
+
+def _joined(indices: list[int]) -> str:
+    parts = " ".join("->" if index == -1 else f"{index}," for index in indices)
+    return parts.removesuffix(",").replace(", ->", " ->")
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgram:
+    """Optimise c·x subject to row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper.
+
+    All arrays are float64, or all hold ``Fraction`` (bounds also ``±inf``).
+
+    Parameters
+    ----------
+    title : str
+    sense : Sense
+    objective : ndarray, shape (n,)
+        c.
+    rows, columns : ndarray of int, shape (e,)
+        Where A has its coefficients.
+    coefficients : ndarray, shape (e,)
+    row_lower, row_upper : ndarray, shape (m,)
+    lower, upper : ndarray, shape (n,)
+    row_names, column_names : sequence of str, lengths m and n
+    """
+
+    title: str
+    sense: Sense
+    objective: Array
+    rows: IntArray
+    columns: IntArray
+    coefficients: Array
+    row_lower: Array
+    row_upper: Array
+    lower: Array
+    upper: Array
+    row_names: Sequence[str]
+    column_names: Sequence[str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return len(self.row_lower), len(self.objective)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the data are ``Fraction``."""
+        return is_exact(self.objective)
+
+    def value(self, x: Array) -> Number:
+        """Return c·x."""
+        return as_number((self.objective * x).sum(), like=self.objective)
+
+    def activity(self, x: Array) -> Array:
+        """Return A x: shape (n,) -> (m,)."""
+        result = zeros(self.shape[0], like=self.objective)
+        np.add.at(result, self.rows, self.coefficients * x[self.columns])
+        return result
+
+    def prices(self, y: Array) -> Array:
+        """Return Aᵀ y: shape (m,) -> (n,)."""
+        result = zeros(self.shape[1], like=self.objective)
+        np.add.at(result, self.columns, self.coefficients * y[self.rows])
+        return result
+
+    def matrix(self) -> sparse.csc_array:
+        """Return A in floats, compressed by columns."""
+        from scipy import sparse
+
+        return sparse.csc_array(
+            (self.coefficients.astype(float), (self.rows, self.columns)), shape=self.shape
+        )
+
+    def as_floats(self) -> LinearProgram:
+        """Return the same program with every number rounded to float64."""
+        if not self.exact:
+            return self
+        return LinearProgram(
+            self.title,
+            self.sense,
+            self.objective.astype(float),
+            self.rows,
+            self.columns,
+            self.coefficients.astype(float),
+            self.row_lower.astype(float),
+            self.row_upper.astype(float),
+            self.lower.astype(float),
+            self.upper.astype(float),
+            self.row_names,
+            self.column_names,
+        )
+
+    def __str__(self) -> str:
+        m, n = self.shape
+        return (
+            f"{self.title}: {self.sense.value} over {n:,} variables, {m:,} rows, "
+            f"{len(self.rows):,} coefficients"
+        )
