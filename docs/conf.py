@@ -21,5 +21,7 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
+napoleon_use_param = False  # types such as "ndarray, shape (n,)" are prose, not references
+napoleon_use_rtype = False
 html_theme = "furo"
 html_title = "otspec"

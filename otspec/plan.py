@@ -12,7 +12,7 @@ from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
-from otspec.programs import PROGRAMS, ProgramName
+from otspec.programs import Formulation, ProgramName, formulate
 from otspec.programs.importance import accepted_weights
 from otspec.solvers import Solution, SolverName, solve
 from otspec.solvers.solution import SOLVER_TOLERANCE
@@ -109,13 +109,14 @@ class Plan:
     def draft_marginal(self) -> Array:
         """Return the law of the drafts, in the order of ``law.tuples()``: shape (m,)."""
         taken = self._added(self.support.rows, len(self._masses), self.accepted)
-        totals = taken + self.draft_residual * self._share.sum()
+        totals: Array = taken + self.draft_residual * self._share.sum()
         if not self.support.sets:
             return totals
         tuples, masses = self.law.tuples()
         rows = np.array([self.support.row_of(x) for x in tuples.tolist()])
         # A row of a set stands for its tuples in proportion to their probability.
-        marginal: Array = totals[rows] * masses.astype(totals.dtype) / self._masses[rows]
+        marginal: Array = (totals / self._masses)[rows]
+        marginal *= masses.astype(totals.dtype)
         return marginal
 
     def kernel(self, x: Sequence[int]) -> Distribution:
@@ -278,13 +279,14 @@ def optimal_plan(
     """
     checked = as_distribution(target, "target", normalize=normalize)
     law.check_alike(checked, "target")
-    if program not in PROGRAMS:
-        raise ValueError(f"program is {program!r}: it must be one of {', '.join(PROGRAMS)}")
-    if program == "compact":
-        formulation = PROGRAMS[program](law, checked)
-    else:
-        formulation = PROGRAMS[program](law, checked, sets)
-    solution = solve(formulation.build(), solver)
-    # What a float solver leaves of a zero may be slightly negative.
+    formulation = formulate(program, law, checked, sets=sets)
+    return plan_from(formulation, solve(formulation.build(), solver))
+
+
+def plan_from(formulation: Formulation, solution: Solution) -> Plan:
+    """Return the plan that a solution of a formulation stands for.
+
+    What a float solver leaves of a zero may be slightly negative; it counts as 0.
+    """
     accepted = np.maximum(formulation.accepted(solution), 0)
-    return Plan(formulation.support, checked, accepted, solution)
+    return Plan(formulation.support, formulation.target, accepted, solution)

@@ -16,7 +16,7 @@ SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
 
 def commands():
-    """Yield page, command and expected output of each console block."""
+    """Yield command and expected output of each console block."""
     for page in PAGES:
         for block in CONSOLE.findall(page.read_text(encoding="utf-8")):
             for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -49,20 +49,28 @@ def test_commands_print_what_is_printed(command, output, capsys, monkeypatch, tm
     assert capsys.readouterr().out == output
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_shell_blocks_name_real_targets_and_extras(page):
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    setup = (ROOT / "setup.cfg").read_text(encoding="utf-8")
-    for block in SHELL.findall(page.read_text(encoding="utf-8")):
-        for line in block.splitlines():
-            words = shlex.split(line, comments=True)
-            if words[:1] == ["make"]:
-                assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), line
-                continue
-            assert words[:2] == ["pip", "install"], line
-            extra = re.fullmatch(r"\.(?:\[(\w+)\])?", words[2])
-            assert extra is not None, line
-            assert extra[1] is None or re.search(rf"^{extra[1]} =", setup, re.MULTILINE), line
+def shell_commands():
+    """Yield each line of the shell blocks, split into words."""
+    for page in PAGES:
+        for block in SHELL.findall(page.read_text(encoding="utf-8")):
+            for line in block.splitlines():
+                yield pytest.param(shlex.split(line, comments=True), id=f"{page.name}: {line}")
+
+
+@pytest.mark.parametrize("words", list(shell_commands()))
+def test_shell_blocks_run_or_name_real_targets_and_extras(words, monkeypatch, tmp_path):
+    if words[0] == "otspec":
+        monkeypatch.chdir(tmp_path)
+        assert main(words[1:]) == 0
+    elif words[0] == "make":
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE)
+    else:
+        assert words[:2] == ["pip", "install"]
+        extra = re.fullmatch(r"\.(?:\[(\w+)\])?", words[2])
+        assert extra is not None
+        setup = (ROOT / "setup.cfg").read_text(encoding="utf-8")
+        assert extra[1] is None or re.search(rf"^{extra[1]} =", setup, re.MULTILINE)
 
 
 def test_the_readme_names_every_make_target():

@@ -10,6 +10,7 @@ import click
 
 from otspec.cli.accept import accept
 from otspec.cli.compare import compare
+from otspec.cli.solve import solve
 from otspec.cli.trace import trace
 from otspec.version import __version__
 
@@ -31,6 +32,7 @@ def otspec(context: click.Context) -> None:
 
 otspec.add_command(accept)
 otspec.add_command(compare)
+otspec.add_command(solve)
 otspec.add_command(trace)
 
 
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except click.ClickException as error:
         return _complain(error.format_message(), 2)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         return _complain(str(error), 2)
     return status if isinstance(status, int) else 0
 

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from otspec.distributions import Distribution
+from otspec.drafts import DraftLaw
 from otspec.programs.block import BlockProgram
 from otspec.programs.compact import CompactMaxFlow
 from otspec.programs.formulation import Formulation, Size
@@ -22,6 +24,35 @@ PROGRAMS: dict[str, type[Formulation]] = {
 }
 """The formulations of the optimal acceptance by name; ``"compact"`` is for two drafts only."""
 
+
+def formulate(
+    program: str, law: DraftLaw, target: Distribution, *, sets: bool = True
+) -> Formulation:
+    """Return a formulation by name.
+
+    Parameters
+    ----------
+    program : str
+        One of :data:`PROGRAMS`.
+    law : DraftLaw
+    target : ndarray, shape (n,)
+        Checked, of the law's length and arithmetic.
+    sets : bool
+        One row per set of distinct drafts instead of one per tuple. The compact network's nodes
+        are tokens, so that it has neither.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, or a law that the program does not take.
+    """
+    if program not in PROGRAMS:
+        raise ValueError(f"program is {program!r}: it must be one of {', '.join(PROGRAMS)}")
+    if program == "compact":
+        return CompactMaxFlow(law, target)
+    return PROGRAMS[program](law, target, sets)
+
+
 __all__ = [
     "PROGRAMS",
     "BlockProgram",
@@ -34,4 +65,5 @@ __all__ = [
     "Reduced",
     "Size",
     "TruncatedImportance",
+    "formulate",
 ]

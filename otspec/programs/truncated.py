@@ -95,7 +95,7 @@ class TruncatedImportance(Formulation):
         rank = np.empty(len(self.target), dtype=np.intp)
         rank[self.order] = np.arange(len(rank))
         ranks = rank[seen.keys]
-        inside = (ranks < self.free).all(axis=1)[seen.rows]
+        inside: Array = np.all(ranks < self.free, axis=1).repeat(np.bincount(seen.rows))
         preferred = seen.keys[np.arange(len(ranks)), ranks.argmin(axis=1)]
         sure: Array = ~inside & (seen.tokens == preferred[seen.rows])
         return inside, sure

@@ -14,7 +14,7 @@ SOLVERS = {"highs": highs.solve, "cvxpy": cvxpy.solve, "rational": rational.solv
 """The solvers by name."""
 
 
-def solve(program: LinearProgram, solver: SolverName | None = None) -> Solution:
+def solve(program: LinearProgram, solver: str | None = None) -> Solution:
     """Solve a linear program and check the result.
 
     Parameters
