@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -133,6 +134,8 @@ def _solved(
     for solver in solvers:
         start = time.perf_counter()
         formulation = formulate(program, law, target, sets=sets)
+        if sys.stderr.isatty():
+            click.echo(f"{program}, {solver}: {formulation.size()}", err=True)
         linear_program = formulation.build()
         built = time.perf_counter() - start
         solution = solve_program(linear_program, solver)

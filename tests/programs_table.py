@@ -1,0 +1,196 @@
+"""Instances for the programs, and the programs written out entry by entry from definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import oracles
+import pytest
+from instances import KINDS, Exact, LawCase, law_case, pairs, weights
+
+import otspec
+from otspec.solvers import rational
+
+NEEDS_CDD = "pycddlib is not installed (needs libcdd-dev and libgmp-dev)"
+needs_cdd = pytest.mark.skipif(not rational.available(), reason=NEEDS_CDD)
+
+SOLVER_NAMES = (pytest.param("rational", marks=needs_cdd), "highs", "cvxpy")
+
+VALUE_ERROR = 1e-9
+"""How far float values may be from the exact optimum."""
+
+INF = float("inf")
+
+Bounds = dict[str, tuple[Fraction | float, Fraction | float]]
+
+
+def program_names(k: int) -> tuple[str, ...]:
+    """The programs of the optimal acceptance that k drafts have."""
+    names = ("membership", "reduced", "importance", "maxflow")
+    return (*names, "compact") if k == 2 else names
+
+
+def joint_case(draft: Exact, k: int, seed: int) -> LawCase:
+    """A random joint law whose tokens are those that a draft has."""
+    rng, n = np.random.default_rng(seed), len(draft)
+    cells = [x for x in np.ndindex(*(n,) * k) if all(draft[token] > 0 for token in x)]
+    table = dict(zip(cells, weights(rng, len(cells), 12, 0.3), strict=True))
+    flat = tuple(table.get(x, Fraction(0)) for x in np.ndindex(*(n,) * k))
+
+    def build(convert):
+        return otspec.Joint(np.array(convert(flat), dtype=object).reshape((n,) * k))
+
+    return LawCase("Joint", build, {x: mass for x, mass in table.items() if mass > 0})
+
+
+def instances(
+    name: str,
+    seed: int,
+    count: int,
+    most_tokens: int = 4,
+    ks: tuple[int, ...] = (1, 2, 3, 4),
+    most_tuples: int = 256,
+) -> Iterator[tuple[LawCase, Exact]]:
+    """Exactly ``count`` cases of a law beside a target: all kinds of pairs meet all ks."""
+
+    def endless() -> Iterator[tuple[LawCase, Exact]]:
+        for index, (draft, target) in enumerate(pairs(seed, 100 * count, most_tokens)):
+            k = ks[index // len(KINDS) % len(ks)]
+            if name == "Joint":
+                case = joint_case(draft, k, seed + index)
+                if target == draft:
+                    target = tuple(oracles.marginal(case.table, 0, len(draft)))
+            else:
+                case = law_case(name, draft, k, seed=seed + index)
+            if case is not None and len(case.table) <= most_tuples:
+                yield case, target
+
+    found = list(islice(endless(), count))
+    assert len(found) == count
+    return iter(found)
+
+
+def set_key(x: tuple[int, ...]) -> tuple[int, ...]:
+    """The distinct tokens of a tuple ascending, the largest one repeated to the same length."""
+    distinct = sorted(set(x))
+    return (*distinct, *[distinct[-1]] * (len(x) - len(distinct)))
+
+
+def seen_table(table: oracles.Table, sets: bool) -> oracles.Table:
+    """The table itself, or with the tuples of one set added up."""
+    if not sets:
+        return dict(table)
+    added: oracles.Table = {}
+    for x, mass in table.items():
+        added[set_key(x)] = added.get(set_key(x), Fraction(0)) + mass
+    return added
+
+
+def _line(prefix: str, x: tuple[int, ...], y: int | None = None) -> str:
+    inner = ", ".join(map(str, x))
+    return f"{prefix}({inner})" if y is None else f"{prefix}({inner} -> {y})"
+
+
+class WrittenOut:
+    """A program by the names of its rows and columns: bounds, objective and coefficients."""
+
+    def __init__(self, sense: str) -> None:
+        self.sense = sense
+        self.rows: Bounds = {}
+        self.columns: Bounds = {}
+        self.goal: dict[str, int] = {}
+        self.entries: dict[tuple[str, str], int] = {}
+
+    def column(
+        self,
+        name: str,
+        upper: Fraction | float = INF,
+        goal: int = 0,
+        entries: dict[str, int] | None = None,
+    ) -> None:
+        self.columns[name] = (0, upper)
+        self.goal[name] = goal
+        for row, value in (entries or {}).items():
+            self.entries[row, name] = value
+
+
+def written_out(
+    program: str, table: oracles.Table, target: oracles.Weights, sets: bool
+) -> WrittenOut:
+    """The program named, from a law's table."""
+    seen = seen_table(table, sets)
+    tokens = range(len(target))
+    if program == "membership":
+        result = WrittenOut("minimise")
+        for x, mass in seen.items():
+            result.rows[_line("drafts", x)] = (mass, mass)
+            for y in tokens:
+                entries = {_line("drafts", x): 1, _line("target", (y,)): 1}
+                result.column(_line("pi", x, y), goal=int(y not in x), entries=entries)
+        for y in tokens:
+            result.rows[_line("target", (y,))] = (target[y], target[y])
+        return result
+    result = WrittenOut("maximise")
+    if program == "reduced":
+        for x, mass in seen.items():
+            result.rows[_line("drafts", x)] = (-INF, mass)
+            for y in set(x):
+                entries = {_line("drafts", x): 1, _line("target", (y,)): 1}
+                result.column(_line("pi", x, y), goal=1, entries=entries)
+        for y in tokens:
+            result.rows[_line("target", (y,))] = (-INF, target[y])
+    elif program == "importance":
+        for x, mass in seen.items():
+            result.rows[_line("drafts", x)] = (mass, mass)
+            for y in set(x):
+                entries = {_line("drafts", x): 1, _line("selected", (y,)): -1}
+                result.column(_line("w", x, y), entries=entries)
+        for y in tokens:
+            result.rows[_line("selected", (y,))] = (-INF, 0)
+            entries = {_line("selected", (y,)): 1}
+            result.column(_line("t", (y,)), upper=target[y], goal=1, entries=entries)
+    elif program == "maxflow":
+        for x, mass in seen.items():
+            result.rows[_line("drafts", x)] = (0, 0)
+            result.column(_line("source", x), upper=mass, entries={_line("drafts", x): 1})
+            for y in set(x):
+                entries = {_line("drafts", x): -1, _line("token", (y,)): 1}
+                result.column(_line("flow", x, y), entries=entries)
+        for y in tokens:
+            result.rows[_line("token", (y,))] = (0, 0)
+            entries = {_line("token", (y,)): -1}
+            result.column(_line("sink", (y,)), upper=target[y], goal=1, entries=entries)
+    else:
+        _write_compact(result, seen, target)
+    return result
+
+
+def _write_compact(result: WrittenOut, seen: oracles.Table, target: oracles.Weights) -> None:
+    for v, mass in enumerate(target):
+        at = _line("token", (v,))
+        result.rows[at] = (0, 0)
+        starts = sum((mass for (first, _), mass in seen.items() if first == v), Fraction(0))
+        result.column(_line("source", (v,)), upper=starts, entries={at: 1})
+        result.column(_line("sink", (v,)), upper=mass, goal=1, entries={at: -1})
+    for (u, v), mass in seen.items():
+        if u != v:
+            entries = {_line("token", (u,)): -1, _line("token", (v,)): 1}
+            result.column(_line("flow", (u, v)), upper=mass, entries=entries)
+
+
+def feasible_masses(rng: np.random.Generator, seen, target: Exact) -> np.ndarray:
+    """A random sub-coupling: within both marginals, hardly ever optimal.
+
+    Pairs are met in random order and take a random share, from nothing to all, of what is left.
+    """
+    left, needed = list(seen.masses), list(target)
+    accepted = np.full(len(seen.rows), Fraction(0), dtype=object)
+    for pair in rng.permutation(len(accepted)).tolist():
+        row, token = int(seen.rows[pair]), int(seen.tokens[pair])
+        accepted[pair] = Fraction(int(rng.integers(0, 5)), 4) * min(left[row], needed[token])
+        left[row] -= accepted[pair]
+        needed[token] -= accepted[pair]
+    return accepted

@@ -1,0 +1,334 @@
+"""One contract for all solvers: values, duals, outcomes, and checks that trust none of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import warnings
+from fractions import Fraction
+
+import cvxpy
+import numpy as np
+import pytest
+from programs_table import INF, NEEDS_CDD, SOLVER_NAMES, VALUE_ERROR, needs_cdd
+
+import otspec
+from otspec.solvers import SOLVERS, LinearProgram, Names, Sense, SolverError, Status, solve
+from otspec.solvers import cvxpy as cvxpy_solver
+from otspec.solvers import rational as rational_solver
+
+MAX, MIN = Sense.MAXIMISE, Sense.MINIMISE
+FREE = (-INF, INF)
+NONNEGATIVE = (0, INF)
+
+
+def dense_program(sense, objective, rows, variables, exact=True):
+    """A program from dense data: rows (coefficients, lower, upper), variables (lower, upper)."""
+
+    def array(values):
+        if not exact:
+            return np.array(values, dtype=float)
+        kept = [value if abs(value) == INF else Fraction(value) for value in values]
+        result = np.empty(len(kept), dtype=object)
+        result[:] = kept
+        return result
+
+    m, n = len(rows), len(objective)
+    entries = [(i, j, rows[i][0][j]) for i in range(m) for j in range(n) if rows[i][0][j]]
+    places = np.array([entry[:2] for entry in entries], dtype=np.intp).reshape(-1, 2)
+    return LinearProgram(
+        "test",
+        sense,
+        array(objective),
+        places[:, 0],
+        places[:, 1],
+        array([value for *_, value in entries]),
+        array([lower for _, lower, _ in rows]),
+        array([upper for *_, upper in rows]),
+        array([lower for lower, _ in variables]),
+        array([upper for _, upper in variables]),
+        [f"row({i})" for i in range(m)],
+        [f"x({j})" for j in range(n)],
+    )
+
+
+# name: (sense, objective, rows, variables), value, duals; each has one vertex and one dual.
+HAND_MADE = {
+    "maximise with <= rows and a bound": (
+        (MAX, [3, 2], [([1, 1], -INF, 4), ([1, 3], -INF, 6)], [(0, 3), NONNEGATIVE]),
+        11,
+        [2, 0],
+    ),
+    "minimise with a >= row and an equality": (
+        (MIN, [2, 3], [([1, 1], 4, INF), ([1, -1], 1, 1)], [NONNEGATIVE] * 2),
+        Fraction(19, 2),
+        [Fraction(5, 2), Fraction(-1, 2)],
+    ),
+    "maximise against a >= row": ((MAX, [-3], [([2], 5, INF)], [NONNEGATIVE]), -7.5, [-1.5]),
+    "minimise against a <= row": ((MIN, [-3], [([2], -INF, 5)], [NONNEGATIVE]), -7.5, [-1.5]),
+    "maximise with a range of a row": ((MAX, [1], [([1], 1, 3)], [FREE]), 3, [1]),
+    "minimise with a range of a row": ((MIN, [1], [([1], 1, 3)], [FREE]), 1, [1]),
+    "minimise a free variable": ((MIN, [1], [([1], -3, INF)], [FREE]), -3, [1]),
+    "maximise with an equality": ((MAX, [1, 4], [([1, 2], 6, 6)], [NONNEGATIVE] * 2), 12, [2]),
+    "minimise with an equality": ((MIN, [1, 4], [([1, 2], 6, 6)], [NONNEGATIVE] * 2), 6, [1]),
+    "only a variable's bound": ((MAX, [1, 0], [([1, 1], -INF, 9)], [(0, 7), (-5, 5)]), 7, [0]),
+    "only a lower bound": ((MIN, [5, 1], [([1, 1], -INF, 9)], [(-2, 2), (-5, 5)]), -15, [0]),
+}
+
+# name: sense, objective, rows, variables; value
+DEGENERATE = {
+    "one by one, all zero": ((MAX, [0], [([0], 0, 0)], [NONNEGATIVE]), 0),
+    "one by one, fixed": ((MIN, [7], [([2], 3, 3)], [FREE]), Fraction(21, 2)),
+    "a variable fixed by its bounds": ((MAX, [1, 1], [([1, 1], -INF, 5)], [(2, 2), (0, 1)]), 3),
+    "redundant equalities": (
+        (MAX, [1, 2], [([1, 1], 1, 1), ([2, 2], 2, 2), ([-1, -1], -1, -1)], [NONNEGATIVE] * 2),
+        2,
+    ),
+    "more rows than a vertex needs": (
+        (MAX, [1, 1], [([1, 0], -INF, 1), ([0, 1], -INF, 1), ([1, 1], -INF, 2)], [FREE] * 2),
+        2,
+    ),
+    "a row without bounds": ((MAX, [1], [([1], -INF, INF), ([1], -INF, 4)], [FREE]), 4),
+    "a row without coefficients": ((MIN, [1], [([0], -1, 1)], [(2, INF)]), 2),
+}
+
+
+def data_for(solver, data):
+    return dense_program(*data, exact=solver == "rational")
+
+
+def distance(found, wanted):
+    return max((abs(a - b) for a, b in zip(found, wanted, strict=True)), default=0)
+
+
+@pytest.mark.parametrize("solver", SOLVER_NAMES)
+@pytest.mark.parametrize("name", HAND_MADE)
+def test_values_and_duals_of_hand_made_programs(name, solver):
+    data, value, duals = HAND_MADE[name]
+    solution = solve(data_for(solver, data), solver)
+    error = 0 if solver == "rational" else VALUE_ERROR
+    assert solution.status is Status.OPTIMAL
+    assert abs(solution.value - value) <= error
+    assert distance(solution.duals, duals) <= error
+    assert solution.seconds >= 0
+    numbers = [solution.value, *solution.primal, *solution.duals]
+    assert all(isinstance(number, Fraction) == (solver == "rational") for number in numbers)
+
+
+@pytest.mark.parametrize("solver", SOLVER_NAMES)
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_programs_are_solved_and_certified(name, solver):
+    data, value = DEGENERATE[name]
+    solution = solve(data_for(solver, data), solver)
+    assert abs(solution.value - value) <= (0 if solver == "rational" else VALUE_ERROR)
+    worst = max(vars(solution.check()).values())
+    assert worst <= (0 if solver == "rational" else VALUE_ERROR)
+
+
+@needs_cdd
+def test_duals_are_derivatives_with_respect_to_the_right_hand_sides():
+    rng = np.random.default_rng(90)
+    step, compared = Fraction(1, 10**9), {"<=": 0, ">=": 0, "=": 0}
+    for trial in range(60):
+        sense = (MAX, MIN)[trial % 2]
+        sides = rng.integers(1, 30, 3).tolist()
+        kinds = ["<=", ">=", "="]
+        rows = []
+        for kind, side in zip(kinds, sides, strict=True):
+            lower, upper = -INF if kind == "<=" else side, INF if kind == ">=" else side
+            rows.append((rng.integers(-5, 9, 3).tolist(), lower, upper))
+        data = [sense, rng.integers(-9, 10, 3).tolist(), rows, [(0, 20)] * 3]
+        solution = SOLVERS["rational"](dense_program(*data))
+        if solution.status is not Status.OPTIMAL:
+            continue
+        solution.check()
+        for row, kind in enumerate(kinds):
+            values = []
+            for change in (-step, step):
+                coefficients, lower, upper = rows[row]
+                moved = [*rows[:row], (coefficients, lower + change, upper + change)]
+                program = dense_program(sense, data[1], [*moved, *rows[row + 1 :]], data[3])
+                values.append(SOLVERS["rational"](program))
+            if any(moved.status is not Status.OPTIMAL for moved in values):
+                continue
+            below, above = (
+                (moved.value - solution.value) / change
+                for moved, change in zip(values, (-step, step), strict=True)
+            )
+            # The value is concave or convex in a side: it has a derivative where slopes agree.
+            if below == above:
+                assert solution.duals[row] == below
+                compared[kind] += below != 0
+    assert min(compared.values()) >= 5, compared
+
+
+@pytest.mark.parametrize("solver", SOLVER_NAMES)
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        ((MAX, [1], [([1], 2, INF)], [(0, 1)]), Status.INFEASIBLE),
+        ((MIN, [1, 1], [([1, 1], 1, 1), ([1, 1], 2, 2)], [FREE] * 2), Status.INFEASIBLE),
+        ((MAX, [1, 0], [([1, -1], -INF, 1)], [NONNEGATIVE] * 2), Status.UNBOUNDED),
+        ((MIN, [1, 1], [([1, -1], -1, 1)], [FREE] * 2), Status.UNBOUNDED),
+        ((MAX, [1], [([0], 0, 0)], [NONNEGATIVE]), Status.UNBOUNDED),
+    ],
+)
+def test_programs_without_an_optimum_end_with_advice(data, status, solver):
+    program = data_for(solver, data)
+    assert SOLVERS[solver](program).status is status
+    with pytest.raises(SolverError) as raised:
+        solve(program, solver)
+    assert isinstance(raised.value, ValueError)
+    assert status.value in str(raised.value)
+    assert solver in str(raised.value)
+
+
+def test_every_status_is_an_advice_of_its_own():
+    advice = [status.value for status in Status]
+    assert len(set(advice)) == len(advice)
+    assert all(": " in text or ", " in text or " gave up" in text for text in advice)
+
+
+ROWS = ((MAX, [2, 1], [([1, 1], -INF, 4), ([1, 0], -INF, 3)], [NONNEGATIVE] * 2), 7, [1, 1])
+
+
+@pytest.mark.parametrize("solver", SOLVER_NAMES)
+@pytest.mark.parametrize(
+    ("primal", "duals", "value"),
+    [
+        ([4, 1], [1, 1], 9),  # infeasible, beyond both rows
+        ([3, -1], [1, 1], 5),  # infeasible, below a bound
+        ([3, 1], [-1, 3], 7),  # a multiplier with the wrong sign
+        ([3, 1], [0, 0], 7),  # reduced costs that no bound of a variable prices
+        ([3, 1], [1, 1], 8),  # another value than that of the point
+        ([0, 4], [1, 1], 4),  # a vertex that is not optimal
+        ([0, 0], [2, 0], 0),  # feasible on both sides, not complementary
+        ([2, 1], [1, 1], 5),  # an inner point
+    ],
+)
+def test_tampered_solutions_are_refused(primal, duals, value, solver):
+    solution = solve(data_for(solver, ROWS[0]), solver)
+    assert distance([solution.value, *solution.duals], [ROWS[1], *ROWS[2]]) <= VALUE_ERROR
+    kind = solution.primal.dtype
+    tampered = dataclasses.replace(
+        solution,
+        primal=np.array([Fraction(x) for x in primal]).astype(kind),
+        duals=np.array([Fraction(y) for y in duals]).astype(kind),
+        value=type(solution.value)(value),
+    )
+    with pytest.raises(SolverError, match="violates optimality"):
+        tampered.check()
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status is not Status.OPTIMAL])
+def test_a_solution_that_says_it_is_not_optimal_is_refused(status):
+    solution = solve(dense_program(*ROWS[0], exact=False), "highs")
+    with pytest.raises(SolverError, match=r"test, highs: ") as raised:
+        dataclasses.replace(solution, status=status).check()
+    assert status.value in str(raised.value)
+
+
+@needs_cdd
+def test_the_smallest_change_of_a_rational_solution_is_refused():
+    solution = solve(dense_program(*ROWS[0]))
+    assert list(vars(solution.check()).values()) == [0, 0, 0, 0]
+    shift = Fraction(1, 10**30)
+    for field in ("primal", "duals", "value"):
+        for sign in (1, -1):
+            changed = getattr(solution, field) + sign * shift
+            with pytest.raises(SolverError, match="violates optimality"):
+                dataclasses.replace(solution, **{field: changed}).check()
+
+
+@needs_cdd
+def test_the_solver_follows_the_arithmetic_unless_it_is_named():
+    exact, inexact = (dense_program(*ROWS[0], exact=exact) for exact in (True, False))
+    assert solve(exact).solver == "rational"
+    assert solve(inexact).solver == "highs"
+    for solver in ("highs", "cvxpy"):
+        rounded = solve(exact, solver)
+        assert isinstance(rounded.value, float)
+        assert not rounded.program.exact
+        assert rounded.primal.dtype == rounded.duals.dtype == np.float64
+        assert abs(rounded.value - 7) <= VALUE_ERROR
+
+
+def test_an_unknown_solver_is_refused_with_the_names_that_there_are():
+    with pytest.raises(ValueError, match="solver is 'simplex': .* highs, cvxpy, rational"):
+        solve(dense_program(*ROWS[0]), "simplex")
+
+
+@needs_cdd
+def test_rational_refuses_floats():
+    with pytest.raises(ValueError, match="needs exact distributions"):
+        solve(dense_program(*ROWS[0], exact=False), "rational")
+
+
+@needs_cdd
+def test_rational_refuses_programs_that_are_too_large_and_names_their_size():
+    law, target = otspec.IID(["1/14"] * 14, 2), ["1/14"] * 14
+    # 105 sets of one or two of 14 tokens.
+    size = r"1,470 variables, 119 rows, 2,940 coefficients is too large for exact arithmetic"
+    with pytest.raises(ValueError, match=size):
+        otspec.optimal_plan(law, target, "membership", "rational")
+    assert 119 * 1470 < rational_solver.DENSE_LIMIT  # its matrix alone would have passed
+
+
+def test_rational_without_its_package_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cdd", None)
+    assert not rational_solver.available()
+    with pytest.raises(ImportError, match=r"pip install 'otspec\[cones\]'.*libcdd-dev libgmp-dev"):
+        solve(dense_program(*ROWS[0]), "rational")
+
+
+def test_a_solver_that_cvxpy_lacks_is_refused_with_those_it_has():
+    with pytest.raises(ValueError, match="'NOPE' is not installed") as raised:
+        cvxpy_solver.solve(dense_program(*ROWS[0]), solver="NOPE")
+    assert all(name in str(raised.value) for name in cvxpy.installed_solvers())
+
+
+@pytest.mark.parametrize("installed", cvxpy.installed_solvers())
+def test_any_solver_of_cvxpy_is_right_or_is_refused_by_the_check(installed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # cvxpy warns of low accuracy
+        solution = cvxpy_solver.solve(dense_program(*ROWS[0], exact=False), solver=installed)
+    assert solution.solver == f"cvxpy ({installed})"
+    assert solution.status is Status.OPTIMAL
+    try:
+        solution.check()
+    except SolverError as error:
+        assert installed not in ("CLARABEL", "HIGHS", "SCIPY")
+        assert Status.INACCURATE.value in str(error)
+    else:
+        assert abs(solution.value - 7) <= VALUE_ERROR
+        assert distance(solution.duals, [1, 1]) <= VALUE_ERROR
+
+
+def test_names_are_made_when_they_are_read():
+    pairs = np.array([[0, 1, -1, 1], [2, 2, -1, 0]])
+    names = Names((("pi", pairs), ("none", pairs[:0]), ("t", np.arange(3)[:, None])))
+    written = ["pi(0, 1 -> 1)", "pi(2, 2 -> 0)", "t(0)", "t(1)", "t(2)"]
+    assert len(names) == 5
+    assert list(names) == [names[i] for i in range(5)] == written
+    assert [names[i] for i in range(-5, 0)] == written
+    assert names[1:4] == written[1:4]
+    assert names[::-2] == written[::-2]
+    assert "t(1)" in names
+    assert names.index("t(2)") == 4
+    for position in (5, -6, 100):
+        with pytest.raises(IndexError, match="out of range"):
+            names[position]
+    assert list(Names((("block", np.array([[1, -1, 0, 2]])),))) == ["block(1 -> 0, 2)"]
+
+
+def test_a_program_says_its_size():
+    text = "test: maximise over 2 variables, 2 rows, 3 coefficients"
+    assert str(dense_program(*ROWS[0])) == text
+    assert str(dense_program(MIN, [0] * 1234, [], [FREE] * 1234)).endswith(
+        "minimise over 1,234 variables, 0 rows, 0 coefficients"
+    )
+
+
+def test_skipped_tests_say_which_packages_are_missing():
+    assert "libcdd-dev" in NEEDS_CDD
+    assert "libgmp-dev" in NEEDS_CDD
