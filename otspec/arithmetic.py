@@ -65,11 +65,11 @@ def as_number(value: Any, like: Array) -> Number:
     return Fraction(value) if is_exact(like) else float(value)
 
 
-def zeros(n: int, like: Array) -> Array:
-    """Return n zeros in the arithmetic of ``like``."""
+def zeros(shape: int | tuple[int, ...], like: Array) -> Array:
+    """Return zeros in the arithmetic of ``like``."""
     if is_exact(like):
-        return np.full(n, Fraction(0), dtype=object)
-    return np.zeros(n)
+        return np.full(shape, Fraction(0), dtype=object)
+    return np.zeros(shape)
 
 
 def _boxed(values: Any, name: str) -> Array:

@@ -1,4 +1,4 @@
-"""Instances for the programs, and the programs written out entry by entry from definitions."""
+"""Instances for the programs, and programs written out by hand and from definitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 from instances import KINDS, Exact, LawCase, law_case, pairs, weights
 
 import otspec
-from otspec.solvers import rational
+from otspec.programs import PROGRAMS
+from otspec.solvers import LinearProgram, rational
 
 NEEDS_CDD = "pycddlib is not installed (needs libcdd-dev and libgmp-dev)"
 needs_cdd = pytest.mark.skipif(not rational.available(), reason=NEEDS_CDD)
@@ -61,12 +62,12 @@ def instances(
             k = ks[index // len(KINDS) % len(ks)]
             if name == "Joint":
                 case = joint_case(draft, k, seed + index)
-                if target == draft:
-                    target = tuple(oracles.marginal(case.table, 0, len(draft)))
+                first = tuple(oracles.marginal(case.table, 0, len(draft)))
+                wanted = first if target == draft else target
             else:
-                case = law_case(name, draft, k, seed=seed + index)
+                case, wanted = law_case(name, draft, k, seed=seed + index), target
             if case is not None and len(case.table) <= most_tuples:
-                yield case, target
+                yield case, wanted
 
     found = list(islice(endless(), count))
     assert len(found) == count
@@ -194,3 +195,39 @@ def feasible_masses(rng: np.random.Generator, seen, target: Exact) -> np.ndarray
         left[row] -= accepted[pair]
         needed[token] -= accepted[pair]
     return accepted
+
+
+def dense_program(sense, objective, rows, variables, exact=True):
+    """A program from dense data: rows (coefficients, lower, upper), variables (lower, upper)."""
+
+    def array(values):
+        if not exact:
+            return np.array(values, dtype=float)
+        kept = [value if abs(value) == INF else Fraction(value) for value in values]
+        result = np.empty(len(kept), dtype=object)
+        result[:] = kept
+        return result
+
+    m, n = len(rows), len(objective)
+    entries = [(i, j, rows[i][0][j]) for i in range(m) for j in range(n) if rows[i][0][j]]
+    places = np.array([entry[:2] for entry in entries], dtype=np.intp).reshape(-1, 2)
+    return LinearProgram(
+        "test",
+        sense,
+        array(objective),
+        places[:, 0],
+        places[:, 1],
+        array([value for *_, value in entries]),
+        array([lower for _, lower, _ in rows]),
+        array([upper for *_, upper in rows]),
+        array([lower for lower, _ in variables]),
+        array([upper for _, upper in variables]),
+        [f"row({i})" for i in range(m)],
+        [f"x({j})" for j in range(n)],
+    )
+
+
+def formulate(program, law, target, sets):
+    """The model named, of a law and a target in its arithmetic."""
+    checked = np.array(target, dtype=object if law.exact else float)
+    return PROGRAMS[program](law, checked, sets)

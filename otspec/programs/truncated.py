@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
 from otspec.drafts import IID, Independent
+from otspec.drafts.independent import prefix_sums
 from otspec.programs.formulation import (
     Formulation,
     Lines,
@@ -29,7 +30,8 @@ class TruncatedImportance(Formulation):
 
     Tokens are sorted by q − p₁p₂, descending; Ω₁ is the first ``free`` of them, Ω₂ the rest. A
     pair of drafts that meets Ω₂ selects the earlier of the two; a pair inside Ω₁ is optimised.
-    So there are at most free²  variables instead of n². For identical drafts p₁ = p₂ = p.
+    So there are free² variables at most instead of n², at any n. For identical drafts
+    p₁ = p₂ = p.
 
     Law: the acceptance is at most :attr:`loss_bound` = Σ_{Ω₂} (q − p₁p₂)₊ below the optimum.
     Source: Canonical, alg. 1 with eqs. 12–14, and app. G for drafts from two distributions.
@@ -89,48 +91,83 @@ class TruncatedImportance(Formulation):
         return as_number(rest.sum(), like=self.target)
 
     @cached_property
-    def _free_pairs(self) -> tuple[Array, Array]:
-        """Which pairs of the support are optimised, and which others are selected surely."""
-        seen = self.support
-        rank = np.empty(len(self.target), dtype=np.intp)
-        rank[self.order] = np.arange(len(rank))
-        ranks = rank[seen.keys]
-        inside: Array = np.all(ranks < self.free, axis=1).repeat(np.bincount(seen.rows))
-        preferred = seen.keys[np.arange(len(ranks)), ranks.argmin(axis=1)]
-        sure: Array = ~inside & (seen.tokens == preferred[seen.rows])
-        return inside, sure
+    def rank(self) -> IntArray:
+        """The place of each token in the order, shape (n,)."""
+        rank = np.empty(self.law.n, dtype=np.intp)
+        rank[self.order] = np.arange(self.law.n)
+        return rank
+
+    @cached_property
+    def free_pairs(self) -> tuple[IntArray, Array]:
+        """The pairs of distinct tokens of Ω₁, earlier token first, and their probabilities.
+
+        Shapes (f, 2) and (f,); pairs of probability 0 are left out.
+        """
+        earlier, later = np.triu_indices(self.free, 1)
+        pairs = self.order[np.column_stack([earlier, later])]
+        first, second = self.law.marginal(0)[pairs], self.law.marginal(1)[pairs]
+        masses = first[:, 0] * second[:, 1] + first[:, 1] * second[:, 0]
+        return pairs[masses > 0], masses[masses > 0]
+
+    @cached_property
+    def certain(self) -> Array:
+        """The law of the selections that are not optimised, shape (n,): one cumulative sum.
+
+        A token is selected from a pair with itself, and with any later token outside Ω₁ × Ω₁.
+        """
+        first, second = (self.law.marginal(i)[self.order] for i in range(2))
+        after_first, after_second = (prefix_sums(law[::-1])[::-1] for law in (first, second))
+        after = np.maximum(np.arange(self.law.n) + 1, self.free)
+        certain = zeros(self.law.n, like=self.target)
+        certain[self.order] = (
+            first * second + first * after_second[after] + second * after_first[after]
+        )
+        return certain
+
+    def shares(self, solution: Solution) -> Array:
+        """Return how often the earlier token of each free pair is selected, shape (f,)."""
+        masses = self.free_pairs[1].astype(solution.primal.dtype)
+        earlier = solution.primal[: len(masses)]
+        shares: Array = np.minimum(np.maximum(earlier / masses, 0), 1)
+        return shares
 
     def _size(self, _seen: Seen) -> Size:
-        n, chosen = len(self.target), self.free * (self.free + 1) // 2
-        return Size(chosen + n, 2 * chosen + n, 4 * chosen + n)
+        n, pairs = len(self.target), self.free * (self.free - 1) // 2
+        return Size(pairs + n, 2 * pairs + n, 4 * pairs + n)
 
     def _build(self) -> LinearProgram:
-        seen, n = self.support, len(self.target)
-        inside, sure = self._free_pairs
-        certain = zeros(n, like=self.target)
-        np.add.at(certain, seen.tokens[sure], seen.masses[seen.rows[sure]])
-        chosen, row_of_pair = np.unique(seen.rows[inside], return_inverse=True)
-        tokens = seen.tokens[inside]
+        pairs, masses = self.free_pairs
         rows, columns = Lines(self.target), Lines(self.target)
-        drafts = rows.add("drafts", seen.keys[chosen], seen.masses[chosen], seen.masses[chosen])
-        below = rows.add("selected", token_indices(n), -np.inf, certain)
-        weight = columns.add("w", arrow(seen.keys[seen.rows[inside]], tokens), 0, np.inf)
-        kept = columns.add("t", token_indices(n), 0, self.target)
+        drafts = rows.add("drafts", pairs, masses, masses)
+        below = rows.add("selected", token_indices(self.law.n), -np.inf, self.certain)
+        earlier = columns.add("w", arrow(pairs, pairs[:, 0]), 0, np.inf)
+        later = columns.add("w", arrow(pairs, pairs[:, 1]), 0, np.inf)
+        kept = columns.add("t", token_indices(self.law.n), 0, self.target)
         return assemble(
             f"{self.title} ({self.source})",
             Sense.MAXIMISE,
             rows,
             columns,
             kept,
-            [(drafts[row_of_pair], weight, 1), (below, kept, 1), (below[tokens], weight, -1)],
+            [
+                (drafts, earlier, 1),
+                (drafts, later, 1),
+                (below, kept, 1),
+                (below[pairs[:, 0]], earlier, -1),
+                (below[pairs[:, 1]], later, -1),
+            ],
         )
 
     def accepted(self, solution: Solution) -> Array:
         """Return what is left of free and sure selections after accepting the selected draft."""
-        seen = self.support
-        inside, sure = self._free_pairs
-        like = solution.primal
-        weights = zeros(len(seen.rows), like=like)
-        weights[inside] = like[: int(inside.sum())]
-        weights[sure] = seen.masses[seen.rows[sure]].astype(like.dtype)
-        return accepted_weights(weights, seen.tokens, self.target.astype(like.dtype))
+        seen, (pairs, _) = self.support, self.free_pairs
+        share = zeros((self.free, self.free), like=solution.primal) + 1
+        share[self.rank[pairs[:, 0]], self.rank[pairs[:, 1]]] = self.shares(solution)
+        ranks = np.sort(self.rank[seen.keys], axis=1)
+        inside = (ranks[:, 1] < self.free) & (ranks[:, 0] < ranks[:, 1])
+        earlier = zeros(len(ranks), like=solution.primal) + 1
+        earlier[inside] = share[ranks[inside, 0], ranks[inside, 1]]
+        is_earlier = self.rank[seen.tokens] == ranks[seen.rows, 0]
+        chosen = np.where(is_earlier, earlier[seen.rows], 1 - earlier[seen.rows])
+        weights = seen.masses[seen.rows].astype(solution.primal.dtype) * chosen
+        return accepted_weights(weights, seen.tokens, self.target.astype(solution.primal.dtype))

@@ -1,19 +1,139 @@
-"""What every verification rule answers."""
+"""What every verification rule answers, and the answers that follow from its kernel."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar
 
-from otspec.arithmetic import Number
+import numpy as np
+
+from otspec.arithmetic import Array, Number, as_number, zeros
 from otspec.distributions import Distribution, as_k, as_pair
 from otspec.drafts import DraftLaw, named_law
+from otspec.drafts.contract import draw
+
+
+class Rule(ABC):
+    """A rule turns k drafts into one token; every rule here makes it distributed as the target.
+
+    Subclasses give :attr:`law`, :attr:`target` and :meth:`joint_kernel`; what is answered here by
+    enumerating the drafts they answer by formula where there is one.
+    """
+
+    title: ClassVar[str]
+    """What tables and charts call the rule."""
+    target: Distribution
+    """What the output is distributed as, shape (n,)."""
+
+    @property
+    @abstractmethod
+    def law(self) -> DraftLaw:
+        """The law of the drafts that the rule verifies."""
+
+    k: int
+    """Number of drafts."""
+
+    @abstractmethod
+    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+        """Answer :meth:`joint_kernel` for checked drafts."""
+
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts.
+
+        Parameters
+        ----------
+        x : sequence of int, length k
+
+        Returns
+        -------
+        ndarray, shape (k + 1, n)
+            Entry (i, y): draft i is accepted and y is the output (so y = x_i). The last row: no
+            draft is accepted and y is drawn instead, which may happen to be one of them.
+
+        Raises
+        ------
+        ValueError
+            Not k token ids.
+        """
+        return self._joint_kernel(as_drafts(x, self.law))
+
+    def kernel(self, x: Sequence[int]) -> Distribution:
+        """Return the law of the output given the drafts, shape (n,).
+
+        Parameters
+        ----------
+        x : sequence of int, length k
+
+        Raises
+        ------
+        ValueError
+            Not k token ids.
+        """
+        kernel: Distribution = self.joint_kernel(x).sum(axis=0)
+        return kernel
+
+    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
+        """Draw the output for the given drafts.
+
+        Parameters
+        ----------
+        x : sequence of int, length k
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        token : int
+        accepted : bool
+            Whether the token is one of the drafts; its mean is :meth:`acceptance`.
+        """
+        drafts = as_drafts(x, self.law)
+        token = self._sample(drafts, rng)
+        return token, token in drafts
+
+    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
+        return int(draw(rng, self.kernel(x), 1)[0])
+
+    def acceptance(self) -> Number:
+        """Return the probability that the output is one of the drafts.
+
+        This counts every output that equals a draft, also when a residual draw happens to.
+
+        Returns
+        -------
+        float or Fraction
+        """
+        return enumerated_acceptance(self)
+
+    def acceptance_by_draft(self) -> Array:
+        """Return, for each draft, the probability that it is the one that is accepted.
+
+        Residual draws that happen to equal a draft are not counted. A token that is drafted
+        several times counts for its first draft where the rule does not say.
+
+        Returns
+        -------
+        ndarray, shape (k,)
+        """
+        total = zeros(self.k, like=self.target)
+        for x, mass in zip(*self.law.tuples(), strict=True):
+            total = total + mass * self._joint_kernel(tuple(x.tolist()))[:-1].sum(axis=1)
+        return total
+
+
+def enumerated_acceptance(rule: Rule) -> Number:
+    """Return a rule's acceptance by enumerating the drafts; small vocabularies only."""
+    total = as_number(0, like=rule.target)
+    for x, mass in zip(*rule.law.tuples(), strict=True):
+        drafts = tuple(x.tolist())
+        total += mass * rule.kernel(drafts)[sorted(set(drafts))].sum()
+    return as_number(total, like=rule.target)
 
 
 @dataclass(frozen=True, eq=False)
-class Rule(ABC):
-    """A lossless rule: it turns k drafts into one token distributed as the target.
+class PairRule(Rule):
+    """A rule that is made from one draft distribution, a target and k.
 
     Parameters
     ----------
@@ -32,8 +152,6 @@ class Rule(ABC):
         Unusable distributions, or a k that the rule does not take.
     """
 
-    title: ClassVar[str]
-    """What tables and charts call the rule."""
     drafts: ClassVar[str] = "iid"
     """The law of the drafts that the rule verifies, by name."""
     only_k: ClassVar[int | None] = None
@@ -60,16 +178,70 @@ class Rule(ABC):
         """The law of the drafts that the rule verifies."""
         return named_law(self.drafts, self.draft, self.k)
 
+
+class SequentialRule(PairRule):
+    """A rule that tries the drafts in turn and draws from a residual if none is accepted."""
+
     @abstractmethod
-    def acceptance(self) -> Number:
-        """Return the probability that the output is one of the drafts.
+    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
+        """Return each draft's acceptance probability after the rejections, and the residual.
 
-        This counts every output that equals a draft, also when a residual draw happens to.
-
-        Returns
-        -------
-        float or Fraction
+        The residual is not normalised; where it sums to zero it is never drawn from.
         """
+
+    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+        chances, residual = self._rounds(x)
+        joint = zeros((self.k + 1, len(self.target)), like=self.target)
+        reached = as_number(1, like=self.target)
+        for i, (token, chance) in enumerate(zip(x, chances, strict=True)):
+            joint[i, token] = reached * chance
+            reached = reached * (1 - chance)
+        joint[self.k] = reached * normalised(residual, self.target)
+        return joint
+
+    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
+        chances, residual = self._rounds(x)
+        for token, chance in zip(x, chances, strict=True):
+            if rng.random() < chance:
+                return token
+        return int(draw(rng, normalised(residual, self.target), 1)[0])
+
+
+def as_drafts(x: Sequence[int], law: DraftLaw) -> tuple[int, ...]:
+    """Check a tuple of drafts.
+
+    Raises
+    ------
+    ValueError
+        Not k token ids between 0 and n − 1.
+    """
+    drafts = tuple(int(token) for token in x)
+    if len(drafts) != law.k:
+        raise ValueError(f"x has {len(drafts)} drafts, but the law has k = {law.k}")
+    for i, token in enumerate(drafts):
+        if not 0 <= token < law.n:
+            raise ValueError(f"x[{i}] is {token}, but token ids run from 0 to {law.n - 1}")
+    return drafts
+
+
+def acceptance_chance(wanted: Number, offered: Number) -> Number:
+    """Return min(1, wanted/offered), dividing only where it is below 1.
+
+    0 where nothing is wanted, also where nothing is offered: a token of probability 0 is never
+    accepted.
+    """
+    if wanted < offered:
+        return wanted / offered
+    return wanted * 0 + (1 if wanted > 0 else 0)
+
+
+def normalised(residual: Array, fallback: Distribution) -> Distribution:
+    """Return a residual as a distribution; ``fallback`` where there is none to draw from."""
+    total = residual.sum()
+    if total == 0:
+        return fallback
+    law: Distribution = residual / total
+    return law
 
 
 def at_least_once(probability: Any, k: int) -> Any:

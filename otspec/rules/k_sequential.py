@@ -11,10 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact
+from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, zeros
 from otspec.distributions import Distribution
 from otspec.drafts.independent import prefix_sums
-from otspec.rules.contract import Rule, at_least_once, geometric
+from otspec.rules.contract import SequentialRule, acceptance_chance, at_least_once, geometric
 
 _HALVINGS = 200
 """Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognised."""
@@ -23,7 +23,7 @@ _EXCESS = Fraction(1, 2**64)
 
 
 @dataclass(frozen=True, eq=False)
-class KSequential(Rule):
+class KSequential(SequentialRule):
     """Accept each draft x in turn with probability min(1, q(x) / (ρ p(x))).
 
     With β = Σ min(p, q/ρ) and p_acc = 1 − (1−β)^k, the residual after k rejections is
@@ -36,7 +36,7 @@ class KSequential(Rule):
     Parameters
     ----------
     draft, target, k, normalize
-        As for :class:`otspec.rules.contract.Rule`.
+        As for :class:`otspec.rules.contract.PairRule`.
     rho : float or Fraction, optional
         ρ, at least ρ*; by default ρ*. In exact arithmetic, where ρ* is irrational as a rule,
         the default is ρ* if that is rational and else a fraction less than 2⁻⁶⁴ above it, so
@@ -75,15 +75,37 @@ class KSequential(Rule):
         (1−β)^k − (1−β−m(y))^k, where m = p − min(p, q/ρ). At ρ* itself the residual is zero
         wherever m > 0, so that nothing is added.
         """
-        kept = np.minimum(self.draft, self.target / self.rho)
-        beta = as_number(kept.sum(), like=self.draft)
+        kept, beta = self._kept()
         if beta >= 1:
             return as_number(1, like=self.draft)
         accepted = as_number(at_least_once(beta, self.k), like=self.draft)
-        residual = np.maximum(self.target - kept * geometric(1 - beta, self.k), 0)
         # Given that every draft was rejected, each of them is y with probability m(y)/(1−β).
         drafted = at_least_once((self.draft - kept) / (1 - beta), self.k)
-        return accepted + as_number((residual * drafted).sum(), like=self.draft)
+        return accepted + as_number((self._residual() * drafted).sum(), like=self.draft)
+
+    def acceptance_by_draft(self) -> Array:
+        """Return β (1−β)^{i−1} for draft i; residual hits are nobody's."""
+        _, beta = self._kept()
+        by_draft = zeros(self.k, like=self.draft)
+        by_draft[:] = [beta * (1 - beta) ** i for i in range(self.k)]
+        return by_draft
+
+    def _kept(self) -> tuple[Array, Number]:
+        """Return min(p, q/ρ) and its sum β."""
+        kept: Array = np.minimum(self.draft, self.target / self.rho)
+        return kept, as_number(kept.sum(), like=self.draft)
+
+    def _residual(self) -> Array:
+        """Return q − min(p, q/ρ) p_acc/β, which sums to 1 − p_acc, shape (n,)."""
+        kept, beta = self._kept()
+        residual: Array = np.maximum(self.target - kept * geometric(1 - beta, self.k), 0)
+        return residual
+
+    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
+        chances = [
+            acceptance_chance(self.target[token], self.rho * self.draft[token]) for token in x
+        ]
+        return chances, self._residual()
 
 
 def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:

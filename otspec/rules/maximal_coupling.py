@@ -7,16 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Number, as_number
-from otspec.rules.contract import Rule
+from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.rules.contract import SequentialRule, acceptance_chance
 
 
 @dataclass(frozen=True, eq=False)
-class MaximalCoupling(Rule):
+class MaximalCoupling(SequentialRule):
     """Accept the one draft x with probability min(1, q(x)/p(x)), else draw from (q − p)₊.
 
     Law: the output is distributed as the target; no rule accepts one draft more often.
-    Source: SpecTr, alg. 1. Parameters and errors: :class:`otspec.rules.contract.Rule`.
+    Source: SpecTr, alg. 1. Parameters and errors: :class:`otspec.rules.contract.PairRule`.
 
     Examples
     --------
@@ -32,3 +32,11 @@ class MaximalCoupling(Rule):
     def acceptance(self) -> Number:
         """Return Σ min(p, q) = 1 − total variation; a residual token is never the draft."""
         return as_number(np.minimum(self.draft, self.target).sum(), like=self.draft)
+
+    def acceptance_by_draft(self) -> Array:
+        """Return the acceptance, shape (1,)."""
+        return zeros(1, like=self.draft) + self.acceptance()
+
+    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
+        chance = acceptance_chance(self.target[x[0]], self.draft[x[0]])
+        return [chance], np.maximum(self.target - self.draft, 0)

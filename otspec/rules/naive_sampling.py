@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from otspec.arithmetic import Number, as_number
-from otspec.rules.contract import Rule, at_least_once
+from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.rules.contract import PairRule, at_least_once
 
 
 @dataclass(frozen=True, eq=False)
-class NaiveSampling(Rule):
+class NaiveSampling(PairRule):
     """Draw from the target; accept when one of the k i.i.d. drafts happens to equal it.
 
     Law: the output is distributed as the target.
-    Source: MCSD, sec. 4.5 (MCNS). Parameters and errors: :class:`otspec.rules.contract.Rule`.
+    Source: MCSD, sec. 4.5 (MCNS). Parameters and errors: :class:`otspec.rules.contract.PairRule`.
 
     Examples
     --------
@@ -28,3 +28,20 @@ class NaiveSampling(Rule):
         """Return Σ q(y) (1 − (1 − p(y))^k)."""
         drafted = at_least_once(self.draft, self.k)
         return as_number((self.target * drafted).sum(), like=self.draft)
+
+    def acceptance_by_draft(self) -> Array:
+        """Return Σ q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""
+        by_draft = zeros(self.k, like=self.draft)
+        first = self.target * self.draft
+        for i in range(self.k):
+            by_draft[i] = as_number(first.sum(), like=self.draft)
+            first = first * (1 - self.draft)
+        return by_draft
+
+    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+        joint = zeros((self.k + 1, len(self.target)), like=self.target)
+        joint[self.k] = self.target
+        for token in set(x):
+            joint[self.k, token] *= 0
+            joint[x.index(token), token] = self.target[token]
+        return joint

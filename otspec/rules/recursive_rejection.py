@@ -7,19 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Number, as_number
-from otspec.rules.contract import Rule
+from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.rules.contract import SequentialRule, acceptance_chance
 
 
 @dataclass(frozen=True, eq=False)
-class RecursiveRejection(Rule):
+class RecursiveRejection(SequentialRule):
     """Accept draft i with probability min(1, q_{i−1}/p), else go on with q_i ∝ (q_{i−1} − p)₊.
 
     q_0 is the target; after k rejections the output is drawn from q_k.
 
     Law: the output is distributed as the target.
     Source: MCSD, alg. 1; SpecHub, alg. 1 with replacement; SpecInfer's multi-step speculative
-    sampling. Parameters and errors: :class:`otspec.rules.contract.Rule`.
+    sampling. Parameters and errors: :class:`otspec.rules.contract.PairRule`.
 
     Examples
     --------
@@ -35,10 +35,30 @@ class RecursiveRejection(Rule):
         Without normalising in between: if W is the probability that all drafts so far were
         rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
         """
-        rejected = as_number(1, like=self.draft)
+        return 1 - self._rejections()[-1]
+
+    def acceptance_by_draft(self) -> Array:
+        """Return W_{i−1} − W_i for draft i."""
+        by_draft = zeros(self.k, like=self.draft)
+        rejections = self._rejections()
+        by_draft[:] = [rejections[i] - rejections[i + 1] for i in range(self.k)]
+        return by_draft
+
+    def _rejections(self) -> list[Number]:
+        """Return W_0 = 1, …, W_k: the probability that the first i drafts are rejected."""
+        rejections = [as_number(1, like=self.draft)]
         drafted = as_number(0, like=self.draft)
         for _ in range(self.k):
+            drafted += rejections[-1]
+            residual = np.maximum(self.target - drafted * self.draft, 0)
+            rejections.append(as_number(residual.sum(), like=self.draft))
+        return rejections
+
+    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
+        chances = []
+        residual, drafted = self.target, as_number(0, like=self.draft)
+        for token, rejected in zip(x, self._rejections(), strict=False):
+            chances.append(acceptance_chance(residual[token], rejected * self.draft[token]))
             drafted += rejected
             residual = np.maximum(self.target - drafted * self.draft, 0)
-            rejected = as_number(residual.sum(), like=self.draft)
-        return 1 - rejected
+        return chances, residual

@@ -7,18 +7,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Number, as_number
+from otspec.arithmetic import Array, Number, as_number, zeros
 from otspec.drafts import Hub
-from otspec.rules.contract import Rule
+from otspec.rules.contract import PairRule, normalised
 
 
 @dataclass(frozen=True, eq=False)
-class SpecHub(Rule):
+class SpecHub(PairRule):
     """Serve every token x off the hub a from the pairs (x, a), then (a, x); a takes what is left.
 
     Law: the output is distributed as the target; optimal for SpecHub's draft law.
     Source: SpecHub, alg. 3 and thms. 2–4. Parameters and errors:
-    :class:`otspec.rules.contract.Rule`; ``k`` is 2.
+    :class:`otspec.rules.contract.PairRule`; ``k`` is 2.
 
     Examples
     --------
@@ -38,11 +38,61 @@ class SpecHub(Rule):
         A residual token is never one of the drafts: a pair keeps mass only if its token off the
         hub is served in full, and then the hub is too.
         """
+        plan = self._plan()
+        return as_number(sum(mass.sum() for mass in plan.values()), like=self.draft)
+
+    def acceptance_by_draft(self) -> Array:
+        """Return what is accepted of the first and of the second draft, shape (2,)."""
+        plan = self._plan()
+        by_draft = zeros(2, like=self.draft)
+        by_draft[0] = (plan["x of (x, a)"] + plan["a of (a, x)"]).sum()
+        by_draft[1] = (plan["x of (a, x)"] + plan["a of (x, a)"]).sum()
+        return by_draft
+
+    def _plan(self) -> dict[str, Array]:
+        """Return the accepted mass of each pair by token x, each of shape (n,).
+
+        Of the pairs that are left, the hub takes the same share of each (a, x), then of each
+        (x, a).
+        """
         law = Hub(self.draft)
         hub_last, hub_first = law.pair_masses()
-        by_first = np.minimum(self.target, hub_last)
-        by_second = np.minimum(self.target - by_first, hub_first)
-        taken = by_first + by_second
-        taken[law.hub] -= taken[law.hub]
-        off_hub = as_number(taken.sum(), like=self.draft)
-        return off_hub + min(as_number(self.target[law.hub], like=self.draft), 1 - off_hub)
+        wanted = self.target.copy()
+        wanted[law.hub] *= 0
+        x_first = np.minimum(wanted, hub_last)
+        x_second = np.minimum(wanted - x_first, hub_first)
+        open_for_hub = self.target[law.hub]
+        a_first, open_for_hub = _served(hub_first - x_second, open_for_hub)
+        a_second, _ = _served(hub_last - x_first, open_for_hub)
+        return {
+            "x of (x, a)": x_first,
+            "x of (a, x)": x_second,
+            "a of (a, x)": a_first,
+            "a of (x, a)": a_second,
+        }
+
+    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+        law, plan = Hub(self.draft), self._plan()
+        residual = self.target - plan["x of (x, a)"] - plan["x of (a, x)"]
+        residual[law.hub] -= plan["a of (a, x)"].sum() + plan["a of (x, a)"].sum()
+        joint = zeros((3, len(self.target)), like=self.target)
+        hub_is_last = x[1] == law.hub
+        token = x[0] if hub_is_last else x[1]
+        mass = law.pair_masses()[0 if hub_is_last else 1][token]
+        if mass > 0:
+            order = (
+                ("x of (x, a)", "a of (x, a)") if hub_is_last else ("a of (a, x)", "x of (a, x)")
+            )
+            joint[0, x[0]] = plan[order[0]][token] / mass
+            joint[1, x[1]] = plan[order[1]][token] / mass
+        rest = 1 - joint[:2].sum()
+        joint[2] = max(rest, rest * 0) * normalised(np.maximum(residual, 0), self.target)
+        return joint
+
+
+def _served(left: Array, wanted: Number) -> tuple[Array, Number]:
+    """Return what a token takes of each pair that is left, in equal shares, and what it lacks."""
+    total = left.sum()
+    if total <= wanted:
+        return left, wanted - total
+    return left * (wanted / total), wanted * 0

@@ -1,0 +1,58 @@
+"""Numbers that were estimated by simulation, and say so."""
+
+from __future__ import annotations
+
+import math
+from typing import Self
+
+import numpy as np
+
+from otspec.arithmetic import Array
+
+
+class Estimate(float):
+    """A float that is the mean of a simulation, with its confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+        The interval, within [0, 1]: Maurer and Pontil's empirical Bernstein bound for independent
+        values in [0, 1], which holds at any sample size.
+    confidence : float
+        The probability with which the interval covers the true value, at least.
+    size : int
+        The number of independent values.
+    """
+
+    low: float
+    high: float
+    confidence: float
+    size: int
+
+    @classmethod
+    def of_mean(cls, values: Array, confidence: float = 0.999, *, plus: float = 0.0) -> Self:
+        """Estimate the mean of independent values in [0, 1], plus a known number.
+
+        Parameters
+        ----------
+        values : ndarray of float, shape (size,)
+            At least two.
+        confidence : float
+        plus : float
+            Added to the mean and to the interval.
+        """
+        size = len(values)
+        log = math.log(4 / (1 - confidence))
+        spread = math.sqrt(2 * float(np.var(values, ddof=1)) * log / size)
+        radius = spread + 7 * log / (3 * (size - 1))
+        estimate = cls(plus + float(np.mean(values)))
+        estimate.low = max(0.0, estimate - radius)
+        estimate.high = min(1.0, estimate + radius)
+        estimate.confidence, estimate.size = confidence, size
+        return estimate
+
+    def __repr__(self) -> str:
+        return (
+            f"Estimate({float(self):.6g}, low={self.low:.6g}, high={self.high:.6g}, "
+            f"confidence={self.confidence:g}, size={self.size})"
+        )

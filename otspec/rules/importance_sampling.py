@@ -1,0 +1,236 @@
+"""Importance sampling: select one of the drafts by a linear program, then accept it or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
+from otspec.distributions import Distribution, DistributionLike
+from otspec.drafts import IID, DraftLaw, Independent
+from otspec.estimate import Estimate
+from otspec.programs import TruncatedImportance
+from otspec.rules.contract import PairRule, normalised
+from otspec.solvers import SolverName, solve
+
+ENUMERATION_LIMIT = 20_000
+"""Most draft tuples that :meth:`ImportanceSampling.acceptance` enumerates."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImportanceSampling(PairRule):
+    """Select one of the drafts so that its law b is close to the target; then couple b and q.
+
+    Two drafts: the selection solves Canonical's linear program, truncated to the ``free`` most
+    under-drafted tokens (exact if ``free`` is n or more). More drafts: in stages, each of which
+    selects between the token selected so far, whose law is known, and the next draft.
+
+    Law: the output is distributed as the target. With k = 2 and ``free`` ≥ n it is optimal for the
+    drafts; with smaller ``free`` the loss is at most Σ (q − p₁p₂)₊ over the other tokens.
+    Source: Canonical, alg. 1, remarks 3 and 4, app. G.
+
+    Parameters
+    ----------
+    draft, target, k, normalize
+        As for :class:`otspec.rules.contract.PairRule`.
+    others : sequence of array_like
+        The distributions of drafts 2 to k, where they differ from the first.
+    free : int
+        How many tokens the linear program of each stage covers (the papers' s).
+    alphabet : int, optional
+        Verify against the target restricted to so many of its likeliest tokens; the output is
+        then kept with probability q(those), and otherwise drawn from the rest of the target.
+    solver : {"highs", "cvxpy", "rational"}, optional
+        By default ``"rational"`` for exact input, which needs pycddlib, and ``"highs"`` for
+        floats.
+
+    Raises
+    ------
+    ValueError
+        Also for ``others`` that are not k − 1 distributions, ``free`` below 0, ``alphabet``
+        below 1.
+
+    Examples
+    --------
+    >>> round(ImportanceSampling([0.5, 0.3, 0.2], [0.1, 0.6, 0.3], k=2).acceptance(), 9)
+    0.85
+    """
+
+    title: ClassVar[str] = "importance sampling"
+
+    others: Sequence[DistributionLike] = field(default=(), kw_only=True)
+    free: int = field(default=32, kw_only=True)
+    alphabet: int | None = field(default=None, kw_only=True)
+    solver: SolverName | None = field(default=None, kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        if self.others:
+            if len(self.others) != self.k - 1:
+                raise ValueError(
+                    f"others has {len(self.others)} distributions, but drafts 2 to {self.k} need "
+                    f"{self.k - 1}"
+                )
+            checked = Independent([self.draft, *self.others], normalize=normalize)
+            checked.check_alike(self.target, "target")
+            object.__setattr__(self, "others", tuple(checked.drafts[1:]))
+        if self.free < 0:
+            raise ValueError(f"free is {self.free}: it must be at least 0")
+        if self.alphabet is not None and self.alphabet < 1:
+            raise ValueError(f"alphabet is {self.alphabet}: it must be at least 1")
+
+    @property
+    def law(self) -> DraftLaw:
+        """I.i.d. drafts, or independent ones if ``others`` are given."""
+        return Independent([self.draft, *self.others]) if self.others else IID(self.draft, self.k)
+
+    @cached_property
+    def kept_tokens(self) -> Array:
+        """Which tokens the alphabet keeps, shape (n,) bool: the likeliest ones of the target."""
+        kept = np.ones(len(self.target), dtype=bool)
+        if self.alphabet is not None:
+            kept[np.argsort(-self.target, kind="stable")[self.alphabet :]] = False
+        return kept
+
+    @cached_property
+    def verified_target(self) -> Distribution:
+        """The target on the kept alphabet, renormalised, shape (n,)."""
+        return normalised(np.where(self.kept_tokens, self.target, 0 * self.target), self.target)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The selections, one per draft after the first."""
+        stages: list[Stage] = []
+        selected = self.draft
+        for i in range(1, self.k):
+            following = self.others[i - 1] if self.others else self.draft
+            stages.append(_stage(selected, following, self.verified_target, self.free, self.solver))
+            selected = stages[-1].law_of_selection
+        return tuple(stages)
+
+    @property
+    def law_of_selection(self) -> Distribution:
+        """b, the law of the selected draft, shape (n,)."""
+        return self.stages[-1].law_of_selection if self.stages else self.draft
+
+    def acceptance(self) -> Number:
+        """Return the probability that the output is one of the drafts.
+
+        Returns
+        -------
+        float, Fraction or Estimate
+            Σ min(b, q) for the selected draft, plus the residual draws that happen to be another
+            draft: enumerated for up to 20,000 draft tuples. Beyond that the second part, which is
+            small, is simulated, and the result an :class:`otspec.estimate.Estimate`.
+        """
+        if self.law.table_rows() <= ENUMERATION_LIMIT or is_exact(self.draft):
+            return as_number(super().acceptance(), like=self.draft)
+        return self.estimated_acceptance()
+
+    def estimated_acceptance(self, size: int = 10_000, seed: int = 0) -> Estimate:
+        """Return the exact acceptance of selected drafts plus a simulation of residual hits.
+
+        Parameters
+        ----------
+        size : int
+            How many tuples of drafts.
+        seed : int
+
+        Returns
+        -------
+        Estimate
+        """
+        drafts = self.law.sample(np.random.default_rng(seed), size)
+        chance, residual, kept, repair = self._acceptance_parts()
+        rejected = (self._selection(drafts) * (1 - chance[drafts])).sum(axis=1)
+        ordered = np.sort(drafts, axis=1)
+        distinct = np.ones(ordered.shape, dtype=bool)
+        distinct[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        hits = kept * rejected * (residual[ordered] * distinct).sum(axis=1)
+        hits += (1 - kept) * (repair[ordered] * distinct).sum(axis=1)
+        return Estimate.of_mean(hits, plus=float(kept * (self.law_of_selection * chance).sum()))
+
+    def _acceptance_parts(self) -> tuple[Array, Distribution, Number, Distribution]:
+        """Return min(1, q/b), (q − b)₊, the kept probability and the repair distribution."""
+        selected, target = self.law_of_selection, self.verified_target
+        chance = np.minimum(selected, target) / np.where(selected == 0, 1, selected)
+        residual = normalised(np.maximum(target - selected, 0), target)
+        repair = np.where(self.kept_tokens, 0 * self.target, self.target)
+        kept = as_number(1 - repair.sum(), like=self.target)
+        return chance, residual, kept, normalised(repair, self.target)
+
+    def _selection(self, drafts: IntArray) -> Array:
+        """Return how likely each draft of each row is the selected one: (m, k) -> (m, k)."""
+        weights = zeros(drafts.shape, like=self.target)
+        weights[:, 0] += 1
+        for i, stage in enumerate(self.stages, start=1):
+            for j in range(i):
+                stays = stage.keeps(drafts[:, j], drafts[:, i])
+                weights[:, i] = weights[:, i] + weights[:, j] * (1 - stays)
+                weights[:, j] = weights[:, j] * stays
+        return weights
+
+    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+        chance, residual, kept, repair = self._acceptance_parts()
+        weights = self._selection(np.array([x]))[0]
+        joint = zeros((self.k + 1, len(self.target)), like=self.target)
+        for i, (token, weight) in enumerate(zip(x, weights, strict=True)):
+            joint[i, token] = kept * weight * chance[token]
+        rejected = (weights * (1 - chance[list(x)])).sum()
+        joint[self.k] = kept * rejected * residual + (1 - kept) * repair
+        return joint
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The selection between a token selected so far and one more draft.
+
+    Parameters
+    ----------
+    rank : ndarray of int, shape (n,)
+        The earlier token of a pair is selected, unless both are free.
+    shares : ndarray, shape (s, s)
+        For two free tokens by rank: how often the first of the two is selected.
+    law_of_selection : ndarray, shape (n,)
+    """
+
+    rank: IntArray
+    shares: Array
+    law_of_selection: Distribution
+
+    def keeps(self, token: IntArray, other: IntArray) -> Array:
+        """Return how likely ``token`` is selected over ``other``, both of shape (m,)."""
+        ranks, others = self.rank[token], self.rank[other]
+        keeps = zeros(len(ranks), like=self.shares) + (ranks <= others)
+        free = (ranks < len(self.shares)) & (others < len(self.shares))
+        keeps[free] = self.shares[ranks[free], others[free]]
+        return keeps
+
+
+def _stage(
+    selected: Distribution,
+    following: Distribution,
+    target: Distribution,
+    free: int,
+    solver: SolverName | None,
+) -> Stage:
+    """Solve the truncated program for two drafts and return its selection."""
+    program = TruncatedImportance(
+        Independent([selected, following]), target, free=min(free, len(target))
+    )
+    pairs, masses = program.free_pairs
+    ranks = program.rank[pairs]
+    earlier = zeros(len(pairs), like=target)
+    if len(pairs):
+        earlier[:] = program.shares(solve(program.build(), solver))
+    shares = zeros((program.free, program.free), like=target) + 1
+    shares[ranks[:, 0], ranks[:, 1]] = earlier
+    shares[ranks[:, 1], ranks[:, 0]] = 1 - earlier
+    law = program.certain.copy()
+    np.add.at(law, pairs[:, 0], masses * earlier)
+    np.add.at(law, pairs[:, 1], masses * (1 - earlier))
+    return Stage(program.rank, shares, law / law.sum())
