@@ -13,10 +13,12 @@ from otspec.optimum import Optimum, optimal_acceptance, optimal_acceptances
 from otspec.version import __version__
 
 if TYPE_CHECKING:
+    from otspec.auditing import Audit, audit, audit_over, audit_samples
     from otspec.plan import Plan, optimal_plan
 
 __all__ = [
     "IID",
+    "Audit",
     "DraftLaw",
     "Hub",
     "Independent",
@@ -26,13 +28,23 @@ __all__ = [
     "TopPlusOne",
     "WithoutReplacement",
     "__version__",
+    "audit",
+    "audit_over",
+    "audit_samples",
     "optimal_acceptance",
     "optimal_acceptances",
     "optimal_plan",
 ]
 
-_SUBPACKAGES = ("closed_forms", "datasets", "programs", "rules", "solvers", "traces")
-_LATER = {"Plan": "otspec.plan", "optimal_plan": "otspec.plan"}
+_SUBPACKAGES = ("auditing", "closed_forms", "datasets", "programs", "rules", "solvers", "traces")
+_LATER = {
+    "Audit": "otspec.auditing",
+    "Plan": "otspec.plan",
+    "audit": "otspec.auditing",
+    "audit_over": "otspec.auditing",
+    "audit_samples": "otspec.auditing",
+    "optimal_plan": "otspec.plan",
+}
 """Public names whose modules are imported when they are first used."""
 
 

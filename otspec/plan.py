@@ -147,6 +147,12 @@ class Plan:
         law: Distribution = output / output.sum()
         return law
 
+    @property
+    def tolerance(self) -> float:
+        """By how much a float marginal may be off; 0 in exact arithmetic."""
+        rounding = float(np.finfo(float).eps) * len(self.accepted)
+        return 0.0 if is_exact(self.accepted) else 10 * SOLVER_TOLERANCE + rounding
+
     def check(self) -> None:
         """Check that the plan couples the law and the target.
 
@@ -156,8 +162,7 @@ class Plan:
             A negative mass, or a marginal that is off: at all in exact arithmetic, in floats by
             more than ten times the solvers' tolerance of 1e-10 and the rounding of the sums.
         """
-        rounding = np.finfo(float).eps * len(self.accepted)
-        limit = 0.0 if is_exact(self.accepted) else 10 * SOLVER_TOLERANCE + rounding
+        limit = self.tolerance
         lowest = min(self.accepted.min(), 0)
         if -lowest > limit:
             raise ValueError(f"the plan has a negative mass, {lowest}")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from otspec.cli.accept import accept
+from otspec.cli.audit import audit
 from otspec.cli.compare import compare
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
@@ -24,13 +25,14 @@ from otspec.version import __version__
 def otspec(context: click.Context) -> None:
     """Say how much speculative decoding can accept at best, and which rule gets there.
 
-    Exit status: 0 fine, 2 bad input.
+    Exit status: 0 fine, 1 a rule is not lossless, 2 bad input.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
 otspec.add_command(accept)
+otspec.add_command(audit)
 otspec.add_command(compare)
 otspec.add_command(solve)
 otspec.add_command(trace)

@@ -24,6 +24,8 @@ class Rule(ABC):
 
     title: ClassVar[str]
     """What tables and charts call the rule."""
+    accuracy: float = 0.0
+    """By how much a float output law may be off because of how the rule was made."""
     target: Distribution
     """What the output is distributed as, shape (n,)."""
 

@@ -30,6 +30,11 @@ class PlannedRule(Rule):
     plan: Plan
 
     @property
+    def accuracy(self) -> float:  # type: ignore[override]
+        """What the solver's tolerance leaves of the target marginal; 0 in exact arithmetic."""
+        return self.plan.tolerance
+
+    @property
     def law(self) -> DraftLaw:
         """The plan's draft law."""
         return self.plan.law

@@ -47,7 +47,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     Fraction(47, 50)
     """
 
-    title: ClassVar[str] = "recursive rejection, distinct drafts"
+    title: ClassVar[str] = "recursive rejection (distinct)"
     drafts: ClassVar[str] = "without-replacement"
 
     def __post_init__(self, normalize: bool) -> None:

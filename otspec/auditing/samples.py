@@ -1,0 +1,230 @@
+"""Auditing a black box by its samples: a test with a stated error rate."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray
+from otspec.distributions import DistributionLike, as_distribution
+from otspec.drafts import DraftLaw
+from otspec.rules.contract import Rule
+
+SIMULATIONS = 4_999
+"""Simulated samples of a correct rule per test, so that the smallest p-value is 1/5,000."""
+POWER = 0.95
+"""The probability with which an error of the size of ``resolution`` is found."""
+_NORMAL_QUANTILE = 1.6449  # of POWER
+
+
+@dataclass(frozen=True)
+class SampleAudit:
+    """What samples of a black box say.
+
+    Parameters
+    ----------
+    consistent : bool
+        Nothing impossible was seen, and the p-value is above ``false_alarm``.
+    p_value : float
+        How often a correct rule deviates at least as much; by simulation, valid at any size.
+    false_alarm : float
+        The probability that a correct rule is called inconsistent.
+    resolution : float
+        A total-variation distance from the target that is found with probability 0.95.
+    total_variation : float
+        Between the sample and the target; positive also for a correct rule.
+    token : int
+        The token that deviates most.
+    size : int
+    impossible : str or None
+        What was seen that a lossless rule never does.
+    """
+
+    consistent: bool
+    p_value: float
+    false_alarm: float
+    resolution: float
+    total_variation: float
+    token: int
+    size: int
+    impossible: str | None
+
+
+def audit_samples(
+    sampler: Callable[..., Any],
+    law: DraftLaw,
+    target: DistributionLike,
+    size: int,
+    seed: int,
+    *,
+    false_alarm: float = 1e-3,
+    batched: bool = False,
+    rule: Rule | None = None,
+) -> SampleAudit:
+    """Test a black box on simulated drafts.
+
+    Parameters
+    ----------
+    sampler : callable
+        Called with a draft tuple, and with a ``numpy.random.Generator`` if it takes two
+        arguments. Returns a token, or a token and either whether it is one of the drafts (bool)
+        or the index of the accepted draft (int; −1 for none). NumPy or torch.
+    law : DraftLaw
+        What the drafts are drawn from.
+    target : array_like, shape (n,)
+        What the output should be distributed as.
+    size : int
+        How many drafts.
+    seed : int
+        Of the drafts, the generator passed to the sampler, and the simulated null.
+    false_alarm : float
+        The probability that a correct rule is called inconsistent, at least 1/5,000.
+    batched : bool
+        Call the sampler once with all drafts, an array (size, k); it returns arrays (size,).
+    rule : Rule, optional
+        What the sampler is said to implement. Then the joint law of the token and the accepted
+        index, which the sampler must return, is tested against the rule's (small vocabularies).
+
+    Returns
+    -------
+    SampleAudit
+
+    Raises
+    ------
+    ValueError
+        A size below 1, a rate that the simulation does not resolve, unusable distributions, or a
+        sampler that does not return what is said above.
+
+    Notes
+    -----
+    The statistic is Σ (observed − expected)² / (expected + 1) over tokens, or over tokens and
+    accepted indices. Its law under the null is simulated from the target itself, so that the rate
+    holds at every size, rare tokens included. A distribution at total variation δ from the
+    target raises its mean by at least 4 δ² size / (1 + cells/size) (Cauchy–Schwarz), which gives
+    ``resolution``.
+    """
+    if size < 1:
+        raise ValueError(f"size is {size}: at least one sample is needed")
+    if not 1 / (SIMULATIONS + 1) <= false_alarm < 1:
+        raise ValueError(
+            f"false_alarm is {false_alarm}: it must be at least 1/{SIMULATIONS + 1} and below 1"
+        )
+    checked = as_distribution(target, "target")
+    law.check_alike(checked, "target")
+    rng = np.random.default_rng(seed)
+    drafts = law.sample(rng, size)
+    tokens, indices = _drawn(sampler, drafts, rng, batched)
+    if not ((tokens >= 0) & (tokens < law.n)).all():
+        raise ValueError(f"sampler returned a token outside 0..{law.n - 1}")
+    expected, observed = checked.astype(float), tokens
+    if rule is not None:
+        if indices is None:
+            raise ValueError("sampler must return the accepted index when a rule is given")
+        expected = _joint_law(rule)
+        observed = np.where(indices < 0, law.k, indices) * law.n + tokens
+    impossible = _impossible(drafts, tokens, indices, observed, expected, law.n)
+    counts = np.bincount(observed, minlength=len(expected))
+    null = np.array([_deviation(rng.multinomial(size, expected / expected.sum()), expected, size)
+                     for _ in range(SIMULATIONS)])  # fmt: skip
+    found = _deviation(counts, expected, size)
+    p_value = 0.0 if impossible else (1 + int((null >= found).sum())) / (SIMULATIONS + 1)
+    frequencies = np.bincount(tokens, minlength=law.n) / size
+    errors = frequencies - checked.astype(float)
+    return SampleAudit(
+        p_value > false_alarm,
+        p_value,
+        false_alarm,
+        _resolution(null, false_alarm, size, int(np.count_nonzero(expected))),
+        float(np.abs(errors).sum() / 2),
+        int(np.argmax(np.abs(errors))),
+        size,
+        impossible,
+    )
+
+
+def _drawn(
+    sampler: Callable[..., Any], drafts: IntArray, rng: np.random.Generator, batched: bool
+) -> tuple[IntArray, IntArray | None]:
+    """Call the sampler; return tokens and accepted indices (−2: accepted, index unknown)."""
+    takes_rng = len(inspect.signature(sampler).parameters) >= 2
+    extra = (rng,) if takes_rng else ()
+    if batched:
+        answer = sampler(drafts, *extra)
+    else:
+        answers = [sampler(tuple(x), *extra) for x in drafts.tolist()]
+        paired = isinstance(answers[0], tuple)
+        answer = tuple(zip(*answers, strict=True)) if paired else answers
+    tokens, marks = answer if isinstance(answer, tuple) else (answer, None)
+    ids = np.asarray(tokens)
+    if ids.dtype.kind not in "iu" or ids.shape != (len(drafts),):
+        raise ValueError(
+            f"sampler returned tokens of type {ids.dtype} and shape {ids.shape}: it must return "
+            "one integer per draft tuple"
+        )
+    if marks is None:
+        return ids.astype(np.intp), None
+    flags = np.asarray(marks)
+    if flags.dtype == bool:
+        return ids.astype(np.intp), np.where(flags, -2, -1)
+    return ids.astype(np.intp), flags.astype(np.intp)
+
+
+def _impossible(
+    drafts: IntArray,
+    tokens: IntArray,
+    indices: IntArray | None,
+    observed: IntArray,
+    expected: Array,
+    n: int,
+) -> str | None:
+    """Return the first thing seen that cannot be."""
+    wrong = expected[observed] == 0
+    if wrong.any():
+        cell = int(observed[np.argmax(wrong)])
+        return f"token {cell % n} came out, which has probability 0 there"
+    if indices is None:
+        return None
+    among = (drafts == tokens[:, None]).any(axis=1)
+    named = indices >= 0
+    claimed = np.where(named, indices, 0)
+    mismatch = named & (np.take_along_axis(drafts, claimed[:, None], axis=1)[:, 0] != tokens)
+    unfounded = (indices == -2) & ~among
+    for what, where in (
+        ("the token is not the accepted draft", mismatch),
+        ("the token is said to be one of the drafts, but is not", unfounded),
+    ):
+        if where.any():
+            at = int(np.argmax(where))
+            return f"drafts {tuple(drafts[at].tolist())}, token {int(tokens[at])}: {what}"
+    return None
+
+
+def _joint_law(rule: Rule) -> Array:
+    """Return the law of (accepted index, token) of a rule by enumeration, flattened."""
+    total = np.zeros((rule.k + 1, len(rule.target)))
+    for x, mass in zip(*rule.law.tuples(), strict=True):
+        total += float(mass) * rule.joint_kernel(x.tolist()).astype(float)
+    return total.ravel()
+
+
+def _deviation(counts: Array, expected: Array, size: int) -> float:
+    wanted = size * expected
+    return float(((counts - wanted) ** 2 / (wanted + 1)).sum())
+
+
+def _resolution(null: Array, false_alarm: float, size: int, cells: int) -> float:
+    """Return the total variation that is found with probability :data:`POWER`.
+
+    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean +
+    z √(variance + 4 r).
+    """
+    margin = float(np.quantile(null, 1 - false_alarm) - null.mean())
+    variance = float(null.var())
+    z = _NORMAL_QUANTILE
+    rise = margin + 2 * z**2 + z * math.sqrt(variance + 4 * margin + 4 * z**2)
+    return min(1.0, math.sqrt(rise * (1 + cells / size) / (4 * size)))
