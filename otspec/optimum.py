@@ -166,24 +166,10 @@ def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
     return flow.by_max_flow(law, target)
 
 
-@minimum_cut.register
-def _(law: IID, target: Distribution) -> IntArray:
-    return prefix.by_ratio(law, target)
-
-
-@minimum_cut.register
-def _(law: WithoutReplacement, target: Distribution) -> IntArray:
-    return prefix.by_ratio(law, target)
-
-
-@minimum_cut.register
-def _(law: Hub, target: Distribution) -> IntArray:
-    return prefix.after_fixed(law, target)
-
-
-@minimum_cut.register
-def _(law: TopPlusOne, target: Distribution) -> IntArray:
-    return prefix.after_fixed(law, target)
+minimum_cut.register(IID, prefix.by_ratio)
+minimum_cut.register(WithoutReplacement, prefix.by_ratio)
+minimum_cut.register(Hub, prefix.after_fixed)
+minimum_cut.register(TopPlusOne, prefix.after_fixed)
 
 
 @minimum_cut.register

@@ -265,12 +265,3 @@ def test_max_flow_of_too_many_draft_sets_is_refused_with_their_number():
     law = otspec.IID([1 / n] * n, 2)
     with pytest.raises(ValueError, match=r"80,200 distinct draft sets.*at most 50,000"):
         flow.by_max_flow(law, np.full(n, 1 / n))
-
-
-def test_draft_sets_hold_the_mass_of_all_their_tuples():
-    for case, _ in law_cases("Independent", seed=21, count=40, most_tokens=4, most_drafts=3):
-        sets, masses = flow.draft_sets(case.exact)
-        expected = dict.fromkeys(map(frozenset, case.table), Fraction(0))
-        for x, mass in case.table.items():
-            expected[frozenset(x)] += mass
-        assert dict(zip(map(frozenset, sets), masses.tolist(), strict=True)) == expected

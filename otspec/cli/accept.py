@@ -10,9 +10,9 @@ from otspec.cli.options import (
     json_option,
     law_option,
     pair_arguments,
-    read_pair,
 )
 from otspec.cli.output import percent, print_json, print_table, shown, shown_set
+from otspec.distributions import Distribution
 from otspec.drafts import named_law
 from otspec.optimum import Optimum, optimal_acceptance
 
@@ -23,14 +23,9 @@ from otspec.optimum import Optimum, optimal_acceptance
 @law_option("iid", "How the drafts are drawn.")
 @json_option
 def accept(
-    draft: str,
-    target: str,
+    pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],
     drafts: str,
-    exact: bool,
-    logits: bool,
-    temperature: float,
-    normalize: bool,
     as_json: bool,
 ) -> None:
     """How often can one of k drafts be accepted at best?
@@ -40,9 +35,6 @@ def accept(
 
     Example: otspec accept 1/2,3/10,1/5 1/10,3/5,3/10 -k 1,2
     """
-    pair = read_pair(
-        draft, target, exact=exact, logits=logits, temperature=temperature, normalize=normalize
-    )
     results = [optimal_acceptance(named_law(drafts, pair[0], k), pair[1]) for k in ks]
     if as_json:
         print_json(

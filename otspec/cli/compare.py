@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,10 +13,11 @@ from otspec.cli.options import (
     json_option,
     law_option,
     pair_arguments,
-    read_pair,
 )
 from otspec.cli.output import percent, print_json, print_table, shown
+from otspec.distributions import Distribution
 from otspec.drafts import LAW_NAMES
+from otspec.estimate import Estimate
 from otspec.traces.comparison import OPTIMUM, Comparison, law_exists
 from otspec.traces.comparison import compare as compare_rules
 
@@ -27,14 +29,9 @@ from otspec.traces.comparison import compare as compare_rules
 @json_option
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a chart to this file.")
 def compare(
-    draft: str,
-    target: str,
+    pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],
     drafts: str | None,
-    exact: bool,
-    logits: bool,
-    temperature: float,
-    normalize: bool,
     as_json: bool,
     plot: Path | None,
 ) -> None:
@@ -44,9 +41,6 @@ def compare(
 
     Example: otspec compare 0.5,0.3,0.2 0.1,0.6,0.3 -k 1,2,4 --plot rules.png
     """
-    pair = read_pair(
-        draft, target, exact=exact, logits=logits, temperature=temperature, normalize=normalize
-    )
     laws = LAW_NAMES if drafts is None else (drafts,)
     missing = [k for k in ks if not any(law_exists(law, pair[0], k) for law in laws)]
     if missing:
@@ -57,7 +51,7 @@ def compare(
 
         save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
     if as_json:
-        print_json([vars(row) | {"gap": row.gap} for row in rows])
+        print_json([_document(row) for row in rows])
         return
     print_table(
         ("k", "drafts", "rule", "acceptance", "gap"),
@@ -72,6 +66,13 @@ def compare(
     click.echo(_meaning(rows))
     if plot is not None:
         click.echo(f"chart: {plot}")
+
+
+def _document(row: Comparison) -> dict[str, Any]:
+    document = vars(row) | {"gap": row.gap}
+    if isinstance(row.acceptance, Estimate):
+        document["interval"] = [row.acceptance.low, row.acceptance.high]
+    return document
 
 
 def _meaning(rows: list[Comparison]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -52,8 +53,24 @@ def temperature_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
-def pair_arguments(command: Command) -> Command:
-    """Add DRAFT and TARGET and what says how to read them."""
+def pair_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add DRAFT, TARGET and what says how to read them; the command gets them as ``pair``."""
+
+    @wraps(command)
+    def with_pair(
+        draft: str,
+        target: str,
+        exact: bool,
+        logits: bool,
+        temperature: float,
+        normalize: bool,
+        **rest: Any,
+    ) -> Any:
+        pair = read_pair(
+            draft, target, exact=exact, logits=logits, temperature=temperature, normalize=normalize
+        )
+        return command(pair=pair, **rest)
+
     decorators = (
         click.argument("draft"),
         click.argument("target"),
@@ -63,8 +80,8 @@ def pair_arguments(command: Command) -> Command:
         click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
     )
     for decorator in reversed(decorators):
-        command = decorator(command)
-    return command
+        with_pair = decorator(with_pair)
+    return with_pair
 
 
 def read_pair(

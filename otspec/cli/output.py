@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from otspec.arithmetic import Number
+from otspec.estimate import Estimate
 
 _WIDE = 160
 _LONGEST_FRACTION = 40
@@ -45,8 +46,10 @@ def _jsonable(value: Any) -> Any:
 
 
 def shown(value: Number, digits: int = 4) -> str:
-    """Return a number for a table: decimals, and behind them the fraction if it is exact."""
+    """Return a number for a table: decimals, the fraction if exact, ≈ if it is an estimate."""
     decimal = f"{float(value):z.{digits}f}"
+    if isinstance(value, Estimate):
+        return f"≈{decimal}"
     if not isinstance(value, Fraction):
         return decimal
     fraction = str(value)

@@ -14,7 +14,6 @@ from otspec.cli.options import (
     json_option,
     law_option,
     pair_arguments,
-    read_pair,
 )
 from otspec.cli.output import print_json, print_table, shown, shown_set
 from otspec.distributions import Distribution
@@ -49,17 +48,12 @@ from otspec.solvers import solve as solve_program
 @click.option("--tuples", is_flag=True, help="One row per draft tuple instead of per draft set.")
 @json_option
 def solve(
-    draft: str,
-    target: str,
+    pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],
     drafts: str,
     programs: tuple[str, ...],
     solvers: tuple[str, ...],
     tuples: bool,
-    exact: bool,
-    logits: bool,
-    temperature: float,
-    normalize: bool,
     as_json: bool,
 ) -> None:
     """Solve the optimal transport problem as a linear program.
@@ -69,9 +63,6 @@ def solve(
 
     Example: otspec solve 1/2,3/10,1/5 1/10,3/5,3/10 --program membership --program reduced
     """
-    pair = read_pair(
-        draft, target, exact=exact, logits=logits, temperature=temperature, normalize=normalize
-    )
     rows: list[dict[str, Any]] = []
     optima: list[tuple[int, Optimum]] = []
     for k in ks:

@@ -1,27 +1,23 @@
-"""Drafts of which all but one are fixed: SpecHub's hub, and the top k − 1 plus one."""
+"""Drafts of which all but one are fixed: SpecHub's hub, and the top k − 1 plus one.
+
+Their tables have at most 2n rows, so that everything that follows from the table serves at any
+vocabulary size.
+"""
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.distributions import Distribution, as_distribution, as_k, complement
-from otspec.drafts.contract import DraftLaw, draw
-
-
-class _Sparse(DraftLaw):
-    """A law whose table has at most 2n rows, so that it serves at any vocabulary size."""
-
-    draft: Distribution
-
-    def _probabilities(self) -> Array:
-        return self.draft
+from otspec.distributions import Distribution, complement
+from otspec.drafts.contract import draw
+from otspec.drafts.single import SingleDraftLaw
 
 
 @dataclass(frozen=True, eq=False)
-class Hub(_Sparse):
+class Hub(SingleDraftLaw):
     """SpecHub's two drafts: one of them is always the likeliest token a, the hub.
 
     Law: P(x, a) = p(x) and P(a, x) = p(a) p(x) / (1 − p(a)) for x ≠ a, 0 for all other pairs;
@@ -41,13 +37,7 @@ class Hub(_Sparse):
     [((1, 0), '1/4'), ((2, 0), '1/4'), ((0, 1), '1/4'), ((0, 2), '1/4')]
     """
 
-    draft: Distribution
     k: int = field(init=False, default=2)
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        checked = as_distribution(self.draft, "draft", normalize=normalize)
-        object.__setattr__(self, "draft", checked)
 
     @property
     def hub(self) -> int:
@@ -81,7 +71,7 @@ class Hub(_Sparse):
 
 
 @dataclass(frozen=True, eq=False)
-class TopPlusOne(_Sparse):
+class TopPlusOne(SingleDraftLaw):
     """The k − 1 likeliest tokens, and one drawn from the draft off them.
 
     Law: drafts 1..k−1 are the likeliest tokens in descending order (ties: lowest id first);
@@ -100,15 +90,9 @@ class TopPlusOne(_Sparse):
         Fewer than k tokens of positive probability: nothing is left to draw the last one from.
     """
 
-    draft: Distribution
-    k: int
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
-
     def __post_init__(self, normalize: bool) -> None:
-        checked = as_distribution(self.draft, "draft", normalize=normalize)
-        object.__setattr__(self, "draft", checked)
-        object.__setattr__(self, "k", as_k(self.k))
-        check_support(checked, self.k, "top-plus-one")
+        super().__post_init__(normalize)
+        check_support(self.draft, self.k, "top-plus-one")
 
     @property
     def top(self) -> IntArray:

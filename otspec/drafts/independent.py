@@ -10,8 +10,9 @@ from functools import reduce
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, zeros
-from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, check_alike
+from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.contract import DraftLaw, draw
+from otspec.drafts.single import SingleDraftLaw
 
 
 class _Product(DraftLaw):
@@ -41,7 +42,7 @@ class _Product(DraftLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class IID(_Product):
+class IID(SingleDraftLaw, _Product):
     """k drafts drawn independently from one distribution.
 
     Law: P(x) = Π p(x_i), and P(all drafts inside A) = p(A)^k.
@@ -64,15 +65,6 @@ class IID(_Product):
     >>> IID(["1/2", "1/2"], k=3).inside([0])
     Fraction(1, 8)
     """
-
-    draft: Distribution
-    k: int
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        checked = as_distribution(self.draft, "draft", normalize=normalize)
-        object.__setattr__(self, "draft", checked)
-        object.__setattr__(self, "k", as_k(self.k))
 
     def _factors(self) -> Iterator[Distribution]:
         return (self.draft for _ in range(self.k))

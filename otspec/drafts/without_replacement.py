@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number
-from otspec.distributions import Distribution, as_distribution, as_k, complement
+from otspec.distributions import Distribution, complement
 from otspec.drafts import race
-from otspec.drafts.contract import DraftLaw
 from otspec.drafts.hub import check_support
 from otspec.drafts.independent import prefix_sums
+from otspec.drafts.single import SingleDraftLaw
 
 
 @dataclass(frozen=True, eq=False)
-class WithoutReplacement(DraftLaw):
+class WithoutReplacement(SingleDraftLaw):
     """k distinct drafts: draft i from p renormalised off the drafts before it.
 
     Law: P(x) = Π_i p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i, 0 otherwise.
@@ -43,18 +43,9 @@ class WithoutReplacement(DraftLaw):
     Fraction(7, 12)
     """
 
-    draft: Distribution
-    k: int
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
-
     def __post_init__(self, normalize: bool) -> None:
-        checked = as_distribution(self.draft, "draft", normalize=normalize)
-        object.__setattr__(self, "draft", checked)
-        object.__setattr__(self, "k", as_k(self.k))
-        check_support(checked, self.k, "without replacement")
-
-    def _probabilities(self) -> Array:
-        return self.draft
+        super().__post_init__(normalize)
+        check_support(self.draft, self.k, "without replacement")
 
     def table_rows(self) -> int:
         """Return how many tuples the table would have at most."""
