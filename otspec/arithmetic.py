@@ -65,6 +65,16 @@ def as_number(value: Any, like: Array) -> Number:
     return Fraction(value) if is_exact(like) else float(value)
 
 
+def positive_part(values: Array) -> Array:
+    """Return max(values, 0), entry by entry and in the same arithmetic.
+
+    A plain ``np.maximum(values, 0)`` would leave the integer 0 among fractions, and 0 / 1 is a
+    float.
+    """
+    part: Array = np.maximum(values, zeros(1, like=values))
+    return part
+
+
 def zeros(shape: int | tuple[int, ...], like: Array) -> Array:
     """Return zeros in the arithmetic of ``like``."""
     if is_exact(like):

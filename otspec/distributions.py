@@ -147,6 +147,15 @@ def complement(probabilities: Distribution) -> Array:
     return rest
 
 
+def normalised(residual: Array, fallback: Distribution) -> Distribution:
+    """Return a residual as a distribution; ``fallback`` where there is none to draw from."""
+    total = residual.sum()
+    if total == 0:
+        return fallback
+    law: Distribution = residual / total
+    return law
+
+
 def check_alike(first_name: str, first: Array, second_name: str, second: Array) -> None:
     """Refuse two distributions of different length or different arithmetic.
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
-from otspec.distributions import Distribution, DistributionLike, as_distribution
+from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec.distributions import Distribution, DistributionLike, as_distribution, normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
 from otspec.programs import Formulation, ProgramName, formulate
@@ -71,14 +71,14 @@ class Plan:
     def draft_residual(self) -> Array:
         """P_res per row, shape (m,); float excess within rounding counts as 0."""
         taken = self._added(self.support.rows, len(self._masses), self.accepted)
-        residual: Array = np.maximum(self._masses - taken, 0)
+        residual: Array = positive_part(self._masses - taken)
         return residual
 
     @cached_property
     def target_residual(self) -> Array:
         """q_res, shape (n,)."""
         taken = self._added(self.support.tokens, len(self._target), self.accepted)
-        residual: Array = np.maximum(self._target - taken, 0)
+        residual: Array = positive_part(self._target - taken)
         return residual
 
     @cached_property
@@ -129,7 +129,8 @@ class Plan:
         Returns
         -------
         ndarray, shape (n,)
-            π(x, ·)/P(x); the target for drafts of probability 0, which no law forbids.
+            π(x, ·)/P(x); the target for drafts (or, with rows of sets, a set of drafts) of
+            probability 0.
 
         Raises
         ------
@@ -144,8 +145,8 @@ class Plan:
         pairs = self.support.pairs_of(row)
         output = self.draft_residual[row] * self._share
         output[self.support.tokens[pairs]] += self.accepted[pairs]
-        law: Distribution = output / output.sum()
-        return law
+        # Drafts of so small a probability that all products vanish have no row to speak of.
+        return normalised(output, self._share)
 
     @property
     def tolerance(self) -> float:
@@ -188,7 +189,7 @@ class Plan:
         weights = self.coupled
         rest = self._masses - self._added(seen.rows, len(self._masses), weights)
         first = np.searchsorted(seen.rows, np.arange(len(self._masses)))
-        weights[first] += np.maximum(rest, 0)
+        weights[first] += positive_part(rest)
         return Selection(seen, self.target, weights)
 
 
@@ -293,5 +294,5 @@ def plan_from(formulation: Formulation, solution: Solution) -> Plan:
 
     What a float solver leaves of a zero may be slightly negative; it counts as 0.
     """
-    accepted = np.maximum(formulation.accepted(solution), 0)
+    accepted = positive_part(formulation.accepted(solution))
     return Plan(formulation.support, formulation.target, accepted, solution)

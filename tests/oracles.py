@@ -15,6 +15,8 @@ from math import prod
 Weights = Sequence[Fraction]
 Table = dict[tuple[int, ...], Fraction]
 Kernel = Callable[[tuple[int, ...]], list[Fraction]]
+Joint = Callable[[tuple[int, ...]], list[list[Fraction]]]
+"""From drafts to row i: what each token gets from accepting draft i; last row: from no draft."""
 
 
 def independent_table(drafts: Sequence[Weights]) -> Table:
@@ -199,7 +201,7 @@ def k_sequential_kernel(draft: Weights, target: Weights, k: int, rho: Fraction) 
 
 
 def spechub_kernel(draft: Weights, target: Weights) -> Kernel:
-    """Serve x ≠ a from (x, a), then from (a, x); then a from what is left, (a, x) first."""
+    """Serve x ≠ a from (x, a), then from (a, x); then a evenly from what is left, (a, x) first."""
     table = hub_table(draft)
     hub, zero = draft.index(max(draft)), Fraction(0)
     left, needed = dict(table), list(target)
@@ -216,14 +218,77 @@ def spechub_kernel(draft: Weights, target: Weights) -> Kernel:
     for token in others:
         serve((token, hub), token)
         serve((hub, token), token)
-    for x in [(hub, token) for token in others] + [(token, hub) for token in others]:
-        serve(x, hub)
-    serve((hub, hub), hub)
+    groups = [(hub, token) for token in others], [(token, hub) for token in others], [(hub, hub)]
+    for group in groups:  # the hub takes the same share of each pair of a group
+        total = sum(left.get(x, zero) for x in group)
+        share = min(Fraction(1), needed[hub] / total) if total else zero
+        for x in filter(left.get, group):
+            moved = share * left[x]
+            law[x][hub] += moved
+            left[x] -= moved
+            needed[hub] -= moved
     residual = _normalised(needed) if sum(needed) else needed
     for x, mass in table.items():
         served = zip(law[x], residual, strict=True)
         law[x] = [(y + left[x] * r) / mass for y, r in served]
     return law.__getitem__
+
+
+def in_turn_joint(
+    draft: Weights, target: Weights, k: int, distinct: bool = False, rho: Fraction | None = None
+) -> Joint:
+    """Try the drafts one after the other, as the papers' algorithms are written.
+
+    Recursive rejection by default. ``distinct``: after the residual is taken, x_i leaves p. With
+    ``rho``, k-Seq: the chance min(1, q/(ρp)) in every round, and one residual at the end.
+    """
+
+    def joint(x: tuple[int, ...]) -> list[list[Fraction]]:
+        rows = [[Fraction(0)] * len(draft) for _ in range(k + 1)]
+        going, wanted, offered = Fraction(1), list(target), list(draft)
+        for i, token in enumerate(x):
+            chance = min(Fraction(1), wanted[token] / ((rho or 1) * offered[token]))
+            rows[i][token] = going * chance
+            going *= 1 - chance
+            if going == 0:
+                return rows
+            if rho is None:
+                pairs = zip(wanted, offered, strict=True)
+                wanted = _normalised([max(q - p, Fraction(0)) for q, p in pairs])
+            if distinct and i + 1 < k:
+                offered[token] = Fraction(0)
+                offered = _normalised(offered)
+        if rho is not None:
+            wanted = _normalised(k_sequential_residual(draft, target, k, rho)[1])
+        rows[k] = [going * q for q in wanted]
+        return rows
+
+    return joint
+
+
+def first_draft_joint(kernel: Kernel, k: int) -> Joint:
+    """Every output that is one of the drafts counts for the first draft that it equals."""
+
+    def joint(x: tuple[int, ...]) -> list[list[Fraction]]:
+        law = kernel(x)
+        rows = [[Fraction(0)] * len(law) for _ in range(k + 1)]
+        for token, mass in enumerate(law):
+            rows[x.index(token) if token in x else k][token] = mass
+        return rows
+
+    return joint
+
+
+def accepted_by_draft(table: Table, joint: Joint, k: int) -> list[Fraction]:
+    """The probability that draft i is the accepted one, for every i."""
+    rows = [(mass, joint(x)) for x, mass in table.items()]
+    return [sum((mass * sum(row[i]) for mass, row in rows), Fraction(0)) for i in range(k)]
+
+
+def residual_hits(table: Table, joint: Joint) -> Fraction:
+    """The probability that no draft is accepted and one of them is drawn all the same."""
+    hits = (mass * sum(joint(x)[-1][token] for token in set(x)) for x, mass in table.items())
+    return sum(hits, Fraction(0))
 
 
 def _positive(masses: Table) -> Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from otspec.cli.main import main
+from otspec.solvers import rational
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -26,6 +27,8 @@ def commands():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_give_what_is_printed(page):
+    if "rational" in page.read_text(encoding="utf-8") and not rational.available():
+        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
     results = doctest.testfile(str(page), module_relative=False)
     assert results.failed == 0
 

@@ -233,6 +233,17 @@ def test_drafts_that_cannot_occur_leave_the_output_to_the_target():
             assert plan.kernel(x).tolist() == list(target)
 
 
+@pytest.mark.parametrize("sets", [True, False])
+@pytest.mark.parametrize("program", program_names(2))
+def test_drafts_of_next_to_no_probability_have_a_law_of_the_output(program, sets):
+    law, target = otspec.Hub([5e-324, 1.0]), [0.5, 0.5]
+    plan = otspec.optimal_plan(law, target, program, sets=sets)
+    for x in law.tuples()[0].tolist():
+        kernel = plan.kernel(x)
+        assert kernel.min() >= 0
+        assert abs(kernel.sum() - 1) <= VALUE_ERROR
+
+
 @pytest.mark.parametrize("x", [(), (0,), (0, 1, 0)])
 def test_drafts_of_another_number_are_refused(x):
     plan = otspec.optimal_plan(otspec.IID([0.5, 0.5], 2), [0.5, 0.5])

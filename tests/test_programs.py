@@ -10,11 +10,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from instances import LAWS, floats
-from programs_table import SOLVER_NAMES, formulate, instances, needs_cdd, program_names, written_out
+from programs_table import (
+    SOLVER_NAMES,
+    VALUE_ERROR,
+    formulate,
+    instances,
+    needs_cdd,
+    program_names,
+    written_out,
+)
 
 import otspec
 from otspec.programs import formulation
-from otspec.solvers import Sense
+from otspec.solvers import Names, Sense
 
 PROGRAM_NAMES = program_names(2)
 
@@ -187,6 +195,51 @@ def test_building_runs_no_python_loop_over_tuples_or_tokens(program, sets):
 def test_a_python_loop_would_be_noticed():
     once, often = (bytecodes(lambda n=n: [i * i for i in range(n)]) for n in (1, 1001))
     assert often - once >= 4000
+
+
+def test_names_are_made_when_they_are_read():
+    pairs = np.array([[0, 1, -1, 1], [2, 2, -1, 0]])
+    names = Names((("pi", pairs), ("none", pairs[:0]), ("t", np.arange(3)[:, None])))
+    written = ["pi(0, 1 -> 1)", "pi(2, 2 -> 0)", "t(0)", "t(1)", "t(2)"]
+    assert len(names) == 5
+    assert list(names) == [names[i] for i in range(5)] == written
+    assert [names[i] for i in range(-5, 0)] == written
+    assert names[1:4] == written[1:4]
+    assert names[::-2] == written[::-2]
+    assert "t(1)" in names
+    assert names.index("t(2)") == 4
+    for position in (5, -6, 100):
+        with pytest.raises(IndexError, match="out of range"):
+            names[position]
+    assert list(Names((("block", np.array([[1, -1, 0, 2]])),))) == ["block(1 -> 0, 2)"]
+
+
+def test_a_program_says_its_size():
+    law, target = iid(2, 2)
+    program = formulate("reduced", law, target, sets=True).build()
+    expected = "reduced (SpecHub, sec. 3.2): maximise over 4 variables, 5 rows, 8 coefficients"
+    assert str(program) == expected
+    law, target = iid(40, 2)
+    text = str(formulate("reduced", law, target, sets=True).build())
+    assert text.endswith("1,600 variables, 860 rows, 3,200 coefficients")
+
+
+def skewed(rng, n):
+    """A float distribution whose masses span many orders of magnitude."""
+    drawn = rng.exponential(size=n) ** 3
+    return drawn / drawn.sum()
+
+
+@pytest.mark.parametrize("solver", ["highs", "cvxpy"])
+@pytest.mark.parametrize("program", PROGRAM_NAMES)
+def test_masses_of_many_orders_of_magnitude_are_no_obstacle(program, solver):
+    rng = np.random.default_rng(112)
+    for index, n in enumerate([*range(3, 11)] * 8 if solver == "highs" else [*range(2, 9)] * 2):
+        law, target = otspec.IID(skewed(rng, n), 2), skewed(rng, n)
+        best = otspec.optimal_acceptance(law, target).acceptance
+        # Warnings are errors here: what is accurate enough is for the check to say, and it does.
+        plan = otspec.optimal_plan(law, target, program, solver, sets=index % 16 < 8)
+        assert abs(plan.acceptance - best) <= VALUE_ERROR
 
 
 def optimality_is_violated_by(solution):

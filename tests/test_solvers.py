@@ -13,7 +13,7 @@ import pytest
 from programs_table import INF, SOLVER_NAMES, VALUE_ERROR, dense_program, needs_cdd
 
 import otspec
-from otspec.solvers import SOLVERS, Names, Sense, SolverError, Status, solve
+from otspec.solvers import SOLVERS, Sense, SolverError, Status, solve
 from otspec.solvers import cvxpy as cvxpy_solver
 from otspec.solvers import rational as rational_solver
 
@@ -141,6 +141,7 @@ def test_duals_are_derivatives_with_respect_to_the_right_hand_sides():
         ((MAX, [1, 0], [([1, -1], -INF, 1)], [NONNEGATIVE] * 2), Status.UNBOUNDED),
         ((MIN, [1, 1], [([1, -1], -1, 1)], [FREE] * 2), Status.UNBOUNDED),
         ((MAX, [1], [([0], 0, 0)], [NONNEGATIVE]), Status.UNBOUNDED),
+        ((MAX, [1], [], [FREE]), Status.UNBOUNDED),
     ],
 )
 def test_programs_without_an_optimum_end_with_advice(data, status, solver):
@@ -273,28 +274,3 @@ def test_any_solver_of_cvxpy_is_right_or_is_refused_by_the_check(installed):
     else:
         assert abs(solution.value - 7) <= VALUE_ERROR
         assert distance(solution.duals, [1, 1]) <= VALUE_ERROR
-
-
-def test_names_are_made_when_they_are_read():
-    pairs = np.array([[0, 1, -1, 1], [2, 2, -1, 0]])
-    names = Names((("pi", pairs), ("none", pairs[:0]), ("t", np.arange(3)[:, None])))
-    written = ["pi(0, 1 -> 1)", "pi(2, 2 -> 0)", "t(0)", "t(1)", "t(2)"]
-    assert len(names) == 5
-    assert list(names) == [names[i] for i in range(5)] == written
-    assert [names[i] for i in range(-5, 0)] == written
-    assert names[1:4] == written[1:4]
-    assert names[::-2] == written[::-2]
-    assert "t(1)" in names
-    assert names.index("t(2)") == 4
-    for position in (5, -6, 100):
-        with pytest.raises(IndexError, match="out of range"):
-            names[position]
-    assert list(Names((("block", np.array([[1, -1, 0, 2]])),))) == ["block(1 -> 0, 2)"]
-
-
-def test_a_program_says_its_size():
-    text = "test: maximise over 2 variables, 2 rows, 3 coefficients"
-    assert str(dense_program(*ROWS[0])) == text
-    assert str(dense_program(MIN, [0] * 1234, [], [FREE] * 1234)).endswith(
-        "minimise over 1,234 variables, 0 rows, 0 coefficients"
-    )

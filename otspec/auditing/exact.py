@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, zeros
+from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, positive_part, zeros
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.optimum import optimal_acceptance
@@ -165,7 +165,7 @@ def audit(
         checked,
         acceptance,
         optimum,
-        as_number(np.maximum(errors, 0).sum(), like=masses),
+        as_number(positive_part(errors).sum(), like=masses),
         tolerance,
         None if lossless else _witness(drafts, masses, np.array(rows), errors),
     )

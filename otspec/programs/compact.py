@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, zeros
+from otspec.arithmetic import Array, positive_part, zeros
 from otspec.programs.formulation import Formulation, Lines, Seen, Size, assemble, token_indices
 from otspec.solvers import LinearProgram, Sense, Solution
 
@@ -66,6 +66,9 @@ class CompactMaxFlow(Formulation):
             ],
         )
 
+    def _advice(self) -> str:
+        return f"use {self.smaller}"
+
     def accepted(self, solution: Solution) -> Array:
         """Return accepted masses of the flow's value, by the argument in the class."""
         seen, n = self.support, len(self.target)
@@ -78,13 +81,19 @@ class CompactMaxFlow(Formulation):
         unused, passed = zeros(n, like=like), zeros(n, like=like)
         np.add.at(unused, first, left)
         np.add.at(passed, first, flow)
-        fresh = np.maximum(starts - passed, 0) / np.where(unused == 0, 1, unused)
+        fresh = positive_part(starts - passed) / _or_one(unused)
         as_first = left * fresh[first]
         token, row = seen.tokens, seen.rows
-        mass = np.where(token == first[row], as_first[row], 0) + np.where(
-            token == second[row], flow[row], 0
-        )
+        nothing = zeros(1, like=like)
+        mass = np.where(token == first[row], as_first[row], nothing)
+        mass = mass + np.where(token == second[row], flow[row], nothing)
         received = zeros(n, like=like)
         np.add.at(received, token, mass)
-        kept: Array = mass * (sinks / np.where(received == 0, 1, received))[token]
+        kept: Array = mass * (sinks / _or_one(received))[token]
         return kept
+
+
+def _or_one(values: Array) -> Array:
+    """Return the values with 1 in the place of 0, to divide by."""
+    safe: Array = np.where(values == 0, zeros(1, like=values) + 1, values)
+    return safe

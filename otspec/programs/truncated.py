@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, zeros
 from otspec.drafts import IID, Independent
 from otspec.drafts.independent import prefix_sums
 from otspec.programs.formulation import (
@@ -87,7 +87,7 @@ class TruncatedImportance(Formulation):
     @property
     def loss_bound(self) -> Number:
         """Σ (q − p₁p₂)₊ over Ω₂, by how much the acceptance may be below the optimum."""
-        rest = np.maximum(self.excess[self.order[self.free :]], 0)
+        rest = positive_part(self.excess[self.order[self.free :]])
         return as_number(rest.sum(), like=self.target)
 
     @cached_property
@@ -128,7 +128,7 @@ class TruncatedImportance(Formulation):
         """Return how often the earlier token of each free pair is selected, shape (f,)."""
         masses = self.free_pairs[1].astype(solution.primal.dtype)
         earlier = solution.primal[: len(masses)]
-        shares: Array = np.minimum(np.maximum(earlier / masses, 0), 1)
+        shares: Array = np.minimum(positive_part(earlier / masses), 1)
         return shares
 
     def _size(self, _seen: Seen) -> Size:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, zeros
-from otspec.distributions import Distribution, as_k, as_pair
+from otspec.distributions import Distribution, as_k, as_pair, normalised
 from otspec.drafts import DraftLaw, named_law
 from otspec.drafts.contract import draw
 
@@ -235,15 +235,6 @@ def acceptance_chance(wanted: Number, offered: Number) -> Number:
     if wanted < offered:
         return wanted / offered
     return wanted * 0 + (1 if wanted > 0 else 0)
-
-
-def normalised(residual: Array, fallback: Distribution) -> Distribution:
-    """Return a residual as a distribution; ``fallback`` where there is none to draw from."""
-    total = residual.sum()
-    if total == 0:
-        return fallback
-    law: Distribution = residual / total
-    return law
 
 
 def at_least_once(probability: Any, k: int) -> Any:

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
-from otspec.distributions import Distribution, DistributionLike
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part, zeros
+from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
 from otspec.programs import TruncatedImportance
-from otspec.rules.contract import PairRule, normalised
+from otspec.rules.contract import PairRule
 from otspec.solvers import SolverName, solve
 
 ENUMERATION_LIMIT = 20_000
@@ -127,6 +127,11 @@ class ImportanceSampling(PairRule):
             draft: enumerated for up to 20,000 draft tuples. Beyond that the second part, which is
             small, is simulated, and the result an :class:`otspec.estimate.Estimate`.
         """
+        if self.k == 1:
+            # A rejected draft has q < p, so that the residual never returns it; the repair may.
+            chance, _, kept, repair = self._acceptance_parts()
+            hits = (self.draft * (kept * chance + (1 - kept) * repair)).sum()
+            return as_number(hits, like=self.draft)
         if self.law.table_rows() <= ENUMERATION_LIMIT or is_exact(self.draft):
             return as_number(super().acceptance(), like=self.draft)
         return self.estimated_acceptance()
@@ -158,7 +163,7 @@ class ImportanceSampling(PairRule):
         """Return min(1, q/b), (q − b)₊, the kept probability and the repair distribution."""
         selected, target = self.law_of_selection, self.verified_target
         chance = np.minimum(selected, target) / np.where(selected == 0, 1, selected)
-        residual = normalised(np.maximum(target - selected, 0), target)
+        residual = normalised(positive_part(target - selected), target)
         repair = np.where(self.kept_tokens, 0 * self.target, self.target)
         kept = as_number(1 - repair.sum(), like=self.target)
         return chance, residual, kept, normalised(repair, self.target)

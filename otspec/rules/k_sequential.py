@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, zeros
+from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, positive_part, zeros
 from otspec.distributions import Distribution
 from otspec.drafts.independent import prefix_sums
 from otspec.rules.contract import SequentialRule, acceptance_chance, at_least_once, geometric
@@ -98,7 +98,7 @@ class KSequential(SequentialRule):
     def _residual(self) -> Array:
         """Return q − min(p, q/ρ) p_acc/β, which sums to 1 − p_acc, shape (n,)."""
         kept, beta = self._kept()
-        residual: Array = np.maximum(self.target - kept * geometric(1 - beta, self.k), 0)
+        residual: Array = positive_part(self.target - kept * geometric(1 - beta, self.k))
         return residual
 
     def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
 from otspec.rules.contract import SequentialRule, acceptance_chance
 
 
@@ -39,4 +39,4 @@ class MaximalCoupling(SequentialRule):
 
     def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
         chance = acceptance_chance(self.target[x[0]], self.draft[x[0]])
-        return [chance], np.maximum(self.target - self.draft, 0)
+        return [chance], positive_part(self.target - self.draft)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
 from otspec.rules.contract import SequentialRule, acceptance_chance
 
 
@@ -50,7 +48,7 @@ class RecursiveRejection(SequentialRule):
         drafted = as_number(0, like=self.draft)
         for _ in range(self.k):
             drafted += rejections[-1]
-            residual = np.maximum(self.target - drafted * self.draft, 0)
+            residual = positive_part(self.target - drafted * self.draft)
             rejections.append(as_number(residual.sum(), like=self.draft))
         return rejections
 
@@ -60,5 +58,5 @@ class RecursiveRejection(SequentialRule):
         for token, rejected in zip(x, self._rejections(), strict=False):
             chances.append(acceptance_chance(residual[token], rejected * self.draft[token]))
             drafted += rejected
-            residual = np.maximum(self.target - drafted * self.draft, 0)
+            residual = positive_part(self.target - drafted * self.draft)
         return chances, residual

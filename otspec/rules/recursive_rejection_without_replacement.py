@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.distributions import complement
 from otspec.drafts.independent import prefix_sums
 from otspec.estimate import Estimate
@@ -116,7 +116,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         none_accepted, reached = np.ones(size), np.ones(size)
         scale, left = np.zeros(size), np.ones(size)
         for token in drafts.T:
-            wanted = np.maximum(target[token] - scale * draft[token], 0) * left
+            wanted = positive_part(target[token] - scale * draft[token]) * left
             offered = reached * draft[token]
             chance = np.minimum(wanted, offered) / offered
             none_accepted *= 1 - chance
@@ -128,7 +128,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     def _acceptance_of_three(self) -> float:
         """Sum over all pairs of rejected drafts the chance that the third is rejected too."""
         rejected = _Rejected(self.draft, self.target)
-        lost = np.maximum(self.draft - self.target, 0)
+        lost = positive_part(self.draft - self.target)
         first_missing = float(lost.sum())
         if first_missing == 0:
             return 1.0
@@ -140,8 +140,8 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
             if missing == 0:
                 continue
             # Mass of second drafts that are rejected: p/(1−p(x)) beyond (q − p)₊/W.
-            wanted = np.maximum(self.target - self.draft, 0) / first_missing
-            second = np.maximum(self.draft / rest[x] - wanted, 0)
+            wanted = positive_part(self.target - self.draft) / first_missing
+            second = positive_part(self.draft / rest[x] - wanted)
             second[x] = 0
             left = np.maximum(rest[x] - self.draft, np.finfo(float).tiny)
             total += lost[x] * (second * rejected(scale + missing / left)).sum() / missing
@@ -158,7 +158,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
             # Nothing left to draw means that this draft cannot happen.
             scale += rejected / rest if rest > 0 else 0
             left[token] *= 0
-            residual = np.maximum(self.target - scale * self.draft, 0)
+            residual = positive_part(self.target - scale * self.draft)
             rejected = as_number(residual.sum(), like=self.draft)
         return chances, residual
 
@@ -175,5 +175,5 @@ class _Rejected:
 
     def __call__(self, scales: Array) -> Array:
         above = np.searchsorted(self._ratios, scales, side="right")
-        missing: Array = np.maximum(self._target[above] - scales * self._draft[above], 0)
+        missing: Array = positive_part(self._target[above] - scales * self._draft[above])
         return missing

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec.distributions import normalised
 from otspec.drafts import Hub
-from otspec.rules.contract import PairRule, normalised
+from otspec.rules.contract import PairRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ class SpecHub(PairRule):
             joint[0, x[0]] = plan[order[0]][token] / mass
             joint[1, x[1]] = plan[order[1]][token] / mass
         rest = 1 - joint[:2].sum()
-        joint[2] = max(rest, rest * 0) * normalised(np.maximum(residual, 0), self.target)
+        joint[2] = max(rest, rest * 0) * normalised(positive_part(residual), self.target)
         return joint
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 
 import numpy as np
 
@@ -71,7 +72,10 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     options = _CLARABEL_ACCURACY if solver == "CLARABEL" else {}
     start = time.perf_counter()
     try:
-        problem.solve(solver=solver, **options)
+        with warnings.catch_warnings():
+            # "Solution may be inaccurate": Solution.check decides whether it is.
+            warnings.simplefilter("ignore", UserWarning)
+            problem.solve(solver=solver, **options)
     except cvxpy.SolverError:
         return _unsolved(program, solver, Status.FAILED, time.perf_counter() - start)
     seconds = time.perf_counter() - start

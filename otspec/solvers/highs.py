@@ -49,6 +49,14 @@ def solve(program: LinearProgram) -> Solution:
     highs.passModel(model)
     start = time.perf_counter()
     highs.run()
+    if highs.getModelStatus() in (
+        highspy.HighsModelStatus.kInfeasible,
+        highspy.HighsModelStatus.kUnboundedOrInfeasible,
+    ):
+        # Presolve adds up equations and may take the rounding of the sum for a contradiction.
+        highs.clearSolver()
+        highs.setOptionValue("presolve", "off")
+        highs.run()
     seconds = time.perf_counter() - start
 
     ended = {

@@ -53,7 +53,7 @@ def solve(program: LinearProgram) -> Solution:
     maximise = program.sense is Sense.MAXIMISE
     array, sources = conditions.stacked()
     matrix = cdd.gmp.matrix_from_array(
-        array,
+        array or [[Fraction(1)] + [Fraction(0)] * columns],  # 1 ≥ 0: one condition at least
         lin_set=range(len(conditions.equal)),
         rep_type=cdd.RepType.INEQUALITY,
         obj_type=cdd.LPObjType.MAX if maximise else cdd.LPObjType.MIN,
