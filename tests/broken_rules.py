@@ -53,7 +53,7 @@ def in_turn(
     step: Callable[..., Law],
     q: Law,
 ) -> Law:
-    """Accept draft i with chances(i, token, current); otherwise current = step(i, token, current)."""
+    """Accept draft i with chances(i, token, current), or let step(i, token, current) follow."""
     going, parts, current = Fraction(1), [], list(q)
     for i, token in enumerate(x):
         accepted = chances(i, token, current)
@@ -206,7 +206,7 @@ def one_uniform_for_all_rounds(draft: Law, target: Law, _k: int) -> Kernel:
 
 
 def hub_of_the_last_tie(draft: Law, target: Law, _k: int) -> Kernel:
-    """Of equally likely tokens the verifier takes the last for SpecHub's hub, the drafts the first."""
+    """Of equally likely tokens the verifier takes the last for the hub, the drafts the first."""
     n = len(draft)
     hub = max(range(n), key=lambda y: (draft[y], y))
     others = [y for y in range(n) if y != hub]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import oracles
 import pytest
-from instances import law_case, pairs
+from instances import EPS, law_case, pairs
 from programs_table import feasible_masses, needs_cdd, program_names
 from scipy.stats import binom
 
@@ -181,6 +182,20 @@ def test_any_feasible_plan_is_a_lossless_rule(law_name):
         check_exactly(rule, case.table, found.__getitem__)
         below += rule.acceptance() < oracles.optimum(case.table, target)
     assert below > 100  # suboptimal plans are among them
+
+
+@pytest.mark.parametrize("light", [0.0, 5e-324, 1e-310, 1e-160, 1e-17])
+@pytest.mark.parametrize("program", program_names(2))
+def test_plans_of_hard_floats_are_distributions(light, program):
+    for target in ([0.3, 0.3, 0.4], [1.0, 0.0, 0.0], [light, 0.5, 0.5], [0.0, 1.0, light]):
+        law = otspec.IID([light, 0.5, 0.5], 2)
+        rule = PlannedRule(otspec.optimal_plan(law, target, program))
+        for x in product(range(3), repeat=2):
+            joint = rule.joint_kernel(x)
+            assert (joint >= 0).all()
+            assert abs(joint.sum() - 1) <= 16 * EPS
+        assert otspec.audit(rule).lossless
+        assert abs(rule.acceptance_by_draft().sum() - rule.acceptance()) <= rule.accuracy
 
 
 @needs_cdd

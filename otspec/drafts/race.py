@@ -50,18 +50,24 @@ def escape(inner: Array, outer: Array, k: int) -> Array:
     wanted = possible & (outside > 0)
     if not wanted.any():
         return result
-    times, weights = _nodes(float(outside[wanted].min()), k)
+    slowest = float(outside[wanted].min())
+    # In a small enough unit of time neither 1/slowest nor the shortest times leave the floats.
+    unit = 1.0 if slowest > 1e-250 else 1e-200
+    times, weights = _nodes(slowest, k, unit)
+    inner, outside = inner / unit, outside / unit
     # (nodes, k): Pr(N = j) for j < k, all at time t.
     counts = np.zeros((len(times), k))
     counts[:, 0] = 1.0
-    for j, rate in enumerate(inner, start=1):
-        missing = np.exp(-rate * times)[:, None]
-        moved = counts * (1 - missing)
-        counts *= missing
-        counts[:, 1:] += moved[:, :-1]
-        if wanted[j]:
-            c = outside[j]
-            result[j] = min(1.0, float((c * np.exp(-c * times) * weights) @ counts.sum(axis=1)))
+    with np.errstate(over="ignore"):  # rate · time beyond the floats: arrived for sure
+        for j, rate in enumerate(inner, start=1):
+            missing = np.exp(-rate * times)[:, None]
+            moved = counts * -np.expm1(-rate * times)[:, None]
+            counts *= missing
+            counts[:, 1:] += moved[:, :-1]
+            if wanted[j]:
+                c = outside[j]
+                density = c * np.exp(-c * times) * weights
+                result[j] = min(1.0, float(density @ counts.sum(axis=1)))
     return result
 
 
@@ -84,11 +90,11 @@ def arrivals(rng: np.random.Generator, rates: Array, k: int, size: int) -> IntAr
     return drawn
 
 
-def _nodes(slowest: float, k: int) -> tuple[Array, Array]:
-    """Return times and weights that serve every outside mass from ``slowest`` to 1."""
+def _nodes(slowest: float, k: int, unit: float) -> tuple[Array, Array]:
+    """Return times, in units, and weights that serve every outside mass from ``slowest`` to 1."""
     step = 2 * math.pi / (38 + 0.616 * k)
     start = -3.7  # t < 1e-18 there: what is left out is below c·t
     stop = math.log(40) - math.log(slowest)  # e^{−ct} < e^{−40} beyond
     s = np.arange(start, max(stop, start) + 2 * step, step)
-    times = np.exp(s - np.exp(-s))
+    times = np.exp(s - np.exp(-s) + math.log(unit))
     return times, step * times * (1 + np.exp(-s))

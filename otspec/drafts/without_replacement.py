@@ -59,7 +59,7 @@ class WithoutReplacement(SingleDraftLaw):
         ranks = ranks[(in_order[:, 1:] > in_order[:, :-1]).all(axis=1)]
         masses = sorted_draft[ranks[:, 0]]
         for i in range(1, self.k):
-            rest = _mass_left(sorted_draft, ranks[:, :i])
+            rest = mass_left(sorted_draft, ranks[:, :i])
             # Nothing left means that every later draft has probability 0 already.
             masses = masses * (sorted_draft[ranks[:, i]] / np.where(rest == 0, 1, rest))
         return descending[ranks].astype(np.intp), masses
@@ -117,7 +117,7 @@ class WithoutReplacement(SingleDraftLaw):
         return race.arrivals(rng, self.draft.astype(float), self.k, size)
 
 
-def _mass_left(descending: Array, drawn: IntArray) -> Array:
+def mass_left(descending: Array, drawn: IntArray) -> Array:
     """Return the mass off the drawn ranks, row by row: (n,), (m, i) -> (m,).
 
     The gaps between drawn ranks are added up from suffix sums. Since the masses descend, what a

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part, zeros
 from otspec.distributions import complement
 from otspec.drafts.independent import prefix_sums
+from otspec.drafts.without_replacement import mass_left
 from otspec.estimate import Estimate
 from otspec.rules.contract import SequentialRule, acceptance_chance
 
@@ -91,7 +92,8 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
             # Given that x was rejected, (q − p)₊/W is offered p/(1−p(x)), so that the second draft
             # is rejected too with probability H(1 + W/(1−p(x)))/W.
             tried = lost > 0
-            scales = 1 + missing / complement(self.draft)[tried]
+            with np.errstate(over="ignore"):  # next to nothing left: beyond every ratio
+                scales = 1 + missing / complement(self.draft)[tried]
             both = _Rejected(self.draft, self.target)(scales) / (missing if missing > 0 else 1)
             by_draft[1] = (lost[tried] * (1 - both)).sum()
         return by_draft
@@ -112,54 +114,57 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         drafts = self.law.sample(np.random.default_rng(seed), size)
         draft, target = self.draft.astype(float), self.target.astype(float)
-        rejected = _Rejected(draft, target)
-        none_accepted, reached = np.ones(size), np.ones(size)
-        scale, left = np.zeros(size), np.ones(size)
-        for token in drafts.T:
-            wanted = positive_part(target[token] - scale * draft[token]) * left
-            offered = reached * draft[token]
-            chance = np.minimum(wanted, offered) / offered
-            none_accepted *= 1 - chance
-            scale += reached / left
+        rejected, left = _Rejected(draft, target), _Left(draft)
+        none_accepted, reached, scale = np.ones(size), np.ones(size), np.zeros(size)
+        for i, token in enumerate(drafts.T):
+            rest = left(drafts[:, :i])
+            wanted = rejected.residual(token, scale)
+            offered = draft[token] / rest * reached
+            refused = np.maximum(offered - wanted, 0)
+            none_accepted *= np.divide(refused, offered, out=np.zeros(size), where=refused > 0)
+            with np.errstate(over="ignore"):  # next to nothing left: beyond every ratio
+                scale = scale + reached / rest
             reached = rejected(scale)
-            left = np.maximum(left - draft[token], np.finfo(float).tiny)
         return Estimate.of_mean(1 - none_accepted)
 
     def _acceptance_of_three(self) -> float:
         """Sum over all pairs of rejected drafts the chance that the third is rejected too."""
-        rejected = _Rejected(self.draft, self.target)
+        rejected, left = _Rejected(self.draft, self.target), _Left(self.draft)
         lost = positive_part(self.draft - self.target)
         first_missing = float(lost.sum())
-        if first_missing == 0:
-            return 1.0
         rest = complement(self.draft)
+        tokens = np.arange(len(self.draft))
         total = 0.0
         for x in np.flatnonzero(lost):
-            scale = 1 + first_missing / rest[x]
-            missing = float(rejected(np.array([scale]))[0])
-            if missing == 0:
-                continue
-            # Mass of second drafts that are rejected: p/(1−p(x)) beyond (q − p)₊/W.
-            wanted = positive_part(self.target - self.draft) / first_missing
-            second = positive_part(self.draft / rest[x] - wanted)
-            second[x] = 0
-            left = np.maximum(rest[x] - self.draft, np.finfo(float).tiny)
-            total += lost[x] * (second * rejected(scale + missing / left)).sum() / missing
+            with np.errstate(over="ignore"):
+                scale = np.full(1, 1 + first_missing / rest[x])
+                missing = float(rejected(scale)[0])
+                if missing == 0:
+                    continue
+                # Mass of second drafts that are rejected: p/(1−p(x)) beyond (q − p)₊/W.
+                wanted = positive_part(self.target - self.draft) / first_missing
+                second = positive_part(self.draft / rest[x] - wanted)
+                second[x] = 0
+                pairs = np.column_stack([np.full(len(tokens), x), tokens])[second > 0]
+                scales = scale + missing / left(pairs)
+            total += lost[x] * (second[second > 0] * rejected(scales)).sum() / missing
         return 1.0 - total
 
     def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
         chances = []
-        left = self.draft.copy()
-        scale, rejected = as_number(0, like=self.draft), as_number(1, like=self.draft)
-        residual = self.target
+        left, residual = self.draft.copy(), self.target
+        rejected = as_number(1, like=self.draft)
         for token in x:
             rest = left.sum()
-            chances.append(acceptance_chance(residual[token] * rest, rejected * left[token]))
-            # Nothing left to draw means that this draft cannot happen.
-            scale += rejected / rest if rest > 0 else 0
-            left[token] *= 0
-            residual = positive_part(self.target - scale * self.draft)
+            if rest == 0:  # such drafts cannot happen
+                chances.append(as_number(0, like=self.draft))
+                continue
+            # Divided first, so that next to nothing left overflows nothing.
+            offered = rejected * (left / rest)
+            chances.append(acceptance_chance(residual[token], offered[token]))
+            residual = positive_part(residual - offered)
             rejected = as_number(residual.sum(), like=self.draft)
+            left[token] *= 0
         return chances, residual
 
 
@@ -170,10 +175,36 @@ class _Rejected:
         ratio = ratios.target_to_draft(draft, target)
         order = ratios.ascending(ratio)
         self._ratios = ratio[order]
-        self._draft = prefix_sums(draft[order][::-1])[::-1]
-        self._target = prefix_sums(target[order][::-1])[::-1]
+        self._draft, self._target = draft, target
+        self._sorted_draft = prefix_sums(draft[order][::-1])[::-1]
+        self._sorted_target = prefix_sums(target[order][::-1])[::-1]
 
     def __call__(self, scales: Array) -> Array:
         above = np.searchsorted(self._ratios, scales, side="right")
-        missing: Array = positive_part(self._target[above] - scales * self._draft[above])
-        return missing
+        return positive_part(self._sorted_target[above] - _times(scales, self._sorted_draft[above]))
+
+    def residual(self, tokens: IntArray, scales: Array) -> Array:
+        """Return (q − c·p)₊ of given tokens at given c."""
+        return positive_part(self._target[tokens] - _times(scales, self._draft[tokens]))
+
+
+class _Left:
+    """The mass off given tokens, without losing the digits of next to nothing."""
+
+    def __init__(self, draft: Array) -> None:
+        descending = np.argsort(-draft, kind="stable")
+        self._draft = draft[descending]
+        self._rank = np.empty(len(draft), dtype=np.intp)
+        self._rank[descending] = np.arange(len(draft))
+
+    def __call__(self, drawn: IntArray) -> Array:
+        if drawn.shape[1] == 0:
+            return np.ones(len(drawn))
+        return mass_left(self._draft, self._rank[drawn])
+
+
+def _times(scales: Array, draft: Array) -> Array:
+    """Return c·p where p > 0 and 0 elsewhere, so that an infinite c is no NaN."""
+    product = zeros(len(draft), like=draft)
+    np.multiply(scales, draft, out=product, where=draft > 0)
+    return product

@@ -46,8 +46,11 @@ class SpecHub(PairRule):
         """Return what is accepted of the first and of the second draft, shape (2,)."""
         plan = self._plan()
         by_draft = zeros(2, like=self.draft)
-        by_draft[0] = (plan["x of (x, a)"] + plan["a of (a, x)"]).sum()
-        by_draft[1] = (plan["x of (a, x)"] + plan["a of (x, a)"]).sum()
+        hub = Hub(self.draft).hub
+        # If the hub is certain, both drafts are the hub and the first is the accepted one.
+        certain = plan["a of (x, a)"][hub]
+        by_draft[0] = (plan["x of (x, a)"] + plan["a of (a, x)"]).sum() + certain
+        by_draft[1] = (plan["x of (a, x)"] + plan["a of (x, a)"]).sum() - certain
         return by_draft
 
     def _plan(self) -> dict[str, Array]:
@@ -81,11 +84,10 @@ class SpecHub(PairRule):
         token = x[0] if hub_is_last else x[1]
         mass = law.pair_masses()[0 if hub_is_last else 1][token]
         if mass > 0:
-            order = (
-                ("x of (x, a)", "a of (x, a)") if hub_is_last else ("a of (a, x)", "x of (a, x)")
-            )
-            joint[0, x[0]] = plan[order[0]][token] / mass
-            joint[1, x[1]] = plan[order[1]][token] / mass
+            pair, place = ("(x, a)", 0) if hub_is_last else ("(a, x)", 1)
+            joint[place, token] = plan[f"x of {pair}"][token] / mass
+            place = 0 if token == law.hub else 1 - place
+            joint[place, law.hub] += plan[f"a of {pair}"][token] / mass
         rest = 1 - joint[:2].sum()
         joint[2] = max(rest, rest * 0) * normalised(positive_part(residual), self.target)
         return joint

@@ -1,0 +1,113 @@
+"""Every rule at full vocabulary, on distributions of a real language model."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from instances import EPS
+
+import otspec
+from otspec.estimate import Estimate
+from otspec.rules import (
+    ImportanceSampling,
+    KSequential,
+    MaximalCoupling,
+    NaiveSampling,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+)
+
+POSITIONS = 3
+FORMULAS = [
+    (MaximalCoupling, 1),
+    (NaiveSampling, 8),
+    (RecursiveRejection, 8),
+    (KSequential, 8),
+    (RecursiveRejectionWithoutReplacement, 2),
+    (SpecHub, 2),
+]
+
+
+@cache
+def real_pairs():
+    found = otspec.datasets.load_smollm2().pairs()
+    return [(draft, target) for (_, draft, target), _ in zip(found, range(POSITIONS), strict=False)]
+
+
+def limit(rule):
+    """Sums of n masses that add up to 1, pairwise or cumulative, in k rounds."""
+    return rule.k**2 * len(rule.target) * EPS
+
+
+@pytest.mark.parametrize(("rule_class", "k"), FORMULAS)
+def test_acceptance_is_between_nothing_and_the_optimum(rule_class, k):
+    for draft, target in real_pairs():
+        rule = rule_class(draft, target, k)
+        found = rule.acceptance()
+        optimum = otspec.optimal_acceptance(rule.law, target).acceptance
+        assert type(found) is float
+        assert 0 < found <= optimum + limit(rule)
+        if rule_class in (MaximalCoupling, SpecHub):
+            assert abs(found - optimum) <= limit(rule)
+        by_draft = rule.acceptance_by_draft()
+        assert by_draft.shape == (k,)
+        assert (by_draft >= 0).all()
+        assert by_draft.sum() <= found + limit(rule)
+
+
+@pytest.mark.parametrize(("rule_class", "k"), FORMULAS)
+def test_kernels_and_samples_work_at_full_vocabulary(rule_class, k):
+    draft, target = real_pairs()[0]
+    rule, rng = rule_class(draft, target, k), np.random.default_rng(0)
+    for x in rule.law.sample(rng, 3).tolist():
+        joint = rule.joint_kernel(x)
+        assert joint.shape == (k + 1, len(target))
+        assert (joint >= 0).all()
+        assert abs(joint.sum() - 1) <= limit(rule)
+        token, accepted = rule.sample(x, rng)
+        assert accepted is (token in x)
+        assert rule.kernel(x)[token] > 0
+
+
+def test_rules_are_in_their_order():
+    for draft, target in real_pairs():
+        naive, recursive, sequential = (
+            rule(draft, target, 8).acceptance()
+            for rule in (NaiveSampling, RecursiveRejection, KSequential)
+        )
+        optimum = otspec.optimal_acceptances(draft, target, [8])[0]
+        assert naive <= recursive
+        assert sequential >= (1 - (1 - 1 / 8) ** 8) * optimum
+        once = MaximalCoupling(draft, target).acceptance()
+        assert once <= RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance()
+        assert once <= SpecHub(draft, target).acceptance()
+
+
+@pytest.mark.parametrize("options", [{}, {"free": 8, "alphabet": 256}])
+def test_importance_sampling_estimates_its_acceptance(options):
+    for draft, target in real_pairs()[:2]:
+        rule = ImportanceSampling(draft, target, 8, solver="highs", **options)
+        found = rule.acceptance()
+        assert isinstance(found, Estimate)
+        optimum = otspec.optimal_acceptance(rule.law, target).acceptance
+        # The interval meets [0, optimum].
+        assert 0 <= found.low <= found <= found.high <= 1
+        assert found.low <= optimum + limit(rule)
+        assert abs(rule.law_of_selection.sum() - 1) <= limit(rule)
+        if not options:
+            assert found.high >= MaximalCoupling(draft, target).acceptance()
+
+
+def test_many_distinct_drafts_are_estimated():
+    draft, target = real_pairs()[1]
+    rule = RecursiveRejectionWithoutReplacement(draft, target, 8)
+    found = rule.estimated_acceptance(size=200)
+    assert isinstance(found, Estimate)
+    assert 0 <= found.low <= found <= found.high <= 1
+    pair = RecursiveRejectionWithoutReplacement(draft, target, 2)
+    assert found.high >= pair.acceptance()  # eight drafts begin with two
+    simulated = pair.estimated_acceptance(size=200)
+    assert simulated.low <= pair.acceptance() <= simulated.high  # misses with probability 0.001
