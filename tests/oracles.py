@@ -16,7 +16,7 @@ Weights = Sequence[Fraction]
 Table = dict[tuple[int, ...], Fraction]
 Kernel = Callable[[tuple[int, ...]], list[Fraction]]
 Joint = Callable[[tuple[int, ...]], list[list[Fraction]]]
-"""From drafts to row i: what each token gets from accepting draft i; last row: from no draft."""
+"""Row i: what each token gets from accepting draft i; the last row: from no draft."""
 
 
 def independent_table(drafts: Sequence[Weights]) -> Table:
@@ -224,8 +224,7 @@ def spechub_kernel(draft: Weights, target: Weights) -> Kernel:
         share = min(Fraction(1), needed[hub] / total) if total else zero
         for x in filter(left.get, group):
             moved = share * left[x]
-            law[x][hub] += moved
-            left[x] -= moved
+            law[x][hub], left[x] = law[x][hub] + moved, left[x] - moved
             needed[hub] -= moved
     residual = _normalised(needed) if sum(needed) else needed
     for x, mass in table.items():

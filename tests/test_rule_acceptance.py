@@ -59,8 +59,7 @@ def hub_pairs(seed, count, least):
         yield raised, target
         yield raised, raised
     # The hub is not wanted at all.
-    for _ in range(count // 4):
-        n = int(rng.integers(2, 6))
+    for n in rng.integers(2, 6, count // 4).tolist():
         draft = [least, *(mass * (1 - least) for mass in weights(rng, n, 6))]
         yield draft, [Fraction(0), *weights(rng, n, 6, 0.4)]
 
@@ -98,7 +97,6 @@ def test_equal_distributions_are_always_accepted_but_by_naive_sampling(rule_clas
         if rule_class is not SpecHub:
             assert accepted[0] == 1
         found = built(rule_class, floats(draft), floats(draft), rule.k).acceptance()
-        # A sum of n + k terms of at most 1, each rounded a few times.
         assert abs(found - 1) <= 4 * rule.k**2 * (len(draft) + 2) * EPS
 
 
@@ -281,7 +279,7 @@ def test_the_formulas_for_two_and_three_distinct_drafts_are_the_enumeration(seed
     limit = 25**2 * EPS
     assert abs(pair.acceptance() - enumerated_acceptance(pair)) <= limit
     if seed == 0:
-        assert abs(three._acceptance_of_three() - enumerated_acceptance(three)) <= limit
+        assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit
         assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit
 
 

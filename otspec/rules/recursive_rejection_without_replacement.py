@@ -8,17 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part, zeros
-from otspec.distributions import complement
+from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec.distributions import Distribution, normalised
 from otspec.drafts.independent import prefix_sums
-from otspec.drafts.without_replacement import mass_left
 from otspec.estimate import Estimate
 from otspec.rules.contract import SequentialRule, acceptance_chance
 
-ENUMERATION_LIMIT = 20_000
-"""Most draft tuples that :meth:`acceptance` enumerates."""
-SQUARE_LIMIT = 4_000
-"""Largest vocabulary at which three drafts are summed exactly in O(n² log n)."""
+SUM_LIMIT = 4_000
+"""Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,42 +58,34 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         Returns
         -------
         float, Fraction or Estimate
-            Exact for k ≤ 2 in O(n log n), for k = 3 up to 4,000 tokens in O(n² log n), and for up
-            to 20,000 draft tuples by enumeration. Otherwise an :class:`otspec.estimate.Estimate`:
+            Exact for k ≤ 2 in O(n log n), and above in O(n^{k−1} log n) while n^{k−2} is at most
+            4,000 (tokens that can be drafted). Otherwise an :class:`otspec.estimate.Estimate`:
             the mean over simulated drafts of the exact probability that one of them is accepted.
         """
-        n = len(self.draft)
-        if self.k <= 2:
-            return as_number(self.acceptance_by_draft().sum(), like=self.draft)
-        if self.law.table_rows() <= ENUMERATION_LIMIT:
-            return as_number(super().acceptance(), like=self.draft)
-        if self.k == 3 and n <= SQUARE_LIMIT and not is_exact(self.draft):
-            return self._acceptance_of_three()
-        return self.estimated_acceptance()
+        if not self._summable:
+            return self.estimated_acceptance()
+        return as_number(self.acceptance_by_draft().sum(), like=self.draft)
 
     def acceptance_by_draft(self) -> Array:
         """Return the probability that draft i is the accepted one, shape (k,).
 
-        For k ≤ 2 in O(n log n): the second round depends on the first draft x only through the
-        scale 1/(1 − p(x)), and Σ_y min(s·p(y), r(y)) is piecewise linear in s. For k > 2 by
-        enumeration.
+        Exact; see :meth:`acceptance` for the cost.
+
+        Raises
+        ------
+        ValueError
+            Too many draft tuples.
         """
-        if self.k > 2:
+        if not self._summable:
             return super().acceptance_by_draft()
         by_draft = zeros(self.k, like=self.draft)
-        first = np.minimum(self.draft, self.target)
-        by_draft[0] = first.sum()
-        if self.k == 2:
-            lost = self.draft - first
-            missing = as_number(lost.sum(), like=self.draft)
-            # Given that x was rejected, (q − p)₊/W is offered p/(1−p(x)), so that the second draft
-            # is rejected too with probability H(1 + W/(1−p(x)))/W.
-            tried = lost > 0
-            with np.errstate(over="ignore"):  # next to nothing left: beyond every ratio
-                scales = 1 + missing / complement(self.draft)[tried]
-            both = _Rejected(self.draft, self.target)(scales) / (missing if missing > 0 else 1)
-            by_draft[1] = (lost[tried] * (1 - both)).sum()
+        by_draft[:] = _accepted_by_draft(self.draft, self.target, self.k)
         return by_draft
+
+    @property
+    def _summable(self) -> bool:
+        earlier = max(self.k - 2, 0)
+        return bool(int(np.count_nonzero(self.draft)) ** earlier <= SUM_LIMIT)
 
     def estimated_acceptance(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance from simulated drafts.
@@ -113,42 +102,12 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
             Of the mean over drafts of 1 − Π (1 − chance of draft i).
         """
         drafts = self.law.sample(np.random.default_rng(seed), size)
-        draft, target = self.draft.astype(float), self.target.astype(float)
-        rejected, left = _Rejected(draft, target), _Left(draft)
-        none_accepted, reached, scale = np.ones(size), np.ones(size), np.zeros(size)
-        for i, token in enumerate(drafts.T):
-            rest = left(drafts[:, :i])
-            wanted = rejected.residual(token, scale)
-            offered = draft[token] / rest * reached
-            refused = np.maximum(offered - wanted, 0)
-            none_accepted *= np.divide(refused, offered, out=np.zeros(size), where=refused > 0)
-            with np.errstate(over="ignore"):  # next to nothing left: beyond every ratio
-                scale = scale + reached / rest
-            reached = rejected(scale)
-        return Estimate.of_mean(1 - none_accepted)
-
-    def _acceptance_of_three(self) -> float:
-        """Sum over all pairs of rejected drafts the chance that the third is rejected too."""
-        rejected, left = _Rejected(self.draft, self.target), _Left(self.draft)
-        lost = positive_part(self.draft - self.target)
-        first_missing = float(lost.sum())
-        rest = complement(self.draft)
-        tokens = np.arange(len(self.draft))
-        total = 0.0
-        for x in np.flatnonzero(lost):
-            with np.errstate(over="ignore"):
-                scale = np.full(1, 1 + first_missing / rest[x])
-                missing = float(rejected(scale)[0])
-                if missing == 0:
-                    continue
-                # Mass of second drafts that are rejected: p/(1−p(x)) beyond (q − p)₊/W.
-                wanted = positive_part(self.target - self.draft) / first_missing
-                second = positive_part(self.draft / rest[x] - wanted)
-                second[x] = 0
-                pairs = np.column_stack([np.full(len(tokens), x), tokens])[second > 0]
-                scales = scale + missing / left(pairs)
-            total += lost[x] * (second[second > 0] * rejected(scales)).sum() / missing
-        return 1.0 - total
+        distinct, which = np.unique(drafts, axis=0, return_inverse=True)
+        refused = [
+            np.prod([1 - float(chance) for chance in self._rounds(tuple(x))[0]])
+            for x in distinct.tolist()
+        ]
+        return Estimate.of_mean(1 - np.array(refused)[which.ravel()])
 
     def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
         chances = []
@@ -168,43 +127,53 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         return chances, residual
 
 
-class _Rejected:
-    """H(c) = Σ (q − c·p)₊ for many c at once, after one sort."""
+def _accepted_by_draft(draft: Distribution, target: Distribution, k: int) -> list[Number]:
+    """Return the probability that draft i is the accepted one, for each i.
 
-    def __init__(self, draft: Array, target: Array) -> None:
-        ratio = ratios.target_to_draft(draft, target)
-        order = ratios.ascending(ratio)
-        self._ratios = ratio[order]
-        self._draft, self._target = draft, target
-        self._sorted_draft = prefix_sums(draft[order][::-1])[::-1]
-        self._sorted_target = prefix_sums(target[order][::-1])[::-1]
-
-    def __call__(self, scales: Array) -> Array:
-        above = np.searchsorted(self._ratios, scales, side="right")
-        return positive_part(self._sorted_target[above] - _times(scales, self._sorted_draft[above]))
-
-    def residual(self, tokens: IntArray, scales: Array) -> Array:
-        """Return (q − c·p)₊ of given tokens at given c."""
-        return positive_part(self._target[tokens] - _times(scales, self._draft[tokens]))
-
-
-class _Left:
-    """The mass off given tokens, without losing the digits of next to nothing."""
-
-    def __init__(self, draft: Array) -> None:
-        descending = np.argsort(-draft, kind="stable")
-        self._draft = draft[descending]
-        self._rank = np.empty(len(draft), dtype=np.intp)
-        self._rank[descending] = np.arange(len(draft))
-
-    def __call__(self, drawn: IntArray) -> Array:
-        if drawn.shape[1] == 0:
-            return np.ones(len(drawn))
-        return mass_left(self._draft, self._rank[drawn])
+    After the first draft x was rejected, the rest is the same rule for k − 1 drafts with p off x
+    and the residual.
+    """
+    first = np.minimum(draft, target)
+    accepted = [as_number(first.sum(), like=draft)] + [as_number(0, like=draft)] * (k - 1)
+    lost, residual = draft - first, target - first
+    missing = as_number(residual.sum(), like=draft)
+    if k == 1 or missing == 0:
+        return accepted
+    if k == 2:
+        accepted[1] = _accepted_second(draft, lost, residual, missing)
+        return accepted
+    for x in np.flatnonzero(lost).tolist():
+        later = _accepted_by_draft(_without(draft, x), residual / missing, k - 1)
+        for i, value in enumerate(later, start=1):
+            accepted[i] += as_number(lost[x], like=draft) * value
+    return accepted
 
 
-def _times(scales: Array, draft: Array) -> Array:
-    """Return c·p where p > 0 and 0 elsewhere, so that an infinite c is no NaN."""
-    product = zeros(len(draft), like=draft)
-    np.multiply(scales, draft, out=product, where=draft > 0)
-    return product
+def _accepted_second(draft: Distribution, lost: Array, residual: Array, missing: Number) -> Number:
+    """Return the probability that the first of two drafts is rejected and the second accepted.
+
+    Given the first draft x, the residual r = (q − p)₊ is offered W p/(1−p(x)), and what stays
+    rejected, Σ (r − c·p)₊, is piecewise linear in c = W/(1−p(x)): one sort for all x but the
+    heaviest, whose c may be beyond the floats.
+    """
+    heavy = int(np.argmax(draft))
+    tried = lost > 0
+    tried[heavy] = False
+    scales = missing / (1 - draft[tried])
+    order = ratios.ascending(ratios.target_to_draft(draft, residual))
+    ratio = ratios.target_to_draft(draft[order], residual[order])
+    drafted = prefix_sums(draft[order][::-1])[::-1]
+    wanted = prefix_sums(residual[order][::-1])[::-1]
+    above = np.searchsorted(ratio, scales, side="right")
+    rejected = positive_part(wanted[above] - scales * drafted[above])
+    both = (lost[tried] * rejected).sum()
+    offered = missing * _without(draft, heavy)
+    both += lost[heavy] * positive_part(residual - offered).sum()
+    return as_number(lost.sum() - both / missing, like=draft)
+
+
+def _without(draft: Distribution, token: int) -> Distribution:
+    """Return the draft renormalised off one token."""
+    left = draft.copy()
+    left[token] *= 0
+    return normalised(left, left)
