@@ -144,17 +144,18 @@ def audit(
             return _improper(x, row, checked, optimum)
         rows.append(row)
     exact = law.exact and all(is_exact(row) for row in rows)
-    if not exact:
-        masses, checked, optimum = masses.astype(float), checked.astype(float), float(optimum)
-        rows = [row.astype(float) for row in rows]
     if tolerance is None:
         rounding = np.finfo(float).eps * (len(drafts) + 8 * law.n)
         tolerance = 0.0 if exact else max(rounding, getattr(rule, "accuracy", 0.0))
-    output, acceptance = zeros(law.n, like=masses), as_number(0, like=masses)
-    for x, mass, row in zip(drafts, masses, rows, strict=True):
+    for x, row in zip(drafts, rows, strict=True):
         if not _is_distribution(row, tolerance):
             listed = ", ".join(map(str, row[:8]))
             return _improper(x, f"answers [{listed}]", checked, optimum, tolerance)
+    if not exact:
+        masses, checked, optimum = masses.astype(float), checked.astype(float), float(optimum)
+        rows = [row.astype(float) for row in rows]
+    output, acceptance = zeros(law.n, like=masses), as_number(0, like=masses)
+    for x, mass, row in zip(drafts, masses, rows, strict=True):
         output = output + mass * row
         acceptance += as_number(mass * row[sorted(set(x))].sum(), like=masses)
     errors = output - checked
@@ -183,7 +184,8 @@ def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array | str:
 def _is_distribution(row: Array, tolerance: float) -> bool:
     # Written so that NaN is none.
     slack = max(tolerance, 0)
-    return bool((row >= -slack).all()) and abs(row.sum() - 1) <= len(row) * slack
+    within = bool(((row >= -slack) & (row <= 1 + slack)).all())
+    return within and abs(row.sum() - 1) <= len(row) * slack
 
 
 def _improper(

@@ -123,7 +123,7 @@ def audit_samples(
         raise ValueError(f"sampler returned a token outside 0..{law.n - 1}")
     expected, observed = checked.astype(float), tokens
     if rule is not None:
-        if indices is None:
+        if indices is None or (indices == -2).any():
             raise ValueError("sampler must return the accepted index when a rule is given")
         expected = _joint_law(rule)
         observed = np.where(indices < 0, law.k, indices) * law.n + tokens
@@ -151,14 +151,20 @@ def _drawn(
     sampler: Callable[..., Any], drafts: IntArray, rng: np.random.Generator, batched: bool
 ) -> tuple[IntArray, IntArray | None]:
     """Call the sampler; return tokens and accepted indices (−2: accepted, index unknown)."""
-    takes_rng = len(inspect.signature(sampler).parameters) >= 2
-    extra = (rng,) if takes_rng else ()
+    extra = (rng,) if _takes_generator(sampler) else ()
     if batched:
         answer = sampler(drafts, *extra)
     else:
         answers = [sampler(tuple(x), *extra) for x in drafts.tolist()]
         paired = isinstance(answers[0], tuple)
+        if any(isinstance(each, tuple) != paired for each in answers):
+            raise ValueError("sampler returned a pair for some drafts only: do so for all or none")
         answer = tuple(zip(*answers, strict=True)) if paired else answers
+    if isinstance(answer, tuple) and len(answer) != 2:
+        raise ValueError(
+            f"sampler returned {len(answer)} values: it must return a token, or a token and which "
+            "draft is accepted"
+        )
     tokens, marks = answer if isinstance(answer, tuple) else (answer, None)
     ids = np.asarray(tokens)
     if ids.dtype.kind not in "iu" or ids.shape != (len(drafts),):
@@ -169,9 +175,30 @@ def _drawn(
     if marks is None:
         return ids.astype(np.intp), None
     flags = np.asarray(marks)
-    if flags.dtype == bool:
+    if flags.dtype == bool and flags.shape == ids.shape:
         return ids.astype(np.intp), np.where(flags, -2, -1)
+    k = drafts.shape[1]
+    if (
+        flags.dtype.kind not in "iu"
+        or flags.shape != ids.shape
+        or not ((flags >= -1) & (flags < k)).all()
+    ):
+        raise ValueError(
+            f"sampler returned marks of type {flags.dtype} and shape {flags.shape}: beside each "
+            f"token it must return a bool, or the index of the accepted draft, -1 to {k - 1}"
+        )
     return ids.astype(np.intp), flags.astype(np.intp)
+
+
+def _takes_generator(sampler: Callable[..., Any]) -> bool:
+    """Return whether a sampler wants a second argument; one with a default is its own."""
+    try:
+        parameters = inspect.signature(sampler).parameters.values()
+    except ValueError:  # a builtin that does not tell
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    wanted = [p for p in parameters if p.kind in positional and p.default is p.empty]
+    return len(wanted) >= 2
 
 
 def _impossible(

@@ -118,10 +118,10 @@ class Rule(ABC):
         -------
         ndarray, shape (k,)
         """
-        total = zeros(self.k, like=self.target)
-        for x, mass in zip(*self.law.tuples(), strict=True):
-            total = total + mass * self._joint_kernel(tuple(x.tolist()))[:-1].sum(axis=1)
-        return total
+        tuples, masses = self.law.tuples()
+        rows = np.array([self._joint_kernel(tuple(x))[:-1].sum(axis=1) for x in tuples.tolist()])
+        by_draft: Array = (masses.astype(rows.dtype)[:, None] * rows).sum(axis=0)
+        return by_draft
 
 
 def enumerated_acceptance(rule: Rule) -> Number:

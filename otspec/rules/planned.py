@@ -46,8 +46,8 @@ class PlannedRule(Rule):
 
     @property
     def target(self) -> Distribution:  # type: ignore[override]
-        """The plan's target, in the arithmetic of its masses."""
-        return self.plan.target.astype(self.plan.accepted.dtype)
+        """The plan's target; exact also where the plan itself is in floats."""
+        return self.plan.target
 
     def acceptance(self) -> Number:
         """Return the plan's acceptance."""
