@@ -83,16 +83,18 @@ def test_the_estimate_without_replacement_covers_the_enumerated_acceptance(conce
 
 def test_too_many_tuples_are_estimated():
     draft, target = pair(4, 30)
-    rule = RecursiveRejectionWithoutReplacement(draft, target, 4)
+    rule = RecursiveRejectionWithoutReplacement(draft, target, 5)
     estimate = rule.acceptance()
     assert isinstance(estimate, Estimate)
     assert float(estimate) == float(rule.estimated_acceptance())
-    three = RecursiveRejectionWithoutReplacement(draft, target, 3)
-    assert not isinstance(three.acceptance(), Estimate)
-    assert type(three.acceptance()) is float
-    # The same simulation for three drafts covers the formula.
-    simulated = three.estimated_acceptance()
-    assert simulated.low <= three.acceptance() <= simulated.high
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_the_estimate_covers_the_exact_sum_at_more_tokens(k):
+    rule = RecursiveRejectionWithoutReplacement(*pair(4, 30), k)
+    assert type(rule.acceptance()) is float
+    simulated = rule.estimated_acceptance()
+    assert simulated.low <= rule.acceptance() <= simulated.high
 
 
 def test_the_estimate_of_equal_distributions_is_one():
