@@ -12,6 +12,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part, zeros
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.drafts import IID, DraftLaw, Independent
+from otspec.drafts.independent import prefix_sums
 from otspec.estimate import Estimate
 from otspec.programs import TruncatedImportance
 from otspec.rules.contract import PairRule
@@ -124,20 +125,18 @@ class ImportanceSampling(PairRule):
         -------
         float, Fraction or Estimate
             Σ min(b, q) for the selected draft, plus the residual draws that happen to be another
-            draft: enumerated for up to 20,000 draft tuples. Beyond that the second part, which is
-            small, is simulated, and the result an :class:`otspec.estimate.Estimate`.
+            draft. These are summed for k ≤ 2 in O(n log n + free²), and enumerated for up to
+            20,000 draft tuples. Otherwise they are simulated, and the result is an
+            :class:`otspec.estimate.Estimate`.
         """
-        if self.k == 1:
-            # A rejected draft has q < p, so that the residual never returns it; the repair may.
-            chance, _, kept, repair = self._acceptance_parts()
-            hits = (self.draft * (kept * chance + (1 - kept) * repair)).sum()
-            return as_number(hits, like=self.draft)
+        if self.k <= 2:
+            return as_number(self._known_part() + self._residual_hits(), like=self.draft)
         if self.law.table_rows() <= ENUMERATION_LIMIT or is_exact(self.draft):
             return as_number(super().acceptance(), like=self.draft)
         return self.estimated_acceptance()
 
     def estimated_acceptance(self, size: int = 10_000, seed: int = 0) -> Estimate:
-        """Return the exact acceptance of selected drafts plus a simulation of residual hits.
+        """Return the acceptance with the residual hits simulated and the rest exact.
 
         Parameters
         ----------
@@ -150,14 +149,45 @@ class ImportanceSampling(PairRule):
         Estimate
         """
         drafts = self.law.sample(np.random.default_rng(seed), size)
-        chance, residual, kept, repair = self._acceptance_parts()
+        chance, residual, kept, _ = self._acceptance_parts()
         rejected = (self._selection(drafts) * (1 - chance[drafts])).sum(axis=1)
         ordered = np.sort(drafts, axis=1)
         distinct = np.ones(ordered.shape, dtype=bool)
         distinct[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
         hits = kept * rejected * (residual[ordered] * distinct).sum(axis=1)
-        hits += (1 - kept) * (repair[ordered] * distinct).sum(axis=1)
-        return Estimate.of_mean(hits, plus=float(kept * (self.law_of_selection * chance).sum()))
+        return Estimate.of_mean(hits, plus=float(self._known_part()))
+
+    def _known_part(self) -> Number:
+        """Return the probability that the selected draft is accepted or the repair is a draft."""
+        chance, _, kept, repair = self._acceptance_parts()
+        undrafted = np.prod([1 - self.law.marginal(i) for i in range(self.k)], axis=0)
+        selected = (self.law_of_selection * chance).sum()
+        return as_number(
+            kept * selected + (1 - kept) * (repair * (1 - undrafted)).sum(), like=self.draft
+        )
+
+    def _residual_hits(self) -> Number:
+        """Return the probability that the selected of two drafts is rejected for the other.
+
+        A token y that can be rejected has no residual itself, so that only the other draft counts;
+        outside the free pairs that is any token v after y, which cumulative sums add up.
+        """
+        if self.k == 1:
+            return as_number(0, like=self.draft)
+        chance, residual, kept, _ = self._acceptance_parts()
+        stage, (first, second) = self.stages[0], (self.law.marginal(i) for i in range(2))
+        order, free = np.argsort(stage.rank), len(stage.shares)
+        after = np.maximum(stage.rank + 1, free)
+        later_first, later_second = (
+            prefix_sums((law * residual)[order][::-1])[::-1][after] for law in (first, second)
+        )
+        hits = ((1 - chance) * (first * later_second + second * later_first)).sum()
+        inside = order[:free]
+        masses = np.multiply.outer(first[inside], second[inside])
+        selected = stage.shares * (masses + masses.T)
+        return as_number(
+            kept * (hits + (1 - chance[inside]) @ selected @ residual[inside]), like=self.draft
+        )
 
     def _acceptance_parts(self) -> tuple[Array, Distribution, Number, Distribution]:
         """Return min(1, q/b), (q − b)₊, the kept probability and the repair distribution."""
