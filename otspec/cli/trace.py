@@ -146,6 +146,6 @@ def _write(
     save_acceptance_chart(
         summary,
         out / "acceptance.png",
-        title=f"{document['trace']}: mean of {document['positions']} positions, "
+        title=f"{Path(document['trace']).name}: mean of {document['positions']} positions, "
         f"T = {document['temperature']}",
     )

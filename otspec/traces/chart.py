@@ -64,7 +64,7 @@ def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:
             list(line),
             list(line.values()),
             linestyle=_LINE_STYLES[drafts],
-            label=rule if drafts == "iid" else f"{rule} ({drafts} drafts)",
+            label=rule if drafts == "iid" else f"{rule}, {drafts}",
             **_look(rule, drafts),
         )
     ks = sorted({row.k for row in rows})
