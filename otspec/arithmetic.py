@@ -65,6 +65,25 @@ def as_number(value: Any, like: Array) -> Number:
     return Fraction(value) if is_exact(like) else float(value)
 
 
+def prefix_sums(values: Array) -> Array:
+    """Return the sums of values[:j] for j = 0..n: shape (n,) -> (n + 1,)."""
+    sums = zeros(len(values) + 1, like=values)
+    np.cumsum(values, out=sums[1:])
+    return sums
+
+
+def suffix_sums(values: Array) -> Array:
+    """Return the sums of values[j:] for j = 0..n: shape (n,) -> (n + 1,)."""
+    return prefix_sums(values[::-1])[::-1]
+
+
+def sums_by(index: IntArray, values: Array, size: int) -> Array:
+    """Return the sum of the values at each index from 0 to size − 1."""
+    sums = zeros(size, like=values)
+    np.add.at(sums, index, values)
+    return sums
+
+
 def positive_part(values: Array) -> Array:
     """Return max(values, 0), entry by entry and in the same arithmetic.
 

@@ -57,7 +57,8 @@ class Optimum:
         """
         bound = cut_bound(self.law, self.target, self.cut)
         rounding = 0.0 if self.law.exact else 4 * np.finfo(float).eps * (self.law.n + self.law.k)
-        if abs(float(bound - self.acceptance)) > rounding:
+        # Not through a float: an exact difference may be too small for one.
+        if not -rounding <= bound - self.acceptance <= rounding:
             raise ValueError(
                 f"the cut gives the bound {bound}, but the acceptance is said to be "
                 f"{self.acceptance}: one of the two was changed"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, sums_by
 from otspec.distributions import Distribution, DistributionLike, as_distribution, normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
@@ -62,24 +62,25 @@ class Plan:
     def _target(self) -> Array:
         return self.target.astype(self.accepted.dtype)
 
-    def _added(self, index: Array, size: int, values: Array) -> Array:
-        total = zeros(size, like=self.accepted)
-        np.add.at(total, index, values)
-        return total
+    @cached_property
+    def _taken_of_rows(self) -> Array:
+        """What is accepted of each row, shape (m,)."""
+        return sums_by(self.support.rows, self.accepted, len(self._masses))
+
+    @cached_property
+    def _taken_of_tokens(self) -> Array:
+        """What is accepted of each token, shape (n,)."""
+        return sums_by(self.support.tokens, self.accepted, len(self._target))
 
     @cached_property
     def draft_residual(self) -> Array:
         """P_res per row, shape (m,); float excess within rounding counts as 0."""
-        taken = self._added(self.support.rows, len(self._masses), self.accepted)
-        residual: Array = positive_part(self._masses - taken)
-        return residual
+        return positive_part(self._masses - self._taken_of_rows)
 
     @cached_property
     def target_residual(self) -> Array:
         """q_res, shape (n,)."""
-        taken = self._added(self.support.tokens, len(self._target), self.accepted)
-        residual: Array = positive_part(self._target - taken)
-        return residual
+        return positive_part(self._target - self._taken_of_tokens)
 
     @cached_property
     def _share(self) -> Array:
@@ -102,14 +103,12 @@ class Plan:
 
     def target_marginal(self) -> Array:
         """Return the law of the output, shape (n,)."""
-        taken = self._added(self.support.tokens, len(self._target), self.accepted)
-        marginal: Array = taken + self.draft_residual.sum() * self._share
+        marginal: Array = self._taken_of_tokens + self.draft_residual.sum() * self._share
         return marginal
 
     def draft_marginal(self) -> Array:
         """Return the law of the drafts, in the order of ``law.tuples()``: shape (m,)."""
-        taken = self._added(self.support.rows, len(self._masses), self.accepted)
-        totals: Array = taken + self.draft_residual * self._share.sum()
+        totals: Array = self._taken_of_rows + self.draft_residual * self._share.sum()
         if not self.support.sets:
             return totals
         tuples, masses = self.law.tuples()
@@ -187,7 +186,7 @@ class Plan:
         """
         seen = self.support
         weights = self.coupled
-        rest = self._masses - self._added(seen.rows, len(self._masses), weights)
+        rest = self._masses - sums_by(seen.rows, weights, len(self._masses))
         first = np.searchsorted(seen.rows, np.arange(len(self._masses)))
         weights[first] += positive_part(rest)
         return Selection(seen, self.target, weights)
@@ -215,9 +214,7 @@ class Selection:
     @property
     def law_of_selection(self) -> Distribution:
         """b, the law of the selected token, shape (n,)."""
-        selected = zeros(len(self.target), like=self.weights)
-        np.add.at(selected, self.support.tokens, self.weights)
-        return selected
+        return sums_by(self.support.tokens, self.weights, len(self.target))
 
     @property
     def acceptance(self) -> Number:

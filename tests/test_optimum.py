@@ -265,3 +265,12 @@ def test_max_flow_of_too_many_draft_sets_is_refused_with_their_number():
     law = otspec.IID([1 / n] * n, 2)
     with pytest.raises(ValueError, match=r"80,200 distinct draft sets.*at most 50,000"):
         flow.by_max_flow(law, np.full(n, 1 / n))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_exact_certificate_that_is_off_by_less_than_any_float_is_refused(sign):
+    best = otspec.optimal_acceptance(otspec.IID(["1/2", "1/2"], 2), ["1/4", "3/4"])
+    assert best.acceptance == 1
+    off = dataclasses.replace(best, acceptance=1 + sign * Fraction(1, 10**400))
+    with pytest.raises(ValueError, match="one of the two was changed"):
+        off.check()

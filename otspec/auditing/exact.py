@@ -126,7 +126,7 @@ def audit(
     >>> greedy.lossless, greedy.witness.token, greedy.witness.error, greedy.witness.drafts
     (False, 0, Fraction(1, 2), ((0, 0), (0, 1)))
     """
-    kernel: Kernel = rule.kernel if isinstance(rule, Rule) or hasattr(rule, "kernel") else rule
+    kernel: Kernel = rule.kernel if hasattr(rule, "kernel") else rule
     law = law if law is not None else getattr(rule, "law", None)
     wanted = target if target is not None else getattr(rule, "target", None)
     if law is None or wanted is None:

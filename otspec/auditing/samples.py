@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ SIMULATIONS = 4_999
 """Simulated samples of a correct rule per test, so that the smallest p-value is 1/5,000."""
 POWER = 0.95
 """The probability with which an error of the size of ``resolution`` is found."""
-_NORMAL_QUANTILE = 1.6449  # of POWER
 
 
 @dataclass(frozen=True)
@@ -252,6 +252,6 @@ def _resolution(null: Array, false_alarm: float, size: int, cells: int) -> float
     """
     margin = float(np.quantile(null, 1 - false_alarm) - null.mean())
     variance = float(null.var())
-    z = _NORMAL_QUANTILE
+    z = NormalDist().inv_cdf(POWER)
     rise = margin + 2 * z**2 + z * math.sqrt(variance + 4 * margin + 4 * z**2)
     return min(1.0, math.sqrt(rise * (1 + cells / size) / (4 * size)))

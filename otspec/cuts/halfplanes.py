@@ -19,9 +19,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, is_exact
+from otspec.arithmetic import Array, IntArray, Number, is_exact, prefix_sums
 from otspec.distributions import Distribution
-from otspec.drafts.independent import prefix_sums
 
 _SIDE = 2
 """The square's side: any number above 1."""

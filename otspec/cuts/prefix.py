@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, IntArray, Number
+from otspec.arithmetic import Array, IntArray, Number, prefix_sums
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Hub, TopPlusOne, WithoutReplacement
-from otspec.drafts.independent import prefix_sums
 
 
 def by_ratio(law: IID | WithoutReplacement, target: Distribution) -> IntArray:

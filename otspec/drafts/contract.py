@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
 from otspec.distributions import Distribution, check_alike, token_set
 
 TABLE_LIMIT = 20_000_000
@@ -115,8 +115,7 @@ class DraftLaw(ABC):
         tuples, masses = self.tuples()
         rank = np.empty(self.n, dtype=np.intp)
         rank[order] = np.arange(self.n)
-        completed = zeros(self.n + 1, like=masses)
-        np.add.at(completed, rank[tuples].max(axis=1) + 1, masses)
+        completed = sums_by(rank[tuples].max(axis=1) + 1, masses, self.n + 1)
         inside: Array = np.cumsum(completed)
         return inside
 
@@ -153,9 +152,7 @@ class DraftLaw(ABC):
 
     def _marginal(self, i: int) -> Distribution:
         tuples, masses = self.tuples()
-        marginal = zeros(self.n, like=masses)
-        np.add.at(marginal, tuples[:, i], masses)
-        return marginal
+        return sums_by(tuples[:, i], masses, self.n)
 
     def sample(self, rng: np.random.Generator, size: int) -> IntArray:
         """Draw tuples of drafts.

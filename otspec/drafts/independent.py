@@ -9,7 +9,7 @@ from functools import reduce
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, zeros
+from otspec.arithmetic import Array, IntArray, Number, prefix_sums
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.contract import DraftLaw, draw
 from otspec.drafts.single import SingleDraftLaw
@@ -128,10 +128,3 @@ class Independent(_Product):
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return Π p_i(order[:j]) for every j: one cumulative sum per draft."""
         return reduce(np.multiply, (prefix_sums(draft[order]) for draft in self._factors()))
-
-
-def prefix_sums(values: Array) -> Array:
-    """Return the sums of values[:j] for j = 0..n: shape (n,) -> (n + 1,)."""
-    sums = zeros(len(values) + 1, like=values)
-    np.cumsum(values, out=sums[1:])
-    return sums

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, zeros
+from otspec.arithmetic import Array, IntArray, sums_by
 from otspec.drafts.contract import DraftLaw
 
 
@@ -98,6 +98,4 @@ def _added_up(keys: IntArray, masses: Array) -> tuple[IntArray, Array]:
     keys, masses = keys[order], masses[order]
     first = np.ones(len(keys), dtype=bool)
     first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-    totals = zeros(int(first.sum()), like=masses)
-    np.add.at(totals, np.cumsum(first) - 1, masses)
-    return keys[first], totals
+    return keys[first], sums_by(np.cumsum(first) - 1, masses, int(first.sum()))

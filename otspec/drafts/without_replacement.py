@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number
+from otspec.arithmetic import Array, IntArray, Number, prefix_sums, suffix_sums
 from otspec.distributions import Distribution, complement
 from otspec.drafts import race
 from otspec.drafts.hub import check_support
-from otspec.drafts.independent import prefix_sums
 from otspec.drafts.single import SingleDraftLaw
 
 
@@ -89,7 +88,7 @@ class WithoutReplacement(SingleDraftLaw):
             return np.append(1 - race.escape(draft, draft[:0], self.k), 1.0)[: self.n + 1]
         # 1 − P = c (1 + Σ p/(1−p)) with c outside; the heaviest token's odds might overflow, but
         # once it is inside, c is at most its complement.
-        outside = prefix_sums(draft[::-1])[::-1]
+        outside = suffix_sums(draft)
         light, heavy, others = _light_odds(draft)
         escape: Array = outside * (1 + prefix_sums(light))
         escape[heavy + 1 :] += outside[heavy + 1 :] / others * draft[heavy]
@@ -124,7 +123,7 @@ def mass_left(descending: Array, drawn: IntArray) -> Array:
     difference of suffix sums cancels is never much larger than the result, so no digits are lost
     when the drawn tokens hold nearly all the mass.
     """
-    suffix = prefix_sums(descending[::-1])[::-1]
+    suffix = suffix_sums(descending)
     drawn = np.sort(drawn, axis=1)
     left = suffix[0] - suffix[drawn[:, 0]]
     for i in range(drawn.shape[1] - 1):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, positive_part, zeros
+from otspec.arithmetic import Array, positive_part, sums_by, zeros
 from otspec.programs.formulation import Formulation, Lines, Seen, Size, assemble, token_indices
 from otspec.solvers import LinearProgram, Sense, Solution
 
@@ -45,8 +45,7 @@ class CompactMaxFlow(Formulation):
         n = len(self.target)
         tuples, masses = self.support.keys, self.support.masses
         between = tuples[:, 0] != tuples[:, 1]
-        starts = zeros(n, like=self.target)
-        np.add.at(starts, tuples[:, 0], masses)
+        starts = sums_by(tuples[:, 0], masses, n)
         rows, columns = Lines(self.target), Lines(self.target)
         at_tokens = rows.add("token", token_indices(n), 0, 0)
         inflow = columns.add("source", token_indices(n), 0, starts)
@@ -78,17 +77,14 @@ class CompactMaxFlow(Formulation):
         flow = zeros(len(first), like=like)
         flow[first != second] = across
         left = seen.masses.astype(like.dtype) - flow
-        unused, passed = zeros(n, like=like), zeros(n, like=like)
-        np.add.at(unused, first, left)
-        np.add.at(passed, first, flow)
+        unused, passed = sums_by(first, left, n), sums_by(first, flow, n)
         fresh = positive_part(starts - passed) / _or_one(unused)
         as_first = left * fresh[first]
         token, row = seen.tokens, seen.rows
         nothing = zeros(1, like=like)
         mass = np.where(token == first[row], as_first[row], nothing)
         mass = mass + np.where(token == second[row], flow[row], nothing)
-        received = zeros(n, like=like)
-        np.add.at(received, token, mass)
+        received = sums_by(token, mass, n)
         kept: Array = mass * (sinks / _or_one(received))[token]
         return kept
 

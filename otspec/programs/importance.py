@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, zeros
+from otspec.arithmetic import Array, sums_by
 from otspec.programs.formulation import (
     Formulation,
     Lines,
@@ -68,8 +68,7 @@ def accepted_weights(weights: Array, tokens: Array, target: Array) -> Array:
     A pair of weight w(x, y) is accepted with probability min(1, q(y)/b(y)), b the law of the
     selected token.
     """
-    selected = zeros(len(target), like=target)
-    np.add.at(selected, tokens, weights)
+    selected = sums_by(tokens, weights, len(target))
     share = np.minimum(selected, target) / np.where(selected == 0, 1, selected)
     accepted: Array = weights * share[tokens]
     return accepted

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, zeros
+from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, suffix_sums, zeros
 from otspec.drafts import IID, Independent
-from otspec.drafts.independent import prefix_sums
 from otspec.programs.formulation import (
     Formulation,
     Lines,
@@ -116,7 +115,7 @@ class TruncatedImportance(Formulation):
         A token is selected from a pair with itself, and with any later token outside Ω₁ × Ω₁.
         """
         first, second = (self.law.marginal(i)[self.order] for i in range(2))
-        after_first, after_second = (prefix_sums(law[::-1])[::-1] for law in (first, second))
+        after_first, after_second = (suffix_sums(law) for law in (first, second))
         after = np.maximum(np.arange(self.law.n) + 1, self.free)
         certain = zeros(self.law.n, like=self.target)
         certain[self.order] = (

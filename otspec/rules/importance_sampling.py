@@ -9,10 +9,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part, zeros
+from otspec.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    positive_part,
+    suffix_sums,
+    zeros,
+)
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.drafts import IID, DraftLaw, Independent
-from otspec.drafts.independent import prefix_sums
 from otspec.estimate import Estimate
 from otspec.programs import TruncatedImportance
 from otspec.rules.contract import PairRule
@@ -149,7 +157,7 @@ class ImportanceSampling(PairRule):
         Estimate
         """
         drafts = self.law.sample(np.random.default_rng(seed), size)
-        chance, residual, kept, _ = self._acceptance_parts()
+        chance, residual, kept, _ = self._acceptance_parts
         rejected = (self._selection(drafts) * (1 - chance[drafts])).sum(axis=1)
         ordered = np.sort(drafts, axis=1)
         distinct = np.ones(ordered.shape, dtype=bool)
@@ -159,7 +167,7 @@ class ImportanceSampling(PairRule):
 
     def _known_part(self) -> Number:
         """Return the probability that the selected draft is accepted or the repair is a draft."""
-        chance, _, kept, repair = self._acceptance_parts()
+        chance, _, kept, repair = self._acceptance_parts
         undrafted = np.prod([1 - self.law.marginal(i) for i in range(self.k)], axis=0)
         selected = (self.law_of_selection * chance).sum()
         return as_number(
@@ -174,12 +182,12 @@ class ImportanceSampling(PairRule):
         """
         if self.k == 1:
             return as_number(0, like=self.draft)
-        chance, residual, kept, _ = self._acceptance_parts()
+        chance, residual, kept, _ = self._acceptance_parts
         stage, (first, second) = self.stages[0], (self.law.marginal(i) for i in range(2))
         order, free = np.argsort(stage.rank), len(stage.shares)
         after = np.maximum(stage.rank + 1, free)
         later_first, later_second = (
-            prefix_sums((law * residual)[order][::-1])[::-1][after] for law in (first, second)
+            suffix_sums((law * residual)[order])[after] for law in (first, second)
         )
         hits = ((1 - chance) * (first * later_second + second * later_first)).sum()
         inside = order[:free]
@@ -189,6 +197,7 @@ class ImportanceSampling(PairRule):
             kept * (hits + (1 - chance[inside]) @ selected @ residual[inside]), like=self.draft
         )
 
+    @cached_property
     def _acceptance_parts(self) -> tuple[Array, Distribution, Number, Distribution]:
         """Return min(1, q/b), (q − b)₊, the kept probability and the repair distribution."""
         selected, target = self.law_of_selection, self.verified_target
@@ -210,7 +219,7 @@ class ImportanceSampling(PairRule):
         return weights
 
     def _joint_kernel(self, x: tuple[int, ...]) -> Array:
-        chance, residual, kept, repair = self._acceptance_parts()
+        chance, residual, kept, repair = self._acceptance_parts
         weights = self._selection(np.array([x]))[0]
         joint = zeros((self.k + 1, len(self.target)), like=self.target)
         for i, (token, weight) in enumerate(zip(x, weights, strict=True)):

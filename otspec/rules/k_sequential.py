@@ -11,9 +11,18 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, positive_part, zeros
+from otspec.arithmetic import (
+    Array,
+    Number,
+    as_number,
+    as_numbers,
+    is_exact,
+    positive_part,
+    prefix_sums,
+    suffix_sums,
+    zeros,
+)
 from otspec.distributions import Distribution
-from otspec.drafts.independent import prefix_sums
 from otspec.rules.contract import SequentialRule, acceptance_chance, at_least_once, geometric
 
 _HALVINGS = 200
@@ -130,7 +139,7 @@ def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:
     ratio = ratios.target_to_draft(draft, target)
     order = ratios.ascending(ratio)
     knots, below = ratio[order], prefix_sums(target[order])
-    above = prefix_sums(draft[order][::-1])[::-1]
+    above = suffix_sums(draft[order])
     first, last = np.searchsorted(knots > 1, True), np.searchsorted(knots >= k, True)
     inner = slice(first, last)
     betas = above[inner] + below[inner] / knots[inner]

@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec.arithmetic import Array, Number, as_number, positive_part, suffix_sums, zeros
 from otspec.distributions import Distribution, normalised
-from otspec.drafts.independent import prefix_sums
 from otspec.estimate import Estimate
 from otspec.rules.contract import SequentialRule, acceptance_chance
 
@@ -162,8 +161,8 @@ def _accepted_second(draft: Distribution, lost: Array, residual: Array, missing:
     scales = missing / (1 - draft[tried])
     order = ratios.ascending(ratios.target_to_draft(draft, residual))
     ratio = ratios.target_to_draft(draft[order], residual[order])
-    drafted = prefix_sums(draft[order][::-1])[::-1]
-    wanted = prefix_sums(residual[order][::-1])[::-1]
+    drafted = suffix_sums(draft[order])
+    wanted = suffix_sums(residual[order])
     above = np.searchsorted(ratio, scales, side="right")
     rejected = positive_part(wanted[above] - scales * drafted[above])
     both = (lost[tried] * rejected).sum()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -39,12 +40,12 @@ class SpecHub(PairRule):
         A residual token is never one of the drafts: a pair keeps mass only if its token off the
         hub is served in full, and then the hub is too.
         """
-        plan = self._plan()
+        plan = self._plan
         return as_number(sum(mass.sum() for mass in plan.values()), like=self.draft)
 
     def acceptance_by_draft(self) -> Array:
         """Return what is accepted of the first and of the second draft, shape (2,)."""
-        plan = self._plan()
+        plan = self._plan
         by_draft = zeros(2, like=self.draft)
         hub = Hub(self.draft).hub
         # If the hub is certain, both drafts are the hub and the first is the accepted one.
@@ -53,6 +54,7 @@ class SpecHub(PairRule):
         by_draft[1] = (plan["x of (a, x)"] + plan["a of (x, a)"]).sum() - certain
         return by_draft
 
+    @cached_property
     def _plan(self) -> dict[str, Array]:
         """Return the accepted mass of each pair by token x, each of shape (n,).
 
@@ -76,7 +78,7 @@ class SpecHub(PairRule):
         }
 
     def _joint_kernel(self, x: tuple[int, ...]) -> Array:
-        law, plan = Hub(self.draft), self._plan()
+        law, plan = Hub(self.draft), self._plan
         residual = self.target - plan["x of (x, a)"] - plan["x of (a, x)"]
         residual[law.hub] -= plan["a of (a, x)"].sum() + plan["a of (x, a)"].sum()
         joint = zeros((3, len(self.target)), like=self.target)

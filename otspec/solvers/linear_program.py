@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, overload
 
-import numpy as np
-
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -107,15 +105,11 @@ class LinearProgram:
 
     def activity(self, x: Array) -> Array:
         """Return A x: shape (n,) -> (m,)."""
-        result = zeros(self.shape[0], like=self.objective)
-        np.add.at(result, self.rows, self.coefficients * x[self.columns])
-        return result
+        return sums_by(self.rows, self.coefficients * x[self.columns], self.shape[0])
 
     def prices(self, y: Array) -> Array:
         """Return Aᵀ y: shape (m,) -> (n,)."""
-        result = zeros(self.shape[1], like=self.objective)
-        np.add.at(result, self.columns, self.coefficients * y[self.rows])
-        return result
+        return sums_by(self.columns, self.coefficients * y[self.rows], self.shape[1])
 
     def matrix(self) -> sparse.csc_array:
         """Return A in floats, compressed by columns."""

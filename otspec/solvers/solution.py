@@ -69,8 +69,9 @@ class Solution:
         certificate = certify(self.program, self.primal, self.duals)
         limit = tolerance(self.program)
         worst = max(vars(certificate).values())
-        off = abs(float(self.value - self.program.value(self.primal)))
-        if worst > limit or off > limit:
+        # Not through a float: an exact difference may be too small for one.
+        off = as_number(abs(self.value - self.program.value(self.primal)), self.program.objective)
+        if not (worst <= limit and off <= limit):
             raise SolverError(
                 f"{self.program.title}, {self.solver}: the solution violates optimality by "
                 f"{float(max(worst, off)):.3g} (allowed: {limit:.3g}): {Status.INACCURATE.value}"
