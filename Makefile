@@ -51,7 +51,7 @@ $(VENV)/runtime.stamp: $(MANIFEST) | $(BIN)/python
 	@touch $@
 
 $(VENV)/develop.stamp: $(MANIFEST) | $(BIN)/python
-	$(PIP) install --editable '.[test,traces]'
+	$(PIP) install --editable '.[test,traces,fast]'
 	@touch $@ $(VENV)/runtime.stamp
 
 $(VENV)/docs.stamp: $(MANIFEST) | $(BIN)/python

@@ -41,6 +41,8 @@ def as_numbers(values: Any, name: str) -> Array:
             f"{name} cannot be read as an array ({error}): convert it to a NumPy array first"
         ) from error
     if array.dtype.kind == "f":
+        if array.dtype == np.float64 and array.flags.owndata and not array.flags.writeable:
+            return array  # nobody else's to change, such as a checked distribution
         with np.errstate(over="ignore"):  # an infinity is refused later, by name
             return array.astype(np.float64)  # a copy: the caller's array stays writeable
     if array.dtype.kind in "iuOU":

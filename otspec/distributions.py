@@ -73,8 +73,10 @@ def as_distribution(
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty: a distribution needs at least one token")
-    _refuse_improper(array, name)
-    array = _scaled(array, name, normalize)
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    _refuse_improper(array, total, name)
+    array = _scaled(array, total, name, normalize)
     array.flags.writeable = False
     return array
 
@@ -195,10 +197,10 @@ def token_set(tokens: Iterable[int], n: int) -> IntArray:
     return np.array(ids, dtype=np.intp)
 
 
-def _refuse_improper(array: Distribution, name: str) -> None:
+def _refuse_improper(array: Distribution, total: Any, name: str) -> None:
     if not is_exact(array):
-        # One pass each for the two extremes; min and max are NaN if anything is.
-        if array.min() >= 0 and array.max() < np.inf:
+        # One pass each: NaN makes the minimum NaN, and infinity the sum infinite.
+        if array.min() >= 0 and total < np.inf:
             return
         unusable = np.flatnonzero(~np.isfinite(array))
         if unusable.size:
@@ -216,9 +218,7 @@ def _refuse_improper(array: Distribution, name: str) -> None:
         )
 
 
-def _scaled(array: Distribution, name: str, normalize: bool) -> Distribution:
-    with np.errstate(over="ignore"):
-        total = array.sum()
+def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Distribution:
     if total == 0 and normalize:
         raise ValueError(f"{name} is zero everywhere: there is nothing to normalise")
     if is_exact(array):

@@ -187,8 +187,12 @@ def draw(rng: np.random.Generator, masses: Array, size: int) -> IntArray:
     Only indices of positive mass come out: the uniform is scaled to the last cumulative sum, and
     the search takes the first entry above it.
     """
-    cumulative = np.cumsum(masses.astype(float))
-    drawn: IntArray = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    return inverted(np.cumsum(masses.astype(float)), rng.random(size))
+
+
+def inverted(cumulative: Array, uniforms: Array) -> IntArray:
+    """Return the indices that uniform numbers fall on, given cumulative sums of masses."""
+    drawn: IntArray = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
     # u·total can round up to total: then the first index that reaches it is the last possible.
     last = np.searchsorted(cumulative, cumulative[-1], side="left")
     bounded: IntArray = np.minimum(drawn, last).astype(np.intp)

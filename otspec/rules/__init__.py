@@ -6,6 +6,7 @@ from otspec.rules.k_sequential import KSequential
 from otspec.rules.maximal_coupling import MaximalCoupling
 from otspec.rules.naive_sampling import NaiveSampling
 from otspec.rules.planned import PlannedRule
+from otspec.rules.pooled import PooledSelection
 from otspec.rules.recursive_rejection import RecursiveRejection
 from otspec.rules.recursive_rejection_without_replacement import (
     RecursiveRejectionWithoutReplacement,
@@ -19,6 +20,7 @@ ALL_RULES: tuple[type[PairRule], ...] = (
     NaiveSampling,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
+    PooledSelection,
 )
 """Every rule that is made from a draft, a target and k, in the order of tables."""
 
@@ -30,6 +32,7 @@ __all__ = [
     "NaiveSampling",
     "PairRule",
     "PlannedRule",
+    "PooledSelection",
     "RecursiveRejection",
     "RecursiveRejectionWithoutReplacement",
     "Rule",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -175,7 +176,7 @@ class PairRule(Rule):
                 f"draft{'s' if self.only_k != 1 else ''}: use k={self.only_k} or another rule"
             )
 
-    @property
+    @cached_property
     def law(self) -> DraftLaw:
         """The law of the drafts that the rule verifies."""
         return named_law(self.drafts, self.draft, self.k)

@@ -1,0 +1,255 @@
+"""Pooled selection: the optimum for i.i.d. drafts at any vocabulary size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec.distributions import Distribution, DistributionLike, as_k, as_pair, normalised
+from otspec.drafts.contract import inverted
+from otspec.rules.contract import PairRule, acceptance_chance
+from otspec.selection.barriers import Barriers, find_barriers
+from otspec.selection.fewest import fewest_thresholds
+from otspec.selection.laws import SelectionLaw, clipped_law
+from otspec.selection.pools import Pools, as_pools, by_bins, by_thresholds, by_token
+from otspec.selection.refinement import losses, refined_thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class PooledSelection(PairRule):
+    """Select a draft from the highest group of pools that holds one, then couple maximally.
+
+    Pools are stretches of tokens of ascending target/draft. A uniform number decides which of
+    their boundaries are barriers; one of the drafts above the highest barrier with drafts above
+    it is selected, all alike. The law b of the selected token is known, so that accepting it
+    with probability min(1, q/b) and drawing from (q − b)₊ otherwise is exactly lossless, whatever
+    the pools.
+
+    Laws: the output is distributed as the target. With ``"tokens"`` and ``"fewest"`` no rule for
+    i.i.d. drafts accepts more. Source: the feasible laws b are those of Border's theorem; the
+    barriers are derived in the documentation ("Pooled selection").
+
+    Parameters
+    ----------
+    draft, target, k, normalize
+        As for :class:`otspec.rules.contract.PairRule`.
+    pools : str, int or array_like
+        ``"tokens"``: a pool for every ratio that occurs. ``"fewest"``: as few pools as the
+        optimum allows, often ten at full vocabulary. A number of bins of equal width in
+        log₂(target/draft) between −8 and 8: no sort. Or strictly increasing thresholds on
+        target/draft.
+
+    Raises
+    ------
+    ValueError
+        As :class:`otspec.rules.contract.PairRule`; or unusable pools.
+
+    Notes
+    -----
+    Floats: ``law_of_selection`` is computed from the lifetimes by sums of positive terms, so
+    that it is what the rule really selects to nearly all digits, at any k. What rounding makes
+    of the lifetimes can only cost acceptance, by about as much.
+
+    Examples
+    --------
+    >>> rule = PooledSelection(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2)
+    >>> rule.acceptance()
+    Fraction(17, 20)
+    >>> [str(mass) for mass in rule.law_of_selection]
+    ['1/4', '9/20', '3/10']
+    """
+
+    title: ClassVar[str] = "pooled selection"
+
+    pools: Any = "tokens"
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        object.__setattr__(self, "pools", as_pools(self.pools, self.draft))
+
+    @classmethod
+    def within(
+        cls,
+        draft: DistributionLike,
+        target: DistributionLike,
+        k: int,
+        loss: Number,
+        *,
+        normalize: bool = False,
+    ) -> Self:
+        """Return the rule with thresholds that are refined until it is nearly optimal.
+
+        Parameters
+        ----------
+        draft, target : array_like, shape (n,)
+        k : int
+        loss : number
+            The most that :meth:`acceptance` may be below the optimum, at least 0.
+        normalize : bool
+            Scale both distributions to sum 1.
+
+        Returns
+        -------
+        PooledSelection
+            Its :meth:`loss_bound` is at most ``loss``; in floats, unless that is below rounding.
+
+        Raises
+        ------
+        ValueError
+            As the rule; or a negative loss.
+        """
+        checked = as_pair(draft, target, normalize=normalize)
+        if not loss >= 0:
+            raise ValueError(f"loss is {loss}: it must be at least 0")
+        return cls(*checked, k, refined_thresholds(*checked, as_k(k), loss))
+
+    @cached_property
+    def _wanted(self) -> SelectionLaw:
+        pools = self._partition()
+        return clipped_law(pools, pools.knots**self.k)
+
+    def _partition(self) -> Pools:
+        pair = self.draft, self.target
+        if isinstance(self.pools, int):
+            return by_bins(*pair, self.pools)
+        if not isinstance(self.pools, str):
+            return by_thresholds(*pair, self.pools)
+        if self.pools == "fewest":
+            return by_thresholds(*pair, fewest_thresholds(*pair, self.k))
+        return by_token(*pair)
+
+    @cached_property
+    def _barriers(self) -> Barriers:
+        wanted = self._wanted
+        return find_barriers(wanted.pools.knots, wanted.slopes, wanted.tight, power=self.k)
+
+    @property
+    def knots(self) -> Array:
+        """Draft mass below each boundary of the m pools, shape (m + 1,): from 0 to 1."""
+        return self._wanted.pools.knots
+
+    @property
+    def pool(self) -> Array:
+        """Each token's pool, shape (n,): 0 to m − 1, by ascending target/draft."""
+        return self._wanted.pools.index
+
+    @property
+    def lifetimes(self) -> Array:
+        """Below which uniform number each knot is a barrier, shape (m + 1,): 0 to 1, or infinity.
+
+        At the cut and at both ends it is infinity.
+        """
+        return self._barriers.lifetimes
+
+    @cached_property
+    def law_of_selection(self) -> Distribution:
+        """The law b of the selected draft, shape (n,)."""
+        law: Distribution = self._barriers.slopes[self.pool] * self.draft
+        return law
+
+    def loss_bound(self) -> Number:
+        """Return how far the acceptance is below the optimum at most, from the knots alone."""
+        return as_number(losses(self.draft, self.target, self._wanted).sum(), like=self.draft)
+
+    def acceptance(self) -> Number:
+        """Return Σ min(b, q) plus :meth:`residual_hits`."""
+        return as_number(self._coupled() + self.residual_hits(), like=self.draft)
+
+    def acceptance_by_draft(self) -> Array:
+        """Return Σ min(b, q)/k for each draft, shape (k,): all are selected alike."""
+        return zeros(self.k, like=self.draft) + self._coupled() / self.k
+
+    def residual_hits(self) -> Number:
+        """Return how often a residual token happens to be one of the drafts.
+
+        Exactly 0 with ``"tokens"`` and ``"fewest"``, whose Σ min(b, q) is the optimum already.
+        """
+        # Numba, if it is there, is imported where it is needed.
+        from otspec.selection.residual_hits import residual_hits
+
+        if isinstance(self.pools, str):
+            return as_number(0, like=self.draft)
+        hits = residual_hits(
+            self.draft,
+            self.target,
+            self.law_of_selection,
+            self._wanted.pools,
+            self._barriers,
+            self.k,
+        )
+        return as_number(hits, like=self.draft)
+
+    def _coupled(self) -> Number:
+        # The law that was wanted: the one that is had differs by rounding, and takes longer.
+        wanted = self._wanted
+        coupled: Number = np.minimum(wanted.slopes[self.pool] * self.draft, self.target).sum()
+        return coupled
+
+    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+        joint = zeros((self.k + 1, len(self.target)), like=self.target)
+        for i, selected in enumerate(self._selection(x)):
+            joint[i, x[i]] = selected * self._chance(x[i])
+        rest = 1 - joint.sum()
+        joint[self.k] = max(rest, rest * 0) * normalised(self._residual, self.target)
+        return joint
+
+    def _selection(self, x: tuple[int, ...]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
+        pools = self.pool[list(x)]
+        selection = zeros(self.k, like=self.draft)
+        for lowest, span in self._top_groups(int(pools.max())):
+            inside = pools >= lowest
+            selection[inside] += span / int(inside.sum())
+        return selection
+
+    def _top_groups(self, top: int) -> Iterator[tuple[int, Number]]:
+        """Yield where the group of pool ``top`` begins, and for how much of the uniform number."""
+        lifetimes, shorter = self._descent
+        one = as_number(1, like=self.draft)
+        now, knot = one - one, top
+        while now < one:
+            end = min(lifetimes[knot], one)
+            if end > now:
+                yield knot, end - now
+                now = end
+            knot = shorter[knot]
+
+    @cached_property
+    def _descent(self) -> tuple[list[Number], list[int]]:
+        """Return the lifetimes, and for each knot the nearest lower one that lives longer."""
+        lifetimes = self.lifetimes.tolist()
+        longer = [0] * len(lifetimes)
+        for j in range(1, len(lifetimes)):
+            i = j - 1
+            while lifetimes[i] <= lifetimes[j] and i:
+                i = longer[i]
+            longer[j] = i
+        return lifetimes, longer
+
+    @cached_property
+    def _residual(self) -> Array:
+        return positive_part(self.target - self.law_of_selection)
+
+    @cached_property
+    def _cumulative_residual(self) -> Array:
+        return np.cumsum(normalised(self._residual, self.target).astype(float))
+
+    def _chance(self, token: int) -> Number:
+        return acceptance_chance(self.target[token], self.law_of_selection[token])
+
+    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
+        pools = [int(self.pool[token]) for token in x]
+        lifetimes, longer = self._descent
+        uniform, knot = rng.random(), max(pools)
+        while lifetimes[knot] <= uniform:
+            knot = longer[knot]
+        group = [token for token, pool in zip(x, pools, strict=True) if pool >= knot]
+        selected = group[int(rng.random() * len(group))]
+        if rng.random() < self._chance(selected):
+            return selected
+        return int(inverted(self._cumulative_residual, rng.random(1))[0])

@@ -1,0 +1,86 @@
+"""Barriers: a selection law written as an average of laws that drafts can be selected with.
+
+With a set Z of knots as barriers, look at the highest group of pools between two barriers that
+holds a draft, and select one of its drafts. Where Z is random, made of the knots whose lifetime
+exceeds a uniform number, every feasible law that is convex between its tight knots is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray, as_number, is_exact
+
+
+@dataclass(frozen=True, eq=False)
+class Barriers:
+    """Lifetimes of the knots, and the law that they give.
+
+    Parameters
+    ----------
+    lifetimes : ndarray, shape (m + 1,)
+        A knot is a barrier while the uniform number is below its lifetime: a number from 0 to 1,
+        or infinity for a tight knot.
+    slopes : ndarray, shape (m,)
+        Per pool, the probability that it is selected over its draft mass.
+    starts, ends : ndarray of int
+        The groups that occur: pools starts[g] to ends[g] − 1 between two barriers.
+    spans : ndarray
+        For how much of the uniform number each group occurs.
+    """
+
+    lifetimes: Array
+    slopes: Array
+    starts: IntArray
+    ends: IntArray
+    spans: Array
+
+
+def find_barriers(
+    knots: Array, slopes: Array, tight: Array, *, power: int = 0, heights: Array | None = None
+) -> Barriers:
+    """Return barriers whose law has the given slopes.
+
+    Parameters
+    ----------
+    knots : ndarray, shape (m + 1,)
+        Draft mass below each boundary of pools.
+    slopes : ndarray, shape (m,)
+        The law that is wanted over the draft mass, pool by pool: feasible, and non-decreasing
+        between tight knots.
+    tight : ndarray of bool, shape (m + 1,)
+        Where the law's cumulative mass equals the probability that all drafts are below.
+    power : int
+        That probability is knots ** power; or 0, if ``heights`` gives it.
+    heights : ndarray, shape (m + 1,), optional
+        The probability that all drafts are below each knot: convex over the knots.
+
+    Returns
+    -------
+    Barriers
+        Its slopes are those that its lifetimes have, which are the given ones exactly in exact
+        arithmetic. In floats each is a sum of positive products, so that it keeps its relative
+        accuracy; it may differ from the given one by rounding.
+
+    Notes
+    -----
+    O(m log m). Every knot that is not tight dies before 1; see the documentation for the proof.
+    """
+    from otspec.selection import loops  # imports Numba, if it is there
+
+    arrays = [knots, knots if heights is None else heights, slopes, tight]
+    ids, one = np.arange(len(knots)), as_number(1, like=knots)
+    run: Callable[..., tuple[Array, ...]] = loops.fast_burn
+    if is_exact(knots) or not loops.HAS_NUMBA:
+        # Plain numbers in object arrays: scalars of typed arrays are slow.
+        ids, run = ids.astype(object), loops.burn
+        arrays = [values.astype(object) for values in arrays]
+    lifetimes, totals, starts, ends, spans = run(*arrays, ids, power, one)
+    lifetimes[tight] = np.inf
+    groups = starts.astype(np.intp), ends.astype(np.intp), spans.astype(knots.dtype)
+    return Barriers(
+        lifetimes.astype(knots.dtype), totals[: len(slopes)].astype(knots.dtype), *groups
+    )

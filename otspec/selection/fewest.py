@@ -1,0 +1,85 @@
+"""The fewest pools with which a law of the selected draft is optimal.
+
+An optimal law is tight at the cut s. Below s its slope in a pool is at least the highest ratio of
+the pool, so that going down from B = G at s, a step over a pool loses at least that ratio times
+the draft mass; B must stay at least G, and be at least 0 at the bottom. The best that can be
+reached at each knot with t pools follows from that with t − 1. Above s it is the same, mirrored.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from otspec.arithmetic import Array, is_exact, prefix_sums
+from otspec.distributions import Distribution
+from otspec.ratios import target_to_draft
+from otspec.selection.pools import by_token
+
+MOST_STEPS = 512
+"""Where more pools than this are needed on one side of the cut, floats stop looking."""
+
+
+def fewest_thresholds(draft: Distribution, target: Distribution, power: int) -> Array:
+    """Return thresholds on target/draft for the fewest pools with an optimal law.
+
+    Parameters
+    ----------
+    draft, target : ndarray, shape (n,)
+    power : int
+        Number of i.i.d. drafts, k.
+
+    Returns
+    -------
+    ndarray
+        Ascending. In floats one for every ratio if more than :data:`MOST_STEPS` pools are needed
+        on one side of the cut, which happens where the optimum is 1 or nearly so.
+
+    Notes
+    -----
+    One sort, and O(n) for every pool that is needed. In floats B may fall below G by what
+    rounding leaves uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
+    loss is of that order.
+    """
+    pools = by_token(draft, target)
+    m = len(pools.draft)
+    ratios = np.empty(m, dtype=draft.dtype)
+    ratios[pools.index[draft > 0]] = target_to_draft(draft, target)[draft > 0]
+    knots = pools.knots
+    heights = knots**power
+    s = int(np.argmax(heights - prefix_sums(pools.target)))
+    slack = 0 if is_exact(draft) else power * math.sqrt(m) * np.finfo(float).eps
+    below = _fewest_steps(knots[: s + 1], heights[: s + 1], ratios[:s], slack)
+    above = _fewest_steps(-knots[s:][::-1], heights[s:][::-1], -ratios[s:][::-1], slack)
+    if below is None or above is None:
+        return ratios[1:]
+    inner = sorted({s, *below, *(m - j for j in above)} - {0, m})
+    return ratios[inner]
+
+
+def _fewest_steps(knots: Array, heights: Array, slopes: Array, slack: float) -> list[int] | None:
+    """Return the knots on the way with fewest steps from the last knot down to the first."""
+    from otspec.selection import loops  # imports Numba, if it is there
+
+    m = len(slopes)
+    if m == 0:
+        return []
+    plain = is_exact(knots) or not loops.HAS_NUMBA
+    step = loops.best_steps if plain else loops.fast_best_steps
+    sources = np.full(m + 1, m, dtype=object if plain else np.intp)
+    best = heights - 1
+    best[m] = heights[m]
+    # The slope of a step down from each knot; from the first there is none.
+    descents = np.concatenate([slopes[:1], slopes])
+    taken: list[Array] = []
+    while best[0] < heights[0] - slack:
+        if len(taken) == (m if is_exact(knots) else MOST_STEPS):
+            return None
+        best, source = step(knots, heights - slack, descents, best, sources)
+        taken.append(source)
+    way, knot = [], 0
+    for source in reversed(taken):
+        knot = int(source[knot])
+        way.append(knot)
+    return way

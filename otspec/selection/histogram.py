@@ -1,0 +1,84 @@
+"""Masses between thresholds on target/draft: two histograms, no sort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from otspec import ratios
+from otspec.arithmetic import Array, IntArray, is_exact, sums_by, zeros
+from otspec.distributions import Distribution
+
+OCTAVES = 8
+"""Equal bins cover target/draft from 2^−OCTAVES to 2^OCTAVES; the outermost are open-ended."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Bin j has thresholds[j−1] ≤ target/draft < thresholds[j].
+
+    Parameters
+    ----------
+    thresholds : ndarray, shape (t,)
+        Strictly increasing, at least 0.
+    """
+
+    thresholds: Array
+
+    def index(self, draft: Distribution, target: Distribution) -> IntArray:
+        """Return each token's bin, shape (n,); the last one for tokens that are not drafted."""
+        keys = ratios.target_to_draft(draft, target)
+        index: IntArray = np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
+        return index
+
+    def masses(self, draft: Distribution, target: Distribution) -> tuple[Array, Array]:
+        """Return the draft and the target mass in each bin, of the drafted tokens.
+
+        Parameters
+        ----------
+        draft, target : ndarray, shape (n,)
+            In the arithmetic of the thresholds.
+
+        Returns
+        -------
+        drafted, wanted : ndarray, shape (t + 1,)
+        """
+        from otspec.selection import loops
+
+        if loops.HAS_NUMBA and not is_exact(draft):
+            drafted, wanted = loops.fast_bin_masses(draft, target, self._ends, *self._cells)
+            return drafted, wanted
+        index, bins = self.index(draft, target), len(self.thresholds) + 1
+        wanted = np.where(draft > 0, target, draft)
+        if is_exact(draft):
+            return sums_by(index, draft, bins), sums_by(index, wanted, bins)
+        return np.bincount(index, draft, bins), np.bincount(index, wanted, bins)
+
+    @cached_property
+    def edges(self) -> tuple[Array, Array]:
+        """The lower and the upper edge of each bin, each of shape (t + 1,)."""
+        edges = np.concatenate([zeros(1, like=self.thresholds), self.thresholds, [np.inf]])
+        return edges[:-1], edges[1:]
+
+    @cached_property
+    def _ends(self) -> Array:
+        return np.append(self.thresholds, np.nan)
+
+    @cached_property
+    def _cells(self) -> tuple[IntArray, int]:
+        """Return, for each cell of leading bits, how many thresholds lie below; the first cell."""
+        from otspec.selection.loops import CELL_SHIFT
+
+        if not len(self.thresholds):
+            return np.zeros(1, dtype=np.intp), 0
+        ends = self.thresholds[[0, -1]].view(np.int64) >> CELL_SHIFT
+        floors = (np.arange(ends[0], ends[1] + 1) << CELL_SHIFT).view(np.float64)
+        return np.searchsorted(self.thresholds, floors, side="left"), int(ends[0])
+
+
+@lru_cache(maxsize=16)
+def equal_bins(count: int) -> Bins:
+    """Return bins of equal width in log₂(target/draft)."""
+    return Bins(np.exp2(np.linspace(-OCTAVES, OCTAVES, count + 1)[1:-1]))

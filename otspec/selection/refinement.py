@@ -1,0 +1,64 @@
+"""Thresholds that are refined until a bound on the loss is small enough; no sort."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.arithmetic import Array, Number, positive_part, sums_by
+from otspec.distributions import Distribution
+from otspec.selection.laws import SelectionLaw, clipped_law
+from otspec.selection.pools import by_thresholds
+
+
+def refined_thresholds(
+    draft: Distribution, target: Distribution, power: int, loss: Number
+) -> Array:
+    """Return thresholds on target/draft whose pools accept nearly the optimum.
+
+    Parameters
+    ----------
+    draft, target : ndarray, shape (n,)
+    power : int
+        Number of i.i.d. drafts, k.
+    loss : number
+        The most that the acceptance may be below the optimum. 0 is reached in exact arithmetic;
+        in floats the refinement ends where pools cannot be split.
+
+    Returns
+    -------
+    ndarray
+        Ascending.
+
+    Notes
+    -----
+    Every knot is a cut, so that the best of them bounds the optimum. What the acceptance is
+    below that bound falls to the pools (see :func:`losses`); each pool that loses is split at
+    its own slope, which lies strictly between its ratios.
+    """
+    thresholds, pools_before = draft[:0], 0
+    while True:
+        pools = by_thresholds(draft, target, thresholds)
+        law = clipped_law(pools, pools.knots**power)
+        lost = losses(draft, target, law)
+        if lost.sum() <= loss or len(pools.draft) == pools_before:
+            return thresholds
+        pools_before = len(pools.draft)
+        worst = np.argsort(-lost, kind="stable")
+        # The fewest pools without which what is left is at most half of what may be lost.
+        rest = lost.sum() - np.cumsum(lost[worst])
+        split = worst[: int(np.argmax(2 * rest <= loss)) + 1]
+        thresholds = np.union1d(thresholds, law.slopes[split[lost[split] > 0]])
+
+
+def losses(draft: Distribution, target: Distribution, law: SelectionLaw) -> Array:
+    """Return what each pool loses against the bound of the best knot, shape (m,).
+
+    Below the cut a pool could accept all its target mass, above it all that is selected.
+    """
+    pools, drafted = law.pools, draft > 0
+    index = pools.index[drafted]
+    excess = law.slopes[index] * draft[drafted] - target[drafted]
+    lost: Array = sums_by(
+        index, positive_part(np.where(index < law.cut, -excess, excess)), len(pools.draft)
+    )
+    return lost
