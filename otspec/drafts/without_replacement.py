@@ -116,6 +116,27 @@ class WithoutReplacement(SingleDraftLaw):
         return race.arrivals(rng, self.draft.astype(float), self.k, size)
 
 
+def inside_pairs(draft: Distribution) -> Array:
+    """Return P(two distinct drafts are inside the first j + 1 tokens, one of them token j).
+
+    Their sums are the probabilities to be inside a prefix; here all terms are positive, so that
+    each difference keeps its digits: p(y) Σ_{x before y} p(x) (1/(1−p(x)) + 1/(1−p(y))).
+
+    Parameters
+    ----------
+    draft : ndarray, shape (n,)
+        The draft distribution, in the order of the prefixes.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
+    light, heavy, others = _light_odds(draft)
+    pairs: Array = draft * prefix_sums(light)[:-1]
+    pairs[heavy + 1 :] += draft[heavy + 1 :] / others * draft[heavy]
+    return pairs + draft * (prefix_sums(draft)[:-1] / complement(draft))
+
+
 def mass_left(descending: Array, drawn: IntArray) -> Array:
     """Return the mass off the drawn ranks, row by row: (n,), (m, i) -> (m,).
 

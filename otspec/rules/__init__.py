@@ -7,6 +7,7 @@ from otspec.rules.maximal_coupling import MaximalCoupling
 from otspec.rules.naive_sampling import NaiveSampling
 from otspec.rules.planned import PlannedRule
 from otspec.rules.pooled import PooledSelection
+from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
 from otspec.rules.recursive_rejection import RecursiveRejection
 from otspec.rules.recursive_rejection_without_replacement import (
     RecursiveRejectionWithoutReplacement,
@@ -33,6 +34,7 @@ __all__ = [
     "PairRule",
     "PlannedRule",
     "PooledSelection",
+    "PooledSelectionWithoutReplacement",
     "RecursiveRejection",
     "RecursiveRejectionWithoutReplacement",
     "Rule",

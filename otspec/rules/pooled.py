@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
-from otspec.distributions import Distribution, DistributionLike, as_k, as_pair, normalised
-from otspec.drafts.contract import inverted
-from otspec.rules.contract import PairRule, acceptance_chance
+from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.distributions import DistributionLike, as_k, as_pair
+from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.fewest import fewest_thresholds
 from otspec.selection.laws import SelectionLaw, clipped_law
@@ -21,7 +19,7 @@ from otspec.selection.refinement import losses, refined_thresholds
 
 
 @dataclass(frozen=True, eq=False)
-class PooledSelection(PairRule):
+class PooledSelection(BarrierRule):
     """Select a draft from the highest group of pools that holds one, then couple maximally.
 
     Pools are stretches of tokens of ascending target/draft. A uniform number decides which of
@@ -125,32 +123,7 @@ class PooledSelection(PairRule):
 
     @cached_property
     def _barriers(self) -> Barriers:
-        wanted = self._wanted
-        return find_barriers(wanted.pools.knots, wanted.slopes, wanted.tight, power=self.k)
-
-    @property
-    def knots(self) -> Array:
-        """Draft mass below each boundary of the m pools, shape (m + 1,): from 0 to 1."""
-        return self._wanted.pools.knots
-
-    @property
-    def pool(self) -> Array:
-        """Each token's pool, shape (n,): 0 to m − 1, by ascending target/draft."""
-        return self._wanted.pools.index
-
-    @property
-    def lifetimes(self) -> Array:
-        """Below which uniform number each knot is a barrier, shape (m + 1,): 0 to 1, or infinity.
-
-        At the cut and at both ends it is infinity.
-        """
-        return self._barriers.lifetimes
-
-    @cached_property
-    def law_of_selection(self) -> Distribution:
-        """The law b of the selected draft, shape (n,)."""
-        law: Distribution = self._barriers.slopes[self.pool] * self.draft
-        return law
+        return find_barriers(self._wanted, power=self.k)
 
     def loss_bound(self) -> Number:
         """Return how far the acceptance is below the optimum at most, from the knots alone."""
@@ -184,72 +157,7 @@ class PooledSelection(PairRule):
         )
         return as_number(hits, like=self.draft)
 
-    def _coupled(self) -> Number:
-        # The law that was wanted: the one that is had differs by rounding, and takes longer.
-        wanted = self._wanted
-        coupled: Number = np.minimum(wanted.slopes[self.pool] * self.draft, self.target).sum()
-        return coupled
-
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
-        joint = zeros((self.k + 1, len(self.target)), like=self.target)
-        for i, selected in enumerate(self._selection(x)):
-            joint[i, x[i]] = selected * self._chance(x[i])
-        rest = 1 - joint.sum()
-        joint[self.k] = max(rest, rest * 0) * normalised(self._residual, self.target)
-        return joint
-
-    def _selection(self, x: tuple[int, ...]) -> Array:
-        """Return with what probability each draft is selected, shape (k,)."""
-        pools = self.pool[list(x)]
-        selection = zeros(self.k, like=self.draft)
-        for lowest, span in self._top_groups(int(pools.max())):
-            inside = pools >= lowest
-            selection[inside] += span / int(inside.sum())
-        return selection
-
-    def _top_groups(self, top: int) -> Iterator[tuple[int, Number]]:
-        """Yield where the group of pool ``top`` begins, and for how much of the uniform number."""
-        lifetimes, shorter = self._descent
-        one = as_number(1, like=self.draft)
-        now, knot = one - one, top
-        while now < one:
-            end = min(lifetimes[knot], one)
-            if end > now:
-                yield knot, end - now
-                now = end
-            knot = shorter[knot]
-
-    @cached_property
-    def _descent(self) -> tuple[list[Number], list[int]]:
-        """Return the lifetimes, and for each knot the nearest lower one that lives longer."""
-        lifetimes = self.lifetimes.tolist()
-        longer = [0] * len(lifetimes)
-        for j in range(1, len(lifetimes)):
-            i = j - 1
-            while lifetimes[i] <= lifetimes[j] and i:
-                i = longer[i]
-            longer[j] = i
-        return lifetimes, longer
-
-    @cached_property
-    def _residual(self) -> Array:
-        return positive_part(self.target - self.law_of_selection)
-
-    @cached_property
-    def _cumulative_residual(self) -> Array:
-        return np.cumsum(normalised(self._residual, self.target).astype(float))
-
-    def _chance(self, token: int) -> Number:
-        return acceptance_chance(self.target[token], self.law_of_selection[token])
-
-    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        pools = [int(self.pool[token]) for token in x]
-        lifetimes, longer = self._descent
-        uniform, knot = rng.random(), max(pools)
-        while lifetimes[knot] <= uniform:
-            knot = longer[knot]
-        group = [token for token, pool in zip(x, pools, strict=True) if pool >= knot]
-        selected = group[int(rng.random() * len(group))]
-        if rng.random() < self._chance(selected):
-            return selected
-        return int(inverted(self._cumulative_residual, rng.random(1))[0])
+    def _shares(self, x: tuple[int, ...], lowest: int, end: int) -> Array:  # noqa: ARG002
+        inside = [pool >= lowest for pool in self._pool_of(x)]
+        share = as_number(1, like=self.draft) / sum(inside)
+        return np.array([share if among else share * 0 for among in inside])

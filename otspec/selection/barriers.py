@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, as_number, is_exact
+from otspec.selection.laws import SelectionLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,31 +40,24 @@ class Barriers:
     spans: Array
 
 
-def find_barriers(
-    knots: Array, slopes: Array, tight: Array, *, power: int = 0, heights: Array | None = None
-) -> Barriers:
-    """Return barriers whose law has the given slopes.
+def find_barriers(law: SelectionLaw, *, power: int = 0, masses: Array | None = None) -> Barriers:
+    """Return barriers that select with the given law.
 
     Parameters
     ----------
-    knots : ndarray, shape (m + 1,)
-        Draft mass below each boundary of pools.
-    slopes : ndarray, shape (m,)
-        The law that is wanted over the draft mass, pool by pool: feasible, and non-decreasing
-        between tight knots.
-    tight : ndarray of bool, shape (m + 1,)
-        Where the law's cumulative mass equals the probability that all drafts are below.
+    law : SelectionLaw
     power : int
-        That probability is knots ** power; or 0, if ``heights`` gives it.
-    heights : ndarray, shape (m + 1,), optional
-        The probability that all drafts are below each knot: convex over the knots.
+        The probability that all drafts are below a knot is knots ** power; or 0, if ``masses``
+        gives its differences.
+    masses : ndarray, shape (m,), optional
+        By how much that probability rises from knot to knot, as a convex curve over the knots.
 
     Returns
     -------
     Barriers
-        Its slopes are those that its lifetimes have, which are the given ones exactly in exact
+        Its slopes are those that its lifetimes have, which are the law's exactly in exact
         arithmetic. In floats each is a sum of positive products, so that it keeps its relative
-        accuracy; it may differ from the given one by rounding.
+        accuracy; it may differ from the law's by rounding.
 
     Notes
     -----
@@ -71,7 +65,9 @@ def find_barriers(
     """
     from otspec.selection import loops  # imports Numba, if it is there
 
-    arrays = [knots, knots if heights is None else heights, slopes, tight]
+    knots, widths = law.pools.knots, law.pools.draft
+    rising = widths if masses is None else masses
+    arrays = [knots, widths, rising, law.slopes, law.tight]
     ids, one = np.arange(len(knots)), as_number(1, like=knots)
     run: Callable[..., tuple[Array, ...]] = loops.fast_burn
     if is_exact(knots) or not loops.HAS_NUMBA:
@@ -79,8 +75,12 @@ def find_barriers(
         ids, run = ids.astype(object), loops.burn
         arrays = [values.astype(object) for values in arrays]
     lifetimes, totals, starts, ends, spans = run(*arrays, ids, power, one)
-    lifetimes[tight] = np.inf
-    groups = starts.astype(np.intp), ends.astype(np.intp), spans.astype(knots.dtype)
+    lifetimes[law.tight] = np.inf
+    slopes = totals[: len(widths)]
     return Barriers(
-        lifetimes.astype(knots.dtype), totals[: len(slopes)].astype(knots.dtype), *groups
+        lifetimes.astype(knots.dtype),
+        slopes.astype(knots.dtype),
+        starts.astype(np.intp),
+        ends.astype(np.intp),
+        spans.astype(knots.dtype),
     )

@@ -61,16 +61,15 @@ def power_slope(low: Any, high: Any, power: int) -> Any:
     return total
 
 
-@jitable
-def chord(knots: Array, heights: Array, power: int, i: int, j: int) -> Any:
-    """Return the slope between knots i < j of u^power, or of ``heights`` where power is 0."""
-    if power == 0:
-        return (heights[j] - heights[i]) / (knots[j] - knots[i])
-    return power_slope(knots[i], knots[j], power)
-
-
 def burn(
-    knots: Array, heights: Array, slopes: Array, tight: Array, ids: Array, power: int, one: Number
+    knots: Array,
+    widths: Array,
+    masses: Array,
+    slopes: Array,
+    tight: Array,
+    ids: Array,
+    power: int,
+    one: Number,
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Run the barriers' process from time 0 to 1.
 
@@ -80,8 +79,10 @@ def burn(
 
     Parameters
     ----------
-    knots, heights : ndarray, shape (m + 1,)
-        Their type is that of all numbers here: float64, or object.
+    knots : ndarray, shape (m + 1,)
+        Its type is that of all numbers here: float64, or object.
+    widths, masses : ndarray, shape (m,)
+        Per pool, the differences of the knots, and of the curve that the chords span.
     slopes : ndarray, shape (m,)
         Of the law that is wanted, non-decreasing between tight knots.
     tight : ndarray of bool, shape (m + 1,)
@@ -89,7 +90,7 @@ def burn(
     ids : ndarray, shape (m + 1,)
         0 to m, in the type that counts are kept in: integer, or object.
     power : int
-        As for :func:`chord`.
+        The curve is knots ** power; or 0, to go by the masses alone.
     one : number
         1 in the arithmetic of the knots.
 
@@ -114,9 +115,11 @@ def burn(
     rises = np.full(2 * m, zero, knots.dtype)
     births = rises.copy()
     spans = np.full(2 * m, one, knots.dtype)
+    width, mass = rises.copy(), rises.copy()
     for j in range(m):
         starts[j], ends[j] = j, j + 1
-        rises[j] = chord(knots, heights, power, j, j + 1)
+        width[j], mass[j] = widths[j], masses[j]
+        rises[j] = power_slope(knots[j], knots[j + 1], power) if power else mass[j] / width[j]
 
     kinks = np.full(m + 1, zero, knots.dtype)
     since, rates, deaths = kinks.copy(), kinks.copy(), kinks + one
@@ -147,9 +150,14 @@ def burn(
         for c in (right[low], right[j]):
             spans[c] = now - births[c]
             heirs[c] = new
+            width[new] += width[c]
+            mass[new] += mass[c]
         right[low] = new
         starts[new], ends[new] = low, high
-        rises[new] = chord(knots, heights, power, low, high)
+        if power:
+            rises[new] = power_slope(knots[low], knots[high], power)
+        else:
+            rises[new] = mass[new] / width[new]
         births[new], spans[new] = now, one - now
         new += 1
         for i in (low, high):
