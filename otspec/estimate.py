@@ -1,4 +1,4 @@
-"""Numbers that were estimated by simulation, and say so."""
+"""Numbers that are not exact, and say so."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from otspec.arithmetic import Array
 
 
 class Estimate(float):
-    """A float that is the mean of a simulation, with its confidence interval.
+    """A float with an interval: the mean of a simulation, or a number between two bounds.
 
     Attributes
     ----------
     low, high : float
-        The interval, within [0, 1]: Maurer and Pontil's empirical Bernstein bound for independent
-        values in [0, 1], which holds at any sample size.
+        The interval, within [0, 1]. For a mean it is Maurer and Pontil's empirical Bernstein
+        bound for independent values in [0, 1], which holds at any sample size.
     confidence : float
-        The probability with which the interval covers the true value, at least.
+        The probability with which the interval covers the true value, at least; 1 for bounds.
     size : int
-        The number of independent values.
+        The number of independent values; 0 for bounds.
     """
 
     low: float
@@ -49,6 +49,14 @@ class Estimate(float):
         estimate.low = max(0.0, estimate - radius)
         estimate.high = min(1.0, estimate + radius)
         estimate.confidence, estimate.size = confidence, size
+        return estimate
+
+    @classmethod
+    def between(cls, low: float, high: float) -> Self:
+        """Return ``low`` as an estimate of a number that is certainly in the interval."""
+        estimate = cls(low)
+        estimate.low, estimate.high = float(low), float(high)
+        estimate.confidence, estimate.size = 1.0, 0
         return estimate
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from otspec.rules.naive_sampling import NaiveSampling
 from otspec.rules.planned import PlannedRule
 from otspec.rules.pooled import PooledSelection
 from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
+from otspec.rules.priority_mixture import PriorityMixture
 from otspec.rules.recursive_rejection import RecursiveRejection
 from otspec.rules.recursive_rejection_without_replacement import (
     RecursiveRejectionWithoutReplacement,
@@ -35,6 +36,7 @@ __all__ = [
     "PlannedRule",
     "PooledSelection",
     "PooledSelectionWithoutReplacement",
+    "PriorityMixture",
     "RecursiveRejection",
     "RecursiveRejectionWithoutReplacement",
     "Rule",

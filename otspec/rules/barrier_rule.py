@@ -8,21 +8,19 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, zeros
-from otspec.distributions import Distribution, normalised
-from otspec.drafts.contract import inverted
-from otspec.rules.contract import PairRule, acceptance_chance
+from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec.distributions import Distribution
+from otspec.rules.contract import PairRule
+from otspec.rules.selecting import SelectingRule
 from otspec.selection.barriers import Barriers
 from otspec.selection.laws import SelectionLaw
 
 
-class BarrierRule(PairRule):
+class BarrierRule(SelectingRule, PairRule):
     """Pools of ascending target/draft, and lifetimes of the knots between them.
 
     A uniform number decides which knots are barriers: those whose lifetime exceeds it. A draft is
-    selected among those above the highest barrier that has drafts above it. The selected token
-    has law b, so that accepting it with probability min(1, q/b), and drawing from (q − b)₊
-    otherwise, gives the target.
+    selected among those above the highest barrier that has drafts above it.
     """
 
     @cached_property
@@ -69,14 +67,6 @@ class BarrierRule(PairRule):
         wanted = self._wanted
         coupled: Number = np.minimum(wanted.slopes[self.pool] * self.draft, self.target).sum()
         return coupled
-
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
-        joint = zeros((self.k + 1, len(self.target)), like=self.target)
-        for i, selected in enumerate(self._selection(x)):
-            joint[i, x[i]] = selected * self._chance(x[i])
-        rest = 1 - joint.sum()
-        joint[self.k] = max(rest, rest * 0) * normalised(self._residual, self.target)
-        return joint
 
     def _selection(self, x: tuple[int, ...]) -> Array:
         """Return with what probability each draft is selected, shape (k,)."""
@@ -125,19 +115,8 @@ class BarrierRule(PairRule):
         pools: list[int] = self.pool.tolist()  # scalars of arrays are slow
         return pools
 
-    @cached_property
-    def _residual(self) -> Array:
-        return positive_part(self.target - self.law_of_selection)
-
-    @cached_property
-    def _cumulative_residual(self) -> Array:
-        return np.cumsum(normalised(self._residual, self.target).astype(float))
-
-    def _chance(self, token: int) -> Number:
-        return acceptance_chance(self.target[token], self.law_of_selection[token])
-
-    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        group, chance, accept = rng.random(3).tolist()
+    def _selected(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
+        group, chance = rng.random(2).tolist()
         lowest, end = self._group(max(self._pool_of(x)), group)
         shares = self._shares(x, lowest, end)
         selected = x[0]
@@ -147,9 +126,7 @@ class BarrierRule(PairRule):
             chance -= share
             if chance < 0:
                 break
-        if accept < self._chance(selected):
-            return selected
-        return int(inverted(self._cumulative_residual, rng.random(1))[0])
+        return selected
 
 
 def nearest_longer(lifetimes: list[Number]) -> list[int]:

@@ -15,6 +15,9 @@ from otspec.distributions import Distribution, as_k, as_pair, normalised
 from otspec.drafts import DraftLaw, named_law
 from otspec.drafts.contract import draw
 
+ENUMERATION_LIMIT = 20_000
+"""Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
+
 
 class Rule(ABC):
     """A rule turns k drafts into one token; every rule here makes it distributed as the target.

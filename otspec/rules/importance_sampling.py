@@ -23,11 +23,8 @@ from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
 from otspec.programs import TruncatedImportance
-from otspec.rules.contract import PairRule
+from otspec.rules.contract import ENUMERATION_LIMIT, PairRule
 from otspec.solvers import SolverName, solve
-
-ENUMERATION_LIMIT = 20_000
-"""Most draft tuples that :meth:`ImportanceSampling.acceptance` enumerates."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -161,3 +161,10 @@ class PooledSelection(BarrierRule):
         inside = [pool >= lowest for pool in self._pool_of(x)]
         share = as_number(1, like=self.draft) / sum(inside)
         return np.array([share if among else share * 0 for among in inside])
+
+    def _selected(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
+        pools = self._pool_of(x)
+        uniform, choice = rng.random(2).tolist()
+        lowest, _ = self._group(max(pools), uniform)
+        group = [token for token, pool in zip(x, pools, strict=True) if pool >= lowest]
+        return group[int(choice * len(group))]
