@@ -1,39 +1,21 @@
-"""The two loops that cannot be written as array operations.
+"""The loops that cannot be array operations: plain Python, and compiled for floats.
 
-Both run as plain Python, with fractions too. Where Numba is installed, floats go through the same
-source compiled: the same operations in the same order (no fast-math), so identical results.
-Importing this module imports Numba, so that it is imported where it is used.
+Importing this module imports Numba if it is there, so that it is imported where it is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number
+from otspec.selection import compiling
+from otspec.selection.compiling import compiled, jitable
 
-try:
-    import numba
-except ImportError:
-    numba = None
-
-Loop = TypeVar("Loop", bound=Callable[..., Any])
-
-HAS_NUMBA = numba is not None
+HAS_NUMBA = compiling.HAS_NUMBA
 CELL_SHIFT = 46
 """How many of a float's bits a cell leaves out: 64 cells an octave are left."""
-
-
-def jitable(function: Loop) -> Loop:
-    """Mark a function that compiled code may call; it stays callable from Python."""
-    if numba is None:
-        return function
-    from numba.extending import register_jitable
-
-    marked: Loop = register_jitable(function)
-    return marked
 
 
 @jitable
@@ -306,17 +288,6 @@ def best_steps(
             following[i] = best[a] - slopes[a] * (knots[a] - knots[i])
             source[i] = a
     return following, source
-
-
-def compiled(loop: Loop) -> Loop:
-    """Return a loop as machine code, kept on disk where there is a folder for it."""
-    if numba is None:
-        return loop
-    try:
-        fast: Loop = numba.njit(cache=True)(loop)
-    except RuntimeError:  # nowhere to keep it: compile in every process
-        fast = numba.njit(loop)
-    return fast
 
 
 fast_burn = compiled(burn)

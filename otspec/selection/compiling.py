@@ -1,0 +1,39 @@
+"""Numba where it is installed: machine code for the loops that cannot be array operations.
+
+The loops run as plain Python too. Compiled, they do the same operations in the same order (no
+fast-math), so that floats are identical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+try:
+    import numba
+except ImportError:
+    numba = None
+
+HAS_NUMBA = numba is not None
+Loop = TypeVar("Loop", bound=Callable[..., Any])
+
+
+def jitable(function: Loop) -> Loop:
+    """Mark a function that compiled code may call; it stays callable from Python."""
+    if numba is None:
+        return function
+    from numba.extending import register_jitable
+
+    marked: Loop = register_jitable(function)
+    return marked
+
+
+def compiled(loop: Loop) -> Loop:
+    """Return a loop as machine code, kept on disk where there is a folder for it."""
+    if numba is None:
+        return loop
+    try:
+        fast: Loop = numba.njit(cache=True)(loop)
+    except RuntimeError:  # nowhere to keep it: compile in every process
+        fast = numba.njit(loop)
+    return fast
