@@ -1,0 +1,238 @@
+"""Barriers: the law that lifetimes give is the one that was wanted, exactly and in floats."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+import numpy as np
+import pytest
+from instances import EPS, pairs
+
+from otspec.distributions import as_pair
+from otspec.selection import loops
+from otspec.selection.barriers import find_barriers
+from otspec.selection.laws import SelectionLaw, clipped_law
+from otspec.selection.loops import power_slope
+from otspec.selection.pools import by_token
+
+needs_numba = pytest.mark.skipif(not loops.HAS_NUMBA, reason="Numba is not installed")
+
+PLACES = 400
+ONE = 1 << PLACES
+"""1 in fixed point: integers count units of 2^−400, far below any difference that matters here."""
+
+
+def exact(values):
+    return np.array(values, dtype=object)
+
+
+def cumulative(masses):
+    return [masses[0] * 0, *accumulate(masses)]
+
+
+def clipped(draft, target, heights):
+    """The law that the package chooses; tight at the cut, and hardly elsewhere."""
+    pools = by_token(draft, target)
+    return clipped_law(pools, heights(pools.knots))
+
+
+def running_maximum(draft, target, heights):
+    """B = Q + the maximum of G − Q on the far side of the cut; tight wherever that is attained."""
+    pools = by_token(draft, target)
+    wanted, above = cumulative(pools.target.tolist()), heights(pools.knots).tolist()
+    excess = [g - q for g, q in zip(above, wanted, strict=True)]
+    s = excess.index(max(excess))
+    level = [max(excess[: j + 1] if j <= s else excess[j:]) for j in range(len(excess))]
+    reached = [q + lift for q, lift in zip(wanted, level, strict=True)]
+    tight = [lift == own for lift, own in zip(level, excess, strict=True)]
+    return SelectionLaw(pools, np.diff(exact(reached)), np.array(tight), s)
+
+
+def averaged(draft, target, heights):
+    """The mean of three chord interpolations of G, over random sets of knots: none in another."""
+    pools = by_token(draft, target)
+    m, rng = len(pools.draft), np.random.default_rng(len(draft))
+    kept = [[0, *(j for j in range(1, m) if rng.random() < 0.5), m] for _ in range(3)]
+    slopes = [exact(interpolated(pools.knots, heights(pools.knots), alive)) for alive in kept]
+    tight = [all(j in alive for alive in kept) for j in range(m + 1)]
+    return SelectionLaw(pools, sum(slopes) / 3 * pools.draft, np.array(tight), 0)
+
+
+LAWS = (clipped, running_maximum, averaged)
+CURVES = {f"u**{k}": lambda u, k=k: u**k for k in range(1, 7)} | {
+    "a mean of powers": lambda u: (u + u**3) / 2,
+    "two straight pieces": lambda u: np.maximum(u / 4, (4 * u - 1) / 3),
+}
+
+
+def found_barriers(seed, law, curve, count=96):
+    """Random exact laws of one sort beside G at the knots and the barriers."""
+    for pair in pairs(seed, count, most_tokens=8):
+        wanted = law(*as_pair(*pair), CURVES[curve])
+        heights = CURVES[curve](wanted.pools.knots)
+        found = find_barriers(wanted, masses=np.diff(heights))
+        yield wanted, heights, found
+
+
+def interpolated(knots, heights, alive):
+    """The slope in each pool of the chords between knots that are alive."""
+    slopes = []
+    for low, high in pairwise(alive):
+        rise = (heights[high] - heights[low]) / (knots[high] - knots[low])
+        slopes += [rise] * (high - low)
+    return slopes
+
+
+def integrated(knots, heights, lifetimes):
+    """The slopes that lifetimes give, integrated over the uniform number piece by piece."""
+    slopes, start = [Fraction(0)] * (len(knots) - 1), Fraction(0)
+    for end in sorted({Fraction(1), *(life for life in lifetimes if 0 < life < 1)}):
+        alive = [j for j, life in enumerate(lifetimes) if life >= end]  # from start to end
+        during = interpolated(knots, heights, alive)
+        slopes = [sofar + (end - start) * c for sofar, c in zip(slopes, during, strict=True)]
+        start = end
+    return slopes
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("law", LAWS)
+def test_lifetimes_give_exactly_the_slopes_that_are_wanted(law, curve):
+    mortal = 0
+    for wanted, heights, found in found_barriers(320, law, curve):
+        slopes, mortals = wanted.slopes.tolist(), found.lifetimes[~wanted.tight]
+        assert found.slopes.tolist() == slopes
+        assert integrated(wanted.pools.knots, heights, found.lifetimes) == slopes
+        assert (found.lifetimes[wanted.tight] == np.inf).all()
+        # Where G is straight on both sides of a knot, it need not die.
+        assert all(0 <= life < 1 or curve in ("u**1", "two straight pieces") for life in mortals)
+        mortal += len(mortals) > 0
+    assert mortal > 20 or (curve, law) == ("u**1", running_maximum)
+
+
+@pytest.mark.parametrize("k", range(1, 7))
+@pytest.mark.parametrize("law", LAWS)
+def test_a_power_is_as_good_as_its_differences(law, k):
+    for wanted, _, by_masses in found_barriers(320, law, f"u**{k}"):
+        by_power = find_barriers(wanted, power=k)
+        for name in ("lifetimes", "slopes", "starts", "ends", "spans"):
+            assert getattr(by_power, name).tolist() == getattr(by_masses, name).tolist()
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("law", LAWS)
+def test_groups_tile_the_knots_at_every_uniform_number(law, curve):
+    for wanted, _, found in found_barriers(321, law, curve):
+        capped = [min(life, Fraction(1)) for life in found.lifetimes]
+        groups = []
+        for start, end, span in zip(found.starts, found.ends, found.spans, strict=True):
+            born = max(capped[start + 1 : end], default=Fraction(0))
+            dies = min(capped[start], capped[end])
+            assert span == dies - born
+            groups += [(start, end, born, dies)] if span > 0 else []
+        times = sorted({Fraction(0), Fraction(1), *capped})
+        for now in ((a + b) / 2 for a, b in pairwise(times)):
+            there = sorted((start, end) for start, end, born, dies in groups if born < now < dies)
+            assert [0, *(end for _, end in there)] == [
+                *(start for start, _ in there),
+                len(wanted.masses),
+            ]
+
+
+ENDS = (0.0, 1e-300, 1e-12, 0.1, 0.5, np.nextafter(0.5, 1), 1 - 1e-12, np.nextafter(1, 0), 1.0)
+
+
+@pytest.mark.parametrize("k", [*range(1, 20), 31, 32, 63, 64])
+def test_the_slope_of_a_power_keeps_its_digits(k):
+    # Term by term at most about k + 2 log₂ k < 2k roundings by eps/2, and nothing cancels. Below
+    # the least normal number digits are lost, of terms that nobody will see.
+    lost = k * np.finfo(float).tiny
+    low, high = np.array([(a, b) for a in ENDS for b in ENDS if a <= b]).T
+    found = power_slope(low, high, k)
+    for a, b, slope in zip(low.tolist(), high.tolist(), found.tolist(), strict=True):
+        u, v = Fraction(a), Fraction(b)
+        true = k * u ** (k - 1) if u == v else (v**k - u**k) / (v - u)
+        assert power_slope(u, v, k) == true
+        assert power_slope(a, b, k) == slope
+        assert abs(slope - true) <= k * EPS * true + lost
+
+
+def fixed(value):
+    numerator, denominator = value.as_integer_ratio()
+    return numerator * ONE // denominator
+
+
+def shares(masses):
+    """Masses in fixed point, scaled to sum 1: exact distributions, as floats hardly are."""
+    exactly = [fixed(mass) for mass in masses.tolist()]
+    total = sum(exactly)
+    return [mass * ONE // total for mass in exactly]
+
+
+def powers(knots, k):
+    heights = [ONE] * len(knots)
+    for _ in range(k):
+        heights = [height * u >> PLACES for height, u in zip(heights, knots, strict=True)]
+    return heights
+
+
+def law_of_lifetimes(draft, lifetimes, k):
+    """What lifetimes give to each of the pools with these masses, in fixed point.
+
+    The chord between two barriers is there until the first of them dies, and from the time on
+    when the last knot between them has died; the chords that it replaced were there before.
+    """
+    masses, capped = shares(draft), np.minimum(lifetimes, 1.0)
+    knots = cumulative(masses)
+    heights = powers(knots, k)
+    law, chords = [0] * len(masses), [(0, len(masses), ONE, 0)]
+    while chords:
+        low, high, dies, slope = chords.pop()
+        inner = capped[low + 1 : high]
+        last = low + 1 + int(inner.argmax()) if inner.size else high
+        born = fixed(float(capped[last])) if inner.size else 0
+        rise = (heights[high] - heights[low]) * ONE // (knots[high] - knots[low])
+        slope += (dies - born) * rise >> PLACES
+        if inner.size:
+            chords += [(low, last, born, slope), (last, high, born, slope)]
+        else:
+            law[low] = slope * masses[low] >> PLACES
+    return law
+
+
+def ideal_law(draft, target, k):
+    """The clipped law of pools by ascending ratio, in fixed point: its two slopes are tangents."""
+    p, q = shares(draft), shares(target)
+    knots, wanted = cumulative(p), cumulative(q)
+    excess = [g - mass for g, mass in zip(powers(knots, k), wanted, strict=True)]
+    most = max(excess)
+    s, m = excess.index(most), len(p)
+    low = min(((most + wanted[j]) * ONE // knots[j] for j in range(1, s + 1)), default=0)
+    left = ((ONE - most - wanted[j]) * ONE // (ONE - knots[j]) for j in range(s, m))
+    high = max(left, default=low)
+    pairs_ = zip(p, q, strict=True)
+    return [min(max(b, low * a >> PLACES), high * a >> PLACES) for a, b in pairs_]
+
+
+def distance(law, fixed_law):
+    """Total variation."""
+    apart = sum(abs(fixed(mass) - own) for mass, own in zip(law.tolist(), fixed_law, strict=True))
+    return apart / ONE / 2
+
+
+def heavy_pools(n, seed, spread):
+    rng = np.random.default_rng(seed)
+    draft = np.exp(rng.uniform(-spread, 0, n))
+    return by_token(*as_pair(draft, draft * np.exp(rng.standard_normal(n)), normalize=True))
+
+
+def test_fixed_point_is_as_good_as_fractions():
+    pools = heavy_pools(12, seed=0, spread=np.log(1e12))
+    lifetimes = find_barriers(clipped_law(pools, pools.knots**5), power=5).lifetimes
+    masses = [Fraction(mass, ONE) for mass in shares(pools.draft)]
+    masses[-1] += 1 - sum(masses)
+    knots = exact(cumulative(masses))
+    slopes = integrated(knots, knots**5, [Fraction(min(life, 1.0)) for life in lifetimes])
+    found = law_of_lifetimes(pools.draft, lifetimes, 5)
+    for slope, mass, own in zip(slopes, masses, found, strict=True):
+        assert abs(slope * mass - Fraction(own, ONE)) < Fraction(1, 2**300)

@@ -1,0 +1,274 @@
+"""Laws of the selected draft: feasible for every token set, optimal, and their losses exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+import numpy as np
+import oracles
+import pytest
+from instances import EPS, HEAVY_DRAFTS, KINDS, pairs, weights
+
+import otspec
+from otspec.distributions import as_pair
+from otspec.rules import PooledSelection
+from otspec.selection.laws import clipped_law
+from otspec.selection.pools import by_bins, by_thresholds, by_token
+from otspec.selection.refinement import losses, refined_thresholds
+
+
+def instances(seed, count, most_tokens=6, most_drafts=4):
+    """Exact pairs beside a k, all kinds with all ks."""
+    for index, pair in enumerate(pairs(seed, count, most_tokens)):
+        yield *as_pair(*pair), 1 + index // len(KINDS) % most_drafts
+
+
+def partitions(draft, target, rng):
+    """A pool per ratio, one pool, bins, and pools between random ones of the ratios."""
+    ratios = sorted({q / p for p, q in zip(draft, target, strict=True) if p > 0})
+    some = [ratio for ratio in ratios if rng.random() < 0.4]
+    yield by_token(draft, target)
+    yield by_thresholds(draft, target, draft[:0])
+    yield by_bins(draft, target, 5)
+    yield by_thresholds(draft, target, np.array(some, dtype=object))
+
+
+def laws(seed, count, **sizes):
+    """Exact instances beside their pools of every sort and the clipped law."""
+    rng = np.random.default_rng(seed)
+    for draft, target, k in instances(seed, count, **sizes):
+        for pools in partitions(draft, target, rng):
+            yield draft, target, k, clipped_law(pools, pools.knots**k)
+
+
+def cumulative(masses):
+    return [Fraction(0), *accumulate(masses)]
+
+
+def by_tokens(draft, law):
+    """The law of selection of each token."""
+    return law.slopes[law.pools.index] * draft
+
+
+def overlap(first, second):
+    return sum(map(min, first, second))
+
+
+def assert_convex_between_tight_knots(law):
+    for j, (before, after) in enumerate(pairwise(law.slopes), start=1):
+        assert law.tight[j] or before <= after
+
+
+def test_the_law_is_feasible_for_every_token_set():
+    tables = {}
+    for draft, _, k, law in laws(310, 160, most_tokens=5):
+        key = (*draft, k)
+        if key not in tables:
+            table = oracles.iid_table(draft.tolist(), k)
+            tables[key] = oracles.inside_every_set(table, len(draft))
+        selected = by_tokens(draft, law).tolist()
+        assert min(selected) >= 0
+        assert sum(selected) == 1
+        for mask, inside in enumerate(tables[key]):
+            assert sum(selected[token] for token in oracles.members(mask)) >= inside
+
+
+def test_it_is_convex_between_its_tight_knots_where_it_equals_the_inside_mass():
+    between = 0
+    for _, _, k, law in laws(311, 400):
+        reached = cumulative(law.masses)
+        equal = [mass == u**k for mass, u in zip(reached, law.pools.knots, strict=True)]
+        assert law.tight.dtype == bool
+        assert all(law.tight[[0, law.cut, -1]])
+        assert_convex_between_tight_knots(law)
+        if k > 1:
+            assert law.tight.tolist() == equal
+        else:  # then every law is the draft, and all knots would do
+            assert all(equal)
+        between += not all(law.tight)
+    assert between > 200
+
+
+def test_pool_by_pool_it_is_at_least_the_target_below_the_cut_and_at_most_above():
+    for _, _, k, law in laws(312, 400):
+        wanted, heights = cumulative(law.pools.target), law.pools.knots**k
+        excess = [g - q for g, q in zip(heights, wanted, strict=True)]
+        assert excess[law.cut] == max(excess)
+        assert (law.masses >= law.pools.target)[: law.cut].all()
+        assert (law.masses <= law.pools.target)[law.cut :].all()
+
+
+def test_with_a_pool_per_ratio_it_clips_the_ratios_and_is_optimal():
+    for draft, target, k in instances(313, 400):
+        pools = by_token(draft, target)
+        law = clipped_law(pools, pools.knots**k)
+        ratios = pools.target / pools.draft
+        # Two slopes, whatever the number of pools; the target's ratios in between.
+        assert (law.slopes == ratios.clip(law.slopes[0], law.slopes[-1])).all()
+        best = oracles.optimum(oracles.iid_table(draft.tolist(), k), target.tolist())
+        assert overlap(by_tokens(draft, law), target) == best
+        assert losses(draft, target, law).sum() == 0
+
+
+def test_losses_are_exactly_what_is_missing_to_the_bound_of_the_best_knot():
+    lost_something = 0
+    for draft, target, k, law in laws(314, 300):
+        wanted, heights = cumulative(law.pools.target), law.pools.knots**k
+        bound = min(q + 1 - g for q, g in zip(wanted, heights, strict=True))
+        accepted = overlap(by_tokens(draft, law), target)
+        lost = losses(draft, target, law)
+        assert lost.min() >= 0
+        assert lost.sum() == bound - accepted
+        optimum = otspec.optimal_acceptance(otspec.IID(draft, k), target).acceptance
+        assert optimum - accepted <= lost.sum()
+        lost_something += lost.sum() > 0
+    assert lost_something > 300
+
+
+def convex_heights(rng, knots):
+    """A random convex function over the knots from 0 to 1, with straight pieces."""
+    rises = sorted(int(rise) for rise in rng.integers(0, 4, len(knots) - 1))
+    rises[-1] += 1
+    heights = cumulative(rise * width for rise, width in zip(rises, np.diff(knots), strict=True))
+    return np.array([height / heights[-1] for height in heights], dtype=object)
+
+
+def test_any_convex_heights_will_do():
+    rng = np.random.default_rng(315)
+    for draft, target, _ in instances(315, 400, most_tokens=8):
+        for pools in partitions(draft, target, rng):
+            heights = convex_heights(rng, pools.knots)
+            law = clipped_law(pools, heights)
+            reached, wanted = cumulative(law.masses), cumulative(pools.target)
+            assert reached[-1] == 1
+            assert (reached >= heights).all()
+            assert (reached == heights)[law.tight].all()
+            assert_convex_between_tight_knots(law)
+            bound = min(q + 1 - g for q, g in zip(wanted, heights, strict=True))
+            # Whole pools need not know of the ratios inside them.
+            assert overlap(law.masses, pools.target) == bound
+
+
+def test_more_ratios_in_a_pool_cost_no_more_than_their_spread():
+    # Below the cut the one pool must give its highest ratio, or what feasibility leaves.
+    draft, target = as_pair(["1/4", "1/4", "1/2"], ["0", "1/16", "15/16"])
+    pools = by_thresholds(draft, target, np.array([Fraction(1)], dtype=object))
+    law = clipped_law(pools, pools.knots**2)
+    # G = 1/4 at the knot 1/2; Q = 1/16 there: the cut, and B = G.
+    assert law.cut == 1
+    assert law.masses.tolist() == [Fraction(1, 4), Fraction(3, 4)]
+    assert law.slopes.tolist() == [Fraction(1, 2), Fraction(3, 2)]
+    assert overlap(by_tokens(draft, law), target) == Fraction(1, 16) + Fraction(3, 4)
+    assert losses(draft, target, law).tolist() == [0, 0]
+
+
+def float_laws(draft, target, k):
+    for pools in (by_token(draft, target), by_bins(draft, target, 16)):
+        yield clipped_law(pools, pools.knots**k)
+
+
+@pytest.mark.parametrize("k", [1, 2, 8, 64])
+@pytest.mark.parametrize("target", ["uniform", "equal", "reversed", "certain"])
+@pytest.mark.parametrize("draft", HEAVY_DRAFTS)
+def test_floats_of_very_different_sizes(draft, target, k):
+    draft = np.array(draft)
+    n = len(draft)
+    shapes = {
+        "uniform": np.full(n, 1 / n),
+        "equal": draft,
+        "reversed": draft[::-1],
+        "certain": np.eye(n)[0],
+    }
+    p, q = as_pair(draft, shapes[target])
+    # B and G have errors of n roundings and of k of them; sums of n terms.
+    error = (k + 2) * (n + 2) * EPS
+    optimum = otspec.optimal_acceptance(otspec.IID(p, k), q).acceptance
+    for law in float_laws(p, q, k):
+        selected = by_tokens(p, law)
+        assert (selected >= 0).all()
+        assert abs(selected.sum() - 1) <= error
+        assert (np.cumsum(law.masses) >= law.pools.knots[1:] ** k - error).all()
+        assert_convex_between_tight_knots_within(law, error)
+        lost = losses(p, q, law).sum()
+        assert -error <= optimum - overlap(selected, q) <= lost + error
+
+
+def assert_convex_between_tight_knots_within(law, error):
+    """Moving ``error`` of mass would mend what slopes fall by."""
+    fall = np.maximum(law.slopes[:-1] - law.slopes[1:], 0)
+    mass = fall * np.minimum(law.pools.draft[:-1], law.pools.draft[1:])
+    assert (mass[~law.tight[1:-1]] <= error).all()
+
+
+def heavy_pair(n, seed):
+    draft, noise = np.random.default_rng(seed).standard_normal((2, n))
+    return as_pair(np.exp(3 * draft), np.exp(2.7 * draft + noise), normalize=True)
+
+
+@pytest.mark.parametrize("k", [1, 4, 64])
+def test_floats_at_the_largest_vocabularies(k):
+    p, q = heavy_pair(262_144, seed=k)
+    optimum = otspec.optimal_acceptance(otspec.IID(p, k), q).acceptance
+    # Cumulative sums of n terms up to 1, the k-th power of one of them.
+    error = (k + 2) * len(p) * EPS
+    fine, coarse = float_laws(p, q, k)
+    assert abs(optimum - overlap(by_tokens(p, fine), q)) <= error
+    lost = losses(p, q, coarse).sum()
+    assert -error <= optimum - overlap(by_tokens(p, coarse), q) <= lost + error
+    assert lost < 0.1
+
+
+def test_refinement_loses_at_most_what_it_may():
+    for draft, target, k in instances(316, 160):
+        optimum = otspec.optimal_acceptance(otspec.IID(draft, k), target).acceptance
+        ratios = {q / p for p, q in zip(draft, target, strict=True) if p > 0}
+        for loss in (Fraction(0), Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 20)):
+            thresholds = refined_thresholds(draft, target, k, loss)
+            assert all(before < after for before, after in pairwise(thresholds))
+            pools = by_thresholds(draft, target, thresholds)
+            law = clipped_law(pools, pools.knots**k)
+            # Each threshold splits a pool.
+            assert len(pools.draft) == len(thresholds) + 1 <= len(ratios)
+            assert losses(draft, target, law).sum() <= loss
+            accepted = overlap(by_tokens(draft, law), target)
+            assert 0 <= optimum - accepted <= loss
+            rule = PooledSelection.within(draft, target, k, loss)
+            assert rule.pools.tolist() == thresholds.tolist()
+            assert rule.loss_bound() <= loss
+
+
+def test_a_loss_of_one_needs_no_threshold_and_none_at_all_is_optimal():
+    needed = 0
+    for draft, target, k in instances(317, 160):
+        assert len(refined_thresholds(draft, target, k, 1)) == 0
+        rule = PooledSelection.within(draft, target, k, 0)
+        law = otspec.IID(draft, k)
+        assert rule.acceptance() == otspec.optimal_acceptance(law, target).acceptance
+        needed += len(rule.pools) > 0
+    assert needed > 40
+
+
+@pytest.mark.parametrize("k", [2, 4, 16])
+def test_smaller_losses_take_more_pools(k):
+    draft, target = heavy_pair(20_000, seed=3)
+    optimum = otspec.optimal_acceptance(otspec.IID(draft, k), target).acceptance
+    counts = []
+    for loss in (0.1, 0.01, 1e-4, 1e-6):
+        rule = PooledSelection.within(draft, target, k, loss)
+        assert rule.loss_bound() <= loss
+        rounding = (k + 2) * len(draft) * EPS
+        assert -rounding <= optimum - rule.acceptance() <= loss + rounding
+        counts.append(len(rule.pools))
+    # Nothing says that fewer pools may not do for a smaller loss, but these are far apart.
+    assert counts[0] < counts[1] < counts[2] < counts[3] < len(draft) / 2
+
+
+def test_without_any_loss_floats_end_where_pools_cannot_be_split():
+    exact = [weights(np.random.default_rng(seed), 400, 60) for seed in (4, 5)]
+    draft, target = as_pair(*(np.array(masses, dtype=float) for masses in exact))
+    thresholds = refined_thresholds(draft, target, 3, 0.0)
+    assert (np.diff(thresholds) > 0).all()
+    rule = PooledSelection(draft, target, 3, thresholds)
+    best = otspec.optimal_acceptance(rule.law, target).acceptance
+    assert abs(rule.acceptance() - best) <= 5 * 400 * EPS
