@@ -1,4 +1,4 @@
-"""What a claim is, and what checking it returns: evidence or a counterexample, never a bare bool."""
+"""What a claim is, and what checking it returns: evidence, or a counterexample."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Search:
     seconds: float = 5.0
     instances: int = 1_000
     seed: int = 0
-    _began: float = field(default_factory=monotonic)
+    _began: float = field(default_factory=monotonic, init=False, repr=False)
 
     def every(
         self,

@@ -44,7 +44,9 @@ def _first_of_ties(draft: Exact, target: Exact) -> bool:
     )
 
 
-def random_pairs(seed: int, most_tokens: int = 4, fewest_tokens: int = 1) -> Iterator[dict[str, Any]]:
+def random_pairs(
+    seed: int, most_tokens: int = 4, fewest_tokens: int = 1
+) -> Iterator[dict[str, Any]]:
     """Yield random drafts and targets without end: dense, sparse, tied, equal, nearly certain."""
     rng = np.random.default_rng(seed)
     largest = 4.0

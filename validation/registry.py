@@ -9,7 +9,7 @@ from validation.claim import Claim
 
 PAPERS = {
     "spectr": "SpecTr: fast speculative decoding via optimal transport (2023)",
-    "canonical": "Multi-draft speculative sampling: canonical architectures and theoretical limits (2024)",
+    "canonical": "Multi-draft speculative sampling: canonical architectures and limits (2024)",
     "spechub": "SpecHub: provable acceleration to multi-draft speculative decoding (2024)",
     "block": "Optimal block-level draft verification for accelerating speculative decoding (2024)",
     "mcsd": "Multi-candidate speculative decoding (2024)",

@@ -1,0 +1,130 @@
+"""``python -m validation``: check the claims of the papers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from otspec.cli.output import print_json, print_table
+from validation import report
+from validation.claim import Search
+from validation.registry import PAPERS, all_claims
+from validation.running import Finding, check_claims
+
+RECORDED = Path(__file__).with_name("recorded.json")
+
+
+@click.command()
+@click.argument("identifiers", nargs=-1, metavar="[CLAIM]...")
+@click.option("--paper", "papers", multiple=True, type=click.Choice(list(PAPERS)))
+@click.option("--list", "listing", is_flag=True, help="Name the claims and check none.")
+@click.option("--budget", default=5.0, show_default=True, help="Seconds per claim.",
+              type=click.FloatRange(min=0, min_open=True))  # fmt: skip
+@click.option("--instances", default=1_000, show_default=True, help="Instances per claim.",
+              type=click.IntRange(min=1))  # fmt: skip
+@click.option("--jobs", default=2, show_default=True, help="Processes.",
+              type=click.IntRange(min=1))  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))
+@click.option("--json", "json_output", is_flag=True, help="Print JSON.")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a page.")
+@click.option("--errata", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write what is refuted, as Markdown.")  # fmt: skip
+@click.option("--record", is_flag=True, help="Record these verdicts as those to expect.")
+def main(
+    identifiers: tuple[str, ...],
+    papers: tuple[str, ...],
+    listing: bool,
+    budget: float,
+    instances: int,
+    jobs: int,
+    seed: int,
+    json_output: bool,
+    html: Path | None,
+    errata: Path | None,
+    record: bool,
+) -> None:
+    """Check the claims of the papers, as printed and as corrected.
+
+    All claims, those of a --paper, or single ones, such as: python -m validation spechub.thm4
+
+    The exit status is 1 if a verdict differs from the recorded one.
+    """
+    chosen = _chosen(identifiers, papers)
+    if listing:
+        print_table(("claim", "where"), [(name, all_claims()[name].where) for name in chosen])
+        return
+    search = Search(budget, instances, seed)
+    findings = _with_progress(chosen, search, jobs)
+    if json_output:
+        print_json(report.as_json(findings))
+    else:
+        print_table(report.COLUMNS, [report.row(finding) for finding in findings], text=3)
+    if html:
+        html.write_text(report.as_html(findings), encoding="utf-8")
+    if errata:
+        errata.write_text(report.as_errata(findings), encoding="utf-8")
+    if record:
+        _record(findings)
+    sys.exit(_compare(findings))
+
+
+def _chosen(identifiers: tuple[str, ...], papers: tuple[str, ...]) -> list[str]:
+    claims = all_claims()
+    unknown = [name for name in identifiers if name not in claims]
+    if unknown:
+        raise click.BadParameter(
+            f"{unknown[0]!r} is no claim: --list names them", param_hint="CLAIM"
+        )
+    if not identifiers and not papers:
+        return list(claims)
+    return [name for name, each in claims.items() if name in identifiers or each.paper in papers]
+
+
+def _with_progress(chosen: list[str], search: Search, jobs: int) -> list[Finding]:
+    """Check the claims and return the findings in the order of the registry."""
+    columns = (
+        TextColumn("checking claims"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    found: dict[str, Finding] = {}
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("claims", total=len(chosen))
+        for finding in check_claims(chosen, search, jobs=jobs):
+            found[finding.id] = finding
+            progress.advance(task)
+    return [found[name] for name in chosen]
+
+
+def recorded() -> dict[str, dict[str, str]]:
+    """Return the recorded verdicts by claim."""
+    if not RECORDED.exists():
+        return {}
+    verdicts: dict[str, dict[str, str]] = json.loads(RECORDED.read_text(encoding="utf-8"))
+    return verdicts
+
+
+def _record(findings: list[Finding]) -> None:
+    verdicts = recorded() | {finding.id: finding.verdicts() for finding in findings}
+    kept = {name: verdicts[name] for name in all_claims() if name in verdicts}
+    RECORDED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def _compare(findings: list[Finding]) -> int:
+    """Say on standard error which verdicts are not as recorded; return the exit status."""
+    expected = recorded()
+    differing = [each for each in findings if each.verdicts() != expected.get(each.id)]
+    for finding in differing:
+        told = expected.get(finding.id, "nothing")
+        click.echo(f"{finding.id}: recorded is {told}, found {finding.verdicts()}", err=True)
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    main()
