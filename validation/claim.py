@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -161,11 +162,71 @@ class Search:
             try:
                 found = slack(**instance)
             except Fails as failure:
-                return Counterexample(dict(instance), failure.found, checked)
+                return _shrunk(dict(instance), failure.found, slack, checked)
             if found is not None:
                 checked += 1
                 worst = found if worst is None else min(worst, found)
         return Evidence(checked, worst, scope)
+
+
+def _shrunk(
+    instance: dict[str, Any], found: str, slack: Callable[..., Number | None], checked: int
+) -> Counterexample:
+    """Simplify a failing instance step by step while it fails."""
+    progress = True
+    while progress:
+        progress = False
+        for simpler in simpler_instances(instance):
+            try:
+                slack(**simpler)
+            except Fails as failure:
+                instance, found, progress = simpler, failure.found, True
+                break
+            except (ValueError, ZeroDivisionError):  # outside what the check takes
+                continue
+    return Counterexample(instance, found, checked)
+
+
+def simpler_instances(instance: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield instances with fewer drafts or tokens, or smaller weights; all well-founded.
+
+    Tuples of fractions that sum to 1 are distributions over one vocabulary; what else there is
+    stays as it is.
+    """
+    laws = {name: weights_of(value) for name, value in instance.items() if is_law(value)}
+    if isinstance(instance.get("k"), int) and instance["k"] > 1:
+        yield {**instance, "k": instance["k"] - 1}
+    sizes = {len(weights) for weights in laws.values()}
+    for token in range(max(sizes) if len(sizes) == 1 else 0):
+        fewer = {name: (*w[:token], *w[token + 1 :]) for name, w in laws.items()}
+        if all(map(sum, fewer.values())):
+            yield instance | {name: law_of(weights) for name, weights in fewer.items()}
+    for name, weights in laws.items():
+        for i, weight in enumerate(weights):
+            for smaller in sorted({0, 1, weight // 2, weight - 1} & set(range(weight))):
+                changed = (*weights[:i], smaller, *weights[i + 1 :])
+                if sum(changed):
+                    yield {**instance, name: law_of(changed)}
+
+
+def is_law(value: Any) -> bool:
+    """Whether a value of an instance is an exact distribution."""
+    return (
+        isinstance(value, tuple)
+        and all(isinstance(each, Fraction) for each in value)
+        and sum(value) == 1
+    )
+
+
+def weights_of(law: tuple[Fraction, ...]) -> tuple[int, ...]:
+    """Return the smallest whole numbers in proportion to a distribution."""
+    common = math.lcm(*(each.denominator for each in law))
+    return tuple(int(each * common) for each in law)
+
+
+def law_of(weights: tuple[int, ...]) -> tuple[Fraction, ...]:
+    """Return the distribution in proportion to whole numbers."""
+    return tuple(Fraction(weight, sum(weights)) for weight in weights)
 
 
 Check = Callable[[Search], Outcome]

@@ -1,0 +1,275 @@
+"""Facts beyond the papers: the cut formula, prefix rules, pooled selection, priority mixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import otspec
+from otspec.drafts import DraftLaw
+from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement, PriorityMixture
+from validation.claim import Check, Claim, Corrected, above, at_least, equal, law_of
+from validation.instances import Exact, cases, pairs
+from validation.oracles import ONE, bound, flow, laws, least_bound, subsets
+
+
+def cut_formula(draft: Exact, target: Exact, k: int) -> Fraction:
+    """The maximum flow is the least bound, for every law."""
+    worst = Fraction(0)
+    for law in laws(draft, target, k):
+        worst = equal(flow(law, target), least_bound(law, target), type(law).__name__)
+    return worst
+
+
+def ascending(draft: Exact, target: Exact) -> list[int]:
+    """Return the tokens by ascending target/draft, undrafted ones last."""
+    return sorted(
+        range(len(draft)), key=lambda y: target[y] / draft[y] if draft[y] else float("inf")
+    )
+
+
+def best_prefix(law: DraftLaw, target: Exact, order: list[int]) -> Fraction:
+    """Return the least bound among the prefixes of an order."""
+    return min(bound(law, target, order[:size]) for size in range(len(order) + 1))
+
+
+def prefix_of_iid(draft: Exact, target: Exact, k: int) -> Fraction:
+    """The best cut of i.i.d. drafts is a prefix."""
+    law = otspec.IID(draft, k)
+    return equal(best_prefix(law, target, ascending(draft, target)), least_bound(law, target))
+
+
+def prefix_of_distinct(draft: Exact, target: Exact, k: int) -> Fraction | None:
+    """The best cut of distinct drafts is a prefix."""
+    if sum(mass > 0 for mass in draft) < k:
+        return None
+    law = otspec.WithoutReplacement(draft, k)
+    return equal(best_prefix(law, target, ascending(draft, target)), least_bound(law, target))
+
+
+def prefix_of_hub(draft: Exact, target: Exact) -> Fraction | None:
+    """The best cut of the hub law is a prefix of the plain order of ratios."""
+    if sum(mass > 0 for mass in draft) < 2:
+        return None
+    law = otspec.Hub(draft)
+    return equal(best_prefix(law, target, ascending(draft, target)), least_bound(law, target))
+
+
+def prefix_after_hub(draft: Exact, target: Exact) -> Fraction | None:
+    """The best cut of the hub law is a prefix once the hub comes first."""
+    if sum(mass > 0 for mass in draft) < 2:
+        return None
+    law = otspec.Hub(draft)
+    order = [law.hub, *(y for y in ascending(draft, target) if y != law.hub)]
+    return equal(best_prefix(law, target, order), least_bound(law, target))
+
+
+def independent_pairs(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield two drafts and a target over four tokens: disjoint supports by size, then others."""
+    disjoint = sorted(product(range(1, 4), repeat=7), key=sum)
+    for x, y, a, b, *target in disjoint[:700]:
+        yield {
+            "first": law_of((0, 0, a, b)),
+            "second": law_of((x, y, 0, 0)),
+            "target": law_of((0, *target)),
+        }
+    rng = np.random.default_rng(seed)
+    while True:
+        weights = rng.integers(0, 7, (3, 4)) * rng.integers(0, 2, (3, 4))
+        weights[np.arange(3), rng.integers(0, 4, 3)] += 1
+        names = ("first", "second", "target")
+        yield {name: law_of(tuple(row)) for name, row in zip(names, weights.tolist(), strict=True)}
+
+
+def prefix_of_independent(first: Exact, second: Exact, target: Exact) -> Fraction:
+    """The best cut of two independent drafts is a prefix of q over the mean draft."""
+    law = otspec.Independent([first, second])
+    mean = tuple((a + b) / 2 for a, b in zip(first, second, strict=True))
+    return equal(best_prefix(law, target, ascending(mean, target)), least_bound(law, target))
+
+
+def halfplane_of_independent(first: Exact, second: Exact, target: Exact) -> Fraction:
+    """The best cut of two independent drafts is {q ≤ u p₁ + v p₂} with u = p₂(A), v = p₁(A)."""
+    law = otspec.Independent([first, second])
+    best = least_bound(law, target)
+    cut = next(tokens for tokens in subsets(law.n) if bound(law, target, tokens) == best)
+    u, v = (sum((draft[y] for y in cut), Fraction(0)) for draft in (second, first))
+    halfplane = [y for y in range(law.n) if target[y] <= u * first[y] + v * second[y]]
+    return equal(bound(law, target, halfplane), best, "bound of the half-plane")
+
+
+def lemma3_bound(draft: Exact, target: Exact, k: int) -> Fraction:
+    """SpecTr's upper bound is attained: its minimum over all sets is the maximum flow."""
+    law = otspec.IID(draft, k)
+    tuples, masses = law.tuples()
+    least = min(
+        sum((min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen), Fraction(0))
+        + sum(
+            min(mass, sum((target[y] for y in set(x) - set(chosen)), Fraction(0)))
+            for x, mass in zip(tuples.tolist(), masses, strict=True)
+        )
+        for chosen in subsets(len(draft))
+    )
+    return equal(least, flow(law, target))
+
+
+def pooled_is_optimal(draft: Exact, target: Exact, k: int) -> Fraction:
+    """Pooled selection is lossless and accepts the maximum flow, with both kinds of pools."""
+    best = flow(otspec.IID(draft, k), target)
+    for pools in ("tokens", "fewest"):
+        report = otspec.audit(PooledSelection(draft, target, k, pools))
+        equal(report.total_variation, 0, f"error of the output, pools={pools}")
+        equal(report.acceptance, best, f"acceptance, pools={pools}")
+    return Fraction(0)
+
+
+def any_pools_are_lossless(draft: Exact, target: Exact, k: int) -> Fraction:
+    """Any thresholds give a lossless rule, and a bound on what it loses."""
+    thresholds = (Fraction(1, 2), ONE, Fraction(7, 4))
+    rule = PooledSelection(draft, target, k, thresholds)
+    report = otspec.audit(rule)
+    equal(report.total_variation, 0, "error of the output")
+    lost = flow(rule.law, target) - report.acceptance
+    return at_least(rule.loss_bound(), lost, "bound on the loss")
+
+
+def lifetimes_end_before_one(draft: Exact, target: Exact, k: int) -> Fraction | None:
+    """Knots that are not tight die strictly before 1."""
+    finite = [life for life in PooledSelection(draft, target, k).lifetimes if life != np.inf]
+    if k == 1 or not finite:
+        return None
+    return above(ONE, max(finite), "1, against the last lifetime")
+
+
+def lifetimes_end_at_one(draft: Exact, target: Exact, k: int) -> Fraction | None:
+    """The last of the knots that are not tight dies exactly at 1."""
+    finite = [life for life in PooledSelection(draft, target, k).lifetimes if life != np.inf]
+    return equal(max(finite), 1, "last lifetime") if k > 1 and finite else None
+
+
+def two_distinct_drafts(draft: Exact, target: Exact) -> Fraction | None:
+    """Pooled selection of two distinct drafts is lossless and accepts the maximum flow."""
+    if sum(mass > 0 for mass in draft) < 2:
+        return None
+    report = otspec.audit(PooledSelectionWithoutReplacement(draft, target))
+    equal(report.total_variation, 0, "error of the output")
+    return equal(report.acceptance, flow(otspec.WithoutReplacement(draft, 2), target))
+
+
+def any_law_mixture(draft: Exact, target: Exact, k: int) -> Fraction:
+    """Two priority orders make a lossless rule between a known acceptance and a known bound."""
+    worst = ONE
+    for law in laws(draft, target, k):
+        rule = PriorityMixture(law, target, gap=0, most=2)
+        equal(otspec.audit(rule).total_variation, 0, "error of the output")
+        best = flow(law, target)
+        worst = min(worst, at_least(rule.bound, best), at_least(best, rule.mixture.accepted))
+    return worst
+
+
+def over_cases(slack: Any, ks: tuple[int, ...] = (1, 2, 3), most_tokens: int = 4) -> Check:
+    """Return a check over drafts, targets and numbers of drafts."""
+    scope = f"n <= {most_tokens}, k <= {max(ks)}"
+    return lambda search: search.every(cases(search.seed, ks, most_tokens), slack, scope=scope)
+
+
+def over_pairs(slack: Any, most_tokens: int = 5) -> Check:
+    """Return a check over drafts and targets."""
+    scope = f"n <= {most_tokens}"
+    return lambda search: search.every(pairs(search.seed, most_tokens), slack, scope=scope)
+
+
+def over_independent(slack: Any) -> Check:
+    """Return a check over two drafts of their own and a target."""
+    return lambda search: search.every(
+        independent_pairs(search.seed), slack, scope="n <= 4, two independent drafts"
+    )
+
+
+CLAIMS = (
+    Claim(
+        "beyond.cut",
+        "the cut formula",
+        r"$\alpha(P, q) = \min_A q(A) + 1 - P(\text{all drafts inside } A)$ for every draft law.",
+        over_cases(cut_formula, most_tokens=3),
+    ),
+    Claim(
+        "beyond.lemma3",
+        "SpecTr's lemma 3",
+        r"The upper bound $\bar\alpha_k$ of SpecTr's lemma 3 equals $\alpha_k$ for all p, q and k.",
+        over_cases(lemma3_bound, most_tokens=3),
+    ),
+    Claim(
+        "beyond.prefix_iid",
+        "the prefix rule, i.i.d. drafts",
+        "The best cut of i.i.d. drafts is a prefix of the tokens in ascending order of q/p.",
+        over_cases(prefix_of_iid),
+    ),
+    Claim(
+        "beyond.prefix_distinct",
+        "the prefix rule, distinct drafts",
+        "The best cut of distinct drafts is a prefix of the tokens in ascending order of q/p.",
+        over_cases(prefix_of_distinct, most_tokens=5),
+    ),
+    Claim(
+        "beyond.prefix_hub",
+        "the prefix rule, hub drafts",
+        "The best cut of SpecHub's drafts is a prefix of the tokens in ascending order of q/p.",
+        over_pairs(prefix_of_hub),
+        corrected=Corrected(
+            "It is a prefix of the order in which the hub comes first, then the others by q/p.",
+            over_pairs(prefix_after_hub),
+        ),
+    ),
+    Claim(
+        "beyond.prefix_independent",
+        "the prefix rule, independent drafts",
+        "The best cut of two independent drafts is a prefix in the order of $q/(p_1 + p_2)$.",
+        over_independent(prefix_of_independent),
+        corrected=Corrected(
+            r"It is a half-plane: $\{q \le u p_1 + v p_2\}$ with $u = p_2(A)$, $v = p_1(A)$ "
+            "of any best cut A.",
+            over_independent(halfplane_of_independent),
+        ),
+    ),
+    Claim(
+        "beyond.pooled",
+        "pooled selection",
+        "Pooled selection is exactly lossless and accepts the optimum, with a pool for every ratio "
+        "and with the fewest pools.",
+        over_cases(pooled_is_optimal, most_tokens=3),
+    ),
+    Claim(
+        "beyond.pooled_any",
+        "pooled selection, any pools",
+        "With any thresholds it is exactly lossless and loses at most its bound.",
+        over_cases(any_pools_are_lossless, most_tokens=3),
+    ),
+    Claim(
+        "beyond.lifetimes",
+        "pooled selection, the barriers' process",
+        "The last of the knots that are not tight dies exactly at time 1.",
+        over_cases(lifetimes_end_at_one, ks=(2, 3)),
+        corrected=Corrected(
+            "All of them die strictly before time 1.",
+            over_cases(lifetimes_end_before_one, ks=(2, 3)),
+        ),
+    ),
+    Claim(
+        "beyond.distinct",
+        "two distinct drafts",
+        "Pooled selection of two distinct drafts is exactly lossless and accepts the optimum.",
+        over_pairs(two_distinct_drafts, most_tokens=4),
+    ),
+    Claim(
+        "beyond.priorities",
+        "mixtures of priority orders",
+        "A mixture of priority orders is exactly lossless for any draft law, and its bound and its "
+        "acceptance enclose the optimum.",
+        over_cases(any_law_mixture, ks=(1, 2), most_tokens=3),
+    ),
+)
