@@ -94,6 +94,59 @@ def test_compare_can_be_restricted_to_one_law(capsys):
     assert [row["rule"] for row in rows] == ["optimum", "SpecHub"]
 
 
+EVERY_RULE = "k-sequential, recursive rejection, naive sampling and pooled selection"
+
+
+@pytest.mark.parametrize(
+    ("pair", "drafts", "clauses"),
+    [
+        (
+            (DRAFT, TARGET),
+            "iid",
+            [
+                "85.0% can be accepted (iid drafts)",
+                "pooled selection attains it",
+                "the best of the other rules, k-sequential, accepts 81.5%",
+            ],
+        ),
+        (
+            (DRAFT, TARGET),
+            "without-replacement",
+            [
+                "100.0% can be accepted (without-replacement drafts)",
+                "the best rule listed, recursive rejection (distinct), accepts 94.0%",
+            ],
+        ),
+        ((DRAFT, TARGET), "hub", ["100.0% can be accepted (hub drafts)", "SpecHub attains it"]),
+        ((DRAFT, TARGET), "top-plus-one", ["100.0% can be accepted (top-plus-one drafts)"]),
+        (
+            ("1,0", "1,0"),
+            "iid",
+            ["100.0% can be accepted (iid drafts)", f"{EVERY_RULE} attain it"],
+        ),
+    ],
+)
+def test_compare_says_what_attains_the_optimum(capsys, pair, drafts, clauses):
+    printed = run(capsys, "compare", *pair, "-k", "2", "--drafts", drafts)
+    assert printed.splitlines()[-1] == f"With k = 2 at most {'; '.join(clauses)}."
+
+
+def test_trace_says_what_attains_the_optimum(capsys, tmp_path):
+    path = write_trace(tmp_path / "trace.npz")
+    *_, optimum, attaining, best = run(capsys, "trace", path, "-k", "2,1").splitlines()
+    assert optimum.startswith("With 1 i.i.d. draft one is accepted with mean probability ")
+    rules = "k-sequential, recursive rejection, maximal coupling and pooled selection"
+    assert attaining == f"{rules} attain it;"
+    assert best.startswith("the best of the other rules, naive sampling, reaches ")
+    same = np.zeros((1, 1), np.float16)
+    np.savez(path, draft_logits=same, target_logits=same)
+    assert run(capsys, "trace", path, "-k", "1").endswith(
+        "mean probability 100.0% at best;\n"
+        "k-sequential, recursive rejection, maximal coupling, naive sampling and pooled selection "
+        "attain it.\n"
+    )
+
+
 @pytest.mark.parametrize("drafts", [[], ["--drafts", "hub"], ["--drafts", "without-replacement"]])
 def test_compare_draws_a_chart(capsys, tmp_path, drafts):
     chart = tmp_path / "rules.png"

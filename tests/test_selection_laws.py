@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 import oracles
 import pytest
-from instances import EPS, HEAVY_DRAFTS, KINDS, pairs, weights
+from instances import EPS, HEAVY_DRAFTS, KINDS, pairs
 
 import otspec
 from otspec.distributions import as_pair
@@ -150,8 +150,7 @@ def test_any_convex_heights_will_do():
             assert overlap(law.masses, pools.target) == bound
 
 
-def test_more_ratios_in_a_pool_cost_no_more_than_their_spread():
-    # Below the cut the one pool must give its highest ratio, or what feasibility leaves.
+def test_two_pools_by_hand():
     draft, target = as_pair(["1/4", "1/4", "1/2"], ["0", "1/16", "15/16"])
     pools = by_thresholds(draft, target, np.array([Fraction(1)], dtype=object))
     law = clipped_law(pools, pools.knots**2)
@@ -199,6 +198,33 @@ def assert_convex_between_tight_knots_within(law, error):
     fall = np.maximum(law.slopes[:-1] - law.slopes[1:], 0)
     mass = fall * np.minimum(law.pools.draft[:-1], law.pools.draft[1:])
     assert (mass[~law.tight[1:-1]] <= error).all()
+
+
+def at_low_temperature(n, seed):
+    """Nearly all mass on one token; many others are below the rounding of its mass."""
+    rng = np.random.default_rng(seed)
+    logits = rng.standard_normal(n) * 15
+    return as_pair(
+        *(np.exp(x - x.max()) for x in (logits, logits + 5 * rng.standard_normal(n))),
+        normalize=True,
+    )
+
+
+@pytest.mark.parametrize("pools", ["tokens", "fewest", 64, 256, [1.0]])
+def test_tokens_too_light_to_move_a_knot_do_not_bend_the_law(pools):
+    # The second token of the first pair has a ratio below the lowest slope, which as a float is
+    # the same with that token as without it.
+    first = [0.5, 1e-17, 0.25, 0.25], [0.1, 3e-18, 0.3, 0.6]
+    for draft, target in [first, *(at_low_temperature(50, seed) for seed in range(60))]:
+        for k in (2, 8):
+            rule = PooledSelection(draft, target, k, pools)
+            error = (k + 2) * (rule.law.n + 2) * EPS
+            wanted = by_tokens(rule.draft, rule._wanted)
+            assert abs(rule.law_of_selection - wanted).sum() <= error
+            best = otspec.optimal_acceptance(rule.law, rule.target).acceptance
+            accepted = overlap(rule.law_of_selection, rule.target)
+            assert best - rule.loss_bound() - error <= accepted
+            assert accepted - error <= rule.acceptance() <= best + error
 
 
 def heavy_pair(n, seed):
@@ -265,8 +291,7 @@ def test_smaller_losses_take_more_pools(k):
 
 
 def test_without_any_loss_floats_end_where_pools_cannot_be_split():
-    exact = [weights(np.random.default_rng(seed), 400, 60) for seed in (4, 5)]
-    draft, target = as_pair(*(np.array(masses, dtype=float) for masses in exact))
+    draft, target = heavy_pair(400, seed=4)
     thresholds = refined_thresholds(draft, target, 3, 0.0)
     assert (np.diff(thresholds) > 0).all()
     rule = PooledSelection(draft, target, 3, thresholds)

@@ -4,12 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy.special import softmax
 
 import otspec
 from otspec.datasets import load_smollm2
 from otspec.rules import ALL_RULES
 from otspec.traces import Trace, compare, load_trace, summarise, warp
+from otspec.traces.chart import draw_acceptance, look_of
+from otspec.traces.summary import attained_by, attains, listed
 
 EPS = np.finfo(float).eps
 KS = (1, 2, 4, 8, 16)
@@ -139,6 +142,56 @@ def test_means_are_over_the_positions_where_a_law_exists():
     assert means["optimum", "iid"].acceptance == (1.0 + 0.25) / 2
     assert means["optimum", "without-replacement"].positions == 1
     assert means["recursive rejection", "iid"].gap >= 0
+
+
+def test_floats_attain_the_optimum_up_to_rounding_and_fractions_exactly():
+    assert attains(0.5, 0.5)
+    assert attains(0.5 - 1e-12, 0.5)
+    assert not attains(0.5 - 1e-8, 0.5)
+    assert attains(Fraction(1, 2), Fraction(1, 2))
+    assert not attains(Fraction(1, 2) - Fraction(1, 10**30), Fraction(1, 2))
+
+
+def test_names_are_listed_in_words():
+    names = ["a", "b", "c"]
+    assert [listed(names[:i], "or") for i in (1, 2, 3)] == ["a", "a or b", "a, b or c"]
+    assert attained_by(["a"]) == "a attains it"
+    assert attained_by(["a", "b"]) == "a and b attain it"
+
+
+def drawn(rows):
+    """The chart's lines by label, and its shaded areas."""
+    axes = Figure().add_subplot()
+    draw_acceptance(axes, rows)
+    return {line.get_label(): line for line in axes.get_lines()}, list(axes.collections)
+
+
+def test_the_chart_shades_what_the_rules_below_the_optimum_leave():
+    ks = (1, 2, 3)
+    draft, target = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+    lines, (shade,) = drawn(compare(draft, target, ks, ["iid"]))
+    assert (lines["pooled selection"].get_ydata() == lines["optimum"].get_ydata()).all()
+    corners = {tuple(corner) for corner in shade.get_paths()[0].vertices.tolist()}
+    for rule in ("optimum", "k-sequential"):
+        acceptance = np.asarray(lines[rule].get_ydata())
+        assert corners >= set(zip(ks, acceptance.tolist(), strict=True))
+
+
+def test_the_chart_shades_nothing_where_all_rules_attain_the_optimum():
+    assert drawn(compare([1, 0], [1, 0], [1, 2], ["iid"]))[1] == []
+    assert drawn(compare([0.5, 0.5], [0.1, 0.9], [2], ["hub"]))[1] == []
+
+
+def test_each_rule_has_a_look_of_its_own_and_lines_that_coincide_open_markers():
+    looks = [look_of(rule.title, rule.drafts) for rule in ALL_RULES]
+    assert len({look["color"] for look in looks}) == len(looks)
+    assert len({look["marker"] for look in looks}) == len(looks)
+    opened = {
+        rule.title
+        for rule, look in zip(ALL_RULES, looks, strict=True)
+        if look.get("markerfacecolor") == "none"
+    }
+    assert opened == {"maximal coupling", "pooled selection"}
 
 
 def test_the_bundled_trace_is_two_blocks_of_eight_drafted_tokens():

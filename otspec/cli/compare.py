@@ -20,6 +20,7 @@ from otspec.drafts import LAW_NAMES
 from otspec.estimate import Estimate
 from otspec.traces.comparison import OPTIMUM, Comparison, law_exists
 from otspec.traces.comparison import compare as compare_rules
+from otspec.traces.summary import attained_by, attains, listed
 
 
 @click.command(cls=PairCommand)
@@ -77,11 +78,19 @@ def _document(row: Comparison) -> dict[str, Any]:
 
 def _meaning(rows: list[Comparison]) -> str:
     last = [row for row in rows if row.k == rows[-1].k]
-    best = max((row for row in last if row.rule == OPTIMUM), key=lambda row: row.acceptance)
-    most = percent(best.acceptance)
-    sentence = f"With k = {best.k} at most {most} can be accepted ({best.drafts} drafts)"
+    optima = [row for row in last if row.rule == OPTIMUM]
+    most = max(row.acceptance for row in optima)
+    laws = listed([row.drafts for row in optima if attains(row.acceptance, most)], "or")
+    clauses = [f"With k = {last[0].k} at most {percent(most)} can be accepted ({laws} drafts)"]
     rules = [row for row in last if row.rule != OPTIMUM]
-    if not rules:
-        return f"{sentence}."
-    top = max(rules, key=lambda row: row.acceptance)
-    return f"{sentence}; the best rule listed, {top.rule}, accepts {percent(top.acceptance)}."
+    attaining = [row.rule for row in rules if attains(row.acceptance, most)]
+    others = [row for row in rules if row.rule not in attaining]
+    if attaining:
+        clauses.append(attained_by(attaining))
+    if others:
+        best = max(others, key=lambda row: row.acceptance)
+        clauses.append(
+            f"the best {'of the other rules' if attaining else 'rule listed'}, {best.rule}, "
+            f"accepts {percent(best.acceptance)}"
+        )
+    return "; ".join(clauses) + "."

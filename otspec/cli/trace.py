@@ -16,6 +16,7 @@ from otspec.cli.output import percent, print_json, print_table
 from otspec.datasets import load_smollm2
 from otspec.traces import Comparison, Summary, Trace, compare, load_trace, summarise
 from otspec.traces.comparison import OPTIMUM
+from otspec.traces.summary import attained_by, attains
 from otspec.traces.warping import check_warping
 
 _LAWS = ("iid", "hub")
@@ -119,13 +120,20 @@ def _print_means(summary: list[Summary], ks: Sequence[int], document: dict[str, 
 
 def _meaning(summary: list[Summary], k: int) -> str:
     rules = [row for row in summary if row.k == k and row.drafts == "iid" and row.rule != OPTIMUM]
-    best = max(rules, key=lambda row: row.acceptance)
-    points = 100 * best.gap
-    return (
-        f"With {k} i.i.d. draft{'s' if k > 1 else ''} one is accepted with mean probability "
-        f"{percent(best.optimum)} at best;\nthe best rule listed, {best.rule}, reaches "
-        f"{percent(best.acceptance)}, {points:z.1f} points less."
-    )
+    attaining = [row.rule for row in rules if attains(row.acceptance, row.optimum)]
+    others = [row for row in rules if row.rule not in attaining]
+    drafts = f"{k} i.i.d. draft{'s' if k > 1 else ''}"
+    most = percent(rules[0].optimum)
+    clauses = [f"With {drafts} one is accepted with mean probability {most} at best"]
+    if attaining:
+        clauses.append(attained_by(attaining))
+    if others:
+        best = max(others, key=lambda row: row.acceptance)
+        clauses.append(
+            f"the best {'of the other rules' if attaining else 'rule listed'}, {best.rule}, "
+            f"reaches {percent(best.acceptance)}, {100 * best.gap:z.1f} points less"
+        )
+    return ";\n".join(clauses) + "."
 
 
 def _write(

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from otspec.rules import ALL_RULES
+from otspec.rules import ALL_RULES, PooledSelection
 from otspec.traces.comparison import OPTIMUM, Comparison
-from otspec.traces.summary import Summary
+from otspec.traces.summary import Summary, attains
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; one rule, one look.
-_COLOURS = ("#0072B2", "#D55E00", "#CC79A7", "#56B4E9", "#009E73", "#E69F00", "#999999")
-_MARKERS = ("s", "^", "v", "o", "D", "P", "X")
+_COLOURS = ("#0072B2", "#D55E00", "#999999", "#56B4E9", "#009E73", "#E69F00", "#CC79A7")
+_MARKERS = ("s", "^", "v", "o", "D", "P", "h")
 _RING_SIZES = {"without-replacement": 9, "hub": 12, "top-plus-one": 15}
 Lines = dict[tuple[str, str], dict[int, float]]
 """(rule, drafts) -> k -> acceptance."""
@@ -28,8 +28,9 @@ def save_acceptance_chart(
 ) -> None:
     """Draw acceptance against k, one line per rule, and write the picture.
 
-    The optimum is black, and what the best rule for i.i.d. drafts leaves of theirs is shaded.
-    Each draft law has its line style; what can coincide with another line has an open marker.
+    The optimum is black. Between that for i.i.d. drafts and the best of the rules that do not
+    attain it is shaded what they leave. Each draft law has its line style; what can coincide with
+    another line has an open marker, and what does coincide with the optimum is broad behind it.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:
             list(line.values()),
             linestyle=_LINE_STYLES[drafts],
             label=rule if drafts == "iid" else f"{rule}, {drafts}",
-            **_look(rule, drafts),
+            **look_of(rule, drafts),
         )
     ks = sorted({row.k for row in rows})
     axes.set_xscale("log", base=2)
@@ -79,7 +80,7 @@ def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:
     )
 
 
-def _look(rule: str, drafts: str) -> dict[str, Any]:
+def look_of(rule: str, drafts: str) -> dict[str, Any]:
     """Return how a line is drawn: colour by rule, an open marker where lines may coincide."""
     if rule == OPTIMUM:
         look = {"color": "#000000", "marker": "o", "linewidth": 2.0}
@@ -88,18 +89,24 @@ def _look(rule: str, drafts: str) -> dict[str, Any]:
         return look | {"markersize": _RING_SIZES[drafts], "markerfacecolor": "none"}
     index = next(i for i, known in enumerate(ALL_RULES) if known.title == rule)
     look = {"color": _COLOURS[index], "marker": _MARKERS[index], "linewidth": 1.4}
+    if ALL_RULES[index] is PooledSelection:
+        broad = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 1.8}
+        return look | broad | {"linewidth": 5.0, "zorder": 1.5}
     if ALL_RULES[index].only_k == 1:
         return look | {"markersize": 11, "markerfacecolor": "none"}
     return look | {"markersize": 5}
 
 
 def _shade_gap(axes: Axes, lines: Lines) -> None:
-    """Shade between the optimum for i.i.d. drafts and the best rule for them."""
+    """Shade between the optimum for i.i.d. drafts and the best of what is below it."""
     top = lines.get((OPTIMUM, "iid"))
     if top is None:
         return
     rules = [line for (rule, law), line in lines.items() if law == "iid" and rule != OPTIMUM]
-    best = [max(line[k] for line in rules if k in line) for k in top]
+    below = [line for line in rules if not all(attains(line[k], top[k]) for k in line)]
+    if not below:
+        return
+    best = [max((line[k] for line in below if k in line), default=top[k]) for k in top]
     axes.fill_between(
         list(top),
         best,
@@ -107,7 +114,7 @@ def _shade_gap(axes: Axes, lines: Lines) -> None:
         color="#F0E442",
         alpha=0.45,
         linewidth=0,
-        label="gap of the best i.i.d. rule",
+        label="what the other i.i.d. rules leave",
     )
 
 

@@ -1,12 +1,15 @@
-"""Means over the positions of a trace."""
+"""Means over the positions of a trace, and which rules attain the optimum."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
+from otspec.arithmetic import Number
+from otspec.distributions import SUM_TOLERANCE
 from otspec.traces.comparison import Comparison
 
 
@@ -66,3 +69,23 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
         )
         for key, rows in groups.items()
     ]
+
+
+def attains(acceptance: Number, optimum: Number) -> bool:
+    """Return whether a rule accepts the optimum.
+
+    Exactly for fractions; floats may be below by the tolerance for sums of distributions.
+    """
+    gap = optimum - acceptance
+    return bool(gap <= (0 if isinstance(gap, Fraction) else SUM_TOLERANCE))
+
+
+def attained_by(rules: Sequence[str]) -> str:
+    """Return the clause that says which rules attain the optimum; there is at least one."""
+    return f"{listed(rules, 'and')} attain{'s' if len(rules) == 1 else ''} it"
+
+
+def listed(names: Sequence[str], word: str) -> str:
+    """Return names as "a", "a or b", "a, b or c", with the given word before the last."""
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last

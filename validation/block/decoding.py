@@ -1,40 +1,61 @@
-"""Algorithm 1 step by step: what is decoded, in how many calls of the large model."""
+"""Algorithm 1 step by step: what is decoded, and in how many calls of the large model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import NamedTuple
 
+from validation.block.couplings import verified
 from validation.block.models import LanguageModel, Prefix
 from validation.block.printed import Branch, Verifier
 
-Law = dict[Prefix, Fraction]
+
+class Step(NamedTuple):
+    """One way through one iteration."""
+
+    mass: Fraction
+    accepted: int
+    """tau."""
+    tokens: Prefix
+    """What the iteration appends: (X^tau, Z), or X^tau where it returns."""
+    models: tuple[LanguageModel, LanguageModel] | None
+    """M_b' and M_s' of the next iteration; None where the algorithm returns."""
 
 
-def verified(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
-) -> Iterator[tuple[Prefix, Branch]]:
-    """Yield all drafts X^L with the branches of their verification; masses include the draft's."""
-    for block, mass in draft.blocks(length).items():
-        for branch in verify(target, draft, block):
-            if branch.mass:
-                yield block, branch._replace(mass=mass * branch.mass)
+def iteration(
+    verify: Verifier,
+    target: LanguageModel,
+    draft: LanguageModel,
+    length: int,
+    end: int | None = None,
+    *,
+    stop_at_free_token: bool = False,
+) -> Iterator[Step]:
+    """Yield all ways through lines 1 to 9 of algorithm 1 (SpecDec).
 
-
-def merged(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
-) -> list[tuple[Prefix, Branch]]:
-    """Return accepted prefixes X^tau with their branches.
-
-    M_{b,next} depends on X^L only through X^tau in all verifiers here, so drafts that agree in
-    what is accepted are one branch.
+    Parameters
+    ----------
+    verify : callable
+    target, draft : LanguageModel
+    length : int
+        L.
+    end : int, optional
+        The token E.O.S.
+    stop_at_free_token : bool
+        Return also where the free token Z is E.O.S.; the algorithm as printed does not.
     """
-    together: dict[Prefix, Branch] = {}
-    for block, branch in verified(verify, target, draft, length):
-        head = block[: branch.accepted]
-        known = together.get(head)
-        together[head] = branch._replace(mass=branch.mass + known.mass) if known else branch
-    return list(together.items())
+    for head, branch in _merged(verify, target, draft, length):  # lines 1 to 3
+        if end in head:  # lines 4 and 5
+            yield Step(branch.mass, branch.accepted, head, None)
+            continue
+        for token, chance in enumerate(branch.following(())):  # line 7
+            if not chance:
+                continue
+            tokens = (*head, token)
+            models = branch.following.after((token,)), draft.after(tokens)  # line 8
+            stops = stop_at_free_token and token == end
+            yield Step(branch.mass * chance, branch.accepted, tokens, None if stops else models)
 
 
 def decode(
@@ -44,47 +65,35 @@ def decode(
     length: int,
     tokens: int,
     end: int | None = None,
+    *,
+    stop_at_free_token: bool = False,
 ) -> dict[tuple[Prefix, int], Fraction]:
-    """Algorithm 1 (SpecDec), cut after some tokens.
+    """Return what algorithm 1 decodes: the probabilities of (sequence, number of iterations).
 
-    Parameters
-    ----------
-    verify : callable
-    target, draft : LanguageModel
-    length : int
-        L.
-    tokens : int
-        What is decoded beyond these is cut off and not pursued.
-    end : int, optional
-        The token E.O.S.
-
-    Returns
-    -------
-    dict
-        Probabilities of pairs: the sequence returned, and in how many iterations.
+    Sequences are cut, and not pursued, after ``tokens`` tokens. The other parameters are those
+    of :func:`iteration`.
     """
     law: dict[tuple[Prefix, int], Fraction] = {}
+    for step in iteration(verify, target, draft, length, end, stop_at_free_token=stop_at_free_token):
+        rest: dict[tuple[Prefix, int], Fraction] = {((), 0): Fraction(1)}
+        left = tokens - len(step.tokens)
+        if step.models and left > 0:
+            rest = decode(
+                verify, *step.models, length, left, end, stop_at_free_token=stop_at_free_token
+            )
+        for (more, calls), mass in rest.items():  # line 9
+            key = (step.tokens + more)[:tokens], calls + 1
+            law[key] = law.get(key, Fraction(0)) + step.mass * mass
+    return law
 
-    def add(sequence: Prefix, calls: int, mass: Fraction) -> None:
-        key = (sequence[:tokens], calls)
-        law[key] = law.get(key, Fraction(0)) + mass
 
-    for head, branch in merged(verify, target, draft, length):  # lines 1 to 3
-        if end in head or len(head) >= tokens:  # lines 4 and 5
-            add(head, 1, branch.mass)
-            continue
-        for token, chance in enumerate(branch.following(())):  # line 7
-            if not chance:
-                continue
-            sequence, mass = (*head, token), branch.mass * chance
-            if len(sequence) >= tokens:
-                add(sequence, 1, mass)
-                continue
-            next_target = branch.following.after((token,))  # line 8
-            next_draft = draft.after(sequence)
-            rest = decode(verify, next_target, next_draft, length, tokens - len(sequence), end)
-            for (more, calls), part in rest.items():  # line 9
-                add(sequence + more, calls + 1, mass * part)
+def decoded_law(
+    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int, tokens: int
+) -> dict[Prefix, Fraction]:
+    """Return the law of the first tokens that algorithm 1 decodes."""
+    law: dict[Prefix, Fraction] = {}
+    for (sequence, _), mass in decode(verify, target, draft, length, tokens).items():
+        law[sequence] = law.get(sequence, Fraction(0)) + mass
     return law
 
 
@@ -93,17 +102,25 @@ def decoded_after(
 ) -> Fraction:
     """Return the expected number of tokens that some iterations of algorithm 1 decode."""
     total = Fraction(0)
-    if not iterations:
-        return total
-    for head, branch in merged(verify, target, draft, length):
-        total += branch.mass * (len(head) + 1)
-        for token, chance in enumerate(branch.following(())):
-            if chance and iterations > 1:
-                total += (branch.mass * chance) * decoded_after(
-                    verify,
-                    branch.following.after((token,)),
-                    draft.after((*head, token)),
-                    length,
-                    iterations - 1,
-                )
+    for step in iteration(verify, target, draft, length):
+        more = Fraction(0)
+        if step.models and iterations > 1:
+            more = decoded_after(verify, *step.models, length, iterations - 1)
+        total += step.mass * (len(step.tokens) + more)
     return total
+
+
+def _merged(
+    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
+) -> list[tuple[Prefix, Branch]]:
+    """Return the accepted prefixes X^tau with their branches.
+
+    In all verifiers that are run here M_{b,next} depends on X^L only through X^tau, so drafts
+    that agree in what is accepted are one branch.
+    """
+    together: dict[Prefix, Branch] = {}
+    for block, branch in verified(verify, target, draft, length):
+        head = block[: branch.accepted]
+        mass = together[head].mass if head in together else Fraction(0)
+        together[head] = branch._replace(mass=branch.mass + mass)
+    return list(together.items())
