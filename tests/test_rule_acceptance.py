@@ -17,6 +17,8 @@ from otspec.rules import (
     KSequential,
     MaximalCoupling,
     NaiveSampling,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
@@ -24,6 +26,8 @@ from otspec.rules import (
 from otspec.rules.contract import enumerated_acceptance
 
 Distinct = RecursiveRejectionWithoutReplacement
+# Two distinct drafts need two drafted tokens, which not all pairs here have.
+RULES = [rule for rule in ALL_RULES if rule is not PooledSelectionWithoutReplacement]
 
 
 def built(rule_class, draft, target, k, **options):
@@ -67,7 +71,7 @@ def hub_pairs(seed, count, least):
 # Ordering
 
 
-@pytest.mark.parametrize("rule_class", ALL_RULES)
+@pytest.mark.parametrize("rule_class", RULES)
 def test_rules_are_in_their_order(rule_class):
     attained = 0
     for index, (draft, target) in enumerate(pairs(seed=210, count=320, most_tokens=5)):
@@ -84,7 +88,7 @@ def test_rules_are_in_their_order(rule_class):
     assert attained > 0
 
 
-@pytest.mark.parametrize("rule_class", ALL_RULES)
+@pytest.mark.parametrize("rule_class", RULES)
 def test_equal_distributions_are_always_accepted_but_by_naive_sampling(rule_class):
     for index, (draft, _) in enumerate(pairs(seed=212, count=64, most_tokens=5)):
         rule = built(rule_class, draft, draft, 1 + index % 4)
@@ -219,7 +223,7 @@ def hard_pairs(count=120):
             yield (draft / draft.sum()).tolist(), (draft / draft.sum()).tolist()
 
 
-@pytest.mark.parametrize("rule_class", ALL_RULES)
+@pytest.mark.parametrize("rule_class", RULES)
 def test_hard_floats_give_distributions_close_to_the_exact_ones(rule_class):
     rng = np.random.default_rng(218)
     for index, (draft, target) in enumerate(hard_pairs()):
@@ -252,7 +256,7 @@ def test_hard_floats_give_distributions_close_to_the_exact_ones(rule_class):
         assert abs(report.acceptance - rule.acceptance()) <= limit
 
 
-@pytest.mark.parametrize("rule_class", ALL_RULES)
+@pytest.mark.parametrize("rule_class", RULES)
 def test_floats_agree_with_exact_arithmetic(rule_class):
     for index, (draft, target) in enumerate(pairs(seed=219, count=160, most_tokens=4)):
         exact = built(rule_class, draft, target, 1 + index // 8 % 3)

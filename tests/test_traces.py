@@ -191,7 +191,7 @@ def test_each_rule_has_a_look_of_its_own_and_lines_that_coincide_open_markers():
         for rule, look in zip(ALL_RULES, looks, strict=True)
         if look.get("markerfacecolor") == "none"
     }
-    assert opened == {"maximal coupling", "pooled selection"}
+    assert opened == {"maximal coupling", "pooled selection", "pooled selection (distinct)"}
 
 
 def test_the_bundled_trace_is_two_blocks_of_eight_drafted_tokens():

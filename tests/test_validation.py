@@ -125,7 +125,7 @@ def test_html_escapes_what_it_is_given():
 
 
 def test_a_check_that_looked_at_nothing_is_no_evidence(monkeypatch):
-    empty = Claim("beyond.nothing", "nowhere", "nothing", lambda search: Evidence(0))
+    empty = Claim("beyond.nothing", "nowhere", "nothing", lambda _: Evidence(0))
     monkeypatch.setattr("validation.running.all_claims", lambda: {empty.id: empty})
     with pytest.raises(RuntimeError, match="no instance"):
         check_claim(empty.id, Search())

@@ -23,6 +23,7 @@ ALL_RULES: tuple[type[PairRule], ...] = (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
     PooledSelection,
+    PooledSelectionWithoutReplacement,
 )
 """Every rule that is made from a draft, a target and k, in the order of tables."""
 

@@ -39,19 +39,19 @@ class BarrierRule(SelectingRule, PairRule):
 
     @property
     def knots(self) -> Array:
-        """Draft mass below each boundary of the m pools, shape (m + 1,): from 0 to 1."""
+        """Draft mass below each boundary of the m pools, shape (m + 1,), from 0 to 1."""
         return self._wanted.pools.knots
 
     @property
     def pool(self) -> IntArray:
-        """Each token's pool, shape (n,): 0 to m − 1, by ascending target/draft."""
+        """Each token's pool, shape (n,), from 0 to m − 1 by ascending target/draft."""
         return self._wanted.pools.index
 
     @property
     def lifetimes(self) -> Array:
-        """Below which uniform number each knot is a barrier, shape (m + 1,): 0 to 1, or infinity.
+        """Below which uniform number each knot is a barrier, shape (m + 1,).
 
-        At the cut and at both ends it is infinity.
+        From 0 to 1, but infinity at the cut and at both ends.
         """
         return self._barriers.lifetimes
 

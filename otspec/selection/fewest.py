@@ -42,6 +42,8 @@ def fewest_thresholds(draft: Distribution, target: Distribution, power: int) -> 
     rounding leaves uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
     loss is of that order.
     """
+    if power == 1:  # always the draft itself: one pool
+        return draft[:0]
     pools = by_token(draft, target)
     m = len(pools.draft)
     ratios = np.empty(m, dtype=draft.dtype)

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from otspec.rules import ALL_RULES, PooledSelection
+from otspec.rules import ALL_RULES
+from otspec.rules.barrier_rule import BarrierRule
 from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.summary import Summary, attains
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; one rule, one look.
-_COLOURS = ("#0072B2", "#D55E00", "#999999", "#56B4E9", "#009E73", "#E69F00", "#CC79A7")
-_MARKERS = ("s", "^", "v", "o", "D", "P", "h")
+_COLOURS = ("#0072B2", "#D55E00", "#999999", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#332288")
+_MARKERS = ("s", "^", "v", "o", "D", "P", "h", "p")
 _RING_SIZES = {"without-replacement": 9, "hub": 12, "top-plus-one": 15}
 Lines = dict[tuple[str, str], dict[int, float]]
 """(rule, drafts) -> k -> acceptance."""
@@ -89,7 +90,7 @@ def look_of(rule: str, drafts: str) -> dict[str, Any]:
         return look | {"markersize": _RING_SIZES[drafts], "markerfacecolor": "none"}
     index = next(i for i, known in enumerate(ALL_RULES) if known.title == rule)
     look = {"color": _COLOURS[index], "marker": _MARKERS[index], "linewidth": 1.4}
-    if ALL_RULES[index] is PooledSelection:
+    if issubclass(ALL_RULES[index], BarrierRule):  # optimal for their drafts
         broad = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 1.8}
         return look | broad | {"linewidth": 5.0, "zorder": 1.5}
     if ALL_RULES[index].only_k == 1:

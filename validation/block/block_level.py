@@ -12,8 +12,8 @@ from validation.block.couplings import (
     mean_common,
     outcomes,
     output_law,
-    probability,
     same_law,
+    total,
 )
 from validation.block.models import LanguageModel, Prefix, prefixes
 from validation.block.printed import (
@@ -47,8 +47,8 @@ def lossless(verify: Verifier) -> OnModels:
 
 def _ends(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
     for block in draft.blocks(length):
-        total = sum((mass for mass, _ in block_acceptance(target, draft, block)), Fraction(0))
-        equal(total, 1, f"Pr(the loop sets tau | X^L = {block})")
+        mass = sum((part for part, _ in block_acceptance(target, draft, block)), Fraction(0))
+        equal(mass, 1, f"Pr(the loop sets tau | X^L = {block})")
     return equal(remaining(target, draft, ()), rejected(target, draft, ()), "p_remain of no token")
 
 
@@ -115,7 +115,9 @@ def _residuals_in_use(target: LanguageModel, draft: LanguageModel, length: int) 
     least = None
     for depth in range(length):
         for x in prefixes(target.n, depth):
-            drawn = probability(found, lambda o, x=x: o.accepted <= len(x) and o.output[: len(x)] == x)
+            drawn = total(
+                each for each in found if each.accepted <= depth and each.output[:depth] == x
+            )
             if drawn:
                 equal(sum(residual(target, draft, x)), 1, f"the residual after {x} has sum")
                 equal(remaining(target, draft, x), drawn, f"p_remain after {x}")
@@ -150,9 +152,9 @@ def _common_prefix_is_tau(target: LanguageModel, draft: LanguageModel, length: i
 
 
 _WHOLE = (
-    "With $p_{res}^{(X^\\tau, x^j)}$ for $0 \\le j < L - \\tau$ and $M_b(\\cdot | X^\\tau, x^j)$ for "
-    "$j \\ge L - \\tau$ (for $\\tau = L$: $M_b(\\cdot | X^L, x^j)$), all probabilities being of "
-    "whole prefixes, algorithm 3 is lossless."
+    "With $p_{res}^{(X^\\tau, x^j)}$ for $0 \\le j < L - \\tau$ and $M_b(\\cdot | X^\\tau, x^j)$ "
+    "for $j \\ge L - \\tau$ (for $\\tau = L$: $M_b(\\cdot | X^L, x^j)$), all probabilities being "
+    "of whole prefixes, algorithm 3 is lossless."
 )
 _READ = "Algorithm 3 is taken as corrected in block.alg3, which is how appendix B uses it."
 
@@ -184,7 +186,8 @@ CLAIMS = (
         ),
         printed=(
             "Section 2: 'we ignore prefix from the notations'. But (8)-(10) compare probabilities "
-            "of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\\tau)$ and $M_s(X^\\tau)$ do not cancel."
+            "of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\\tau)$ and $M_s(X^\\tau)$ do not "
+            "cancel."
         ),
         check=every_pair(lossless(block_verify_in_context), DEEP),
         corrected=Corrected(_WHOLE, every_pair(lossless(block_verify), DEEP)),
@@ -192,7 +195,9 @@ CLAIMS = (
     Claim(
         id="block.alg3c",
         where="Algorithm 3, comment in line 9",
-        statement="The loop always sets $\\tau$, since $p_{remain}(\\emptyset) = p_{rej}(\\emptyset)$.",
+        statement=(
+            "The loop always sets $\\tau$, since $p_{remain}(\\emptyset) = p_{rej}(\\emptyset)$."
+        ),
         printed="'$p_{remain}(\\emptyset) = p_{res}(\\emptyset)$'; $p_{res}$ is a distribution.",
         check=every_pair(_ends),
     ),
@@ -200,8 +205,9 @@ CLAIMS = (
         id="block.sec4a",
         where="Section 4, first step of algorithm 3",
         statement=(
-            "After lines 2-3 the accepted mass of each $x^L$ is $\\min(M_b, M_s)$, the remaining mass "
-            "of the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$."
+            "After lines 2-3 the accepted mass of each $x^L$ is $\\min(M_b, M_s)$, the remaining "
+            "mass of the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - "
+            "M_b)_+$."
         ),
         check=every_pair(_first_step),
     ),
@@ -209,8 +215,8 @@ CLAIMS = (
         id="block.sec4b",
         where="Section 4, resampling the block",
         statement=(
-            "If the block is rejected, drawing $L$ tokens from $(M_b(x^L) - M_s(x^L))_+$, normalised, "
-            "gives $M_b^L$."
+            "If the block is rejected, drawing $L$ tokens from $(M_b(x^L) - M_s(x^L))_+$, "
+            "normalised, gives $M_b^L$."
         ),
         check=every_pair(_resample_block),
     ),
@@ -218,8 +224,9 @@ CLAIMS = (
         id="block.sec4c",
         where="Section 4, before and after (10)",
         statement=(
-            "No prefix is oversampled: $\\Pr(X^\\ell = x^\\ell, \\tau \\ge \\ell) \\le M_b(x^\\ell)$; and at "
-            "every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$."
+            "No prefix is oversampled: $\\Pr(X^\\ell = x^\\ell, \\tau \\ge \\ell) \\le "
+            "M_b(x^\\ell)$; and at every depth the remaining and the rejected mass are $(M_b - "
+            "M_s)_+$, $(M_s - M_b)_+$."
         ),
         check=every_pair(_never_oversamples),
     ),
@@ -230,7 +237,8 @@ CLAIMS = (
         check=every_pair(_all_residuals),
         corrected=Corrected(
             "It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it "
-            "for $i < L$ only, with probability $p_{remain}(x^i)$ after $x^i$: never where it is 0/0.",
+            "for $i < L$ only, with probability $p_{remain}(x^i)$ after $x^i$, so never where it is "
+            "0/0.",
             every_pair(_residuals_in_use),
         ),
     ),
@@ -259,8 +267,8 @@ CLAIMS = (
         id="block.sec4d",
         where="Section 4, after (10); implicit in theorem 1",
         statement=(
-            "For the coupling of BlockVerify $\\beta(X^L, Y^L) = \\tau$: the residual never draws the "
-            "token that was rejected."
+            "For the coupling of BlockVerify $\\beta(X^L, Y^L) = \\tau$: the residual never draws "
+            "the token that was rejected."
         ),
         printed=_READ + " The paper says this of TokenVerify only (block.appAa).",
         check=every_pair(_common_prefix_is_tau),

@@ -146,7 +146,9 @@ def _strict_where(draft: Exact, target: Exact, length: int) -> Number:
 def _growth(draft: Exact, target: Exact, length: int) -> Fraction:
     """Return by how much (6) - (7) grows from L to L + 1."""
     large, small = memoryless(target), memoryless(draft)
-    gaps = [common_mass(large, small, i) - common_chances(large, small, i) for i in (length, length + 1)]
+    gaps = [
+        common_mass(large, small, i) - common_chances(large, small, i) for i in (length, length + 1)
+    ]
     return gaps[1] - gaps[0]
 
 
@@ -206,8 +208,8 @@ CLAIMS = (
         id="block.sec3.1a",
         where="Section 3.1, after (7)",
         statement=(
-            "The terms of (6) are minima of products, $\\min(\\prod_i M_s(x_i | x^{i-1}), "
-            "\\prod_i M_b(x_i | x^{i-1}))$, and at least the products of minima in (7)."
+            "The terms of (6) are minima of products, $\\min(\\prod_i M_s(x_i | x^{i-1}), \\prod_i "
+            "M_b(x_i | x^{i-1}))$, and at least the products of minima in (7)."
         ),
         printed=(
             "The product sign stands once, before $M_s$, and must be read over both; of the two "
@@ -243,13 +245,14 @@ CLAIMS = (
         id="block.sec3.1d",
         where="Section 3.1, memoryless sources, second displayed sum",
         statement=(
-            "For the same sources the optimal $E[\\beta]$ is "
-            "$\\sum_{i=0}^L (1 - d_{TV}(Bin(i, p), Bin(i, q)))$."
+            "For the same sources the optimal $E[\\beta]$ is $\\sum_{i=0}^L (1 - d_{TV}(Bin(i, p), "
+            "Bin(i, q)))$."
         ),
         printed=_START,
         check=_block_from(0),
         corrected=Corrected(
-            "The optimal $E[\\beta]$ is $\\sum_{i=1}^L (1 - d_{TV}(Bin(i, p), Bin(i, q)))$; the sum "
+            "The optimal $E[\\beta]$ is $\\sum_{i=1}^L (1 - d_{TV}(Bin(i, p), Bin(i, q)))$; the "
+            "sum "
             "from 0 is $E[\\beta] + 1$.",
             _block_from(1),
         ),

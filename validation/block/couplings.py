@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
@@ -50,9 +50,9 @@ def outcomes(
     ]
 
 
-def probability(found: list[Outcome], event: Callable[[Outcome], bool]) -> Fraction:
-    """Return the probability of an event."""
-    return sum((each.mass for each in found if event(each)), Fraction(0))
+def total(found: Iterable[Outcome]) -> Fraction:
+    """Return the probability of some outcomes together."""
+    return sum((each.mass for each in found), Fraction(0))
 
 
 def output_law(found: list[Outcome]) -> dict[Prefix, Fraction]:
@@ -112,15 +112,13 @@ def shown_law(law: Law) -> str:
     return "; ".join(terms) or "nothing, for the step is 0/0"
 
 
-def best_transport(
-    first: Law, second: Law, value: Callable[[Prefix, Prefix], int]
-) -> Fraction:
+def best_transport(first: Law, second: Law, value: Callable[[Prefix, Prefix], int]) -> Fraction:
     """Return the largest expected value over all couplings, by network simplex.
 
     In whole numbers, scaled by the common denominator, so that it is exact.
     """
     scale = lcm(*(mass.denominator for law in (first, second) for mass in law.values()))
-    network = networkx.DiGraph()
+    network: networkx.DiGraph[tuple[str, Prefix]] = networkx.DiGraph()
     for x, mass in first.items():
         network.add_node(("draft", x), demand=-int(mass * scale))
     for y, mass in second.items():
@@ -167,10 +165,10 @@ def verifier_of(coupling: Coupling, n: int) -> Verifier:
     def verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> Iterator[Branch]:
         del target, draft
         given = {y: mass for (x, y), mass in coupling.items() if x == block}
-        total = sum(given.values())
+        whole = sum(given.values())
         for tau in range(len(block) + 1):
             agreeing = {y: mass for y, mass in given.items() if common_prefix(block, y) == tau}
-            mass = sum(agreeing.values(), Fraction(0)) / total
+            mass = sum(agreeing.values(), Fraction(0)) / whole
             if mass:
                 after = {y[tau:]: part for y, part in agreeing.items()}
                 yield Branch(mass, tau, model_of(after, n))

@@ -74,7 +74,9 @@ def decode(
     of :func:`iteration`.
     """
     law: dict[tuple[Prefix, int], Fraction] = {}
-    for step in iteration(verify, target, draft, length, end, stop_at_free_token=stop_at_free_token):
+    for step in iteration(
+        verify, target, draft, length, end, stop_at_free_token=stop_at_free_token
+    ):
         rest: dict[tuple[Prefix, int], Fraction] = {((), 0): Fraction(1)}
         left = tokens - len(step.tokens)
         if step.models and left > 0:
@@ -102,11 +104,15 @@ def decoded_after(
 ) -> Fraction:
     """Return the expected number of tokens that some iterations of algorithm 1 decode."""
     total = Fraction(0)
-    for step in iteration(verify, target, draft, length):
-        more = Fraction(0)
-        if step.models and iterations > 1:
-            more = decoded_after(verify, *step.models, length, iterations - 1)
-        total += step.mass * (len(step.tokens) + more)
+    for head, branch in _merged(verify, target, draft, length):
+        total += branch.mass * (len(head) + 1)
+        if iterations == 1:
+            continue
+        for token, chance in enumerate(branch.following(())):
+            if chance:
+                models = branch.following.after((token,)), draft.after((*head, token))
+                more = decoded_after(verify, *models, length, iterations - 1)
+                total += branch.mass * chance * more
     return total
 
 

@@ -58,7 +58,7 @@ class LanguageModel:
 
     def blocks(self, length: int) -> dict[Prefix, Fraction]:
         """Return M^L: the blocks of positive probability with their probabilities."""
-        law = {(): ONE}
+        law: dict[Prefix, Fraction] = {(): ONE}
         for _ in range(length):
             law = {
                 (*block, token): mass * chance
@@ -186,7 +186,7 @@ def random_models(seed: int, sizes: Sequence[tuple[int, int]] = SIZES) -> Iterat
     rng = np.random.default_rng(seed)
     largest = 4.0
     while True:
-        n, length = sizes[rng.integers(len(sizes))]
+        n, length = sizes[int(rng.integers(len(sizes)))]
         largest = min(largest * 1.01, 30)
         number = sum(n**depth for depth in range(length))
         kind = int(rng.integers(6))

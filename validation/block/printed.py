@@ -91,7 +91,7 @@ def rejected(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Fra
 
 
 def residual(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Exact:
-    """Return p_res of (10) after a prefix; zeros where p_remain = 0, so that the mass is missing."""
+    """Return p_res of (10) after a prefix; zeros where it is 0/0, so that mass is missing."""
     return normalised(positive_parts(next_masses(target, prefix), next_masses(draft, prefix)))
 
 

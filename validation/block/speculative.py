@@ -8,6 +8,7 @@ from functools import partial
 
 import otspec
 from otspec.arithmetic import Number
+from otspec.distributions import as_distribution
 from validation.block.checking import OnModels, every_pair
 from validation.block.couplings import mean_accepted, outcomes, output_law, same_law
 from validation.block.decoding import decode, decoded_law, iteration
@@ -63,16 +64,14 @@ def _decodes_the_target(target: LanguageModel, draft: LanguageModel, length: int
     claimed = _cut(target.blocks(SOME_TOKENS))
     for verify in LOSSLESS:
         law: dict[Prefix, Fraction] = {}
-        for (sequence, _), mass in decode(
-            verify, target, draft, length, SOME_TOKENS, END
-        ).items():
+        for (sequence, _), mass in decode(verify, target, draft, length, SOME_TOKENS, END).items():
             law[sequence] = law.get(sequence, Fraction(0)) + mass
         same_law(_cut(law), claimed, "decoded up to E.O.S. is")
     return Fraction(0)
 
 
 def _calls(target: LanguageModel, draft: LanguageModel, length: int, *, stop: bool) -> Number:
-    slack = SOME_TOKENS
+    slack: Number = Fraction(SOME_TOKENS)
     for sequence, calls in decode(
         token_verify,
         ending(target),
@@ -84,7 +83,7 @@ def _calls(target: LanguageModel, draft: LanguageModel, length: int, *, stop: bo
     ):
         tokens = len(up_to_end(sequence))
         slack = min(slack, at_least(tokens, calls, f"in {calls} iterations tokens up to E.O.S."))
-    return Fraction(slack)
+    return slack
 
 
 def _token_verify_is_lossless(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
@@ -130,7 +129,7 @@ def _accepts_each_token_best(target: LanguageModel, draft: LanguageModel, length
         for prefix in prefixes(target.n, depth):
             one, other = target.after(prefix), draft.after(prefix)
             accepted = mean_accepted(outcomes(token_verify, one, other, 1))
-            law = otspec.IID(other(()), k=1)
+            law = otspec.IID(as_distribution(other(())), k=1)
             equal(accepted, otspec.optimal_acceptance(law, one(())).acceptance, "acceptance")
     return Fraction(0)
 
@@ -204,13 +203,13 @@ CLAIMS = (
         id="block.alg2b",
         where="Algorithms 2 and 3, input",
         statement=(
-            "The scores that the algorithms take as input, $M_b(\\cdot | X^{i-1})$ for "
-            "$i = 0, …, L$, are all that they use of the large model."
+            "The scores that the algorithms take as input, $M_b(\\cdot | X^{i-1})$ for $i = 0, …, "
+            "L$, are all that they use of the large model."
         ),
         printed=(
-            "Input: scores $M_s(\\cdot | X^{i-1}), M_b(\\cdot | X^{i-1})$, "
-            "$\\forall i = 0, …, L$. There is no $X^{-1}$, and $M_b(\\cdot | X^L)$ is not among "
-            "them; for $\\tau = L$ line 11 of algorithm 2 returns it."
+            "Input: scores $M_s(\\cdot | X^{i-1}), M_b(\\cdot | X^{i-1})$, $\\forall i = 0, …, L$. "
+            "There is no $X^{-1}$, and $M_b(\\cdot | X^L)$ is not among them; for $\\tau = L$ line "
+            "11 of algorithm 2 returns it."
         ),
         check=every_pair(_inputs(0)),
         corrected=Corrected(
@@ -223,8 +222,8 @@ CLAIMS = (
         id="block.sec2b",
         where="Section 2, after algorithm 2",
         statement=(
-            "TokenVerify maximises the probability that each draft token is accepted: after "
-            "every prefix it is the optimum for one draft."
+            "TokenVerify maximises the probability that each draft token is accepted: after every "
+            "prefix it is the optimum for one draft."
         ),
         check=every_pair(_accepts_each_token_best),
     ),

@@ -21,6 +21,7 @@ from validation.spechub.printed import (
     normalised,
     overlap,
     positive,
+    same,
     token_rejection,
     total,
 )
@@ -38,7 +39,7 @@ def one_draft(draft: Exact, target: Exact) -> Run:
 
 def one_draft_is_lossless(draft: Exact, target: Exact) -> Fraction:
     """With one draft the output is distributed as the target."""
-    return equal(one_draft(draft, target).output(), target, "output")
+    return same(one_draft(draft, target).output(), target, "output")
 
 
 def one_draft_is_optimal(draft: Exact, target: Exact) -> Fraction:
@@ -87,15 +88,14 @@ def conditional_rates(draft: Exact, target: Exact, k: int) -> list[Fraction]:
 
 
 def later_rates(draft: Exact, target: Exact, k: int, *, strictly: bool) -> Fraction | None:
-    """Compare each draft's conditional chance with the one before it, if any can be accepted."""
+    """Compare each draft's conditional chance with the one before it, where that is positive."""
     chances = conditional_rates(draft, target, k)
-    if chances[0] == 0:
-        return None
     slacks = [
         above(chances[i], later, f"draft {i + 1}, against draft {i + 2}")
         if strictly
         else at_least(chances[i], later, f"draft {i + 1}, against draft {i + 2}")
         for i, later in enumerate(chances[1:])
+        if chances[i]
     ]
     return Fraction(min(slacks)) if slacks else None
 
@@ -126,7 +126,7 @@ def rejected_again(draft: Exact, target: Exact, k: int) -> Fraction | None:
 
 def lossless_with(draft: Exact, target: Exact, k: int) -> Fraction:
     """Algorithm 1 with independent drafts is lossless."""
-    return equal(token_rejection(draft, target, k, replacement=True).output(), target, "output")
+    return same(token_rejection(draft, target, k, replacement=True).output(), target, "output")
 
 
 def enough(draft: Exact, k: int) -> bool:
@@ -138,7 +138,7 @@ def lossless_without(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """Algorithm 1 with distinct drafts is lossless."""
     if not enough(draft, k):
         return None
-    return equal(token_rejection(draft, target, k, replacement=False).output(), target, "output")
+    return same(token_rejection(draft, target, k, replacement=False).output(), target, "output")
 
 
 def distinct_drafts_help(draft: Exact, target: Exact, k: int) -> Fraction | None:
@@ -178,7 +178,7 @@ CLAIMS = (
         "Sections 1 and 2, Recursive Rejection Sampling",
         "In RRS every later draft has a lower acceptance rate than the one before: the chance of "
         "draft i + 1, once the first i are rejected, is below that of draft i after i − 1 "
-        "(where that of the first is positive).",
+        "(where that is positive).",
         over_cases(later_rates_are_lower, ks=(2, 3), most_tokens=3),
         printed="“later iterations use a residual distribution modified by previous acceptances, "
         "leading to misalignment with the original draft distribution and lower acceptance rates”",

@@ -22,6 +22,7 @@ from validation.spechub.printed import (
     hub_of,
     hub_table,
     overlap,
+    same,
     spechub,
     token_rejection,
     total,
@@ -36,7 +37,7 @@ def printed_mass(draft: Exact, x: tuple[int, int]) -> Fraction:
     return draft[a] * draft[x[1]] / (1 - draft[a]) if x[0] == a else ZERO
 
 
-def sums_to_one(draft: Exact, k: int) -> Fraction | None:
+def sums_to_one(draft: Exact) -> Fraction | None:
     """The printed law of the pairs sums to 1."""
     if max(draft) == 1:
         return None
@@ -45,7 +46,7 @@ def sums_to_one(draft: Exact, k: int) -> Fraction | None:
     return equal(total(masses), 1, "sum of all P(x_1, x_2)")
 
 
-def two_steps(draft: Exact, k: int) -> Fraction | None:
+def two_steps(draft: Exact) -> Fraction | None:
     """Without (a, a) the law sums to 1: draw x_1 from p, then a, or after a another token."""
     if max(draft) == 1:
         return None
@@ -60,7 +61,7 @@ def two_steps(draft: Exact, k: int) -> Fraction | None:
     return equal(total(list(hub_table(draft).values())), 1, "sum")
 
 
-def sparse(draft: Exact, k: int) -> Fraction | None:
+def sparse(draft: Exact) -> Fraction | None:
     """The pairs number 2 (s − 1), s the support; the program has 4 (s − 1) variables."""
     if max(draft) == 1:
         return None
@@ -102,8 +103,8 @@ def figure6(draft: Exact, target: Exact) -> Fraction:
     equal(table[0, 1], Fraction("0.5") * Fraction("0.3") / Fraction("0.5"), "mass of (a, b)")
     equal(table[0, 2], Fraction("0.5") * Fraction("0.2") / Fraction("0.5"), "mass of (a, c)")
     as_first, as_second = printed_solution(draft, target)
-    equal(as_first, [0, Fraction("0.3"), Fraction("0.2")], "π(x, a, x)")
-    equal(as_second, [0, Fraction("0.3"), Fraction("0.1")], "π(a, x, x)")
+    same(as_first, exact("0", "0.3", "0.2"), "π(x, a, x)")
+    same(as_second, exact("0", "0.3", "0.1"), "π(a, x, x)")
     return equal(spechub(draft, target).acceptance(), 1, "acceptance")
 
 
@@ -147,14 +148,14 @@ def logits(seed: int) -> Iterator[dict[str, Any]]:
         for draft, target in product(permutations(range(1, n + 2), n), repeat=2):
             yield {"draft_weights": draft, "target_weights": target}
     while True:
-        n = int(rng.integers(3, 6))
+        n = int(rng.integers(3, 5))
         draft, target = (rng.choice(np.arange(1, 10), n, replace=False) for _ in range(2))
         yield {"draft_weights": tuple(draft.tolist()), "target_weights": tuple(target.tolist())}
 
 
 def cooled(weights: tuple[int, ...]) -> Exact:
-    """Return the distribution of these weights at temperature 1/200."""
-    powers = [weight**200 for weight in weights]
+    """Return the distribution of these weights at temperature 1/100."""
+    powers = [weight**100 for weight in weights]
     return tuple(Fraction(power, sum(powers)) for power in powers)
 
 
@@ -166,12 +167,12 @@ def zero_temperature(draft_weights: tuple[int, ...], target_weights: tuple[int, 
     limit = Fraction(wanted in top)
     distinct = token_rejection(draft, target, 2, replacement=False).acceptance()
     worst = max(abs(spechub(draft, target).acceptance() - limit), abs(distinct - limit))
-    return float(at_least(Fraction(1, 10**8), worst, "distance from top-2 greedy decoding"))
+    return float(at_least(Fraction(1, 10**4), worst, "distance from top-2 greedy decoding"))
 
 
 def over_logits(search: Search) -> Outcome:
     """Check the limit at a low temperature."""
-    scope = "temperature 1/200, logits log 1, …, log 9, n <= 5; distances below 1e-8"
+    scope = "temperature 1/100, logits log 1, …, log 9, n <= 4; distances below 1e-4"
     return search.every(logits(search.seed), zero_temperature, scope=scope)
 
 
@@ -181,13 +182,13 @@ CLAIMS = (
         "Section 4, the joint draft distribution",
         r"$P(x_1, x_2) = p(x_1)$ if $x_2 = a$, $p(a) p(x_2)/(1 - p(a))$ if $x_1 = a$, and 0 "
         "otherwise is a probability distribution.",
-        over_drafts(sums_to_one, ks=(1,), most_tokens=5),
+        over_drafts(sums_to_one),
         printed="The cases overlap at (a, a): the first gives it p(a). Appendix B.2 says that "
         "Q(a, a) = 0. If p(a) = 1 the second is 0/0.",
         corrected=Corrected(
             "With $P(a, a) = 0$, for $p(a) < 1$, it is the law of these two steps: draw $x_1$ from "
             "$p$; then $x_2$ is $a$ if $x_1 \ne a$, and from $p$ off $a$ if $x_1 = a$.",
-            over_drafts(two_steps, ks=(1,), most_tokens=5),
+            over_drafts(two_steps),
         ),
     ),
     Claim(
@@ -196,7 +197,7 @@ CLAIMS = (
         r"Only the row and the column of $a$ are populated, at most $2(n - 1)$ pairs: the "
         "simplified program has at most $4(n - 1)$ variables and $3n - 2$ constraints, and the "
         "overhead is linear.",
-        over_drafts(sparse, ks=(1,), most_tokens=6),
+        over_drafts(sparse, most_tokens=6),
     ),
     Claim(
         "spechub.sec4c",

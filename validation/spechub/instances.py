@@ -74,21 +74,14 @@ def _random_joints(seed: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def drafts(seed: int, ks: tuple[int, ...] = (1, 2, 3), most_tokens: int = 4) -> Iterator[Any]:
-    """Yield drafts of at least k possible tokens, the smallest first, then random ones."""
+def drafts(seed: int, most_tokens: int) -> Iterator[Exact]:
+    """Yield the smallest drafts, then random ones without end."""
+    for size in range(2, 9):
+        for n in range(1, min(size - 1, most_tokens) + 1):
+            yield from distributions(n, size - n)
     rng = np.random.default_rng(seed)
-    enumerated = chain.from_iterable(
-        distributions(n, size - n)
-        for size in range(2, 9)
-        for n in range(1, min(size - 1, most_tokens) + 1)
-    )
-    endless = (
-        random_distribution(rng, int(rng.integers(1, most_tokens + 1)), 9) for _ in iter(int, 1)
-    )
-    for draft in chain(enumerated, endless):
-        for k in ks:
-            if sum(mass > 0 for mass in draft) >= k:
-                yield {"draft": draft, "k": k}
+    while True:
+        yield random_distribution(rng, int(rng.integers(1, most_tokens + 1)), 9)
 
 
 def over_hubs(slack: Slack, most_tokens: int = 4) -> Check:
@@ -118,11 +111,21 @@ def over_joints(slack: Slack) -> Check:
     return lambda search: search.every(joints(search.seed), slack, scope=scope)
 
 
-def over_drafts(slack: Slack, ks: tuple[int, ...] = (1, 2, 3), most_tokens: int = 4) -> Check:
+def over_drafts(slack: Slack, most_tokens: int = 5) -> Check:
     """Return a check over drafts alone."""
+    scope = f"n <= {most_tokens}, k = 2"
+    return lambda search: search.every(
+        ({"draft": draft} for draft in drafts(search.seed, most_tokens)), slack, scope=scope
+    )
+
+
+def over_drafts_and_k(slack: Slack, ks: tuple[int, ...], most_tokens: int = 4) -> Check:
+    """Return a check over drafts and their number."""
     scope = f"n <= {most_tokens}, k <= {max(ks)}"
     return lambda search: search.every(
-        drafts(search.seed, ks, most_tokens), slack, scope=scope
+        ({"draft": draft, "k": k} for draft in drafts(search.seed, most_tokens) for k in ks),
+        slack,
+        scope=scope,
     )
 
 

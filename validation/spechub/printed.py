@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from validation.claim import Fails
+from validation.claim import Fails, equal
 from validation.instances import Exact
 
 Table = dict[tuple[int, ...], Fraction]
@@ -212,3 +212,10 @@ def normalised(weights: Sequence[Fraction]) -> list[Fraction]:
 def overlap(draft: Exact, target: Exact) -> Fraction:
     """Return Σ min(p, q)."""
     return total([min(p, q) for p, q in zip(draft, target, strict=True)])
+
+
+def same(found: Sequence[Fraction], claimed: Sequence[Fraction], what: str) -> Fraction:
+    """Return slack 0, or fail at the first token where two lists differ."""
+    for token, (one, other) in enumerate(zip(found, claimed, strict=True)):
+        equal(one, other, f"{what} of token {token}")
+    return ZERO

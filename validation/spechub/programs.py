@@ -17,7 +17,7 @@ from validation.spechub.instances import (
     exact,
     on,
     over_cases,
-    over_drafts,
+    over_drafts_and_k,
     over_joints,
 )
 from validation.spechub.lp import (
@@ -35,6 +35,7 @@ from validation.spechub.printed import (
     distinct_table,
     independent_table,
     overlap,
+    same,
     token_rejection,
     total,
     tuples,
@@ -105,7 +106,8 @@ def figure5(draft: Exact, target: Exact) -> Fraction:
     run = token_rejection(draft, target, 2, replacement=False)
     equal(1 - run.acceptance(), Fraction("0.06"), "transport cost of RRSw")
     taken = [run.accepted[0][y] + run.accepted[1][y] for y in range(3)]
-    equal([q - mass for q, mass in zip(target, taken, strict=True)], [0, Fraction("0.06"), 0])
+    lacking = [q - mass for q, mass in zip(target, taken, strict=True)]
+    same(lacking, exact("0", "0.06", "0"), "what is accepted too rarely")
     best = transport(distinct_table(draft, 2), target)[0]
     return Fraction(above(1 - run.acceptance(), best, "cost of RRSw"))
 
@@ -162,8 +164,10 @@ def without_replacement(draft: Exact, k: int) -> Fraction | None:
     return ZERO
 
 
-def without_replacement_distinct(draft: Exact, k: int) -> Fraction:
+def without_replacement_distinct(draft: Exact, k: int) -> Fraction | None:
     """The formula is that law for tuples of distinct possible tokens, and they are all."""
+    if sum(mass > 0 for mass in draft) < k:
+        return None
     table = distinct_table(draft, k)
     chosen = [
         x for x in tuples(len(draft), k) if len(set(x)) == k and all(draft[y] for y in x[:-1])
@@ -257,11 +261,11 @@ CLAIMS = (
         "Section 3.3",
         r"Drafts without replacement have the law "
         r"$P(x) = \prod_{i=1}^k p(x_i) \big/ \prod_{i=1}^{k-1} (1 - \sum_{j=1}^i p(x_j))$.",
-        over_drafts(without_replacement),
+        over_drafts_and_k(without_replacement, ks=(1, 2, 3)),
         printed="Nothing says that the $x_i$ are distinct.",
         corrected=Corrected(
             "That is their law for distinct $x_i$; all other tuples have probability 0.",
-            over_drafts(without_replacement_distinct),
+            over_drafts_and_k(without_replacement_distinct, ks=(1, 2, 3)),
         ),
     ),
 )

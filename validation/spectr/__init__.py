@@ -1,6 +1,31 @@
 """The claims of SpecTr (Sun et al., 2023), in the order of the paper."""
 
-from validation.claim import Claim
-from validation.spectr import many_drafts, one_draft, sequential
+from itertools import chain
 
-CLAIMS: tuple[Claim, ...] = (*one_draft.CLAIMS, *many_drafts.CLAIMS, *sequential.CLAIMS)
+from validation.claim import Claim
+from validation.spectr import (
+    bounds,
+    examples,
+    figures,
+    guarantee,
+    many_drafts,
+    one_draft,
+    proofs,
+    selection,
+    sequential,
+    trees,
+)
+
+_PARTS = (
+    one_draft,
+    many_drafts,
+    sequential,
+    selection,
+    bounds,
+    figures,
+    examples,
+    proofs,
+    guarantee,
+    trees,
+)
+CLAIMS: tuple[Claim, ...] = tuple(chain.from_iterable(part.CLAIMS for part in _PARTS))

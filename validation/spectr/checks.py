@@ -61,5 +61,6 @@ def over_models(
     slack: Slack, lengths: tuple[int, ...] = (1, 2), counts: tuple[int, ...] = (1, 2)
 ) -> Check:
     """Return a check over pairs of language models, L, K and the plan of step 1."""
-    scope = f"n = 2, L <= {max(lengths)}, K <= {max(counts)}, Markov chains"
+    sizes = f"{min(lengths)} <= L <= {max(lengths)}, {min(counts)} <= K <= {max(counts)}"
+    scope = f"n = 2, {sizes}, Markov chains"
     return over(lambda seed: model_cases(seed, lengths, counts), slack, scope)

@@ -1,4 +1,4 @@
-"""Appendix B: Bernoulli and uniform pairs, and Figs. 4 to 6."""
+"""Appendices B.1 and B.2: Bernoulli and uniform pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import otspec
-from otspec.rules import RecursiveRejection
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
 from validation.spectr.checks import over, over_all
@@ -26,7 +25,6 @@ from validation.spectr.couplings import (
     optimum,
 )
 from validation.spectr.rules import (
-    acceptance_at_root,
     as_coupling,
     beta,
     f,
@@ -34,11 +32,6 @@ from validation.spectr.rules import (
     p_acc,
 )
 from validation.spectr.sequential import uniform
-
-HALVINGS = 90
-"""Enough to tell acceptances near 1 apart."""
-FIGURE_BS = (Fraction(1, 10), Fraction(3, 4), ONE)
-QUARTER = Fraction(1, 4)
 
 
 def ber(b: Fraction) -> Exact:
@@ -50,7 +43,9 @@ def bernoulli_cases(seed: int) -> Iterator[dict[str, Any]]:
     """Yield p, q and k: small denominators first, then random fractions without end."""
     few = sorted({Fraction(i, d) for d in range(1, 5) for i in range(d + 1)})
     few.sort(key=lambda each: each.denominator)
-    for p, q in sorted(product(few, repeat=2), key=lambda pq: pq[0].denominator + pq[1].denominator):
+    for p, q in sorted(
+        product(few, repeat=2), key=lambda pq: pq[0].denominator + pq[1].denominator
+    ):
         yield from ({"p": p, "q": q, "k": k} for k in (1, 2, 3))
     rng = np.random.default_rng(seed)
     while True:
@@ -101,7 +96,9 @@ def cheap_iff_constant(x: tuple[int, ...]) -> Fraction:
     """1{y ∉ S(x)} < 1 if and only if x is 0^k or 1^k."""
     for y in (0, 1):
         cost = int(y not in x)
-        equal(cost < 1, len(set(x)) == 1, f"whether 1{{y not in S(x)}} = {cost} is below 1, y = {y}")
+        equal(
+            cost < 1, len(set(x)) == 1, f"whether 1{{y not in S(x)}} = {cost} is below 1, y = {y}"
+        )
     return ZERO
 
 
@@ -115,7 +112,7 @@ def mixed_and_constant(p: Fraction, q: Fraction, k: int) -> Fraction:
     """α_k is the mass of mixed drafts and the most that constant drafts can accept."""
     law = iid(ber(p), k)
     mixed = sum((mass for x, mass in law.items() if len(set(x)) == 2), ZERO)
-    equal(mixed, 1 - p**k - (1 - p) ** k if k > 1 else ZERO, "mass of mixed drafts")
+    equal(mixed, 1 - p**k - (1 - p) ** k, "mass of mixed drafts")
     constant = min(p**k, q) + min((1 - p) ** k, 1 - q)
     return equal(optimum(ber(p), ber(q), k), 1 - p**k - (1 - p) ** k + constant, "alpha_k")
 
@@ -130,7 +127,9 @@ def printed_plan_is_optimal(p: Fraction, q: Fraction, k: int) -> Fraction:
         ((0,) * k, 1): (1 - p) ** k - zeros,
     }
     coupling: Coupling = {pair: mass for pair, mass in printed.items() if pair[0] in iid(ber(p), k)}
-    left = [want - sum(m for (_, y), m in printed.items() if y == i) for i, want in enumerate(ber(q))]
+    left = [
+        want - sum(m for (_, y), m in printed.items() if y == i) for i, want in enumerate(ber(q))
+    ]
     at_least(min(left), ZERO, "what is left for mixed drafts")
     mixed = {x: mass for x, mass in iid(ber(p), k).items() if len(set(x)) == 2}
     for x, mass in mixed.items():
@@ -170,7 +169,7 @@ def drawing_from_hits(d: int, r: int, k: int) -> Fraction:
 
 
 def set_gives_uniform_bound(d: int, r: int, k: int) -> Fraction:
-    """Ω₀ = [d] \\ [d/r] in Lemma 3 gives Pr(S(X) ∩ [d/r] ≠ ∅)."""
+    """Ω₀ = [d] without [d/r] in Lemma 3 gives Pr(S(X) ∩ [d/r] ≠ ∅)."""
     draft, target = uniform(d, d), uniform(d, d // r)
     hit = 1 - mass_of(draft, range(d // r, d)) ** k
     equal(hit, 1 - (1 - Fraction(1, r)) ** k, "Pr(S(X) meets [d/r])")
@@ -206,3 +205,92 @@ def k_seq_is_optimal(d: int, r: int, k: int) -> Fraction:
     equal(marginals(joint, d), (iid(draft, k), target), "marginals")
     equal(p_acc(draft, target, k, rho), 1 - (1 - Fraction(1, r)) ** k, "p_acc")
     return equal(accepted(joint), 1 - (1 - Fraction(1, r)) ** k, "acceptance")
+
+
+CLAIMS = (
+    Claim(
+        "spectr.eq10",
+        "Equation (10), appendix B.1",
+        r"$\alpha_k(Ber(p), Ber(q)) = \min(q, 1 - (1-p)^k) + \min(1 - q, 1 - p^k)$.",
+        over(bernoulli_cases, bernoulli_optimum, "k <= 5"),
+    ),
+    Claim(
+        "spectr.secB.1a",
+        "Appendix B.1, below (10)",
+        r"$\Omega_0 = \{0, 1\}$ in Lemma 3 gives (10) as upper bound.",
+        over(bernoulli_cases, whole_set_gives_bound, "k <= 5"),
+    ),
+    Claim(
+        "spectr.secB.1b",
+        "Appendix B.1, below (10)",
+        r"For two tokens, $1\{y \notin S(x^k)\} < 1$ if and only if $x^k$ is $0^k$ or $1^k$.",
+        over_all(binary_tuples, cheap_iff_constant, "k <= 9"),
+        corrected=Corrected(
+            r"$1\{y \notin S(x^k)\} = 1$ for some y if and only if $x^k$ is $0^k$ or $1^k$.",
+            over_all(binary_tuples, costly_iff_constant, "k <= 9"),
+        ),
+    ),
+    Claim(
+        "spectr.secB.1c",
+        "Appendix B.1, displays below (10)",
+        r"$\alpha_k(Ber(p), Ber(q)) = 1 - p^k - (1-p)^k + \min(p^k, q) + \min((1-p)^k, 1-q)$, the "
+        "first three terms being the mass of drafts that are not constant.",
+        over(bernoulli_cases, mixed_and_constant, "k <= 5"),
+    ),
+    Claim(
+        "spectr.secB.1d",
+        "Appendix B.1, the transport plan",
+        r"$\pi(1^k, 1) = \min(p^k, q)$, $\pi(0^k, 0) = \min((1-p)^k, 1-q)$ and "
+        r"$\pi(1^k, 0)$, $\pi(0^k, 1)$ the rest of $p^k$ and $(1-p)^k$ is a valid transport plan, "
+        "and attains (10).",
+        over(bernoulli_cases, printed_plan_is_optimal, "k <= 5"),
+        printed="Only these four masses are printed; for other drafts what is left of q is shared "
+        "in proportion.",
+    ),
+    Claim(
+        "spectr.secB.1e",
+        "Appendix B.1, end of the Bernoulli case",
+        r"Both the display of spectr.secB.1c and (10) are 1 if $p^k \le q$ and "
+        r"$(1-p)^k \le 1-q$, $1 + q - p^k$ if $p^k > q$, and $1 + (1-q) - (1-p)^k$ if "
+        r"$(1-p)^k > 1-q$; there is no other case.",
+        over(bernoulli_cases, cases_agree, "k <= 5"),
+    ),
+    Claim(
+        "spectr.secB.1f",
+        "Appendix B.1, uniform pairs",
+        r"$\alpha_k(U(d), U(d/r)) = 1 - (1 - 1/r)^k$.",
+        over_all(lambda: uniform_cases(30), uniform_optimum, "d <= 30, k <= 8, r divides d"),
+    ),
+    Claim(
+        "spectr.secB.1g",
+        "Appendix B.1, uniform pairs",
+        r"Drawing Y uniformly from $S(X) \cap [d/r]$, or from $[d/r]$ if that is empty, is a valid "
+        r"transport plan that accepts $1 - (1 - 1/r)^k$.",
+        over_all(lambda: uniform_cases(6, range(1, 4)), drawing_from_hits, "d <= 6, k <= 3"),
+    ),
+    Claim(
+        "spectr.secB.1h",
+        "Appendix B.1, uniform pairs",
+        r"$\Omega_0 = [d] \setminus [d/r]$ in Lemma 3 gives "
+        r"$\Pr(S(X) \cap [d/r] \ne \emptyset) = 1 - (1 - 1/r)^k$ as upper bound.",
+        over_all(lambda: uniform_cases(6, range(1, 5)), set_gives_uniform_bound, "d <= 6, k <= 4"),
+    ),
+    Claim(
+        "spectr.secB.2a",
+        "Appendix B.2",
+        r"For $U(d)$ and $U(d/r)$, $\beta(\rho) = 1/\max(r, \rho)$.",
+        over_all(uniform_beta_cases, uniform_beta, "d <= 16, r divides d"),
+    ),
+    Claim(
+        "spectr.secB.2b",
+        "Appendix B.2",
+        r"For $U(d)$ and $U(d/r)$, solving (6) gives $\rho^* = r (1 - (1 - 1/r)^k)$.",
+        over_all(uniform_cases, uniform_root, "d <= 12, k <= 8, r divides d"),
+    ),
+    Claim(
+        "spectr.secB.2c",
+        "Appendix B.2",
+        r"For $U(d)$ and $U(d/r)$, k-Seq at $\rho^*$ accepts $1 - (1 - 1/r)^k$, the optimum.",
+        over_all(lambda: uniform_cases(6, range(1, 4)), k_seq_is_optimal, "d <= 6, k <= 3"),
+    ),
+)

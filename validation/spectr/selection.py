@@ -117,7 +117,7 @@ CLAIMS = (
         "Algorithm 3, section 7",
         "Algorithm 3, with the drafts of (7) and a plan from a linear program or from Algorithm 2, "
         "is lossless: each decoded token has the large model's law, given those before it.",
-        over_models(sets_continue_as_target, lengths=(1, 2)),
+        over_models(sets_continue_as_target, lengths=(2,), counts=(2,)),
         printed=r"Step 11: let $S_{next} = \{z^{2:L} | z \in S, z(1) = Y\}$ be the set of "
         "sub-sequences; equal ones count once. (In step 2 the drafts are a multiset.)",
         corrected=Corrected(
@@ -135,7 +135,7 @@ CLAIMS = (
         "spectr.eq8",
         "Equation (8), the assumption of Theorem 2",
         "Algorithm 3 is lossless for all drafts each of which is drawn from the small model.",
-        over_models(copies_continue_as_target),
+        over_models(copies_continue_as_target, counts=(2,)),
         printed=r"Assume all drafts in S are generated from the small model, more precisely "
         r"$z(i) \sim M_s(\cdot | x^t, z^{i-1})$ for all $z \in S$ and i. Independence is not "
         "assumed; checked with K copies of one draft.",

@@ -268,7 +268,7 @@ def tree_selection(
 def model_pairs(seed: int) -> Iterator[Models]:
     """Yield models over two tokens: memoryless ones in order of size, then random Markov chains."""
     few = [law for size in (1, 2, 3) for law in distributions(2, size)]
-    for draft, target in product(few, repeat=2):
+    for draft, target in product((law for law in few if law[0] >= law[1]), few):
         yield Models((draft,) * 3, (target,) * 3)
     rng = np.random.default_rng(seed)
     while True:
