@@ -33,6 +33,10 @@ def target_to_draft(draft: Distribution, target: Distribution) -> Array:
     ratios = np.full(len(draft), np.inf)
     with np.errstate(over="ignore"):  # a subnormal draft: the ratio is beyond every threshold
         np.divide(target, draft, out=ratios, where=draft > 0)
+    overflowed = np.isinf(ratios)
+    overflowed &= draft > 0
+    if overflowed.any():  # drafted all the same: before those that are not
+        ratios[overflowed] = np.finfo(float).max
     return ratios
 
 

@@ -15,7 +15,6 @@ from scipy.stats import binom
 import otspec
 from otspec.rules import PooledSelection
 from otspec.selection import loops
-from otspec.selection.residual_hits import NEGLIGIBLE
 
 DRAFT, TARGET = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")
 NAMES = ("tokens", "fewest")
@@ -104,7 +103,8 @@ def check_floats(draft, target, k, pools, exact_pair):
         (rule.loss_bound(), exact.loss_bound()),
     ):
         assert type(found) is float
-        assert abs(found - expected) <= close + NEGLIGIBLE
+        # Residual hits leave out groups that reject less than 1e-14 in all.
+        assert abs(found - expected) <= close + 1e-14
     by_draft = rule.acceptance_by_draft()
     assert np.abs(by_draft - exact.acceptance_by_draft().astype(float)).max() <= close
     assert np.abs(rule.law_of_selection - exact.law_of_selection.astype(float)).max() <= close

@@ -38,9 +38,9 @@ class PooledSelection(BarrierRule):
         As for :class:`otspec.rules.contract.PairRule`.
     pools : str, int or array_like
         ``"tokens"``: a pool for every ratio that occurs. ``"fewest"``: the fewest pools with
-        which Σ min(b, q) is the optimum, often ten at full vocabulary. A number of bins of equal width in
-        log₂(target/draft) between −8 and 8: no sort. Or strictly increasing thresholds on
-        target/draft.
+        which Σ min(b, q) is the optimum, often ten at full vocabulary. A number of bins of equal
+        width in log₂(target/draft) between −8 and 8: no sort. Or strictly increasing thresholds
+        on target/draft.
 
     Raises
     ------

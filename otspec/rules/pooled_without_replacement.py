@@ -80,7 +80,10 @@ class PooledSelectionWithoutReplacement(BarrierRule):
             return np.array([one if among else one - one for among in inside])
         knots = self.knots
         first, second = self.draft[list(x)]
-        kappa = (one - knots[lowest]) / (knots[end] - knots[lowest])
-        share = (one - first + kappa * (first - second)) / (2 * one - first - second)
+        mass, others = knots[end] - knots[lowest], 2 * one - first - second
+        # In floats either may be 0: then both drafts are here as good as never.
+        lead = (first - second) / mass if mass > 0 else one - one
+        share = one - first + (one - knots[lowest]) * lead
+        share = share / others if others > 0 else one
         share = min(max(share, one - one), one)
         return np.array([share, one - share])

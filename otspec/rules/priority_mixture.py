@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, sums_by
-from otspec.distributions import Distribution, as_distribution, as_k
+from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import inverted
 from otspec.estimate import Estimate
@@ -67,7 +67,8 @@ class PriorityMixture(SelectingRule):
         target = as_distribution(self.target, "target", normalize=normalize)
         self.law.check_alike(target, "target")
         object.__setattr__(self, "target", target)
-        object.__setattr__(self, "most", as_k(self.most, "most"))
+        if isinstance(self.most, bool) or not isinstance(self.most, int) or self.most < 1:
+            raise ValueError(f"most is {self.most!r}: it must be an integer, at least one order")
         if not self.gap >= 0:
             raise ValueError(f"gap is {self.gap}: it must be at least 0")
 

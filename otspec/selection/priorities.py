@@ -24,10 +24,12 @@ from otspec.arithmetic import (
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.ratios import ascending, target_to_draft
-from otspec.solvers import LinearProgram, Names, Sense, solve
+from otspec.solvers import SOLVERS, LinearProgram, Names, Sense, SolverError, Status
 
 FIRST_ORDERS = 4
 """Orders that are added before the weights are first optimised; then twice as many, and so on."""
+
+LARGEST_SHARE = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +118,11 @@ class _Search:
     def weighed(self) -> tuple[Mixture, Array]:
         """Return the best mixture, and what more selection of each token would be worth."""
         laws = np.array(self.laws)
-        solution = solve(_weighing(laws, self.target))
+        program = _weighing(laws, self.target)
+        solution = SOLVERS["rational" if program.exact else "highs"](program)
+        # Not checked further: whatever the weights, the law is known and a cut gives the bound.
+        if solution.status is not Status.OPTIMAL:
+            raise SolverError(f"{program.title}: {solution.status.value}")
         weights = positive_part(solution.primal[: len(laws)])
         used = np.flatnonzero(weights > 0)
         weights = weights[used] / weights.sum()
@@ -126,18 +132,24 @@ class _Search:
         # A row's dual is the worth of a share; per mass it is that over the target.
         prices = zeros(len(law), like=self.target)
         wanted = self.target > 0
-        prices[wanted] = solution.duals[1:] / self.target[wanted]
-        return Mixture(orders, weights, law, accepted, self.bound), prices
+        with np.errstate(over="ignore"):
+            prices[wanted] = solution.duals[1:] / self.target[wanted]
+        # By rounding only a sum of accepted masses is above the bound.
+        return Mixture(orders, weights, law, accepted, max(accepted, self.bound)), prices
 
 
 def _weighing(laws: Array, target: Distribution) -> LinearProgram:
     """Maximise Σ q(y) a(y) over weights w and shares a(y) ≤ 1, a(y) ≤ Σ_r w_r b_r(y)/q(y).
 
     Shares rather than masses, since solvers take coefficients below 1e-9 for zero; so are
-    selections of less than that share of the target here.
+    selections of less than that share of the target here. Selections of more than LARGEST_SHARE
+    times the target are taken for that: solvers lose their way among very large coefficients.
     """
     wanted = np.flatnonzero(target > 0)
-    shares = laws[:, wanted] / target[wanted]
+    with np.errstate(over="ignore"):
+        shares = laws[:, wanted] / target[wanted]
+    if not is_exact(target):
+        shares = np.minimum(shares, LARGEST_SHARE)
     (count, n), every = shares.shape, np.arange(len(wanted))
     orders, tokens = np.nonzero(shares > (0 if is_exact(target) else 1e-9))
     zero, one = zeros(1, like=target), zeros(1, like=target) + 1

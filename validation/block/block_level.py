@@ -237,8 +237,8 @@ CLAIMS = (
         check=every_pair(_all_residuals),
         corrected=Corrected(
             "It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it "
-            "for $i < L$ only, with probability $p_{remain}(x^i)$ after $x^i$, so never where it is "
-            "0/0.",
+            "for $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it "
+            "is 0/0.",
             every_pair(_residuals_in_use),
         ),
     ),

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.checking import occurs
+from validation.block.checking import occurs, readable
 from validation.block.models import LanguageModel, Prefix, models, table
 from validation.claim import Claim, Outcome, Search, above, equal
 from validation.instances import Exact
@@ -103,7 +103,7 @@ def _with_row(model: LanguageModel, prefix: Prefix, row: Exact) -> LanguageModel
 
 
 def _check_remark_2b(search: Search) -> Outcome:
-    return search.every(_deep(search), _between, scope="n <= 3, L = 3")
+    return readable(search.every(_deep(search), _between, scope="n <= 3, L = 3"))
 
 
 CLAIMS = (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.models import SIZES, LanguageModel, models, table
+from validation.block.models import SIZES, LanguageModel, Rows, models, prefixes, table
 from validation.claim import Check, Counterexample, Evidence, Outcome, Search
 
 OnModels = Callable[[LanguageModel, LanguageModel, int], Number | None]
@@ -29,9 +30,30 @@ def every_pair(slack: OnModels, sizes: Sequence[tuple[int, int]] = SIZES, note: 
         return slack(table(target), table(draft), length)
 
     def check(search: Search) -> Outcome:
-        return search.every(models(search.seed, sizes), on_rows, scope=scope_of(sizes) + note)
+        return readable(
+            search.every(models(search.seed, sizes), on_rows, scope=scope_of(sizes) + note)
+        )
 
     return check
+
+
+def readable(outcome: Outcome) -> Outcome:
+    """Add to a counterexample after which prefixes the rows of its models stand."""
+    if not isinstance(outcome, Counterexample):
+        return outcome
+    rows: Rows = outcome.instance["draft"]
+    return replace(outcome, instance={**outcome.instance, "rows": _order(len(rows[0]), len(rows))})
+
+
+def _order(n: int, rows: int) -> str:
+    depth, names = 0, []
+    while len(names) < rows:
+        names += ["".join(map(str, prefix)) or "()" for prefix in prefixes(n, depth)]
+        depth += 1
+    if depth == 1:
+        return "after every prefix"
+    last = "last token" if depth == 2 else f"last {depth - 1} tokens"
+    return f"after {', '.join(names)}; after longer prefixes by the {last}"
 
 
 def scope_of(sizes: Sequence[tuple[int, int]]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from otspec.programs import BlockProgram
-from validation.block.checking import every_pair, scope_of
+from validation.block.checking import every_pair, readable, scope_of
 from validation.block.couplings import (
     as_coupling,
     best_transport,
@@ -120,7 +120,7 @@ def _lemma_1_steps(draft: Any, target: Any, length: int, coupling: int) -> Numbe
 
 def _check_lemma_1_steps(search: Search) -> Outcome:
     scope = scope_of(SIZES) + "; vertices and their mixtures with independence"
-    return search.every(with_couplings(search), _lemma_1_steps, scope=scope)
+    return readable(search.every(with_couplings(search), _lemma_1_steps, scope=scope))
 
 
 _CUT = "The index of the sum is $\\tau$, that of its terms $\\ell$; they must be the same."

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.checking import every_pair, scope_of
+from validation.block.checking import every_pair, readable, scope_of
 from validation.block.couplings import (
     best_transport,
     common_prefix,
@@ -76,7 +76,7 @@ def _verifier_of_coupling(draft: Any, target: Any, length: int, coupling: int) -
 
 def _check_verifier_of_coupling(search: Search) -> Outcome:
     scope = scope_of(SIZES) + "; vertices and their mixtures with independence"
-    return search.every(with_couplings(search), _verifier_of_coupling, scope=scope)
+    return readable(search.every(with_couplings(search), _verifier_of_coupling, scope=scope))
 
 
 CLAIMS = (

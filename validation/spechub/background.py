@@ -17,6 +17,7 @@ from validation.spechub.printed import (
     ZERO,
     Run,
     distinct_table,
+    enough,
     independent_table,
     normalised,
     overlap,
@@ -127,11 +128,6 @@ def rejected_again(draft: Exact, target: Exact, k: int) -> Fraction | None:
 def lossless_with(draft: Exact, target: Exact, k: int) -> Fraction:
     """Algorithm 1 with independent drafts is lossless."""
     return same(token_rejection(draft, target, k, replacement=True).output(), target, "output")
-
-
-def enough(draft: Exact, k: int) -> bool:
-    """Whether k distinct drafts exist."""
-    return sum(mass > 0 for mass in draft) >= k
 
 
 def lossless_without(draft: Exact, target: Exact, k: int) -> Fraction | None:

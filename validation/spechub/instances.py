@@ -44,12 +44,12 @@ def hub_pairs(seed: int, most_tokens: int = 4) -> Iterator[dict[str, Any]]:
     return (pair for pair in every if max(pair["draft"]) < 1)
 
 
-def joints(seed: int) -> Iterator[dict[str, Any]]:
+def joints(seed: int, enumerated: int = ENUMERATED) -> Iterator[dict[str, Any]]:
     """Yield any joint law of k drafts, its masses in the order of the tuples, and a target.
 
     The smallest first, then random ones without end.
     """
-    return chain(islice(_smallest_joints(), ENUMERATED), _random_joints(seed))
+    return chain(islice(_smallest_joints(), enumerated), _random_joints(seed))
 
 
 def _smallest_joints() -> Iterator[dict[str, Any]]:

@@ -41,6 +41,11 @@ def distinct_table(draft: Exact, k: int) -> Table:
     return table
 
 
+def enough(draft: Exact, k: int) -> bool:
+    """Whether k distinct drafts exist."""
+    return sum(mass > 0 for mass in draft) >= k
+
+
 def tuples(n: int, k: int) -> Iterator[tuple[int, ...]]:
     """Yield all tuples of k tokens."""
     yield from product(range(n), repeat=k)

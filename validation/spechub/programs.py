@@ -33,6 +33,7 @@ from validation.spechub.printed import (
     ONE,
     ZERO,
     distinct_table,
+    enough,
     independent_table,
     overlap,
     same,
@@ -156,7 +157,7 @@ def distinct_formula(draft: Exact, x: tuple[int, ...]) -> Fraction:
 
 def without_replacement(draft: Exact, k: int) -> Fraction | None:
     """The printed formula is the law of drafts without replacement, for all tuples."""
-    if sum(mass > 0 for mass in draft) < k:
+    if not enough(draft, k):
         return None
     table = distinct_table(draft, k)
     for x in tuples(len(draft), k):
@@ -166,7 +167,7 @@ def without_replacement(draft: Exact, k: int) -> Fraction | None:
 
 def without_replacement_distinct(draft: Exact, k: int) -> Fraction | None:
     """The formula is that law for tuples of distinct possible tokens, and they are all."""
-    if sum(mass > 0 for mass in draft) < k:
+    if not enough(draft, k):
         return None
     table = distinct_table(draft, k)
     chosen = [

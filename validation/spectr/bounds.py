@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
 from validation.spectr.checks import over, over_cases, over_couplings
@@ -38,12 +39,12 @@ def share(k: int) -> Fraction:
     return 1 - (1 - Fraction(1, k)) ** k
 
 
-def is_upper_bound(draft: Exact, target: Exact, k: int) -> Fraction:
+def is_upper_bound(draft: Exact, target: Exact, k: int) -> Number:
     """α_k ≤ ᾱ_k."""
     return at_least(upper_bound(draft, target, k), optimum(draft, target, k), "upper bound")
 
 
-def is_lower_bound(draft: Exact, target: Exact, k: int) -> Fraction:
+def is_lower_bound(draft: Exact, target: Exact, k: int) -> Number:
     """(1 − (1 − 1/k)^k) ᾱ_k ≤ α_k."""
     return at_least(optimum(draft, target, k), share(k) * upper_bound(draft, target, k), "alpha_k")
 
@@ -53,7 +54,7 @@ def is_tight(draft: Exact, target: Exact, k: int) -> Fraction:
     return equal(upper_bound(draft, target, k), optimum(draft, target, k), "upper bound")
 
 
-def one_more_draft(draft: Exact, target: Exact, k: int, turn: int, blur: Fraction) -> Fraction:
+def one_more_draft(draft: Exact, target: Exact, k: int, turn: int, blur: Fraction) -> Number:
     """π′(x^{k+1}, y) = π(x^k, y) p(x(k+1)) is a coupling that accepts at least as often."""
     joint = some_coupling(iid(draft, k), target, turn, blur)
     support = [token for token, mass in enumerate(draft) if mass > 0]
@@ -71,7 +72,7 @@ def largest_ratio(draft: Exact, target: Exact) -> Fraction | None:
     return max(q / p for p, q in zip(draft, target, strict=True) if p > 0)
 
 
-def root_below_largest_ratio(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def root_below_largest_ratio(draft: Exact, target: Exact, k: int) -> Number | None:
     """At ρ_max Algorithm 2 is a valid coupling, and β ≥ 1/ρ_max."""
     rho = largest_ratio(draft, target)
     if rho is None:
@@ -92,7 +93,7 @@ def acceptance_is_p_acc(draft: Exact, target: Exact, k: int) -> Fraction | None:
     return equal(found, p_acc(draft, target, k, rho), "Pr(Y in S(X))")
 
 
-def acceptance_has_residual_hits(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def acceptance_has_residual_hits(draft: Exact, target: Exact, k: int) -> Number | None:
     """α(π_ρmax) is p_acc and the draws from the residual that hit a rejected draft."""
     rho = largest_ratio(draft, target)
     if rho is None:
@@ -126,14 +127,14 @@ def moved_target(draft: Exact, target: Exact, k: int) -> Fraction:
 
 def every_coupling_is_bounded(
     draft: Exact, target: Exact, k: int, turn: int, blur: Fraction
-) -> Fraction:
+) -> Number:
     """No coupling accepts more than the bound of any set Ω₀."""
     found = accepted(some_coupling(iid(draft, k), target, turn, blur))
     bounds = (bound_of_set(draft, target, k, chosen) for chosen in subsets(len(draft)))
     return min(at_least(bound, found, "bound of a set") for bound in bounds)
 
 
-def k_seq_attains_share(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def k_seq_attains_share(draft: Exact, target: Exact, k: int) -> Number | None:
     """α(π_ρ*) ≥ (1 − (1 − 1/k)^k) ᾱ_k."""
     if total_variation(draft, target) == 1:
         return equal(upper_bound(draft, target, k), ZERO, "upper bound")

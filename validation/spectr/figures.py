@@ -9,6 +9,7 @@ from typing import Any
 
 import otspec
 from otspec.rules import RecursiveRejection
+from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.spectr.checks import over_all
 from validation.spectr.couplings import ONE, ZERO
@@ -40,7 +41,7 @@ def equal_pair_accepts_all(b: Fraction, k: int) -> Fraction:
     return equal(k_seq(b, k), (ONE, ONE), "k-Seq")
 
 
-def both_increase(b: Fraction, k: int) -> Fraction:
+def both_increase(b: Fraction, k: int) -> Number:
     """Both are larger with one draft more, unless they are 1 already."""
     here, there = closed_form(QUARTER, b, k), closed_form(QUARTER, b, k + 1)
     slack = ONE if here == 1 else above(there, here, "alpha_{k+1}")
@@ -48,7 +49,7 @@ def both_increase(b: Fraction, k: int) -> Fraction:
     return min(slack, above(low, high, "k-Seq at k + 1"))
 
 
-def k_seq_is_worse(b: Fraction, k: int) -> Fraction:
+def k_seq_is_worse(b: Fraction, k: int) -> Number:
     """k-Seq accepts less than the optimum."""
     return above(closed_form(QUARTER, b, k), k_seq(b, k)[1], "alpha_k")
 
@@ -66,7 +67,7 @@ def uniform_curves() -> Iterator[dict[str, Any]]:
         yield {"size": size}
 
 
-def uniform_curve(size: int) -> Fraction:
+def uniform_curve(size: int) -> Number:
     """The optimum grows with k towards 1, and k-Seq attains it."""
     draft, target, r = uniform(D, D), uniform(D, size), Fraction(D, size)
     far = 1 if r == 1 else ceil(log(NEAR) / log1p(-1 / r))
@@ -82,19 +83,19 @@ def uniform_curve(size: int) -> Fraction:
     return at_least(found[-1], 1 - NEAR, f"optimum of {far} drafts")
 
 
-def multi_round(b: Fraction, k: int) -> Fraction:
+def multi_round(b: Fraction, k: int) -> Number:
     """Return the acceptance of multi-round rejection sampling for Ber(1/4) and Ber(b)."""
     return RecursiveRejection(ber(QUARTER), ber(b), k).acceptance()
 
 
-def both_beat_multi_round(b: Fraction, k: int) -> Fraction:
+def both_beat_multi_round(b: Fraction, k: int) -> Number:
     """The optimum and k-Seq accept more than multi-round rejection."""
     other = multi_round(b, k)
     above(closed_form(QUARTER, b, k), other, "optimum")
     return above(k_seq(b, k)[0], other, "k-Seq")
 
 
-def both_beat_or_tie(b: Fraction, k: int) -> Fraction:
+def both_beat_or_tie(b: Fraction, k: int) -> Number:
     """They accept more, except that all accept the same for one draft and for b = 1."""
     if k > 1 and b < 1:
         return both_beat_multi_round(b, k)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
 from validation.spectr.bounds import share
@@ -27,7 +28,7 @@ from validation.spectr.sequences import Model, next_law
 from validation.spectr.sequential import at_or_above_root
 
 
-def accepts_at_least_p_acc(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | None:
+def accepts_at_least_p_acc(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """α(π_ρ) ≥ 1 − (1 − β(ρ))^k."""
     if not at_or_above_root(draft, target, k, rho):
         return None
@@ -40,7 +41,7 @@ def inflated(draft: Exact, target: Exact, k: int) -> Fraction:
     return sum((min(k * p, q) for p, q in zip(draft, target, strict=True)), ZERO)
 
 
-def chain_to_k(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def chain_to_k(draft: Exact, target: Exact, k: int) -> Number | None:
     """α(π_ρ*) ≥ p_acc(ρ*) ≥ p_acc(k) = c_k Σ min(kp, q)."""
     if total_variation(draft, target) == 1:
         return None
@@ -58,7 +59,7 @@ def factor(draft: Exact, target: Exact, k: int) -> Fraction:
     return p_acc(draft, target, k, Fraction(k)) / (k * beta(draft, target, Fraction(k)))
 
 
-def factor_in_range(draft: Exact, target: Exact, k: int) -> Fraction:
+def factor_in_range(draft: Exact, target: Exact, k: int) -> Number:
     """c_k ∈ [1 − (1 − 1/k)^k, 1)."""
     try:
         found = factor(draft, target, k)
@@ -91,7 +92,7 @@ def quotient(k: int, x: Fraction) -> Fraction:
     return (1 - (1 - x) ** k) / (k * x)
 
 
-def quotient_behaves(k: int, x: Fraction) -> Fraction | None:
+def quotient_behaves(k: int, x: Fraction) -> Number | None:
     """It decreases on (0, 1/k], from 1 to 1 − (1 − 1/k)^k."""
     if not 0 < x <= 1:
         return None
@@ -102,17 +103,17 @@ def quotient_behaves(k: int, x: Fraction) -> Fraction | None:
     return at_least(quotient(k, here), quotient(k, end), "f(x)")
 
 
-def union_bound(k: int, x: Fraction) -> Fraction:
+def union_bound(k: int, x: Fraction) -> Number:
     """For all x ≥ 0, kx ≥ 1 − (1 − x)^k."""
     return at_least(k * x, 1 - (1 - x) ** k, "kx")
 
 
-def union_bound_to_two(k: int, x: Fraction) -> Fraction | None:
+def union_bound_to_two(k: int, x: Fraction) -> Number | None:
     """For 0 ≤ x ≤ 2, kx ≥ 1 − (1 − x)^k."""
     return union_bound(k, x) if x <= 2 else None
 
 
-def eq_11(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def eq_11(draft: Exact, target: Exact, k: int) -> Number | None:
     """(11)."""
     if total_variation(draft, target) == 1:
         return None
@@ -122,7 +123,7 @@ def eq_11(draft: Exact, target: Exact, k: int) -> Fraction | None:
     return min(at_least(low, middle, "alpha at rho*"), at_least(middle, end, "middle"))
 
 
-def eq_12(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def eq_12(draft: Exact, target: Exact, k: int) -> Number | None:
     """(12)."""
     if total_variation(draft, target) == 1:
         return None

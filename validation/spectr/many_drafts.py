@@ -9,6 +9,7 @@ from itertools import islice, product
 from typing import Any
 
 import otspec
+from otspec.arithmetic import Number
 from validation.claim import Claim, at_least, equal
 from validation.instances import Exact, pairs, random_pairs, smallest_pairs
 from validation.spectr.checks import over, over_all, over_cases, over_couplings
@@ -52,7 +53,7 @@ def cost_is_rejection(draft: Exact, target: Exact, k: int, turn: int, blur: Frac
     return equal(1 - cost, sum(at_place), "alpha")
 
 
-def increases(draft: Exact, target: Exact, k: int) -> Fraction:
+def increases(draft: Exact, target: Exact, k: int) -> Number:
     """α_k ≤ α_{k+1}."""
     return at_least(optimum(draft, target, k + 1), optimum(draft, target, k), "alpha_{k+1}")
 
@@ -63,21 +64,21 @@ def drafts_enough(draft: Exact) -> int:
     return 1 if rarest == 1 else math.ceil(math.log(NEAR) / math.log1p(-rarest))
 
 
-def tends_to(draft: Exact, target: Exact, limit: Fraction) -> Fraction:
+def tends_to(draft: Exact, target: Exact, limit: Fraction) -> Number:
     """The optimum is at most the limit, and comes near it."""
     far, near = (least_cut(draft, target, k)[0] for k in (3, drafts_enough(draft)))
     at_least(limit, max(far, near), "limit")
     return at_least(near, limit - NEAR, "optimum of many drafts")
 
 
-def tends_to_one(draft: Exact, target: Exact) -> Fraction | None:
+def tends_to_one(draft: Exact, target: Exact) -> Number | None:
     """With q/p bounded the optimum tends to 1."""
     if any(p == 0 and q > 0 for p, q in zip(draft, target, strict=True)):
         return None
     return tends_to(draft, target, ONE)
 
 
-def tends_to_drafted_mass(draft: Exact, target: Exact) -> Fraction | None:
+def tends_to_drafted_mass(draft: Exact, target: Exact) -> Number | None:
     """With q/p unbounded the optimum tends to the target mass of the drafted tokens."""
     if all(p > 0 or q == 0 for p, q in zip(draft, target, strict=True)):
         return None
@@ -120,7 +121,7 @@ def program_has_size(draft: Exact, target: Exact, k: int) -> Fraction | None:
     return equal(int((program.row_lower != program.row_upper).sum()), 0, "inequalities")
 
 
-def is_polynomial(draft: Exact, target: Exact, k: int) -> Fraction:
+def is_polynomial(draft: Exact, target: Exact, k: int) -> Number:
     """Augmenting paths find an optimal coupling after so many looks at arcs."""
     coupling, looks = best_coupling(iid(draft, k), target)
     cost = sum((mass for (x, y), mass in coupling.items() if y not in x), ZERO)
@@ -128,7 +129,7 @@ def is_polynomial(draft: Exact, target: Exact, k: int) -> Fraction:
     return at_least(Fraction(4 * (k + 2) ** 2 * len(draft) ** (3 * k)), looks, "bound on the looks")
 
 
-def guarantee_is_above(k: int) -> Fraction:
+def guarantee_is_above(k: int) -> Number:
     """1 − (1 − 1/k)^k ≥ 1 − 1/e."""
     return at_least(1 - (1 - Fraction(1, k)) ** k, ONE_LESS_1_E)
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
 from validation.spectr.checks import over, over_all, over_couplings, over_pairs
@@ -49,7 +50,7 @@ def is_lossless(draft: Exact, target: Exact) -> Fraction:
     return equal(marginals(joint, len(target))[1], target, "law of the output")
 
 
-def residual_is_distribution(draft: Exact, target: Exact) -> Fraction:
+def residual_is_distribution(draft: Exact, target: Exact) -> Number:
     """Step 1 makes a distribution."""
     try:
         law = residual_of_one(draft, target)
@@ -59,7 +60,7 @@ def residual_is_distribution(draft: Exact, target: Exact) -> Fraction:
     return at_least(min(law), ZERO, "least entry of p^res")
 
 
-def residual_unless_equal(draft: Exact, target: Exact) -> Fraction | None:
+def residual_unless_equal(draft: Exact, target: Exact) -> Number | None:
     """Step 1 makes a distribution unless p = q, and then it is not drawn from."""
     rejected = 1 - chance_of(
         maximal_coupling(draft, target), draft, 1, lambda _, branch: branch.accepted == 0
@@ -130,7 +131,7 @@ def figure_3_run(drafts: tuple[Tokens, ...]) -> Fraction:
     return equal(outputs, {CHOSEN: ONE}, "decoded")
 
 
-def one_after_the_other(k: int) -> Fraction | None:
+def one_after_the_other(k: int) -> Number | None:
     """Steps 3 to 5 of Algorithm 1 for each of k drafts, p = Ber(1) and q = Ber(1/2)."""
     draft, target = (ZERO, ONE), (Fraction(1, 2), Fraction(1, 2))
     ones, going = ZERO, ONE

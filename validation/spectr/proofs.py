@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
 from validation.spectr.bounds import largest_ratio
@@ -25,7 +26,7 @@ from validation.spectr.sequential import at_or_above_root
 STEP = Fraction(1, 4)
 
 
-def f_is_monotone(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | None:
+def f_is_monotone(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """If 0 < d_TV < 1, f decreases on [1, ∞)."""
     if total_variation(draft, target) in (0, 1):
         return None
@@ -33,7 +34,7 @@ def f_is_monotone(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fractio
     return above(here, there, f"f({rho})")
 
 
-def root_in_range(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def root_in_range(draft: Exact, target: Exact, k: int) -> Number | None:
     """ρ* lies in [1, min(k, max q/p)] if 0 < d_TV < 1."""
     if total_variation(draft, target) in (0, 1):
         return None
@@ -47,7 +48,7 @@ def root_in_range(draft: Exact, target: Exact, k: int) -> Fraction | None:
     return at_least(f(draft, target, k, ONE), ZERO, "f(1)")
 
 
-def steps_of_lemma_4(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def steps_of_lemma_4(draft: Exact, target: Exact, k: int) -> Number | None:
     """The displays of the proof of Lemma 4."""
     if total_variation(draft, target) in (0, 1):
         return None
@@ -63,7 +64,7 @@ def steps_of_lemma_4(draft: Exact, target: Exact, k: int) -> Fraction | None:
     return slack
 
 
-def beta_decreases(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | None:
+def beta_decreases(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """β and 1 − (1 − β)^k decrease strictly."""
     if total_variation(draft, target) == 1:
         return None
@@ -72,7 +73,7 @@ def beta_decreases(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fracti
     return above(here, there, f"p_acc at {rho}")
 
 
-def beta_does_not_increase(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction:
+def beta_does_not_increase(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number:
     """β and 1 − (1 − β)^k do not increase; β decreases beyond the least positive q/p."""
     here, there = beta(draft, target, rho), beta(draft, target, rho + STEP)
     slack = at_least(here, there, f"beta({rho})")
@@ -83,7 +84,7 @@ def beta_does_not_increase(draft: Exact, target: Exact, k: int, rho: Fraction) -
     return min(slack, at_least(p_acc(draft, target, k, rho), lower, f"p_acc at {rho}"))
 
 
-def misprint(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | None:
+def misprint(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """For ρ ≥ ρ*, 1 − (1 − β)^k ≥ ρβ."""
     if not at_or_above_root(draft, target, k, rho):
         return None
@@ -91,7 +92,7 @@ def misprint(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | N
     return at_least(p_acc(draft, target, k, rho), right, "1 - (1 - beta)^k")
 
 
-def reversed_misprint(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | None:
+def reversed_misprint(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """For ρ ≥ ρ*, 1 − (1 − β)^k ≤ ρβ."""
     if not at_or_above_root(draft, target, k, rho):
         return None

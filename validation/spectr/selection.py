@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
+from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, above, at_least
 from validation.spectr.checks import over_all, over_models
 from validation.spectr.sequences import (
@@ -44,7 +45,7 @@ def continue_as_target(draft: Model, target: Model, length: int, count: int, pla
     return continues_as_target(decoded(draft, target, length, count, plan), target)
 
 
-def lengths_in_range(draft: Model, target: Model, length: int, count: int, plan: str) -> Fraction:
+def lengths_in_range(draft: Model, target: Model, length: int, count: int, plan: str) -> Number:
     """Between 1 and L + 1 tokens are decoded."""
     numbers = {len(output) for output in decoded(draft, target, length, count, plan)}
     return min(
@@ -85,7 +86,7 @@ def table_1_steps() -> Iterator[dict[str, Any]]:
             yield {"K": (k, more), "L": (length, longer)}
 
 
-def speedup_grows(K: tuple[int, int], L: tuple[int, int]) -> Fraction:  # noqa: N803
+def speedup_grows(K: tuple[int, int], L: tuple[int, int]) -> Number:  # noqa: N803
     """The speedup is larger in the second row."""
     return above(SPEEDUPS[K[1], L[1]][1], SPEEDUPS[K[0], L[0]][1], "speedup")
 
@@ -93,19 +94,19 @@ def speedup_grows(K: tuple[int, int], L: tuple[int, int]) -> Fraction:  # noqa: 
 def speedup_grows_with_drafts(
     K: tuple[int, int],  # noqa: N803
     L: tuple[int, int],  # noqa: N803
-) -> Fraction:
+) -> Number:
     """The speedup is larger with more drafts; with one draft it falls as L grows."""
     before, after = SPEEDUPS[K[0], L[0]][1], SPEEDUPS[K[1], L[1]][1]
     return above(before, after, "earlier speedup") if K == (1, 1) else above(after, before)
 
 
-def speedup_below_efficiency(K: int, L: int) -> Fraction:  # noqa: N803
+def speedup_below_efficiency(K: int, L: int) -> Number:  # noqa: N803
     """The speedup is smaller than the block efficiency."""
     efficiency, speedup = SPEEDUPS[K, L]
     return above(efficiency, speedup, "block efficiency")
 
 
-def further_speedup(K: int, L: int, printed: Fraction) -> Fraction:  # noqa: N803
+def further_speedup(K: int, L: int, printed: Fraction) -> Number:  # noqa: N803
     """What is printed is the ratio to the speedup of one draft with the same L, rounded."""
     ratio = SPEEDUPS[K, L][1] / SPEEDUPS[1, L][1]
     return above(Fraction(1, 200), abs(ratio - printed), f"rounding error of {float(ratio):.4f}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact, cases
 from validation.spectr.checks import over, over_all, over_cases, over_rhos
@@ -40,13 +41,13 @@ def accepts_p_acc(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fractio
     return equal(found, p_acc(draft, target, k, rho), "Pr(one of the drafts is accepted)")
 
 
-def is_distribution(law: Exact) -> Fraction:
+def is_distribution(law: Exact) -> Number:
     """The entries are non-negative and sum to 1."""
     equal(sum(law), ONE, "sum of p^res")
     return at_least(min(law), ZERO, "least entry of p^res")
 
 
-def residual_is_distribution(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | None:
+def residual_is_distribution(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """(5) is a distribution for ρ ≥ ρ*."""
     if not at_or_above_root(draft, target, k, rho):
         return None
@@ -58,7 +59,7 @@ def residual_is_distribution(draft: Exact, target: Exact, k: int, rho: Fraction)
 
 def residual_mostly_distribution(
     draft: Exact, target: Exact, k: int, rho: Fraction
-) -> Fraction | None:
+) -> Number | None:
     """(5) is a distribution where it can be drawn from, and q if the supports are disjoint."""
     if total_variation(draft, target) == 1:
         return equal(residual_made_whole(draft, target, k, rho), target, "p^res")
@@ -72,7 +73,7 @@ def residual_mostly_distribution(
     return is_distribution(plain)
 
 
-def has_one_root(draft: Exact, target: Exact, k: int) -> Fraction:
+def has_one_root(draft: Exact, target: Exact, k: int) -> Number:
     """(6) has exactly one solution."""
     roots = [rho for rho in GRID if f(draft, target, k, rho) == 0]
     if len(roots) > 1:
@@ -85,12 +86,12 @@ def has_one_root(draft: Exact, target: Exact, k: int) -> Fraction:
     return min(above(below, ZERO, "f below the root"), above(ZERO, beyond, "0, against f beyond"))
 
 
-def has_one_root_unless_disjoint(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def has_one_root_unless_disjoint(draft: Exact, target: Exact, k: int) -> Number | None:
     """(6) has exactly one solution if d_TV < 1."""
     return None if total_variation(draft, target) == 1 else has_one_root(draft, target, k)
 
 
-def is_valid(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | None:
+def is_valid(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """For ρ ≥ ρ* Algorithm 2 is a coupling of p^{⊗k} and q."""
     if not at_or_above_root(draft, target, k, rho):
         return None
@@ -99,7 +100,7 @@ def is_valid(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | N
     return at_least(min(joint.values()), ZERO, "least mass of the coupling")
 
 
-def is_near_optimal(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def is_near_optimal(draft: Exact, target: Exact, k: int) -> Number | None:
     """α(π_ρ*) ≥ (1 − 1/e) α_k."""
     if total_variation(draft, target) == 1:
         return None
@@ -114,7 +115,7 @@ def accuracy_cases(seed: int) -> Iterator[dict[str, Any]]:
             yield {**case, "delta": delta}
 
 
-def search_is_quick(draft: Exact, target: Exact, k: int, delta: Fraction) -> Fraction | None:
+def search_is_quick(draft: Exact, target: Exact, k: int, delta: Fraction) -> Number | None:
     """Binary search over [1, k] is within δ of ρ* after n ⌈log2((k − 1)/δ)⌉ steps."""
     if total_variation(draft, target) == 1:
         return None

@@ -8,6 +8,7 @@ from itertools import permutations
 from math import prod
 from typing import Any
 
+from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, above, equal
 from validation.spectr.checks import over, over_all
 from validation.spectr.couplings import ZERO
@@ -142,7 +143,7 @@ def table_4_steps() -> Iterator[dict[str, Any]]:
             yield {"before": (size, k, length), "after": (larger, more, longer)}
 
 
-def efficiency_grows(before: tuple[int, int, int], after: tuple[int, int, int]) -> Fraction:
+def efficiency_grows(before: tuple[int, int, int], after: tuple[int, int, int]) -> Number:
     """The block efficiency of the second row is larger."""
     return above(EFFICIENCIES[after], EFFICIENCIES[before], "block efficiency")
 
