@@ -36,7 +36,16 @@ __all__ = [
     "optimal_plan",
 ]
 
-_SUBPACKAGES = ("auditing", "closed_forms", "datasets", "programs", "rules", "solvers", "traces")
+_SUBPACKAGES = (
+    "auditing",
+    "closed_forms",
+    "cones",
+    "datasets",
+    "programs",
+    "rules",
+    "solvers",
+    "traces",
+)
 _LATER = {
     "Audit": "otspec.auditing",
     "Plan": "otspec.plan",

@@ -6,12 +6,14 @@ import shlex
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from otspec.cli.main import main
 from otspec.solvers import rational
+from validation.__main__ import main as validation_main
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
@@ -65,6 +67,8 @@ def test_shell_blocks_run_or_name_real_targets_and_extras(words, monkeypatch, tm
     if words[0] == "otspec":
         monkeypatch.chdir(tmp_path)
         assert main(words[1:]) == 0
+    elif words[:3] == ["python", "-m", "validation"]:
+        assert CliRunner().invoke(validation_main, words[3:]).exit_code == 0
     elif words[0] == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE)

@@ -199,7 +199,8 @@ def test_named_pools_give_lossless_optimal_rules(pools):
         rule = PooledSelection(draft, target, k, pools)
         assert check(rule) == 0
         assert rule.acceptance() == otspec.optimal_acceptance(rule.law, target).acceptance
-        assert rule.loss_bound() == 0
+        # The one pool of a single draft says nothing of the optimum, which any pools attain.
+        assert rule.loss_bound() == 0 or (pools, k) == ("fewest", 1)
 
 
 def test_a_pool_for_every_ratio_clips_the_ratios():
@@ -248,10 +249,9 @@ def fewest_pools(draft, target, k):
 def test_fewest_pools_are_the_fewest():
     fewer = 0
     for draft, target, k in instances(seed=221):
-        if k > 1:
-            pools = len(PooledSelection(draft, target, k, "fewest").knots) - 1
-            assert pools == fewest_pools(draft, target, k)
-            fewer += 1 < pools < len(ratios(draft, target))
+        pools = len(PooledSelection(draft, target, k, "fewest").knots) - 1
+        assert pools == (fewest_pools(draft, target, k) if k > 1 else 1)
+        fewer += 1 < pools < len(ratios(draft, target))
     assert fewer > 20
 
 

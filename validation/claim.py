@@ -182,7 +182,7 @@ def _shrunk(
             except Fails as failure:
                 instance, found, progress = simpler, failure.found, True
                 break
-            except (ValueError, ZeroDivisionError):  # outside what the check takes
+            except (ValueError, IndexError, ZeroDivisionError):  # not what the check takes
                 continue
     return Counterexample(instance, found, checked)
 

@@ -81,7 +81,30 @@ def clipped_law(pools: Pools, heights: Array) -> SelectionLaw:
     tight[[0, -1]] = True
     _flatten_bottom(pools, masses, tight, s, lifted[0] - surplus[0])
     _flatten_top(pools, masses, tight, s, raised[-1] - deficit[-1] - level[-1])
+    if not is_exact(masses):
+        masses = _made_convex(pools, masses, tight)
     return SelectionLaw(pools, masses, tight, s)
+
+
+def _made_convex(pools: Pools, masses: Array, tight: Array) -> Array:
+    """Return float masses whose slopes do not fall between tight knots.
+
+    Rounding leaves the slope of a light pool uncertain, and a slope that is off makes a kink that
+    bends the law of much heavier pools. Falling slopes are averaged, weighted by draft mass.
+    """
+    slopes = masses / pools.draft
+    falls = (slopes[1:] < slopes[:-1]) & ~tight[1:-1]
+    if not falls.any():
+        return masses
+    from scipy.optimize import isotonic_regression
+
+    bounds = np.flatnonzero(tight)
+    broken = np.unique(np.searchsorted(bounds, np.flatnonzero(falls) + 1)) - 1
+    for stretch in broken:
+        part = slice(bounds[stretch], bounds[stretch + 1])
+        fitted = isotonic_regression(slopes[part], weights=pools.draft[part])
+        masses[part] = fitted.x * pools.draft[part]
+    return masses
 
 
 def _levels(pools: Pools, heights: Array) -> tuple[Array, Array, int]:
@@ -106,7 +129,10 @@ def _flatten_bottom(pools: Pools, masses: Array, tight: Array, s: int, left: Num
     with np.errstate(over="ignore"):  # the lowest slope is wanted
         slopes = (left + np.cumsum(masses[:s])) / np.cumsum(pools.draft[:s])
     last = int(np.argmin(slopes))
-    masses[: last + 1] = slopes[last] * pools.draft[: last + 1]
+    # Above the tangent point slopes are higher; by rounding those of light pools may not be.
+    slope, end = slopes[last], last + 1
+    masses[:end] = slope * pools.draft[:end]
+    masses[end:s] = np.maximum(masses[end:s], slope * pools.draft[end:s])
     tight[1 : last + 1] = False
 
 
@@ -121,5 +147,7 @@ def _flatten_top(pools: Pools, masses: Array, tight: Array, s: int, excess: Numb
     slopes = positive_part(rest) / np.cumsum(pools.draft[s:][::-1])
     # Of equal slopes the one from furthest down: nothing but zeros means all the pools above s.
     pools_above = len(slopes) - int(np.argmax(slopes[::-1]))
-    masses[-pools_above:] = slopes[pools_above - 1] * pools.draft[-pools_above:]
-    tight[-pools_above:-1] = False
+    slope, first = slopes[pools_above - 1], len(masses) - pools_above
+    masses[s:first] = np.minimum(masses[s:first], slope * pools.draft[s:first])
+    masses[first:] = slope * pools.draft[first:]
+    tight[first + 1 : -1] = False

@@ -46,7 +46,8 @@ def readable(outcome: Outcome) -> Outcome:
 
 
 def _order(n: int, rows: int) -> str:
-    depth, names = 0, []
+    depth = 0
+    names: list[str] = []
     while len(names) < rows:
         names += ["".join(map(str, prefix)) or "()" for prefix in prefixes(n, depth)]
         depth += 1

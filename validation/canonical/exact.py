@@ -152,11 +152,12 @@ def coupling_from(digits: Tuple, table: Table, target: Exact) -> dict[tuple[Tupl
     left = {x: table[x] for _, x in rows}
     need = {y: target[y] for y in tokens}
     plan = {(x, y): share * mass * target[y] for x, mass in table.items() for y in range(n)}
-    for x in left:
+    for x, mass in left.items():
+        rest = mass
         for y in tokens:
-            moved = min(left[x], need[y])
+            moved = min(rest, need[y])
             plan[x, y] += (1 - share) * moved
-            left[x] -= moved
+            rest -= moved
             need[y] -= moved
     return plan
 

@@ -47,7 +47,9 @@ def with_digits(base: Iterable[dict[str, Any]], seed: int, largest: int, length:
     """Add a list of digits to each instance, ``digits``: all ones to the first few."""
     rng = np.random.default_rng([seed, largest])
     for number, instance in enumerate(base):
-        digits = (1,) * length if number < 20 else tuple(rng.integers(0, largest + 1, length).tolist())
+        digits = (
+            (1,) * length if number < 20 else tuple(rng.integers(0, largest + 1, length).tolist())
+        )
         yield {**instance, "digits": digits}
 
 

@@ -37,7 +37,7 @@ def displayed_plan(draft: Exact, target: Exact, *, everywhere: bool) -> Plan:
     left_last = [p - m for p, m in zip(last, as_first, strict=True)]
     if everywhere:
         left_last[a] = draft[a] - min(draft[a], target[a])
-    plan = {}
+    plan: Plan = {}
     for x in range(len(draft)):
         if x != a:
             plan[(x, a), x], plan[(a, x), x] = as_first[x], as_second[x]
@@ -131,8 +131,8 @@ CLAIMS = (
         r"The four displayed lines solve the simplified program and accept $a$ with mass $q(a)$: "
         r"of each $(a, x)$ and then of each $(x, a)$ the hub takes its share of what is left, the "
         r"last in proportion to $p(x) - \pi(x, a, x)$ over its sum for all $x \in V$.",
-        over_hubs(plan_as_displayed),
-        printed="The sums run over $x \in V$, and with the first line x = a adds "
+        over_hubs(plan_as_displayed, fewest_tokens=3),
+        printed="The sums run over all x of V, and with the first line x = a adds "
         "q(a) − min(p(a), q(a)) (the paper's q is the draft) to the last one. The third line "
         "lacks a parenthesis; it is read like the fourth.",
         corrected=Corrected(
@@ -154,7 +154,8 @@ CLAIMS = (
         over_hubs(printed_is_lossless),
         printed="p'(a) is reduced only inside “if $x^{(1)} = a$” and p''(a) only inside “if "
         "$x^{(2)} = a$”. So the second branch offers the hub the mass that the first has used, and "
-        "the residual after the first still contains the hub. For p(a) = 1 no pair is defined.",
+        "the residual after the first still contains the hub. For a certain hub no pair is "
+        "defined, and in the first loop i is printed for x.",
         corrected=Corrected(
             "It is if both updates are made before the branches, $q'(a) = (q(a) - \\sum_x "
             "P'(a, x))_+$ and $q''(a) = (q'(a) - \\sum_x P'(x, a))_+$, whatever the drafts are.",

@@ -9,7 +9,7 @@ from typing import Any
 
 import networkx as nx
 
-from validation.claim import Claim, Corrected, Outcome, Search, at_least, equal
+from validation.claim import Check, Claim, Corrected, Outcome, Search, at_least, equal
 from validation.instances import ENUMERATED, Exact
 from validation.spechub.instances import Slack, joints, over_joints
 from validation.spechub.lp import (
@@ -29,7 +29,7 @@ from validation.spechub.printed import ZERO, Table, total
 SHARES = (Fraction(0), Fraction(1, 2), Fraction(1))
 
 
-def over_shares(slack: Slack) -> Any:
+def over_shares(slack: Slack) -> Check:
     """Return a check over joint laws, each with shares 0, 1/2 and 1 of something."""
 
     def instances(seed: int) -> Iterator[dict[str, Any]]:
@@ -91,8 +91,9 @@ def flow(joint: Exact, target: Exact, k: int) -> Fraction | None:
     graph = network(table, target)
     equal(graph.number_of_nodes(), n + 2, "nodes")
     equal(graph.number_of_edges(), n * n + n, "arcs")
-    at_least(graph.graph["unit"], max(c for *_, c in graph.edges.data("capacity")), "capacity 1")
-    value = Fraction(nx.maximum_flow_value(graph, "source", "sink"), graph.graph["unit"])
+    unit = graph.graph["unit"]
+    at_least(unit, max(capacity for _, _, capacity in graph.edges.data("capacity")), "capacity 1")
+    value = Fraction(int(nx.maximum_flow_value(graph, "source", "sink")), unit)
     return equal(value, 1 - simplified(table, target)[0], "maximum flow")
 
 

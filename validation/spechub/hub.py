@@ -66,7 +66,7 @@ def sparse(draft: Exact) -> Fraction | None:
     if max(draft) == 1:
         return None
     n, support = len(draft), sum(mass > 0 for mass in draft)
-    law = otspec.Hub(draft)
+    law = otspec.Hub(as_distribution(draft))
     equal(len(law.tuples()[0]), 2 * (support - 1), "pairs")
     rows, columns = formulate("reduced", law, as_distribution(draft), sets=False).build().shape
     equal(columns, 4 * (support - 1), "variables")
@@ -149,8 +149,8 @@ def logits(seed: int) -> Iterator[dict[str, Any]]:
             yield {"draft_weights": draft, "target_weights": target}
     while True:
         n = int(rng.integers(3, 5))
-        draft, target = (rng.choice(np.arange(1, 10), n, replace=False) for _ in range(2))
-        yield {"draft_weights": tuple(draft.tolist()), "target_weights": tuple(target.tolist())}
+        chosen = [rng.choice(np.arange(1, 10), n, replace=False).tolist() for _ in range(2)]
+        yield {"draft_weights": tuple(chosen[0]), "target_weights": tuple(chosen[1])}
 
 
 def cooled(weights: tuple[int, ...]) -> Exact:
@@ -176,7 +176,7 @@ def over_logits(search: Search) -> Outcome:
     return search.every(logits(search.seed), zero_temperature, scope=scope)
 
 
-CLAIMS = (
+SECTION_4 = (
     Claim(
         "spechub.sec4a",
         "Section 4, the joint draft distribution",
@@ -186,8 +186,8 @@ CLAIMS = (
         printed="The cases overlap at (a, a): the first gives it p(a). Appendix B.2 says that "
         "Q(a, a) = 0. If p(a) = 1 the second is 0/0.",
         corrected=Corrected(
-            "With $P(a, a) = 0$, for $p(a) < 1$, it is the law of these two steps: draw $x_1$ from "
-            "$p$; then $x_2$ is $a$ if $x_1 \ne a$, and from $p$ off $a$ if $x_1 = a$.",
+            r"With $P(a, a) = 0$, for $p(a) < 1$, it is the law of these two steps: draw $x_1$ "
+            r"from $p$; then $x_2$ is $a$ if $x_1 \ne a$, and from $p$ off $a$ if $x_1 = a$.",
             over_drafts(two_steps),
         ),
     ),
@@ -243,8 +243,11 @@ CLAIMS = (
             over_hubs(better_with_minimum),
         ),
     ),
+)
+
+SECTION_5 = (
     Claim(
-        "spechub.sec5.2",
+        "spechub.sec5.2b",
         "Section 5.2, Second Draft Acceptance Rate",
         "At zero temperature SpecHub is equivalent to RRS without replacement: both are top-2 "
         "greedy decoding.",

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from validation.claim import Check, Number
+from otspec.arithmetic import Number
+from validation.claim import Check
 from validation.instances import (
     ENUMERATED,
     Exact,
@@ -23,10 +24,10 @@ from validation.instances import (
 Slack = Callable[..., Number | None]
 
 
-def smallest_hub_pairs(most_tokens: int) -> Iterator[dict[str, Any]]:
+def smallest_hub_pairs(most_tokens: int, fewest_tokens: int = 2) -> Iterator[dict[str, Any]]:
     """Yield pairs by n + both denominators; token 0 is the hub, the others are interchangeable."""
     for size in range(4, 40):
-        for n in range(2, most_tokens + 1):
+        for n in range(fewest_tokens, most_tokens + 1):
             for first in range(1, size - n):
                 for draft, target in product(
                     distributions(n, first), distributions(n, size - n - first)
@@ -36,10 +37,11 @@ def smallest_hub_pairs(most_tokens: int) -> Iterator[dict[str, Any]]:
                         yield {"draft": draft, "target": target}
 
 
-def hub_pairs(seed: int, most_tokens: int = 4) -> Iterator[dict[str, Any]]:
+def hub_pairs(seed: int, most_tokens: int = 4, fewest_tokens: int = 2) -> Iterator[dict[str, Any]]:
     """Yield the smallest pairs in which the hub is not certain, then random ones without end."""
     every = chain(
-        islice(smallest_hub_pairs(most_tokens), ENUMERATED), random_pairs(seed, most_tokens, 2)
+        islice(smallest_hub_pairs(most_tokens, fewest_tokens), ENUMERATED),
+        random_pairs(seed, most_tokens, fewest_tokens),
     )
     return (pair for pair in every if max(pair["draft"]) < 1)
 
@@ -84,10 +86,12 @@ def drafts(seed: int, most_tokens: int) -> Iterator[Exact]:
         yield random_distribution(rng, int(rng.integers(1, most_tokens + 1)), 9)
 
 
-def over_hubs(slack: Slack, most_tokens: int = 4) -> Check:
+def over_hubs(slack: Slack, most_tokens: int = 4, fewest_tokens: int = 2) -> Check:
     """Return a check over pairs with a hub that is not certain."""
     scope = f"n <= {most_tokens}, k = 2, p(a) < 1"
-    return lambda search: search.every(hub_pairs(search.seed, most_tokens), slack, scope=scope)
+    return lambda search: search.every(
+        hub_pairs(search.seed, most_tokens, fewest_tokens), slack, scope=scope
+    )
 
 
 def over_pairs(slack: Slack, most_tokens: int = 4, scope: str = "") -> Check:
@@ -130,8 +134,12 @@ def over_drafts_and_k(slack: Slack, ks: tuple[int, ...], most_tokens: int = 4) -
 
 
 def on(instance: dict[str, Any], slack: Slack, scope: str = "the worked example") -> Check:
-    """Return a check of one worked example."""
-    return lambda search: search.every([instance], slack, scope=scope)
+    """Return a check of one worked example, which says nothing about others."""
+
+    def slack_of_it(**given: Any) -> Number | None:
+        return slack(**given) if given == instance else None
+
+    return lambda search: search.every([instance], slack_of_it, scope=scope)
 
 
 def exact(*values: str) -> Exact:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import chain, combinations
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -113,14 +114,14 @@ def couples(coupling: Plan, table: Table, target: Exact) -> Fraction:
     return ZERO
 
 
-def network(table: Table, target: Exact) -> nx.DiGraph:
+def network(table: Table, target: Exact) -> Any:
     """Return appendix E's network as printed, with capacities in whole numbers.
 
     The unit is the graph's attribute ``unit``.
     """
     n = len(target)
     unit = int(np.lcm.reduce([each.denominator for each in (*table.values(), *target)]))
-    graph = nx.DiGraph(unit=unit)
+    graph: Any = nx.DiGraph(unit=unit)
     graph.add_nodes_from(["source", *range(n), "sink"])
     for v in range(n):
         starts = total([table.get((v, w), ZERO) for w in range(n)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
@@ -68,7 +69,7 @@ def not_rising(rates: list[Fraction], what: str) -> Fraction:
     """Compare the acceptance of each draft with that of the one before it."""
     for i, later in enumerate(rates[1:]):
         at_least(rates[i], later, f"{what}: draft {i + 1}, against draft {i + 2}")
-    return min([one - other for one, other in zip(rates, rates[1:], strict=False)], default=ZERO)
+    return min([one - other for one, other in pairwise(rates)], default=ZERO)
 
 
 def later_drafts(draft: Exact, target: Exact, k: int) -> Fraction | None:
@@ -84,7 +85,7 @@ def later_independent_drafts(draft: Exact, target: Exact, k: int) -> Fraction:
     """RRS does not, and the optimum of i.i.d. drafts gains ever less by one more draft."""
     by_draft = token_rejection(draft, target, k, replacement=True).by_draft()
     best = [ZERO, *(least_cut(independent_table(draft, i), target) for i in range(1, k + 1))]
-    gains = [more - less for less, more in zip(best, best[1:], strict=False)]
+    gains = [more - less for less, more in pairwise(best)]
     return min(not_rising(by_draft, "RRS"), not_rising(gains, "optimum"))
 
 
@@ -109,7 +110,7 @@ CLAIMS = (
         "Appendix B.4",
         "That is the only case: if $q(a) \\le p(a)$, or no other token takes any of $P(a, x)$, "
         r"SpecHub accepts $a$ as first draft with probability $\min(p(a), q(a))$.",
-        over_hubs(loses_only_when),
+        over_hubs(loses_only_when, fewest_tokens=3),
         printed="“This situation occurs when p(a) > q(a) and another token x takes some of the "
         "probability mass Q(a, x)” (the paper's p is the target): read as exactly when.",
         corrected=Corrected(

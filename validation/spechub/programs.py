@@ -32,6 +32,7 @@ from validation.spechub.lp import (
 from validation.spechub.printed import (
     ONE,
     ZERO,
+    Table,
     distinct_table,
     enough,
     independent_table,
@@ -64,8 +65,9 @@ def over_sizes(slack: Slack) -> Check:
 
 def variables(program: str, n: int, k: int) -> int:
     """Return how many variables a program has for k drafts with all n tokens possible."""
-    law, target = otspec.IID([1 / n] * n, k), as_distribution([1 / n] * n)
-    return int(formulate(program, law, target, sets=False).build().shape[1])
+    uniform = as_distribution([1 / n] * n)
+    law = otspec.IID(uniform, k)
+    return int(formulate(program, law, uniform, sets=False).build().shape[1])
 
 
 def transport_size(n: int, k: int) -> Fraction:
@@ -118,7 +120,7 @@ def order(joint: Exact, target: Exact, k: int) -> Fraction | None:
     if k != 2:
         return None
     table = joint_table(joint, len(target), 2)
-    turned = {(y, x): mass for (x, y), mass in table.items()}
+    turned: Table = {(x[1], x[0]): mass for x, mass in table.items()}
     return equal(simplified(turned, target)[0], simplified(table, target)[0], "optimum")
 
 
@@ -221,8 +223,8 @@ CLAIMS = (
     Claim(
         "spechub.thm1",
         "Theorem 1, section 3.2",
-        r"For any draft law $P$ and target $q$, $1 - \sum_x \sum_{i=1}^k \pi(x, x_i)$ at an optimal "
-        r"solution of the simplified program is the optimal transport cost $C(\pi^*)$.",
+        r"For any draft law $P$ and target $q$, $1 - \sum_x \sum_{i=1}^k \pi(x, x_i)$ at an "
+        r"optimal solution of the simplified program is the optimal transport cost $C(\pi^*)$.",
         over_joints(equivalence),
         printed="Both readings of the sums over i have this value: where they count a token that "
         "occurs twice among the drafts twice, the solution has half its mass.",

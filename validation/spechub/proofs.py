@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 import otspec
+from otspec.distributions import as_distribution
 from validation.claim import Claim, Corrected, Method, Outcome, Search, above, at_least, equal
 from validation.instances import Exact
+from validation.spechub.algorithms import displayed_plan
 from validation.spechub.instances import hub_pairs, over_hubs
 from validation.spechub.lp import completed, couples
-from validation.spechub.algorithms import displayed_plan
 from validation.spechub.printed import (
-    ONE,
     ZERO,
     hub_columns,
     hub_of,
@@ -72,7 +72,7 @@ def what_is_left(draft: Exact, target: Exact) -> Left:
 def sampled_pairs(draft: Exact, seed: int) -> float:
     """The frequencies of sampled pairs are as stated, within a bound that rarely fails."""
     a = hub_of(draft)
-    drawn = otspec.Hub(draft).sample(np.random.default_rng(seed), DRAWS)
+    drawn = otspec.Hub(as_distribution(draft)).sample(np.random.default_rng(seed), DRAWS)
     n, stated = len(draft), np.zeros((len(draft), len(draft)))
     for x in range(n):
         if x != a:
@@ -240,8 +240,8 @@ CLAIMS = (
         r"$q(a) < \sum_x P'(a, x) + P'(x, a)$.",
         over_hubs(partial(enough_for_hub, strictly=True)),
         corrected=Corrected(
-            r"$q(a) \le \sum_x P'(a, x) + P'(x, a)$; the difference is $\sum_{x \ne a} q''(x)$, what "
-            "is drawn from the residual, and so it is 0 where all pairs are accepted.",
+            r"$q(a) \le \sum_x P'(a, x) + P'(x, a)$; the difference is $\sum_{x \ne a} q''(x)$, "
+            "what is drawn from the residual, and so it is 0 where all pairs are accepted.",
             over_hubs(partial(enough_for_hub, strictly=False)),
         ),
     ),

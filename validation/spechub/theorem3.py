@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -87,9 +87,10 @@ def needed(draft: Exact, target: Exact) -> Fraction | None:
     rejected = 1 - overlap(draft, target)
     if odds(draft) > rejected or target[hub_of(draft)] > (1 + rejected) * max(draft):
         return None
-    found = spechub(draft, target).acceptance()
-    bound = token_rejection(draft, target, 2, replacement=True).acceptance()
-    return Fraction(at_least(bound, found, "RRS, against SpecHub"))
+    found, a = spechub(draft, target).acceptance(), hub_of(draft)
+    other = token_rejection(draft, target, 2, replacement=True)
+    equal(other.accepted[0][a] + other.accepted[1][a], target[a], "hub accepted by RRS")
+    return Fraction(at_least(other.acceptance(), found, "RRS, against SpecHub"))
 
 
 def flat_pairs(seed: int) -> Iterator[dict[str, Any]]:
@@ -117,8 +118,8 @@ CLAIMS = (
     Claim(
         "spechub.thm3",
         "Theorem 3, appendix B.3",
-        r"Let $\alpha = \sum_x \min(p(x), q(x))$. SpecHub has a higher acceptance rate in the second "
-        r"draft than RRS if $p(a)/(1 - p(a)) > 1 - \alpha$.",
+        r"Let $\alpha = \sum_x \min(p(x), q(x))$. SpecHub has a higher acceptance rate in the "
+        r"second draft than RRS if $p(a)/(1 - p(a)) > 1 - \alpha$.",
         over_hubs(partial(second_draft, strictly=True)),
         corrected=Corrected(
             r"Under that condition SpecHub accepts the second draft at least as often as RRS, and "

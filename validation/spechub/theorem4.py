@@ -38,9 +38,24 @@ def theorem4(draft: Exact, target: Exact, *, strictly: bool) -> Fraction | None:
 
 
 def square(draft: Exact, *, strictly: bool) -> Fraction:
-    """Compare 1 − (1 − p)² with 2p."""
-    compare = above if strictly else at_least
-    return Fraction(min(compare(2 * p, 1 - (1 - p) ** 2, "2 p(x)") for p in draft))
+    """Compare 1 − (1 − p)² with 2p: strictly for all tokens, or for those with p > 0."""
+    slacks = []
+    for p in draft:
+        compare = above if strictly or p > 0 else equal
+        slacks.append(Fraction(compare(2 * p, 1 - (1 - p) ** 2, "2 p(x)")))
+    return min(slacks)
+
+
+def doubled(draft: Exact, *, possible: bool) -> Fraction | None:
+    """p(x)/(1 − p(a)) > 2 p(x) exactly where p(a) > 1/2, for x ≠ a; or for possible x only."""
+    a = hub_of(draft)
+    if draft[a] == 1:
+        return None
+    for x, p in enumerate(draft):
+        if x != a and (p > 0 or not possible):
+            what = f"whether {p / (1 - draft[a])} > {2 * p} for token {x}"
+            equal(p / (1 - draft[a]) > 2 * p, 2 * draft[a] > 1, what)
+    return ZERO
 
 
 def contained(draft: Exact, target: Exact) -> Fraction:
@@ -130,7 +145,7 @@ CLAIMS = (
         "$1 - (1 - p(x))^2 < 2 p(x)$ for every token x.",
         over_drafts(partial(square, strictly=True)),
         corrected=Corrected(
-            r"$1 - (1 - p(x))^2 \le 2 p(x)$; the two are equal where $p(x) = 0$.",
+            r"$1 - (1 - p(x))^2 \le 2 p(x)$; the two are equal exactly where $p(x) = 0$.",
             over_drafts(partial(square, strictly=False)),
         ),
     ),
@@ -156,6 +171,16 @@ CLAIMS = (
     ),
     Claim(
         "spechub.secB.3h",
+        "Proof of theorem 4, the conclusion",
+        r"For $x \ne a$, $\frac{p(x)}{1 - p(a)} > 2 p(x)$ exactly if $p(a) > 1/2$.",
+        over_drafts(partial(doubled, possible=False)),
+        corrected=Corrected(
+            "For $p(x) > 0$; otherwise the two are equal.",
+            over_drafts(partial(doubled, possible=True)),
+        ),
+    ),
+    Claim(
+        "spechub.secB.3i",
         "After theorem 4",
         "The condition of theorem 4 is nowhere near as tight as that of theorem 3, so that a "
         r"somewhat smaller $p(a)$ is enough: say $p(a) \ge 49/100$.",

@@ -109,10 +109,10 @@ def acceptance_has_residual_hits(draft: Exact, target: Exact, k: int) -> Number 
     return at_least(found, chance, "Pr(Y in S(X))")
 
 
-def moved_target(draft: Exact, target: Exact, k: int) -> Fraction:
+def moved_target(draft: Exact, target: Exact, k: int) -> Number:
     """α_k(p, q) ≥ α_k(p, q′) − p_off, with the mass of undrafted tokens moved to any x_0."""
     off = sum((q for p, q in zip(draft, target, strict=True) if p == 0), ZERO)
-    slack = ONE
+    slack: Number = ONE
     for x0 in (token for token, p in enumerate(draft) if p > 0):
         moved = tuple(
             (q if p > 0 else ZERO) + (off if token == x0 else ZERO)

@@ -215,7 +215,7 @@ def coupling_cases(seed: int, ks: tuple[int, ...], most_tokens: int) -> Iterator
 def bound_of_set(draft: Exact, target: Exact, k: int, chosen: Collection[int]) -> Fraction:
     """Return what (9) minimises, for one set Ω₀."""
     inside = sum((min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen), ZERO)
-    others = [ZERO if y in chosen else mass for y, mass in enumerate(target)]
+    others = tuple(ZERO if y in chosen else mass for y, mass in enumerate(target))
     outside = (min(mass, mass_of(others, set(x))) for x, mass in iid(draft, k).items())
     return inside + sum(outside, ZERO)
 

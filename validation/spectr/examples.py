@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import otspec
+from otspec.distributions import as_distribution
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
 from validation.spectr.checks import over, over_all
@@ -152,7 +153,7 @@ def cases_agree(p: Fraction, q: Fraction, k: int) -> Fraction:
 
 def uniform_optimum(d: int, r: int, k: int) -> Fraction:
     """α_k(U(d), U(d/r)) = 1 − (1 − 1/r)^k."""
-    law = otspec.IID(uniform(d, d), k)
+    law = otspec.IID(as_distribution(uniform(d, d)), k)
     found = otspec.optimal_acceptance(law, uniform(d, d // r)).acceptance
     return equal(found, 1 - (1 - Fraction(1, r)) ** k, "alpha_k")
 

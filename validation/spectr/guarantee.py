@@ -68,7 +68,7 @@ def factor_in_range(draft: Exact, target: Exact, k: int) -> Number:
     return min(at_least(found, share(k), "c_k"), above(ONE, found, "1, against c_k"))
 
 
-def factor_in_range_mostly(draft: Exact, target: Exact, k: int) -> Fraction | None:
+def factor_in_range_mostly(draft: Exact, target: Exact, k: int) -> Number | None:
     """c_k is in that range if k ≥ 2 and d_TV < 1, and 1 if k = 1."""
     if total_variation(draft, target) == 1:
         return None

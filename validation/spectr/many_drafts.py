@@ -10,6 +10,7 @@ from typing import Any
 
 import otspec
 from otspec.arithmetic import Number
+from otspec.distributions import as_distribution
 from validation.claim import Claim, at_least, equal
 from validation.instances import Exact, pairs, random_pairs, smallest_pairs
 from validation.spectr.checks import over, over_all, over_cases, over_couplings
@@ -114,8 +115,7 @@ def program_has_size(draft: Exact, target: Exact, k: int) -> Fraction | None:
     equalities = [[(x, y) for y in range(n)] for x in tuples]
     equalities += [[(x, y) for x in tuples] for y in range(n)]
     equal((len(variables), len(equalities)), (n ** (k + 1), n**k + n), "variables, equalities")
-    law = otspec.IID(draft, k)
-    checked = otspec.distributions.as_distribution(target)
+    law, checked = otspec.IID(as_distribution(draft), k), as_distribution(target)
     program = otspec.programs.Membership(law, checked, sets=False).build()
     equal(program.shape, (len(equalities), len(variables)), "rows, columns")
     return equal(int((program.row_lower != program.row_upper).sum()), 0, "inequalities")

@@ -9,10 +9,9 @@ from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
 from validation.spectr.bounds import largest_ratio
 from validation.spectr.checks import over_cases, over_rhos
-from validation.spectr.couplings import ONE, ZERO, total_variation
+from validation.spectr.couplings import ONE, ZERO, Drafts, total_variation
 from validation.spectr.rules import (
     Branch,
-    Drafts,
     beta,
     chance_of,
     f,
@@ -86,7 +85,7 @@ def beta_does_not_increase(draft: Exact, target: Exact, k: int, rho: Fraction) -
 
 def misprint(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """For ρ ≥ ρ*, 1 − (1 − β)^k ≥ ρβ."""
-    if not at_or_above_root(draft, target, k, rho):
+    if not at_or_above_root(draft, target, k, rho) or rho > k:
         return None
     right = rho * beta(draft, target, rho)
     return at_least(p_acc(draft, target, k, rho), right, "1 - (1 - beta)^k")
@@ -99,12 +98,12 @@ def reversed_misprint(draft: Exact, target: Exact, k: int, rho: Fraction) -> Num
     return at_least(rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta")
 
 
-def residual_is_positive(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction | None:
+def residual_is_positive(draft: Exact, target: Exact, k: int, rho: Fraction) -> Number | None:
     """min(p, q/ρ) p_acc/β ≤ q p_acc/(ρβ) ≤ q for ρ ≥ ρ*."""
     if not at_or_above_root(draft, target, k, rho):
         return None
     scale = p_acc(draft, target, k, rho) / beta(draft, target, rho)
-    slack = ONE
+    slack: Number = ONE
     for p, q in zip(draft, target, strict=True):
         middle = scale / rho * q
         slack = min(slack, at_least(middle, min(p, q / rho) * scale, "middle"))

@@ -197,8 +197,11 @@ def acceptance_at_root(
 def rho_cases(
     seed: int, ks: tuple[int, ...] = (1, 2, 3), most_tokens: int = 3
 ) -> Iterator[dict[str, Any]]:
-    """Yield pairs, k and each ρ of a grid over [1, k] and, last, one above."""
+    """Yield pairs, k and each ρ of a grid: over [1, k], one above, and ρ* where it is rational."""
     for case in cases(seed, ks, most_tokens, enumerated=80):
         k = case["k"]
-        grid = sorted({ONE + Fraction(i * (k - 1), 4) for i in range(5)} | {Fraction(k + 1)})
-        yield from ({**case, "rho": rho} for rho in grid)
+        grid = {ONE + Fraction(i * (k - 1), 4) for i in range(5)} | {Fraction(k + 1)}
+        if total_variation(case["draft"], case["target"]) < 1:
+            low, high = rho_star(**case)
+            grid |= {high} if low == high else set()
+        yield from ({**case, "rho": rho} for rho in sorted(grid))

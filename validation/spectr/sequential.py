@@ -10,9 +10,18 @@ from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact, cases
 from validation.spectr.checks import over, over_all, over_cases, over_rhos
-from validation.spectr.couplings import ONE, ZERO, iid, marginals, optimum, total_variation
+from validation.spectr.couplings import (
+    ONE,
+    ZERO,
+    Drafts,
+    iid,
+    marginals,
+    optimum,
+    total_variation,
+)
 from validation.spectr.many_drafts import ONE_LESS_1_E
 from validation.spectr.rules import (
+    Branch,
     acceptance_at_root,
     as_coupling,
     beta,
@@ -147,7 +156,7 @@ def comparison_cases() -> Iterator[dict[str, Any]]:
                 yield {**pair, "k": k, "optimal": "yes"}
 
 
-def compares_as_told(draft: Exact, target: Exact, k: int, optimal: str) -> Fraction:
+def compares_as_told(draft: Exact, target: Exact, k: int, optimal: str) -> Number:
     """Compare k-Seq at ρ* with the optimum."""
     low, high = acceptance_at_root(draft, target, k)
     best = optimum(draft, target, k)
@@ -158,10 +167,16 @@ def is_beta(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction:
     """Each draft that is reached is accepted with probability β(ρ)."""
     rule = k_sequential(draft, target, k, rho, residual_made_whole)
     scale = beta(draft, target, rho)
-    by_draft = [
-        chance_of(rule, draft, k, lambda _, branch, i=i: branch.accepted == i) for i in range(k)
-    ]
-    return equal(by_draft, [scale * (1 - scale) ** i for i in range(k)], "chances of the drafts")
+    reached = ONE
+    for i in range(k):
+
+        def event(_: Drafts, branch: Branch, i: int = i) -> bool:
+            return branch.accepted == i
+
+        chance = chance_of(rule, draft, k, event)
+        equal(chance, reached * scale, f"Pr(draft {i} is accepted)")
+        reached -= chance
+    return ZERO
 
 
 CLAIMS = (

@@ -1,0 +1,75 @@
+"""``python -m otspec.cones``: measure how far the exact methods reach."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from otspec.cones.double_description import require
+from otspec.cones.reach import LADDERS, Attempt, reach
+
+_WIDE = 160
+
+
+@click.command()
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Time limit of one attempt, by the clock.",
+)
+def main(seconds: float) -> None:
+    """Measure how far cones, elimination and polytopes reach in n and k.
+
+    Each method climbs from small to large n and k, every attempt in a process of its own, until
+    one takes too long.
+    """
+    try:
+        require()
+    except ImportError as error:
+        raise click.ClickException(str(error)) from None
+    attempts = []
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=sum(len(sizes) for _, sizes in LADDERS))
+        for attempt in reach(seconds):
+            attempts.append(attempt)
+            shown = f"{attempt.method}, n = {attempt.n}, k = {attempt.k}: {attempt.seconds:.1f} s"
+            progress.update(task, advance=1, description=shown)
+    _print(attempts)
+
+
+def _print(attempts: list[Attempt]) -> None:
+    """Print a table as the command line does: no box, and no cutting off without a terminal."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("method", no_wrap=True)
+    for column in ("n", "k", "size", "found", "cuts", "proved", "seconds"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for attempt in attempts:
+        table.add_row(attempt.method, str(attempt.n), str(attempt.k), *_cells(attempt))
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _WIDE
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
+    click.echo()
+    click.echo("size: draft rows of a cone, most inequalities of an elimination, vertices")
+    click.echo("seconds: processor time")
+    click.echo("found: rays of a cone, conditions left by an elimination, facets")
+
+
+def _cells(attempt: Attempt) -> tuple[str, ...]:
+    if attempt.outcome is None:
+        return "", "", "", "", f"> {attempt.seconds:.0f}"
+    numbers = (attempt.outcome.size, attempt.outcome.found, attempt.outcome.cuts)
+    proved = "yes" if attempt.outcome.proved else "no"
+    return (*(f"{number:,}" for number in numbers), proved, f"{attempt.seconds:.1f}")
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m otspec.cones")

@@ -1,0 +1,172 @@
+"""Linear conditions on a draft law, a target and an acceptance: what they are, and in print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from otspec.cones.coordinates import Coordinates, dot
+from otspec.cones.vectors import Quotient, Vector
+
+Kind = Literal["trivial", "cut", "equality", "other"]
+Drafts = Literal["any", "iid", "independent"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A linear condition: the sum of coefficients times coordinates is at least 0.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+    coefficients : tuple of int
+        Coprime, one per coordinate.
+    kind : {"trivial", "cut", "equality", "other"}
+        ``"trivial"``: a probability is not negative. ``"cut"``: the condition of a token set.
+        ``"equality"``: the sum must be 0. ``"other"``: none of these.
+    cut : tuple of int, optional
+        The token set of a cut.
+    """
+
+    coordinates: Coordinates
+    coefficients: Vector
+    kind: Kind
+    cut: tuple[int, ...] | None = None
+
+    def slack(self, values: Sequence[Fraction]) -> Fraction:
+        """Return by how much the condition holds, given the coordinates' values."""
+        return dot(self.coefficients, values)
+
+    def holds(self, values: Sequence[Fraction]) -> bool:
+        """Return whether the condition holds, given the coordinates' values."""
+        slack = self.slack(values)
+        return slack == 0 if self.kind == "equality" else slack >= 0
+
+    def written(self, drafts: Drafts = "any") -> str:
+        """Return the condition in print.
+
+        Parameters
+        ----------
+        drafts : {"any", "iid", "independent"}
+            Write the condition of a cut for i.i.d. drafts from p, or for independent drafts from
+            p, p', p'', …; by default, and for any other condition, with the mass P of each row.
+        """
+        if drafts not in ("any", "iid", "independent"):
+            raise ValueError(f"drafts is {drafts!r}: it must be one of any, iid, independent")
+        if self.cut is None or drafts == "any":
+            return self._in_masses()
+        wanted = " + ".join(f"q{token}" for token in self.cut)
+        inside = _inside(self.cut, self.coordinates.k, drafts)
+        if not self.coordinates.acceptance:
+            return f"{wanted} >= {inside}"
+        return f"alpha <= {wanted} + 1 - {inside}" if self.cut else "alpha <= 1"
+
+    def __str__(self) -> str:
+        return self.written()
+
+    def _in_masses(self) -> str:
+        """Write the condition with every positive term on one side, the target's on the left."""
+        space = self.coordinates
+        shape = "({})" if space.rows == "tuples" else "{{{}}}"
+        names = ["P" + shape.format(", ".join(map(str, row))) for row in space.drafts]
+        names += [f"q{token}" for token in range(space.n)]
+        names += ["alpha"] * space.acceptance
+        terms = list(zip(self.coefficients, names, strict=True))
+        terms = [*terms[len(space.drafts) :], *terms[: len(space.drafts)]]
+        greater = _sum((factor, name) for factor, name in terms if factor > 0)
+        less = _sum((-factor, name) for factor, name in terms if factor < 0)
+        if self.kind == "equality":
+            return f"{greater} = {less}"
+        if space.acceptance and self.coefficients[-1] < 0:
+            return f"{less} <= {greater}"
+        return f"{greater} >= {less}"
+
+
+class Classifier:
+    """Recognises trivial conditions and cuts modulo equalities.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+    equalities : iterable of vectors
+        Their span is what conditions are compared modulo.
+    """
+
+    def __init__(self, coordinates: Coordinates, equalities: Iterable[Vector] = ()) -> None:
+        self.coordinates = coordinates
+        self.modulo = Quotient(equalities)
+        self._known: dict[Vector, Condition] = {}
+        self._equal: list[Vector] = []
+        tokens = len(coordinates.drafts) + coordinates.n
+        for index in range(tokens):
+            vector = coordinates.unit(index)
+            self._learn(Condition(coordinates, vector, "trivial"))
+        for cut in coordinates.token_sets():
+            self._learn(Condition(coordinates, coordinates.cut(cut), "cut", cut))
+
+    def equalities(self) -> tuple[Condition, ...]:
+        """Return the equalities as conditions, in reduced echelon form, target terms positive."""
+        found = []
+        for vector in self.modulo.basis:
+            last = next(value for value in reversed(vector) if value)
+            sign = 1 if last > 0 else -1
+            signed = tuple(sign * value for value in vector)
+            found.append(Condition(self.coordinates, signed, "equality"))
+        return tuple(found)
+
+    def conditions(self, vectors: Iterable[Vector]) -> tuple[Condition, ...]:
+        """Return vectors as conditions: trivial ones, cuts from small to large sets, others."""
+        found = [self.condition(vector) for vector in vectors]
+        return tuple(sorted(found, key=_place))
+
+    def condition(self, vector: Vector) -> Condition:
+        """Return a vector as a condition of the right kind, in its natural form if it has one."""
+        form = self.modulo.representative(vector)
+        return self._known.get(form) or Condition(self.coordinates, form, "other")
+
+    def missing(self, conditions: Iterable[Condition]) -> tuple[tuple[int, ...], ...]:
+        """Return the token sets whose cuts are neither among conditions nor equalities."""
+        present = {condition.cut for condition in conditions}
+        cuts = (known.cut for known in self._known.values() if known.kind == "cut")
+        return tuple(cut for cut in cuts if cut is not None and cut not in present)
+
+    def equalities_are_cuts(self) -> bool:
+        """Return whether the equalities follow from cuts and Σ q = Σ P.
+
+        The cut of A is an equality only if no draft row meets both A and its complement; then the
+        cuts of the two add up to Σ q ≥ Σ P, and must both be tight.
+        """
+        return Quotient(self._equal).rank == self.modulo.rank
+
+    def _learn(self, condition: Condition) -> None:
+        form = self.modulo.representative(condition.coefficients)
+        if any(form):
+            self._known.setdefault(form, condition)
+        elif condition.kind == "cut":
+            self._equal.append(condition.coefficients)
+
+
+def _place(condition: Condition) -> tuple[int, int, tuple[int, ...]]:
+    """Where a condition comes in a list: trivial ones, cuts by size, others."""
+    if condition.kind == "trivial":
+        return 0, 0, tuple(-value for value in condition.coefficients)
+    if condition.cut is not None:
+        return 1, len(condition.cut), condition.cut
+    return 2, 0, condition.coefficients
+
+
+def _inside(cut: tuple[int, ...], k: int, drafts: Drafts) -> str:
+    """Write P(all drafts inside a token set)."""
+    if drafts == "iid":
+        mass = " + ".join(f"p{token}" for token in cut)
+        mass = f"({mass})" if len(cut) > 1 and k > 1 else mass
+        return mass if k == 1 else f"{mass}^{k}"
+    masses = [" + ".join(f"p{draft * chr(39)}{token}" for token in cut) for draft in range(k)]
+    return " ".join(f"({mass})" if len(cut) > 1 and k > 1 else mass for mass in masses)
+
+
+def _sum(terms: Iterable[tuple[int, str]]) -> str:
+    """Write a sum of names with positive factors."""
+    return " + ".join(name if factor == 1 else f"{factor} {name}" for factor, name in terms) or "0"

@@ -1,0 +1,186 @@
+"""What conditions are about: the mass of each draft row and target token, and the acceptance."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from math import comb
+from typing import Any, Literal, cast, get_args
+
+from otspec.cones.vectors import Vector, unit
+from otspec.distributions import DistributionLike, as_distribution, as_k
+from otspec.drafts import DraftLaw
+
+Rows = Literal["sets", "tuples"]
+
+LARGEST = 2_000_000
+"""Most integers in the matrix of a cone: one row per inequality, one column per coordinate."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The coordinates (P, q), or (P, q, α), of the conditions for n tokens and k drafts.
+
+    A draft row is a tuple of tokens, or the set of its distinct tokens: acceptance depends on
+    nothing else, for every draft law. Coordinates come in the order of :attr:`drafts`, then the
+    tokens, then the acceptance.
+
+    Parameters
+    ----------
+    n : int
+        Vocabulary size.
+    k : int
+        Number of drafts.
+    rows : {"sets", "tuples"}
+    acceptance : bool
+        Whether the acceptance α is a coordinate; otherwise it is 1.
+    """
+
+    n: int
+    k: int
+    rows: Rows
+    acceptance: bool
+
+    @cached_property
+    def drafts(self) -> tuple[tuple[int, ...], ...]:
+        """The draft rows: tuples in lexicographic order, or sets, ascending, by size."""
+        if self.rows == "tuples":
+            return tuple(product(range(self.n), repeat=self.k))
+        sizes = range(1, min(self.n, self.k) + 1)
+        return tuple(chosen for size in sizes for chosen in combinations(range(self.n), size))
+
+    @cached_property
+    def size(self) -> int:
+        """How many coordinates there are."""
+        return len(self.drafts) + self.n + self.acceptance
+
+    def draft(self, row: tuple[int, ...]) -> int:
+        """Return the coordinate of a draft row."""
+        return self._row_numbers[row]
+
+    def token(self, token: int) -> int:
+        """Return the coordinate of a target token."""
+        return len(self.drafts) + token
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield the coordinates of each draft row with each token that it can accept."""
+        for number, row in enumerate(self.drafts):
+            for token in sorted(set(row)):
+                yield number, self.token(token)
+
+    def unit(self, coordinate: int) -> Vector:
+        """Return the condition that a coordinate is not negative."""
+        return unit(coordinate, self.size)
+
+    def cut(self, tokens: Iterable[int]) -> Vector:
+        """Return the condition of a token set A.
+
+        It is q(A) ≥ P(inside A), or with the acceptance α ≤ q(A) + P(not inside A).
+        """
+        members = set(tokens)
+        inside = [members.issuperset(row) for row in self.drafts]
+        target = [int(token in members) for token in range(self.n)]
+        if self.acceptance:
+            return (*(int(not within) for within in inside), *target, -1)
+        return (*(-int(within) for within in inside), *target)
+
+    def token_sets(self) -> Iterator[tuple[int, ...]]:
+        """Yield every token set, the small ones first."""
+        for size in range(self.n + 1):
+            yield from combinations(range(self.n), size)
+
+    def values(
+        self, law: DraftLaw, target: DistributionLike, acceptance: Fraction
+    ) -> tuple[Fraction, ...]:
+        """Return the coordinates of a draft law and a target.
+
+        Raises
+        ------
+        ValueError
+            Another number of tokens or drafts, a float law, or an unusable target.
+        """
+        if (law.n, law.k) != (self.n, self.k):
+            raise ValueError(
+                f"law has n = {law.n} tokens and k = {law.k} drafts, but the cone n = {self.n} and "
+                f"k = {self.k}: compute the cone of that n and k"
+            )
+        refuse_floats(law)
+        checked = as_distribution(target, "target")
+        law.check_alike(checked, "target")
+        masses = dict.fromkeys(self.drafts, Fraction(0))
+        tuples, probabilities = law.tuples()
+        for drafts, mass in zip(tuples.tolist(), probabilities, strict=True):
+            row = tuple(drafts) if self.rows == "tuples" else tuple(sorted(set(drafts)))
+            masses[row] += mass
+        return (*masses.values(), *checked, *[acceptance] * self.acceptance)
+
+    @cached_property
+    def _row_numbers(self) -> dict[tuple[int, ...], int]:
+        return {row: number for number, row in enumerate(self.drafts)}
+
+
+def coordinates(n: Any, k: Any, rows: Any, *, acceptance: bool) -> Coordinates:
+    """Check n, k and the kind of rows.
+
+    Raises
+    ------
+    ValueError
+        Not positive integers, an unknown kind, or more coordinates than can be handled.
+    """
+    tokens, drafts = as_vocabulary_size(n), as_k(k)
+    if rows not in get_args(Rows):
+        raise ValueError(f"rows is {rows!r}: it must be one of {', '.join(get_args(Rows))}")
+    sizes = range(1, min(tokens, drafts) + 1)
+    if rows == "sets":
+        lines = sum(comb(tokens, size) for size in sizes)
+        pairs = sum(size * comb(tokens, size) for size in sizes)
+    else:
+        lines = tokens**drafts
+        pairs = tokens * (lines - (tokens - 1) ** drafts)
+    if (pairs + lines) * (lines + tokens) > LARGEST:
+        advice = "" if rows == "sets" else " or rows='sets', which loses nothing"
+        raise ValueError(
+            f"n = {tokens} and k = {drafts} have {lines:,} draft rows with {pairs:,} tokens to "
+            f"accept, too many for exact cones: use a smaller n or k{advice}"
+        )
+    return Coordinates(tokens, drafts, cast(Rows, rows), acceptance)
+
+
+def as_vocabulary_size(n: Any) -> int:
+    """Check a vocabulary size.
+
+    Raises
+    ------
+    ValueError
+        Not an integer, or below 1.
+    """
+    try:
+        size = operator.index(n)
+    except TypeError:
+        size = 0
+    if isinstance(n, bool) or size < 1:
+        raise ValueError(f"n is {n!r}: it must be an integer, at least 1: the number of tokens")
+    return size
+
+
+def refuse_floats(law: DraftLaw) -> None:
+    """Refuse a law that is not exact.
+
+    Raises
+    ------
+    ValueError
+        With what to pass instead.
+    """
+    if not law.exact:
+        raise ValueError(
+            "law is in floats, but cones are exact: pass Fractions or strings such as '3/10'"
+        )
+
+
+def dot(vector: Vector, values: Sequence[Fraction]) -> Fraction:
+    """Return the sum of the products."""
+    return sum((factor * value for factor, value in zip(vector, values, strict=True)), Fraction(0))

@@ -1,0 +1,182 @@
+"""How far the exact methods reach in n and k, each attempt in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+
+from otspec.cones.cone import Cone, certainty_cone, optimum_cone
+from otspec.cones.elimination import eliminate
+from otspec.cones.polytope import selection_polytope
+from otspec.cones.systems import Target
+from otspec.distributions import as_distribution
+from otspec.drafts import IID
+
+Sizes = tuple[tuple[int, int], ...]
+"""Pairs (n, k), the cheapest first."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method found.
+
+    Parameters
+    ----------
+    size : int
+        Draft rows of a cone, most inequalities of an elimination, vertices of a polytope.
+    found : int
+        Rays, final conditions, or facets.
+    cuts : int
+        How many of them are the condition of a token set.
+    proved : bool
+        They are the cuts and trivial conditions; for a polytope, both descriptions agree.
+    """
+
+    size: int
+    found: int
+    cuts: int
+    proved: bool
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One method at one n and k.
+
+    Parameters
+    ----------
+    method : str
+        One of :data:`METHODS`.
+    n, k : int
+    outcome : Outcome or None
+        None if the time was over before.
+    seconds : float
+        Processor time of the computation, or the time limit.
+    """
+
+    method: str
+    n: int
+    k: int
+    outcome: Outcome | None
+    seconds: float
+
+
+def _cone(compute: Callable[..., Cone], rows: str, n: int, k: int) -> Outcome:
+    cone = compute(n, k, rows=rows)
+    return Outcome(
+        len(cone.coordinates.drafts), len(cone.rays), len(cone.cuts), cone.proves_cut_formula
+    )
+
+
+def _elimination(target: Target, n: int, k: int) -> Outcome:
+    if k != 2:
+        raise ValueError(f"k is {k}: elimination is for two drafts")
+    done = eliminate(n, target=target)
+    cuts = sum(condition.kind == "cut" for condition in done.conditions)
+    return Outcome(done.peak, len(done.conditions), cuts, done.proves_cut_formula)
+
+
+def _polytope(n: int, k: int) -> Outcome:
+    draft = as_distribution(range(1, n + 1), "draft", normalize=True)
+    found = selection_polytope(IID(draft, k))
+    return Outcome(len(found.vertices), len(found.facets), len(found.facets), found.agree)
+
+
+METHODS: dict[str, Callable[[int, int], Outcome]] = {
+    "certainty cone, sets": partial(_cone, certainty_cone, "sets"),
+    "certainty cone, tuples": partial(_cone, certainty_cone, "tuples"),
+    "optimum cone, sets": partial(_cone, optimum_cone, "sets"),
+    "optimum cone, tuples": partial(_cone, optimum_cone, "tuples"),
+    "elimination, certainty": partial(_elimination, "certainty"),
+    "elimination, optimum": partial(_elimination, "optimum"),
+    "selection polytope": _polytope,
+}
+"""The methods by name; the polytope is that of i.i.d. drafts with weights 1, 2, …, n."""
+
+LADDERS: tuple[tuple[str, Sizes], ...] = (
+    ("certainty cone, sets", tuple((n, 2) for n in (3, 4, 6, 8, 10, 11, 12))),
+    ("certainty cone, sets", tuple((n, 3) for n in (3, 4, 6, 8, 9))),
+    ("certainty cone, sets", tuple((n, n) for n in (4, 5, 6, 7))),
+    ("certainty cone, tuples", tuple((n, 2) for n in (3, 4, 6, 8))),
+    ("certainty cone, tuples", tuple((n, 3) for n in (3, 4, 5))),
+    ("certainty cone, tuples", tuple((3, k) for k in (4, 5, 6))),
+    ("certainty cone, tuples", tuple((2, k) for k in (6, 7, 8))),
+    ("optimum cone, sets", tuple((n, 2) for n in (3, 4, 6, 8, 10))),
+    ("optimum cone, sets", tuple((n, 3) for n in (3, 4, 6, 8))),
+    ("optimum cone, sets", tuple((n, n) for n in (4, 5, 6, 7))),
+    ("optimum cone, tuples", tuple((n, 2) for n in (3, 4, 6))),
+    ("optimum cone, tuples", ((3, 3), (4, 3), (3, 4))),
+    ("elimination, certainty", tuple((n, 2) for n in range(3, 8))),
+    ("elimination, optimum", tuple((n, 2) for n in range(3, 8))),
+    ("selection polytope", tuple((n, 2) for n in (3, 4, 5, 6, 7))),
+    ("selection polytope", tuple((n, 6) for n in (3, 4, 5, 6))),
+)
+"""What is attempted; a ladder ends at the first size that is too much."""
+
+
+def reach(seconds: float, ladders: Sequence[tuple[str, Sizes]] = LADDERS) -> Iterator[Attempt]:
+    """Climb each ladder as far as a time limit per attempt allows.
+
+    Parameters
+    ----------
+    seconds : float
+        For one attempt, by the clock.
+    ladders : sequence of (method, sizes)
+
+    Yields
+    ------
+    Attempt
+        The last one of a ladder may have no outcome.
+
+    Raises
+    ------
+    ValueError
+        An unknown method, or a limit that is not positive.
+    """
+    if not seconds > 0:
+        raise ValueError(f"seconds is {seconds}: it must be positive")
+    for method, sizes in ladders:
+        for n, k in sizes:
+            tried = attempt(method, n, k, seconds)
+            yield tried
+            if tried.outcome is None:
+                break
+
+
+def attempt(method: str, n: int, k: int, seconds: float) -> Attempt:
+    """Run one method in a process of its own, and end it when the time is over.
+
+    Raises
+    ------
+    ValueError
+        An unknown method.
+    RuntimeError
+        The process failed; its traceback is on standard error.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method is {method!r}: it must be one of {', '.join(METHODS)}")
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(method, n, k, sender), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(seconds):
+            return Attempt(method, n, k, None, seconds)
+        outcome, taken = receiver.recv()
+        return Attempt(method, n, k, outcome, taken)
+    except EOFError:
+        raise RuntimeError(f"{method}, n = {n}, k = {k}: the process failed") from None
+    finally:
+        process.kill()
+        process.join()
+        receiver.close()
+
+
+def _work(method: str, n: int, k: int, sender: Connection) -> None:
+    start = time.process_time()
+    outcome = METHODS[method](n, k)
+    sender.send((outcome, time.process_time() - start))
