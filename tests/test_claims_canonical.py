@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import otspec
-from otspec.rules import ImportanceSampling
+from otspec.rules import ImportanceSampling, KSequential
 from otspec.solvers import rational
 from validation.canonical import (
     CLAIMS,
     architecture,
+    baselines,
     cones,
     elimination,
     exact,
@@ -113,7 +114,7 @@ def test_the_exponent_of_two_drafts_is_wrong_for_three():
 
 def test_a_selection_that_is_not_best_is_found(monkeypatch):
     def first_token(table, _target):
-        return {x: {x[0]: Fraction(1)} for x in table}
+        return {x: {y: Fraction(y == x[0]) for y in x} for x in table}
 
     for module in (architecture, faster, two_drafts):
         monkeypatch.setattr(module, "best_kernel", first_token)
@@ -128,9 +129,7 @@ def test_a_lossy_second_step_is_found(monkeypatch):
 
 
 def test_a_program_that_is_not_solved_is_found(monkeypatch):
-    monkeypatch.setattr(
-        printed, "free_weights", lambda supplies, *_: {pair: HALF for pair in supplies}
-    )
+    monkeypatch.setattr(printed, "free_weights", lambda supplies, *_: dict.fromkeys(supplies, HALF))
     for item in ("sec4b", "eq14", "eq13", "eq190", "rem3"):
         assert refuted(BY_ID[f"canonical.{item}"].check), item
 
@@ -157,7 +156,7 @@ def test_wrong_conditions_after_elimination_are_found(monkeypatch):
     monkeypatch.setattr(elimination, "leaving", lambda held, s: exact.total(held.values()) * len(s))
     for item in ("lem1", "lem2", "ex2b"):
         assert refuted(BY_ID[f"canonical.{item}"].check), item
-    monkeypatch.setattr(full_elimination, "covers", lambda p, s: exact.mass_of(p, s))
+    monkeypatch.setattr(full_elimination, "covers", exact.mass_of)
     for item in ("lem3", "lem4"):
         assert refuted(BY_ID[f"canonical.{item}"].check), item
 
@@ -182,8 +181,10 @@ def test_a_missing_generator_is_noticed_by_farkas(monkeypatch):
 
 @needs_cdd
 def test_generators_are_those_of_the_cone():
-    cone = otspec.cones.certainty_cone(3, 2)
-    # Modulo Σ q = Σ P; three of the trivial ones say P{i} ≥ 0, which is no variable's row.
+    from otspec.cones import certainty_cone
+
+    cone = certainty_cone(3, 2)
+    # The other three generators say 2 p_i p_j ≥ 0.
     assert len(cone.cuts) + 3 == len(cones.GENERATORS)
 
 
@@ -205,6 +206,14 @@ def test_without_pycddlib_the_claims_say_what_to_install(monkeypatch):
     for identifier in sorted(NEED_CDD):
         with pytest.raises(ImportError, match="cones"):
             BY_ID[identifier].check(search())
+
+
+def test_the_factor_of_the_baseline_is_the_smallest():
+    for case in islice(cases(2, (1, 2, 3), 3), 200, 260):
+        found = baselines.smallest_factor(**case)
+        smallest = KSequential(**case).rho
+        assert found - smallest + Fraction(1, 2**64) >= 0
+        assert found - smallest < Fraction(1, 2**37)
 
 
 @pytest.mark.parametrize("free", [0, 1, 2, 4])

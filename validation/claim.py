@@ -182,7 +182,7 @@ def _shrunk(
             except Fails as failure:
                 instance, found, progress = simpler, failure.found, True
                 break
-            except (ValueError, IndexError, ZeroDivisionError):  # not what the check takes
+            except (ValueError, LookupError, ZeroDivisionError):  # not what the check takes
                 continue
     return Counterexample(instance, found, checked)
 

@@ -90,13 +90,28 @@ class BarrierRule(SelectingRule, PairRule):
 
     def _group(self, top: int, uniform: float) -> tuple[int, int]:
         """Return the group that holds pool ``top`` at one uniform number."""
-        lifetimes, lower, higher = self._longer
+        lifetimes = self._longer[0]
         lowest, end = top, top + 1
-        while lifetimes[lowest] <= uniform:
-            lowest = lower[lowest]
-        while lifetimes[end] <= uniform:
-            end = higher[end]
-        return lowest, end
+        for lower, higher in self._leaps:
+            if lifetimes[lowest] <= uniform and lifetimes[lower[lowest]] <= uniform:
+                lowest = lower[lowest]
+            if lifetimes[end] <= uniform and lifetimes[higher[end]] <= uniform:
+                end = higher[end]
+        _, lower, higher = self._longer
+        lowest = lower[lowest] if lifetimes[lowest] <= uniform else lowest
+        return lowest, higher[end] if lifetimes[end] <= uniform else end
+
+    @cached_property
+    def _leaps(self) -> list[tuple[list[int], list[int]]]:
+        """Return where 2^i steps to longer lifetimes lead, down and up, the longest leap first."""
+        lower, higher = (np.array(steps) for steps in self._longer[1:])
+        leaps = []
+        while True:
+            leaps.append((lower.tolist(), higher.tolist()))
+            further = lower[lower], higher[higher]
+            if (further[0] == lower).all() and (further[1] == higher).all():
+                return leaps[::-1]
+            lower, higher = further
 
     @cached_property
     def _longer(self) -> tuple[list[Number], list[int], list[int]]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.arithmetic import Array, Number, as_number, as_numbers, zeros
 from otspec.distributions import DistributionLike, as_k, as_pair
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
@@ -102,7 +102,7 @@ class PooledSelection(BarrierRule):
             As the rule; or a negative loss.
         """
         checked = as_pair(draft, target, normalize=normalize)
-        if not loss >= 0:
+        if not as_numbers([loss], "loss")[0] >= 0:
             raise ValueError(f"loss is {loss}: it must be at least 0")
         return cls(*checked, k, refined_thresholds(*checked, as_k(k), loss))
 
@@ -126,7 +126,12 @@ class PooledSelection(BarrierRule):
         return find_barriers(self._wanted, power=self.k)
 
     def loss_bound(self) -> Number:
-        """Return how far the acceptance is below the optimum at most, from the knots alone."""
+        """Return how far the acceptance is below the optimum at most, from the knots alone.
+
+        Exactly 0 with ``"tokens"`` and ``"fewest"``.
+        """
+        if isinstance(self.pools, str):
+            return as_number(0, like=self.draft)
         return as_number(losses(self.draft, self.target, self._wanted).sum(), like=self.draft)
 
     def acceptance(self) -> Number:

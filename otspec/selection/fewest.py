@@ -78,7 +78,8 @@ def _fewest_steps(knots: Array, heights: Array, slopes: Array, slack: float) -> 
     while best[0] < heights[0] - slack:
         if len(taken) == (m if is_exact(knots) else MOST_STEPS):
             return None
-        best, source = step(knots, heights - slack, descents, best, sources)
+        with np.errstate(over="ignore", invalid="ignore"):  # slopes of hardly drafted tokens
+            best, source = step(knots, heights - slack, descents, best, sources)
         taken.append(source)
     way, knot = [], 0
     for source in reversed(taken):

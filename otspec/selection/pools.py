@@ -76,7 +76,7 @@ def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
     """
     bins = equal_bins(count)
     if is_exact(draft):
-        bins = Bins(_exactly(bins.thresholds))
+        bins = Bins(_exactly(bins.thresholds, draft))
     drafted, wanted = bins.masses(draft, target)
     return _filled(drafted, wanted, *bins.edges, lambda: bins.index(draft, target))
 
@@ -140,14 +140,17 @@ def as_pools(pools: Any, like: Distribution) -> str | int | Array:
     values = as_numbers(pools, "pools")
     if values.ndim != 1:
         raise ValueError(f"pools has shape {values.shape}: thresholds are one-dimensional")
-    for j, value in enumerate(values.tolist()):
+    thresholds = _exactly(values, like)
+    for j, value in enumerate(thresholds.tolist()):
         if not 0 <= value < np.inf:
-            raise ValueError(f"pools[{j}] is {value}: a threshold is a finite number, at least 0")
-        if j and not values[j - 1] < value:
             raise ValueError(
-                f"pools[{j}] is {value} after {values[j - 1]}: thresholds must increase"
+                f"pools[{j}] is {values[j]}: a threshold is a finite number, at least 0"
             )
-    return _exactly(values) if is_exact(like) else values.astype(float)
+        if j and not thresholds[j - 1] < value:
+            raise ValueError(
+                f"pools[{j}] is {values[j]} after {values[j - 1]}: thresholds must increase"
+            )
+    return thresholds
 
 
 def _as_count(pools: Any) -> int:
@@ -163,7 +166,16 @@ def _as_count(pools: Any) -> int:
     return count
 
 
-def _exactly(values: Array) -> Array:
-    exact = np.empty(len(values), dtype=object)
-    exact[:] = [Fraction(value) for value in values.tolist()]
-    return exact
+def _exactly(values: Array, like: Distribution) -> Array:
+    """Return numbers in the arithmetic of ``like``; what is too large for a float is infinite."""
+    if is_exact(like) == is_exact(values):
+        return values
+    if is_exact(like):
+        exact = np.empty(len(values), dtype=object)
+        exact[:] = [Fraction(value) if np.isfinite(value) else value for value in values.tolist()]
+        return exact
+    floats = np.full(len(values), np.inf)
+    for j, value in enumerate(values.tolist()):
+        if abs(value) <= np.finfo(float).max:
+            floats[j] = value
+    return floats

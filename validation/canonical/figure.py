@@ -7,11 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import otspec
-from otspec.rules import KSequential, RecursiveRejection
+from validation.canonical.baselines import acceptances
 from validation.canonical.instances import over
 from validation.canonical.two_drafts import two_sided
 from validation.claim import Claim, at_least, equal
-from validation.instances import Exact
 from validation.oracles import flow, subsets
 
 THIRD, SIXTH = Fraction(1, 3), Fraction(1, 6)
@@ -47,17 +46,9 @@ def wide_range(q1: Fraction, q2: Fraction) -> Fraction:
     return equal(best == 1, low <= q2 <= high, f"alpha = {best}; alpha = 1")
 
 
-def baselines(target: Exact) -> tuple[Fraction, Fraction]:
-    """Return the acceptance of SpecTr's and of SpecInfer's rule in Fig. 2."""
-    return (
-        Fraction(KSequential(EVEN, target, 2).acceptance()),
-        Fraction(RecursiveRejection(EVEN, target, 2).acceptance()),
-    )
-
-
 def baselines_below_one(q1: Fraction, q2: Fraction) -> Fraction:
     """The baselines accept all only at q₁ = q₂ = 1/3."""
-    for name, found in zip(("k-Seq", "RRS"), baselines((q1, q2, 1 - q1 - q2)), strict=True):
+    for name, found in acceptances(EVEN, (q1, q2, 1 - q1 - q2), 2).items():
         equal(found == 1, q1 == q2 == THIRD, f"{name} accepts {found}; all accepted")
     return Fraction(0)
 
@@ -67,7 +58,7 @@ def optimum_above(q1: Fraction, q2: Fraction) -> Fraction:
     target = (q1, q2, 1 - q1 - q2)
     best = min(two_sided(EVEN, target, tokens) for tokens in subsets(3))
     equal(best, flow(otspec.IID(EVEN, 2), target), "Theorem 3")
-    return min(at_least(best, found, "optimum") for found in baselines(target))
+    return min(at_least(best, found, "optimum") for found in acceptances(EVEN, target, 2).values())
 
 
 CLAIMS = (

@@ -9,7 +9,6 @@ from functools import lru_cache
 
 from validation.instances import Exact
 from validation.mcsd.printed import (
-    ONE,
     ZERO,
     Drawing,
     Run,
@@ -62,8 +61,10 @@ class Joint:
                 total += mass * last * run.targets[-1][token]
         return total
 
-    def _those(self, given: tuple[int, ...]) -> list[tuple[Fraction, Run]]:
-        return [each for each in self.runs if each[1].candidates[: len(given)] == given]
+    def _those(self, given: tuple[int, ...]) -> tuple[tuple[Fraction, Run], ...]:
+        if not given:
+            return self.runs
+        return tuple(each for each in self.runs if each[1].candidates[: len(given)] == given)
 
 
 def _joint(
@@ -82,8 +83,3 @@ def joint1(draft: Exact, target: Exact, k: int) -> Joint:
 def joint2(draft: Exact, target: Exact, k: int) -> Joint:
     """All runs of Algorithm 2."""
     return _joint(distinct, algorithm2, draft, target, k)
-
-
-def certain(law: Exact) -> bool:
-    """Whether a law sums to one."""
-    return sum(law) == ONE

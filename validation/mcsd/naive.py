@@ -6,14 +6,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from validation.claim import Claim, Corrected, Outcome, Search, at_least, equal
+from validation.claim import Outcome, Search, at_least, equal
 from validation.instances import Exact, cases
 from validation.mcsd.joint import joint1
 from validation.mcsd.printed import (
     ONE,
     ZERO,
     acceptance,
-    algorithm1,
     algorithm2,
     distinct,
     hats,
@@ -186,7 +185,7 @@ def temperature_zero(slack: Callable[..., Fraction | None]) -> Callable[[Search]
     """Check with the draft, or the target, put on each token in turn."""
 
     def check(search: Search) -> Outcome:
-        def instances():  # noqa: ANN202
+        def instances():
             for case in cases(search.seed, ks=(1, 2, 3), most_tokens=4):
                 for x in range(len(case["draft"])):
                     hot = tuple(ONE if y == x else ZERO for y in range(len(case["draft"])))
@@ -196,109 +195,3 @@ def temperature_zero(slack: Callable[..., Fraction | None]) -> Callable[[Search]
         return search.every(instances(), slack, scope="n <= 4, k <= 3")
 
     return check
-
-
-
-
-CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "mcsd.sec4.5a",
-        "footnote 5, section 4.5",
-        r"Naive sampling with k independent drafts, which draws $y \sim q$ and accepts if y is a "
-        r"draft, returns the law $q$ and accepts with probability $\sum_x q(x) (1 - (1-p(x))^k)$.",
-        every(naive_formula),
-        printed="The acceptance is stated through eq. (19) only.",
-    ),
-    Claim(
-        "mcsd.sec4.5b",
-        "section 4.5, argmax sampling",
-        r"With $p$ on one token (temperature 0), Algorithm 1 with k drafts returns and accepts "
-        r"exactly as with one.",
-        temperature_zero(one_hot_draft),
-    ),
-    Claim(
-        "mcsd.sec4.5c",
-        "section 4.5, argmax sampling",
-        r"With $q$ on one token, Algorithm 2 and naive sampling accept alike and return the same "
-        r"token, for any distinct drafts, for k up to the support of p.",
-        temperature_zero(one_hot_target),
-        printed="equivalent when using argmax sampling. A draft at temperature 0 has one token, "
-        "so that no second one can be drawn without replacement (see eq. (1)); what can hold is "
-        "about the target.",
-    ),
-    Claim(
-        "mcsd.sec4.5d",
-        "section 4.5, last paragraph",
-        r"Algorithm 2 accepts at least as often as naive sampling with k drafts, be they "
-        r"independent or without replacement.",
-        every(distinct_beats_naive, tokens=4),
-        printed="MCSS offers the most significant improvement when compared to MCNS.",
-    ),
-    Claim(
-        "mcsd.appCa",
-        "appendix C, first statement",
-        r"For every $k \ge 1$, Algorithm 1 accepts at least as often as naive sampling with k "
-        r"independent drafts.",
-        every(beats_naive, tokens=4),
-        printed="the acceptance rate of multi-candidate speculative sampling has an upper bound "
-        "for multi-candidate naive sampling",
-    ),
-    Claim(
-        "mcsd.appCb",
-        "appendix C, second paragraph",
-        r"The acceptance rate is $1 - \sum_x P(x, R_k)$, for Algorithm 1 and for naive sampling.",
-        every(complement),
-    ),
-    Claim(
-        "mcsd.appCc",
-        "appendix C, second paragraph",
-        r"$P_S(x, R_k) \le P_N(x, R_k)$ for every token x: with all drafts rejected, Algorithm 1 "
-        r"returns x at most as often as naive sampling does.",
-        every(fewer_refusals),
-    ),
-    Claim(
-        "mcsd.eq18",
-        "eq. (18), appendix C",
-        r"$P_S(x, R_k) = q_k(x) \prod_{i=1}^k P(\text{reject } x_i \mid R_{i-1})$.",
-        every(eq18),
-        printed=r"The condition is printed as $R_i - 1$ or $R_{i-1}$; read as the latter, as in "
-        r"eq. (22).",
-    ),
-    Claim(
-        "mcsd.eq19",
-        "eq. (19), appendix C",
-        r"$P_N(x, R_k) = q(x) (1 - p(x))^k$.",
-        every(eq19),
-    ),
-    Claim(
-        "mcsd.appCd",
-        "appendix C, before eq. (20)",
-        r"If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i$.",
-        every(vanishes(0)),
-        corrected=Corrected(
-            r"If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i + 1$, as far as $q_j$ is "
-            r"defined. The proof uses it for $i < k$ and $j = k$ only.",
-            every(vanishes(1)),
-        ),
-    ),
-    Claim(
-        "mcsd.eq20",
-        "eq. (20), appendix C",
-        r"If $q_i(x) > p(x)$ for $i = 0, \dots, k-1$, then $q_i(x) = (q_{i-1}(x) - p(x)) / "
-        r"\sum_x (q_{i-1}(x) - p(x))_+$ for $i = 1, \dots, k$.",
-        every(eq20),
-    ),
-    Claim(
-        "mcsd.eq21",
-        "eq. (21), appendix C",
-        r"For such x and $k = 1$: $P_S(x, R_1) = q(x) - p(x) \le q(x)(1 - p(x)) = P_N(x, R_1)$.",
-        every(eq21),
-    ),
-    Claim(
-        "mcsd.eq22",
-        "eq. (22), appendix C",
-        r"For such x: $P_S(x, R_n) = [q_{n-1}(x) - p(x)] P(R_{n-1}) \le "
-        r"[1 - p(x)] q_{n-1}(x) P(R_{n-1}) \le q(x) (1 - p(x))^n = P_N(x, R_n)$.",
-        every(eq22),
-    ),
-)

@@ -56,7 +56,7 @@ def _run(draft: Exact, target: Exact, x: tuple[int, ...]) -> dict[tuple[bool, in
     return algorithm1(target, draft, x).outcomes()
 
 
-def _pairs(search: Search, slack, scope: str = "n <= 4") -> Outcome:  # noqa: ANN001
+def _pairs(search: Search, slack, scope: str = "n <= 4") -> Outcome:
     return search.every(pairs(search.seed), slack, scope=scope)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations, product
+from functools import cached_property
+from itertools import accumulate, permutations, product
 
 from validation.claim import Fails
 from validation.instances import Exact
@@ -50,10 +51,11 @@ class Run:
 
     def reach(self, rounds: int) -> Fraction:
         """Return the probability that the first ``rounds`` candidates are all rejected."""
-        left = ONE
-        for chance in self.chances[:rounds]:
-            left *= 1 - chance
-        return left
+        return self._reaches[min(rounds, len(self.chances))]
+
+    @cached_property
+    def _reaches(self) -> list[Fraction]:
+        return list(accumulate(self.chances, lambda left, chance: left * (1 - chance), initial=ONE))
 
     def outcomes(self) -> Outcomes:
         """Return the law of (accepted, token)."""
@@ -170,9 +172,7 @@ def law_naive(draft: Exact, target: Exact, k: int, drawing: Drawing = independen
 
 def output(outcomes: Outcomes, n: int) -> Exact:
     """Return the law of the returned token."""
-    return tuple(
-        outcomes.get((True, x), ZERO) + outcomes.get((False, x), ZERO) for x in range(n)
-    )
+    return tuple(outcomes.get((True, x), ZERO) + outcomes.get((False, x), ZERO) for x in range(n))
 
 
 def acceptance(outcomes: Outcomes) -> Fraction:

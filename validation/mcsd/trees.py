@@ -173,7 +173,7 @@ def trees(seed: int, distinct: bool = False) -> Iterator[dict[str, Any]]:
     return chain(plain, random())
 
 
-def _check(slack, distinct: bool = False):  # noqa: ANN001, ANN202
+def _check(slack, distinct: bool = False):
     def check(search: Search) -> Outcome:
         scope = "budget <= 8, gamma <= 3"
         return search.every(trees(search.seed, distinct), slack, scope=scope)

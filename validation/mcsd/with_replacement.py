@@ -20,15 +20,14 @@ from validation.mcsd.printed import (
     support,
 )
 
-SCOPE = "n <= 3, k <= 3"
 
-
-def every(slack: Callable[..., Fraction | None], **kwargs) -> Callable[[Search], Outcome]:  # noqa: ANN003
+def every(slack: Callable[..., Fraction | None], **kwargs) -> Callable[[Search], Outcome]:
     """Check on the cases of this module."""
     options = {"ks": (1, 2, 3), "most_tokens": 3} | kwargs
+    scope = f"n <= {options['most_tokens']}, k <= {max(options['ks'])}"
 
     def check(search: Search) -> Outcome:
-        return search.every(cases(search.seed, **options), slack, scope=SCOPE)
+        return search.every(cases(search.seed, **options), slack, scope=scope)
 
     return check
 

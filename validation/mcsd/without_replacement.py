@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import permutations
 
 import otspec
-from validation.claim import Claim, Corrected, Outcome, Search, at_least, equal
+from validation.claim import Outcome, Search, at_least, equal
 from validation.instances import Exact, cases
 from validation.mcsd.joint import Joint, joint2
 from validation.mcsd.printed import (
@@ -25,15 +25,14 @@ from validation.mcsd.printed import (
     support,
 )
 
-SCOPE = "n <= 3, k <= 3, k <= support of p"
 
-
-def every(slack: Callable[..., Fraction | None], **kwargs) -> Callable[[Search], Outcome]:  # noqa: ANN003
+def every(slack: Callable[..., Fraction | None], **kwargs) -> Callable[[Search], Outcome]:
     """Check on the cases of this module."""
     options = {"ks": (1, 2, 3), "most_tokens": 3} | kwargs
+    scope = f"n <= {options['most_tokens']}, k <= {max(options['ks'])}, k <= support of p"
 
     def check(search: Search) -> Outcome:
-        return search.every(cases(search.seed, **options), slack, scope=SCOPE)
+        return search.every(cases(search.seed, **options), slack, scope=scope)
 
     return check
 
@@ -127,9 +126,7 @@ def states(
     return check
 
 
-def _bar(
-    draft: Exact, target: Exact, given: tuple[int, ...], last: bool
-) -> tuple[Exact, Exact]:
+def _bar(draft: Exact, target: Exact, given: tuple[int, ...], last: bool) -> tuple[Exact, Exact]:
     """Return p-bar and q-bar from eqs. (10) and (1) after rejections of ``given``."""
     *_, (p, q) = bars(target, draft, given[:-1] if last else given)
     if not last:

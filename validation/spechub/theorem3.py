@@ -95,10 +95,10 @@ def needed(draft: Exact, target: Exact) -> Fraction | None:
 
 def flat_pairs(seed: int) -> Iterator[dict[str, Any]]:
     """Yield the smallest pairs, then random ones: near-uniform drafts, few tokens to output."""
-    yield from islice(smallest_hub_pairs(5), ENUMERATED)
+    yield from islice(smallest_hub_pairs(4, 3), ENUMERATED)
     rng = np.random.default_rng(seed)
     while True:
-        n = int(rng.integers(3, 7))
+        n = int(rng.integers(3, 6))
         weights = rng.integers(4, 7, n)
         wanted = rng.integers(1, 9, n) * (rng.random(n) < 0.4)
         wanted[rng.integers(n)] += 1
@@ -111,7 +111,7 @@ def flat_pairs(seed: int) -> Iterator[dict[str, Any]]:
 def over_flat_pairs(search: Search) -> Outcome:
     """Check that the condition is needed."""
     possible = (pair for pair in flat_pairs(search.seed) if max(pair["draft"]) < 1)
-    return search.every(possible, needed, scope="n <= 6, k = 2, p(a) < 1")
+    return search.every(possible, needed, scope="n <= 5, k = 2, p(a) < 1")
 
 
 CLAIMS = (
