@@ -33,7 +33,7 @@ REFUTED = {
     "mcsd.tab1",
 }
 HALF = Fraction(1, 2)
-SMALL = [case for case in islice(cases(0, most_tokens=3), 300)]
+SMALL = list(islice(cases(0, most_tokens=3), 300))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
@@ -110,7 +110,7 @@ def test_an_output_after_the_wrong_residual_is_caught(monkeypatch):
 
 
 def test_a_mask_that_shows_everything_before_is_caught(monkeypatch):
-    monkeypatch.setattr(trees, "ancestors", lambda nodes, i: list(range(i + 1)))
+    monkeypatch.setattr(trees, "ancestors", lambda _, i: list(range(i + 1)))
     assert refuted(trees.sees_its_candidate, islice(trees.trees(0), 60))
 
 

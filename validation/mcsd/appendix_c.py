@@ -70,8 +70,6 @@ APPENDIX_C: tuple[Claim, ...] = (
         "eq. (18), appendix C",
         r"$P_S(x, R_k) = q_k(x) \prod_{i=1}^k P(\text{reject } x_i \mid R_{i-1})$.",
         every(checks.eq18),
-        printed=r"The condition is printed as $R_i - 1$ or $R_{i-1}$; read as the latter, as in "
-        r"eq. (22).",
     ),
     Claim(
         "mcsd.eq19",

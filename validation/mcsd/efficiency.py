@@ -12,9 +12,9 @@ from validation.mcsd.printed import law1, law2
 
 SINGLE = ((1,), (1, 1), (1, 1, 1))
 SMALL = ((1,), (2,), (2, 1), (1, 2), (2, 2))
-FALLING = ((2, 1), (3, 1), (3, 2), (2, 2, 1))
+FALLING = ((2, 1), (4, 2))
 BUDGETS = ((2, 1), (3, 2), (4, 2), (8, 1), (4, 2, 1))
-TREES = ((2,), (2, 1), (1, 2), (3, 1))
+TREES = ((2,), (2, 1), (1, 2))
 
 
 def configured(
