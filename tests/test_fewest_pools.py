@@ -8,7 +8,7 @@ from itertools import chain, combinations, pairwise, product
 import numpy as np
 import oracles
 import pytest
-from instances import EPS, HEAVY_DRAFTS, KINDS, pairs
+from instances import EPS, HEAVY_DRAFTS, KINDS, floats, pairs
 from programs_table import INF, dense_program, needs_cdd
 
 import otspec
@@ -107,6 +107,12 @@ def test_thresholds_are_ratios_and_leave_no_pool_empty():
         ratios = {b / a for a, b in zip(draft, target, strict=True) if a}
         assert set(thresholds) <= ratios
         assert len(by_thresholds(p, q, thresholds).draft) == len(thresholds) + 1
+
+
+def test_rounding_does_not_take_more_pools():
+    for draft, target, k in instances(334, 400, 9):
+        needed = fewest_thresholds(*as_pair(draft, target), k)
+        assert len(fewest_thresholds(*as_pair(floats(draft), floats(target)), k)) <= len(needed)
 
 
 def heavy_pair(n, seed, spread=1.0):
