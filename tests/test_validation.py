@@ -204,3 +204,16 @@ def test_every_claim_says_where_it_stands_and_has_a_recorded_verdict():
         assert not refuted or isinstance(claim.corrected, Corrected), claim.id
         if refuted:
             assert recorded[claim.id]["corrected"] in ("holds", "proved"), claim.id
+
+
+def test_the_page_counts_the_recorded_verdicts_and_the_errata_have_all_that_is_refuted():
+    verdicts = [found["printed"] for found in command.recorded().values()]
+    page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    holds, proved, refuted = (verdicts.count(each) for each in ("holds", "proved", "refuted"))
+    told = f"Of {len(verdicts)} claims {holds} hold on every instance, {proved} are proved"
+    assert told in page
+    assert f"{refuted} fail as printed" in page
+    errata = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+    assert re.findall(r"^### (\S+):", errata, re.MULTILINE) == [
+        name for name, found in command.recorded().items() if found["printed"] == "refuted"
+    ]

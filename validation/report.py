@@ -120,13 +120,17 @@ def _story(finding: Finding) -> list[tuple[str, str]]:
     if isinstance(outcome, Counterexample):
         parts.append(("Counterexample", f"{shown(outcome.instance)}: {outcome.found}."))
     if claim.corrected and finding.corrected:
-        holds = finding.corrected
-        count = f" on {holds.instances:,} instances" if holds.instances else ""
-        scope = f" ({holds.scope})" if not isinstance(holds, Counterexample) and holds.scope else ""
-        parts.append(
-            ("Corrected", f"{claim.corrected.statement} {holds.verdict.value}{count}{scope}.")
-        )
+        parts.append(("Corrected", f"{claim.corrected.statement} {_told(finding.corrected)}"))
     return parts
+
+
+def _told(outcome: Outcome) -> str:
+    """Return what was found of a corrected statement, as a sentence."""
+    if isinstance(outcome, Counterexample):
+        return f"It is refuted: {shown(outcome.instance)}: {outcome.found}."
+    scope = f" ({outcome.scope})" if outcome.scope else ""
+    count = f" on {outcome.instances:,} instances" if outcome.instances else ""
+    return f"It {'is proved' if outcome.proved else 'holds'}{count}{scope}."
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
