@@ -78,9 +78,9 @@ def find_barriers(law: SelectionLaw, *, power: int = 0, masses: Array | None = N
     lifetimes[law.tight] = np.inf
     slopes = totals[: len(widths)]
     return Barriers(
-        lifetimes.astype(knots.dtype),
-        slopes.astype(knots.dtype),
-        starts.astype(np.intp),
-        ends.astype(np.intp),
-        spans.astype(knots.dtype),
+        lifetimes.astype(knots.dtype, copy=False),
+        slopes.astype(knots.dtype, copy=False),
+        starts.astype(np.intp, copy=False),
+        ends.astype(np.intp, copy=False),
+        spans.astype(knots.dtype, copy=False),
     )

@@ -81,30 +81,7 @@ def clipped_law(pools: Pools, heights: Array) -> SelectionLaw:
     tight[[0, -1]] = True
     _flatten_bottom(pools, masses, tight, s, lifted[0] - surplus[0])
     _flatten_top(pools, masses, tight, s, raised[-1] - deficit[-1] - level[-1])
-    if not is_exact(masses):
-        masses = _made_convex(pools, masses, tight)
     return SelectionLaw(pools, masses, tight, s)
-
-
-def _made_convex(pools: Pools, masses: Array, tight: Array) -> Array:
-    """Return float masses whose slopes do not fall between tight knots.
-
-    Rounding leaves the slope of a light pool uncertain, and a slope that is off makes a kink that
-    bends the law of much heavier pools. Falling slopes are averaged, weighted by draft mass.
-    """
-    slopes = masses / pools.draft
-    falls = (slopes[1:] < slopes[:-1]) & ~tight[1:-1]
-    if not falls.any():
-        return masses
-    from scipy.optimize import isotonic_regression
-
-    bounds = np.flatnonzero(tight)
-    broken = np.unique(np.searchsorted(bounds, np.flatnonzero(falls) + 1)) - 1
-    for stretch in broken:
-        part = slice(bounds[stretch], bounds[stretch + 1])
-        fitted = isotonic_regression(slopes[part], weights=pools.draft[part])
-        masses[part] = fitted.x * pools.draft[part]
-    return masses
 
 
 def _levels(pools: Pools, heights: Array) -> tuple[Array, Array, int]:

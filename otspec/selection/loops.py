@@ -12,6 +12,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray, Number
 from otspec.selection import compiling
 from otspec.selection.compiling import compiled, jitable
+from otspec.selection.rising import rising
 
 HAS_NUMBA = compiling.HAS_NUMBA
 CELL_SHIFT = 46
@@ -103,6 +104,7 @@ def burn(
         width[j], mass[j] = widths[j], masses[j]
         rises[j] = power_slope(knots[j], knots[j + 1], power) if power else mass[j] / width[j]
 
+    slopes = rising(slopes, widths, tight, ids)
     kinks = np.full(m + 1, zero, knots.dtype)
     since, rates, deaths = kinks.copy(), kinks.copy(), kinks + one
     queue, place = ids.copy(), ids.copy()
