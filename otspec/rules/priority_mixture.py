@@ -67,8 +67,10 @@ class PriorityMixture(SelectingRule):
         target = as_distribution(self.target, "target", normalize=normalize)
         self.law.check_alike(target, "target")
         object.__setattr__(self, "target", target)
-        if isinstance(self.most, bool) or not isinstance(self.most, int) or self.most < 1:
-            raise ValueError(f"most is {self.most!r}: it must be an integer, at least one order")
+        if isinstance(self.most, bool) or not isinstance(self.most, int):
+            raise ValueError(f"most must be an integer, got {self.most!r}: pass a number of orders")
+        if self.most < 1:
+            raise ValueError(f"most must be at least 1, got {self.most}: one order is needed")
         if not self.gap >= 0:
             raise ValueError(f"gap is {self.gap}: it must be at least 0")
 
