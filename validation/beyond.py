@@ -177,10 +177,20 @@ def over_cases(slack: Any, ks: tuple[int, ...] = (1, 2, 3), most_tokens: int = 4
     return lambda search: search.every(cases(search.seed, ks, most_tokens), slack, scope=scope)
 
 
-def over_pairs(slack: Any, most_tokens: int = 5) -> Check:
+def over_pairs(slack: Any, most_tokens: int) -> Check:
     """Return a check over drafts and targets."""
-    scope = f"n <= {most_tokens}"
-    return lambda search: search.every(pairs(search.seed, most_tokens), slack, scope=scope)
+    return lambda search: search.every(
+        pairs(search.seed, most_tokens, enumerated=400), slack, scope=f"n <= {most_tokens}"
+    )
+
+
+def over_four_tokens(slack: Any) -> Check:
+    """Return a check over drafts and targets of four tokens, by the sum of their weights."""
+    drafts = [w for w in product(range(1, 4), repeat=4) if list(w) == sorted(w, reverse=True)]
+    targets = [w for w in product(range(5), repeat=4) if any(w)]
+    weights = sorted(product(drafts, targets), key=lambda pair: sum(pair[0]) + sum(pair[1]))
+    instances = [{"draft": law_of(first), "target": law_of(second)} for first, second in weights]
+    return lambda search: search.every(instances, slack, scope="n = 4, small weights")
 
 
 def over_independent(slack: Any) -> Check:
@@ -219,10 +229,10 @@ CLAIMS = (
         "beyond.prefix_hub",
         "the prefix rule, hub drafts",
         "The best cut of SpecHub's drafts is a prefix of the tokens in ascending order of q/p.",
-        over_pairs(prefix_of_hub),
+        over_four_tokens(prefix_of_hub),
         corrected=Corrected(
             "It is a prefix of the order in which the hub comes first, then the others by q/p.",
-            over_pairs(prefix_after_hub),
+            over_four_tokens(prefix_after_hub),
         ),
     ),
     Claim(
