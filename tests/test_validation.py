@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from otspec.cli.main import run as run_command
 from validation import __main__ as command
 from validation import report
 from validation.claim import (
@@ -183,6 +184,14 @@ def test_bad_input_is_refused_with_status_2(arguments):
     result = run(*arguments)
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+def test_bad_input_is_one_line(capsys):
+    assert run_command(command.main, ["spechub.thm99"], "python -m validation") == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith("python -m validation: ")
+    assert "'spechub.thm99' is no claim: --list names them" in error
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from otspec.cli.main import run
 from otspec.cli.output import print_json, print_table
 from validation import report
 from validation.claim import Search
@@ -127,4 +128,4 @@ def _compare(findings: list[Finding]) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main, None, "python -m validation"))

@@ -39,25 +39,38 @@ otspec.add_command(trace)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status.
+    """Run the command line and return its exit status."""
+    return run(otspec, arguments, "otspec")
+
+
+def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> int:
+    """Run a command and return its exit status.
 
     Bad input is one line on standard error and status 2, never a traceback.
+
+    Parameters
+    ----------
+    command : click.Command
+    arguments : sequence of str, optional
+        By default those of the process.
+    name : str
+        What the command is called in messages.
     """
     try:
-        status = otspec.main(args=arguments, prog_name="otspec", standalone_mode=False)
+        status = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.Abort:
-        return _complain("interrupted", 130)
+        return _complain(name, "interrupted", 130)
     except BrokenPipeError:
         # The reader of a pipe went away; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except click.ClickException as error:
-        return _complain(error.format_message(), 2)
+        return _complain(name, error.format_message(), 2)
     except (ValueError, OSError, ImportError) as error:
-        return _complain(str(error), 2)
+        return _complain(name, str(error), 2)
     return status if isinstance(status, int) else 0
 
 
-def _complain(message: str, status: int) -> int:
-    click.echo(f"otspec: {' '.join(message.split())}", err=True)
+def _complain(name: str, message: str, status: int) -> int:
+    click.echo(f"{name}: {' '.join(message.split())}", err=True)
     return status
