@@ -65,7 +65,7 @@ def _print(attempts: list[Attempt]) -> None:
 
 def _cells(attempt: Attempt) -> tuple[str, ...]:
     if attempt.outcome is None:
-        return "", "", "", "", f"> {attempt.seconds:.0f}"
+        return "", "", "", "", f"> {attempt.seconds:g}"
     numbers = (attempt.outcome.size, attempt.outcome.found, attempt.outcome.cuts)
     proved = "yes" if attempt.outcome.proved else "no"
     return (*(f"{number:,}" for number in numbers), proved, f"{attempt.seconds:.1f}")

@@ -102,7 +102,7 @@ LADDERS: tuple[tuple[str, Sizes], ...] = (
     ("certainty cone, sets", tuple((n, n) for n in (4, 5, 6, 7))),
     ("certainty cone, tuples", tuple((n, 2) for n in (3, 4, 6, 8))),
     ("certainty cone, tuples", tuple((n, 3) for n in (3, 4, 5))),
-    ("certainty cone, tuples", tuple((3, k) for k in (4, 5, 6))),
+    ("certainty cone, tuples", tuple((3, k) for k in (4, 5))),
     ("certainty cone, tuples", tuple((2, k) for k in (6, 7, 8))),
     ("optimum cone, sets", tuple((n, 2) for n in (3, 4, 6, 8, 10))),
     ("optimum cone, sets", tuple((n, 3) for n in (3, 4, 6, 8))),
