@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from otspec.cli.main import run
-from otspec.cli.output import print_json, print_table
+from otspec.cli.output import print_json
+from otspec.tables import print_table
 from validation import report
 from validation.claim import Search
 from validation.registry import PAPERS, all_claims

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
+from math import lcm
 
 import networkx as nx
-import numpy as np
 
 import otspec
 from otspec.drafts import DraftLaw
@@ -39,7 +39,7 @@ def least_bound(law: DraftLaw, target: Exact) -> Fraction:
 def flow(law: DraftLaw, target: Exact) -> Fraction:
     """Return the optimal acceptance as a maximum flow from drafts to outputs, in whole numbers."""
     tuples, masses = law.tuples()
-    scale = int(np.lcm.reduce([each.denominator for each in (*masses.tolist(), *target)]))
+    scale = lcm(*(each.denominator for each in (*masses.tolist(), *target)))
     network = nx.DiGraph()
     for number, (x, mass) in enumerate(zip(tuples.tolist(), masses, strict=True)):
         network.add_edge("source", ("drafts", number), capacity=int(mass * scale))

@@ -11,10 +11,11 @@ from otspec.cli.options import (
     law_option,
     pair_arguments,
 )
-from otspec.cli.output import percent, print_json, print_table, shown, shown_set
+from otspec.cli.output import percent, print_json, shown, shown_set
 from otspec.distributions import Distribution
 from otspec.drafts import named_law
 from otspec.optimum import Optimum, optimal_acceptance
+from otspec.tables import print_table
 
 
 @click.command(cls=PairCommand)

@@ -14,13 +14,14 @@ from otspec.cli.options import (
     law_option,
     pair_arguments,
 )
-from otspec.cli.output import percent, print_json, print_table, shown
+from otspec.cli.output import percent, print_json, shown
 from otspec.distributions import Distribution
 from otspec.drafts import LAW_NAMES
 from otspec.estimate import Estimate
+from otspec.tables import print_table
 from otspec.traces.comparison import OPTIMUM, Comparison, law_exists
 from otspec.traces.comparison import compare as compare_rules
-from otspec.traces.summary import attained_by, attains, listed
+from otspec.traces.summary import attainment, attains, listed
 
 
 @click.command(cls=PairCommand)
@@ -83,14 +84,5 @@ def _meaning(rows: list[Comparison]) -> str:
     laws = listed([row.drafts for row in optima if attains(row.acceptance, most)], "or")
     clauses = [f"With k = {last[0].k} at most {percent(most)} can be accepted ({laws} drafts)"]
     rules = [row for row in last if row.rule != OPTIMUM]
-    attaining = [row.rule for row in rules if attains(row.acceptance, most)]
-    others = [row for row in rules if row.rule not in attaining]
-    if attaining:
-        clauses.append(attained_by(attaining))
-    if others:
-        best = max(others, key=lambda row: row.acceptance)
-        clauses.append(
-            f"the best {'of the other rules' if attaining else 'rule listed'}, {best.rule}, "
-            f"accepts {percent(best.acceptance)}"
-        )
+    clauses += attainment(rules, most, lambda best: f"accepts {percent(best.acceptance)}")
     return "; ".join(clauses) + "."

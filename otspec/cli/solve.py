@@ -15,7 +15,7 @@ from otspec.cli.options import (
     law_option,
     pair_arguments,
 )
-from otspec.cli.output import print_json, print_table, shown, shown_set
+from otspec.cli.output import print_json, shown, shown_set
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw, named_law
 from otspec.optimum import Optimum, optimal_acceptance
@@ -23,6 +23,7 @@ from otspec.plan import plan_from
 from otspec.programs import PROGRAMS, formulate
 from otspec.solvers import SOLVERS, rational
 from otspec.solvers import solve as solve_program
+from otspec.tables import print_table
 
 
 @click.command(cls=PairCommand)

@@ -12,11 +12,12 @@ from typing import Any
 import click
 
 from otspec.cli.options import counts_option, json_option, temperature_option
-from otspec.cli.output import percent, print_json, print_table
+from otspec.cli.output import percent, print_json
 from otspec.datasets import load_smollm2
+from otspec.tables import print_table
 from otspec.traces import Comparison, Summary, Trace, compare, load_trace, summarise
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.summary import attained_by, attains
+from otspec.traces.summary import attainment
 from otspec.traces.warping import check_warping
 
 _LAWS = ("iid", "hub")
@@ -120,19 +121,14 @@ def _print_means(summary: list[Summary], ks: Sequence[int], document: dict[str, 
 
 def _meaning(summary: list[Summary], k: int) -> str:
     rules = [row for row in summary if row.k == k and row.drafts == "iid" and row.rule != OPTIMUM]
-    attaining = [row.rule for row in rules if attains(row.acceptance, row.optimum)]
-    others = [row for row in rules if row.rule not in attaining]
     drafts = f"{k} i.i.d. draft{'s' if k > 1 else ''}"
     most = percent(rules[0].optimum)
     clauses = [f"With {drafts} one is accepted with mean probability {most} at best"]
-    if attaining:
-        clauses.append(attained_by(attaining))
-    if others:
-        best = max(others, key=lambda row: row.acceptance)
-        clauses.append(
-            f"the best {'of the other rules' if attaining else 'rule listed'}, {best.rule}, "
-            f"reaches {percent(best.acceptance)}, {100 * best.gap:z.1f} points less"
-        )
+    clauses += attainment(
+        rules,
+        rules[0].optimum,
+        lambda best: f"reaches {percent(best.acceptance)}, {100 * best.gap:z.1f} points less",
+    )
     return ";\n".join(clauses) + "."
 
 

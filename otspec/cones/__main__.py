@@ -5,12 +5,10 @@ from __future__ import annotations
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from otspec.cones.double_description import require
 from otspec.cones.reach import LADDERS, Attempt, reach
-
-_WIDE = 160
+from otspec.tables import print_table
 
 
 @click.command()
@@ -43,20 +41,10 @@ def main(seconds: float) -> None:
 
 
 def _print(attempts: list[Attempt]) -> None:
-    """Print a table as the command line does: no box, and no cutting off without a terminal."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("method", no_wrap=True)
-    for column in ("n", "k", "size", "found", "cuts", "proved", "seconds"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for attempt in attempts:
-        table.add_row(attempt.method, str(attempt.n), str(attempt.k), *_cells(attempt))
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = _WIDE
-    with console.capture() as captured:
-        console.print(table)
-    for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+    """Print the attempts, and what the columns mean."""
+    columns = ("method", "n", "k", "size", "found", "cuts", "proved", "seconds")
+    rows = [(each.method, str(each.n), str(each.k), *_cells(each)) for each in attempts]
+    print_table(columns, rows)
     click.echo()
     click.echo("size: draft rows of a cone, most inequalities of an elimination, vertices")
     click.echo("seconds: processor time")

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from otspec.cones.vectors import Vector, coprime
+from otspec.solvers.rational import pycddlib
 
 Point = tuple[Fraction, ...]
 
@@ -100,20 +101,5 @@ def _converted(
 
 
 def require() -> ModuleType:
-    """Import pycddlib.
-
-    Raises
-    ------
-    ImportError
-        It is not installed; with how to install it.
-    """
-    try:
-        import cdd
-        import cdd.gmp
-    except ImportError as error:
-        raise ImportError(
-            "otspec.cones needs pycddlib: pip install 'otspec[cones]', which compiles "
-            "against libcdd and GMP (on Debian: apt install libcdd-dev libgmp-dev)"
-        ) from error
-    module: ModuleType = cdd
-    return module
+    """Import pycddlib, or raise ``ImportError`` with how to install it."""
+    return pycddlib("otspec.cones")

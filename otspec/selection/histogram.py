@@ -29,7 +29,10 @@ class Bins:
 
     def index(self, draft: Distribution, target: Distribution) -> IntArray:
         """Return each token's bin, shape (n,); the last one for tokens that are not drafted."""
-        keys = ratios.target_to_draft(draft, target)
+        return self.place(ratios.target_to_draft(draft, target))
+
+    def place(self, keys: Array) -> IntArray:
+        """Return the bin of each ratio."""
         index: IntArray = np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
         return index
 
@@ -50,7 +53,13 @@ class Bins:
         if loops.HAS_NUMBA and not is_exact(draft):
             drafted, wanted = loops.fast_bin_masses(draft, target, self._ends, *self._cells)
             return drafted, wanted
-        index, bins = self.index(draft, target), len(self.thresholds) + 1
+        return self.masses_at(self.index(draft, target), draft, target)
+
+    def masses_at(
+        self, index: IntArray, draft: Distribution, target: Distribution
+    ) -> tuple[Array, Array]:
+        """Answer :meth:`masses` where each token's bin is known."""
+        bins = len(self.thresholds) + 1
         wanted = np.where(draft > 0, target, draft)
         if is_exact(draft):
             return sums_by(index, draft, bins), sums_by(index, wanted, bins)

@@ -87,14 +87,14 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
     Those without draft mass are left out.
     """
     bins = Bins(thresholds)
-    index = bins.index(draft, target)
-    keys = ratios.target_to_draft(draft, target)[draft > 0]
+    keys = ratios.target_to_draft(draft, target)
+    index = bins.place(keys)
+    keys, occupied = keys[draft > 0], index[draft > 0]
     low, high = np.full((2, len(thresholds) + 1), keys[0], dtype=keys.dtype)
-    occupied = index[draft > 0]
     low[occupied] = high[occupied] = keys
     np.minimum.at(low, occupied, keys)
     np.maximum.at(high, occupied, keys)
-    return _filled(*bins.masses(draft, target), low, high, lambda: index)
+    return _filled(*bins.masses_at(index, draft, target), low, high, lambda: index)
 
 
 def _filled(

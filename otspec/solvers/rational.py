@@ -37,7 +37,7 @@ def solve(program: LinearProgram) -> Solution:
     ImportError
         pycddlib is not installed.
     """
-    cdd = _cdd()
+    cdd = pycddlib("solver='rational'")
     if not program.exact:
         raise ValueError(
             "solver='rational' needs exact distributions: pass Fractions or strings such as '3/10'"
@@ -116,13 +116,25 @@ class _Conditions:
         return array, sources
 
 
-def _cdd() -> ModuleType:
+def pycddlib(what: str) -> ModuleType:
+    """Import pycddlib.
+
+    Parameters
+    ----------
+    what : str
+        What needs it.
+
+    Raises
+    ------
+    ImportError
+        It is not installed; with what needs it and how to install it.
+    """
     try:
         import cdd
         import cdd.gmp
     except ImportError as error:
         raise ImportError(
-            "solver='rational' needs pycddlib: pip install 'otspec[cones]', which compiles "
+            f"{what} needs pycddlib: pip install 'otspec[cones]', which compiles "
             "against libcdd and GMP (on Debian: apt install libcdd-dev libgmp-dev)"
         ) from error
     module: ModuleType = cdd
@@ -132,7 +144,7 @@ def _cdd() -> ModuleType:
 def available() -> bool:
     """Return whether pycddlib is installed."""
     try:
-        _cdd()
+        pycddlib("this")
     except ImportError:
         return False
     return True

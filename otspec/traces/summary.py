@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -40,6 +41,9 @@ class Summary:
     def gap(self) -> float:
         """How far the rule is below the optimum of its draft law, on average."""
         return self.optimum - self.acceptance
+
+
+Row = TypeVar("Row", Comparison, Summary)
 
 
 def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
@@ -83,6 +87,29 @@ def attains(acceptance: Number, optimum: Number) -> bool:
 def attained_by(rules: Sequence[str]) -> str:
     """Return the clause that says which rules attain the optimum; there is at least one."""
     return f"{listed(rules, 'and')} attain{'s' if len(rules) == 1 else ''} it"
+
+
+def attainment(
+    rows: Sequence[Row], optimum: Number, of_the_best: Callable[[Row], str]
+) -> list[str]:
+    """Return clauses on rules: which attain the optimum, and what the best of the others does.
+
+    Parameters
+    ----------
+    rows : sequence of Comparison or of Summary
+        Without the optimum itself.
+    optimum : float or Fraction
+    of_the_best : callable
+        Says what the best of the rules that do not attain it does.
+    """
+    attaining = [row.rule for row in rows if attains(row.acceptance, optimum)]
+    others = [row for row in rows if row.rule not in attaining]
+    clauses = [attained_by(attaining)] if attaining else []
+    if others:
+        best = max(others, key=lambda row: row.acceptance)
+        which = "of the other rules" if attaining else "rule listed"
+        clauses.append(f"the best {which}, {best.rule}, {of_the_best(best)}")
+    return clauses
 
 
 def listed(names: Sequence[str], word: str) -> str:

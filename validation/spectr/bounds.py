@@ -7,6 +7,7 @@ from fractions import Fraction
 from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
+from validation.oracles import subsets
 from validation.spectr.checks import over, over_cases, over_couplings
 from validation.spectr.couplings import (
     ONE,
@@ -18,7 +19,6 @@ from validation.spectr.couplings import (
     marginals,
     optimum,
     some_coupling,
-    subsets,
     total_variation,
     upper_bound,
 )

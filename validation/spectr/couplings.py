@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, combinations, product
+from itertools import chain, product
 from math import lcm, prod
 from typing import Any, NamedTuple
 
 from validation.instances import Exact, cases
+from validation.oracles import subsets
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -27,11 +28,6 @@ def iid(draft: Exact, k: int) -> dict[Drafts, Fraction]:
     """Return p^{⊗k}: the tuples of positive probability."""
     support = [token for token, mass in enumerate(draft) if mass > 0]
     return {x: prod((draft[token] for token in x), start=ONE) for x in product(support, repeat=k)}
-
-
-def subsets(n: int) -> Iterator[tuple[int, ...]]:
-    """Yield all sets of tokens, the smallest first."""
-    return chain.from_iterable(combinations(range(n), size) for size in range(n + 1))
 
 
 def mass_of(distribution: Exact, tokens: Collection[int]) -> Fraction:
