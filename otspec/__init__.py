@@ -13,12 +13,13 @@ from otspec.optimum import Optimum, optimal_acceptance, optimal_acceptances
 from otspec.version import __version__
 
 if TYPE_CHECKING:
-    from otspec.auditing import Audit, audit, audit_over, audit_samples
+    from otspec.auditing import Audit, BlockAudit, audit, audit_blocks, audit_over, audit_samples
     from otspec.plan import Plan, optimal_plan
 
 __all__ = [
     "IID",
     "Audit",
+    "BlockAudit",
     "DraftLaw",
     "Hub",
     "Independent",
@@ -29,6 +30,7 @@ __all__ = [
     "WithoutReplacement",
     "__version__",
     "audit",
+    "audit_blocks",
     "audit_over",
     "audit_samples",
     "optimal_acceptance",
@@ -38,6 +40,7 @@ __all__ = [
 
 _SUBPACKAGES = (
     "auditing",
+    "blocks",
     "closed_forms",
     "cones",
     "datasets",
@@ -48,8 +51,10 @@ _SUBPACKAGES = (
 )
 _LATER = {
     "Audit": "otspec.auditing",
+    "BlockAudit": "otspec.auditing",
     "Plan": "otspec.plan",
     "audit": "otspec.auditing",
+    "audit_blocks": "otspec.auditing",
     "audit_over": "otspec.auditing",
     "audit_samples": "otspec.auditing",
     "optimal_plan": "otspec.plan",

@@ -7,6 +7,7 @@ Floats of any width become float64; integers, ``Fraction``, ``Decimal`` and stri
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -51,6 +52,42 @@ def as_numbers(values: Any, name: str) -> Array:
         f"{name} has dtype {array.dtype}, which holds no probabilities: convert it with "
         "astype(float), or pass Fractions"
     )
+
+
+def in_arithmetic(values: Sequence[Any], name: str, exact: bool) -> Array:
+    """Read a list of written numbers as floats unless a fraction, or ``exact``, asks for more.
+
+    Parameters
+    ----------
+    values : sequence of number or str
+    name : str
+        What error messages call it.
+    exact : bool
+        Read decimals as the fractions that they write.
+
+    Raises
+    ------
+    ValueError
+        Something that is no number.
+    """
+    if exact or any(isinstance(value, str) and "/" in value for value in values):
+        return as_numbers(list(values), name)
+    return np.array([_float(value, f"{name}[{i}]") for i, value in enumerate(values)], dtype=float)
+
+
+def as_fractions(array: Array, name: str) -> Array:
+    """Return floats as the fractions that they are.
+
+    Raises
+    ------
+    ValueError
+        Floats that are not finite.
+    """
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds numbers that are not finite: they cannot be read exactly")
+    exact = np.empty(array.size, dtype=object)
+    exact[:] = [Fraction(value) for value in array.ravel().tolist()]
+    return exact.reshape(array.shape)
 
 
 def is_exact(array: Array) -> bool:
@@ -144,6 +181,15 @@ def _from_elements(boxed: Array, name: str) -> Array:
     exact = np.empty(len(flat), dtype=object)
     exact[:] = [_fraction(value, f"{name}[{index}]") for index, value in enumerate(flat)]
     return exact.reshape(boxed.shape)
+
+
+def _float(value: Any, place: str) -> float:
+    try:
+        if not isinstance(value, bool):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{place} is {str(value)[:40]!r}: write numbers such as 0.3 or 3/10")
 
 
 def _fraction(value: Any, place: str) -> Fraction:

@@ -16,8 +16,8 @@ class Estimate(float):
     Attributes
     ----------
     low, high : float
-        The interval, within [0, 1]. For a mean it is Maurer and Pontil's empirical Bernstein
-        bound for independent values in [0, 1], which holds at any sample size.
+        The interval. For a mean it is Maurer and Pontil's empirical Bernstein bound for
+        independent values of a known range, which holds at any sample size.
     confidence : float
         The probability with which the interval covers the true value, at least; 1 for bounds.
     size : int
@@ -30,24 +30,28 @@ class Estimate(float):
     size: int
 
     @classmethod
-    def of_mean(cls, values: Array, confidence: float = 0.999, *, plus: float = 0.0) -> Self:
-        """Estimate the mean of independent values in [0, 1], plus a known number.
+    def of_mean(
+        cls, values: Array, confidence: float = 0.999, *, plus: float = 0.0, most: float = 1.0
+    ) -> Self:
+        """Estimate the mean of independent values, plus a known number.
 
         Parameters
         ----------
         values : ndarray of float, shape (size,)
-            At least two.
+            At least two, from 0 to ``most``.
         confidence : float
         plus : float
             Added to the mean and to the interval.
+        most : float
+            What neither a value nor the result can exceed.
         """
         size = len(values)
         log = math.log(4 / (1 - confidence))
         spread = math.sqrt(2 * float(np.var(values, ddof=1)) * log / size)
-        radius = spread + 7 * log / (3 * (size - 1))
+        radius = spread + 7 * most * log / (3 * (size - 1))
         estimate = cls(plus + float(np.mean(values)))
         estimate.low = max(0.0, estimate - radius)
-        estimate.high = min(1.0, estimate + radius)
+        estimate.high = min(most, estimate + radius)
         estimate.confidence, estimate.size = confidence, size
         return estimate
 

@@ -11,7 +11,7 @@ import pytest
 from instances import floats, fractions, pairs, weights
 from programs_table import VALUE_ERROR, needs_cdd
 
-from otspec.programs import BlockProgram, block
+from otspec.programs import BlockProgram, formulation
 from otspec.solvers import Status, solve
 
 HALVES = fractions("1/2", "1/2")
@@ -139,7 +139,7 @@ def test_blocks_beyond_the_memory_are_refused_before_the_models_are_asked(monkey
     recorded, calls = recording(lambda _: [0.5, 0.5])
     model = BlockProgram(recorded, recorded, 12)
     assert model.size().columns == 2**24
-    monkeypatch.setattr(block, "memory", lambda: model.size().bytes - 1)
+    monkeypatch.setattr(formulation, "memory", lambda: model.size().bytes - 1)
     with pytest.raises(ValueError, match=r"16,777,216 variables.*: use shorter blocks"):
         model.build()
     assert set(calls) == {()}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otspec.traces.files import READERS, pick, read_file
+from otspec.files import READERS, pick, read_file
 
 
 def npy_bytes(array):

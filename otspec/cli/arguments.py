@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import Any
 
 import click
 import numpy as np
 
-from otspec.arithmetic import Array, as_numbers, is_exact
+from otspec.arithmetic import Array, as_fractions, as_numbers, in_arithmetic, is_exact
 from otspec.distributions import Distribution, as_distribution
-from otspec.traces.files import READERS, pick
+from otspec.files import READERS, pick
 from otspec.traces.warping import warp
 
 _LOCATION = re.compile(
@@ -73,7 +72,7 @@ def read_distribution(
     """
     location = _LOCATION.fullmatch(text)
     values = _split(text, name) if location is None else _from_file(location)
-    numbers = _in_arithmetic(values, name, exact)
+    numbers = _numbers(values, name, exact)
     if numbers.ndim != 1:
         raise ValueError(
             f"{name} has shape {numbers.shape}: name one row, as in FILE.npy:0 or FILE.npz:KEY:0,3"
@@ -103,33 +102,13 @@ def _from_file(location: re.Match[str]) -> Any:
     return pick(location["path"], key, tuple(int(level) for level in index.split(",") if level))
 
 
-def _in_arithmetic(values: Any, name: str, exact: bool) -> Array:
-    """Read text as floats unless a fraction or ``--exact`` asks for exact numbers."""
+def _numbers(values: Any, name: str, exact: bool) -> Array:
     if isinstance(values, np.ndarray):
         numbers = as_numbers(values, name)
-        return _as_fractions(numbers, name) if exact and not is_exact(numbers) else numbers
+        return as_fractions(numbers, name) if exact and not is_exact(numbers) else numbers
     if not isinstance(values, list) or any(isinstance(value, (list, dict)) for value in values):
         raise ValueError(f"{name} is not one list of numbers: name one row, as in FILE.json:KEY:0")
-    if exact or any(isinstance(value, str) and "/" in value for value in values):
-        return as_numbers(values, name)
-    return np.array([_float(value, f"{name}[{i}]") for i, value in enumerate(values)], dtype=float)
-
-
-def _float(value: Any, place: str) -> float:
-    try:
-        if not isinstance(value, bool):
-            return float(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ValueError(f"{place} is {str(value)[:40]!r}: write numbers such as 0.3 or 3/10")
-
-
-def _as_fractions(numbers: Array, name: str) -> Array:
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} holds numbers that are not finite: they cannot be read exactly")
-    exact = np.empty(numbers.size, dtype=object)
-    exact[:] = [Fraction(value) for value in numbers.ravel().tolist()]
-    return exact.reshape(numbers.shape)
+    return in_arithmetic(values, name, exact)
 
 
 def _suggest_logits(numbers: Array, name: str, normalize: bool) -> None:

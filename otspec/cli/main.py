@@ -10,6 +10,7 @@ import click
 
 from otspec.cli.accept import accept
 from otspec.cli.audit import audit
+from otspec.cli.blocks import blocks
 from otspec.cli.compare import compare
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
@@ -33,6 +34,7 @@ def otspec(context: click.Context) -> None:
 
 otspec.add_command(accept)
 otspec.add_command(audit)
+otspec.add_command(blocks)
 otspec.add_command(compare)
 otspec.add_command(solve)
 otspec.add_command(trace)

@@ -5,6 +5,7 @@ from typing import Literal
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.programs.block import BlockProgram
+from otspec.programs.candidates import CandidateProgram
 from otspec.programs.compact import CompactMaxFlow
 from otspec.programs.formulation import Formulation, Size
 from otspec.programs.importance import Importance
@@ -56,6 +57,7 @@ def formulate(
 __all__ = [
     "PROGRAMS",
     "BlockProgram",
+    "CandidateProgram",
     "CompactMaxFlow",
     "Formulation",
     "Importance",

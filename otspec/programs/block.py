@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, zeros
 from otspec.distributions import DistributionLike, as_distribution, as_k, check_alike
-from otspec.programs.formulation import Lines, Size, arrow, assemble, memory
+from otspec.programs.formulation import Lines, Size, arrow, assemble, check_size
 from otspec.solvers import LinearProgram, Sense
 
 LanguageModel: TypeAlias = Callable[[tuple[int, ...]], DistributionLike]
@@ -65,12 +65,7 @@ class BlockProgram:
         ValueError
             It would not fit in memory; the message names its size.
         """
-        size = self.size()
-        if size.bytes > memory():
-            raise ValueError(
-                f"the block program has {size}, more than the {memory() / 2**30:.2g} GiB of this "
-                "machine: use shorter blocks or a smaller alphabet"
-            )
+        check_size("block", self.size(), "use shorter blocks or a smaller alphabet")
         blocks, draft = block_law(self.draft, self.length, "draft")
         _, target = block_law(self.target, self.length, "target")
         count = len(blocks)

@@ -100,12 +100,7 @@ class Formulation(ABC):
         ValueError
             It would not fit in memory; the message has its size and what to use instead.
         """
-        size = self.size()
-        if size.bytes > memory():
-            raise ValueError(
-                f"the {self.title} program has {size}, more than the {memory() / 2**30:.2g} GiB of "
-                f"this machine: {self._advice()}"
-            )
+        check_size(self.title, self.size(), self._advice())
         return self._build()
 
     def _advice(self) -> str:
@@ -124,6 +119,21 @@ class Formulation(ABC):
     @abstractmethod
     def accepted(self, solution: Solution) -> Array:
         """Return the accepted mass of each pair of the support, shape (p,)."""
+
+
+def check_size(title: str, size: Size, advice: str) -> None:
+    """Refuse a program that would not fit in memory.
+
+    Raises
+    ------
+    ValueError
+        With its size and what to do instead.
+    """
+    if size.bytes > memory():
+        raise ValueError(
+            f"the {title} program has {size}, more than the {memory() / 2**30:.2g} GiB of this "
+            f"machine: {advice}"
+        )
 
 
 def memory() -> int:

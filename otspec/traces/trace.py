@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.blocks import LoggedBlock
 from otspec.distributions import Distribution
-from otspec.traces.files import read_file
+from otspec.files import read_file
 from otspec.traces.warping import warp
 
 
@@ -94,6 +95,40 @@ class Trace:
             )
             yield position, draft, target
 
+    def blocks(self) -> Iterator[LoggedBlock]:
+        """Yield the drafted blocks with the distributions of both models along them.
+
+        At temperature 1, at which the tokens must have been drafted.
+
+        Raises
+        ------
+        ValueError
+            No drafted tokens were logged, or not one block of at most as many tokens as there
+            are positions for each text.
+        """
+        if self.draft_tokens is None:
+            raise ValueError("the trace has no draft_tokens: log the drafted tokens of each block")
+        tokens, shape = np.asarray(self.draft_tokens), self.shape
+        fits = tokens.ndim == len(shape) - 1 and tokens.shape[:-1] == shape[:-2]
+        if not fits or not 1 <= tokens.shape[-1] <= shape[-2] or tokens.dtype.kind not in "iu":
+            raise ValueError(
+                f"draft_tokens has shape {tokens.shape} and type {tokens.dtype} beside logits of "
+                f"shape {shape}: it must hold integers, (..., L) beside (..., L + 1, n)"
+            )
+        length = tokens.shape[-1]
+        for text in np.ndindex(*shape[:-2]):
+            rows = [
+                [
+                    warp(logits[(*text, i)], name=f"{name}[{', '.join(map(str, (*text, i)))}]")
+                    for i in range(length)
+                ]
+                for name, logits in (
+                    ("draft_logits", self.draft_logits),
+                    ("target_logits", self.target_logits),
+                )
+            ]
+            yield LoggedBlock(rows[0], rows[1], tokens[text].tolist())
+
 
 def load_trace(path: str | PathLike[str]) -> Trace:
     """Read a trace from a .npz or .safetensors file.
@@ -111,7 +146,7 @@ def load_trace(path: str | PathLike[str]) -> Trace:
     Raises
     ------
     ValueError
-        As :func:`otspec.traces.files.read_file`; a missing array; logits of unusable shape or
+        As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
         type. The message names the file.
     """
     if Path(path).suffix not in {".npz", ".safetensors"}:

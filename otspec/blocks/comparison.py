@@ -1,0 +1,121 @@
+"""All rules for one drafted block side by side: exactly, or averaged over logged blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Number
+from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.logged import LoggedBlock
+from otspec.blocks.models import as_models
+from otspec.blocks.published import BlockVerifyPublished
+from otspec.blocks.single import SingleDraftRule
+from otspec.blocks.token_verify import TokenVerify
+
+BLOCK_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished, BlockVerify)
+"""The rules for one drafted block, in the order of tables."""
+
+
+@dataclass(frozen=True)
+class BlockComparison:
+    """What a rule keeps of one drafted block.
+
+    Parameters
+    ----------
+    rule : str
+    length : int
+        L, the drafted tokens.
+    expected : float or Fraction
+        E[τ], the kept tokens; over logged blocks its mean.
+    optimum : float or Fraction
+        The most that any coupling of L-blocks keeps (Block, thm. 1), which is what the preprint's
+        block verification does; over logged blocks the mean of that.
+    error : float
+        The standard error of a mean over logged blocks; 0 if exact, NaN for a single block.
+    """
+
+    rule: str
+    length: int
+    expected: Number
+    optimum: Number
+    error: float = 0.0
+
+    @property
+    def gap(self) -> Number:
+        """How far E[τ] is below the optimum."""
+        return self.optimum - self.expected
+
+    @property
+    def efficiency(self) -> Number:
+        """Tokens per call of the target, E[τ] + 1."""
+        return self.expected + 1
+
+
+def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list[BlockComparison]:
+    """Compare all rules for one drafted block by their exact E[τ].
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+    lengths : sequence of int
+        The lengths L of the blocks.
+
+    Raises
+    ------
+    ValueError
+        Unusable models or lengths, or too many texts for an exact sum.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> rows = compare_block_rules(memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"]), [2])
+    >>> [str(row.expected) for row in rows]
+    ['21/16', '11/8', '23/16']
+    """
+    models = as_models(draft, target)
+    found = []
+    for length in lengths:
+        optimum = BlockVerify(*models, length).expected()
+        found += [
+            BlockComparison(rule.title, length, rule(*models, length).expected(), optimum)
+            for rule in BLOCK_RULES
+        ]
+    return found
+
+
+def compare_on_blocks(
+    blocks: Iterable[LoggedBlock], lengths: Sequence[int]
+) -> list[BlockComparison]:
+    """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
+
+    Parameters
+    ----------
+    blocks : iterable of LoggedBlock
+        Their first L tokens are the drafts.
+    lengths : sequence of int
+
+    Raises
+    ------
+    ValueError
+        No block, or one that is shorter than a length.
+    """
+    logged = list(blocks)
+    if not logged:
+        raise ValueError("blocks is empty: at least one logged block is needed")
+    found = []
+    for length in lengths:
+        kept = {
+            rule: np.array([float(block.expected(rule, length)) for block in logged])
+            for rule in BLOCK_RULES
+        }
+        optimum = float(kept[BlockVerify].mean())
+        for rule, values in kept.items():
+            error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
+            mean = float(values.mean())
+            found.append(BlockComparison(rule.title, length, mean, optimum, error))
+    return found

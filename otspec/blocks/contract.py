@@ -1,0 +1,101 @@
+"""What every rule for drafted blocks answers, and the answers that follow from its outcomes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from otspec.arithmetic import Number
+from otspec.blocks.models import Model, Prefix, as_models
+from otspec.drafts.contract import draw
+
+
+class Outcome(NamedTuple):
+    """One way in which the verification of a block can end."""
+
+    accepted: Prefix
+    """X^τ, the drafted tokens that are kept."""
+    mass: Number
+    """Its probability; of a sample the number 1."""
+    following: Model
+    """The model that everything after X^τ is drawn from, first of all one more token at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRule(ABC):
+    """A rule that keeps a beginning of what was drafted, and says what follows it.
+
+    Law: what is kept, continued by tokens from :attr:`Outcome.following`, is distributed as the
+    target's text. Subclasses give :meth:`outcomes` and :meth:`sample`.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models: any maps from a prefix, a tuple of token ids, to a distribution, such as
+        a :class:`otspec.blocks.TableModel`. Both over one vocabulary, in one arithmetic.
+
+    Raises
+    ------
+    ValueError
+        Models that cannot be used.
+    """
+
+    title: ClassVar[str]
+    """What tables and charts call the rule."""
+
+    draft: Model
+    target: Model
+
+    def __post_init__(self) -> None:
+        draft, target = as_models(self.draft, self.target)
+        object.__setattr__(self, "draft", draft)
+        object.__setattr__(self, "target", target)
+
+    @property
+    @abstractmethod
+    def depth(self) -> int:
+        """L, the most drafted tokens that can be kept."""
+
+    @abstractmethod
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield all outcomes, each X^τ once; small vocabularies only.
+
+        Their masses sum to 1 (in floats to rounding).
+        """
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator) -> Outcome:
+        """Draft at random, verify, and return what happened."""
+
+    def expected(self) -> Number:
+        """Return E[τ], the expected number of drafted tokens that are kept.
+
+        Returns
+        -------
+        float or Fraction
+        """
+        return enumerated_expected(self)
+
+    def efficiency(self) -> Number:
+        """Return the block efficiency of one block: E[τ] + 1 tokens per call of the target."""
+        return self.expected() + 1
+
+    def restarted(self, draft: Model, target: Model) -> BlockRule:
+        """Return the same rule for other models, such as those after some more text."""
+        return replace(self, draft=draft, target=target)
+
+    def next_token(self, outcome: Outcome, rng: np.random.Generator) -> int:
+        """Draw the token that follows what was kept."""
+        return int(draw(rng, outcome.following(()), 1)[0])
+
+
+def enumerated_expected(rule: BlockRule) -> Number:
+    """Return E[τ] by enumerating the outcomes; small vocabularies only."""
+    total: Any = rule.target.number(0)
+    for outcome in rule.outcomes():
+        total += outcome.mass * len(outcome.accepted)
+    return rule.target.number(total)

@@ -1,0 +1,124 @@
+"""Decoding a whole text, block after block: by chance, and all chances at once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otspec.arithmetic import Number
+from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.models import Prefix
+from otspec.distributions import as_k
+
+
+class Decoded(NamedTuple):
+    """A decoded text."""
+
+    tokens: Prefix
+    calls: int
+    """How often the target model was called: once for each block."""
+
+    @property
+    def efficiency(self) -> float:
+        """Tokens per call of the target."""
+        return len(self.tokens) / self.calls
+
+
+def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
+    """Decode a text: verify a block, draw one more token, and go on from there.
+
+    Parameters
+    ----------
+    rule : BlockRule
+        With the models of the beginning of the text.
+    tokens : int
+        How many tokens at least; what the last block brings is not cut off.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Decoded
+        Law: the first ``tokens`` tokens are distributed as the target's. A rule that corrects
+        more than one token (:class:`otspec.blocks.BlockVerify`) continues with its corrections as
+        the next target.
+
+    Raises
+    ------
+    ValueError
+        Fewer than one token.
+    """
+    text: Prefix = ()
+    calls = 0
+    while len(text) < as_k(tokens, "tokens"):
+        outcome = rule.sample(rng)
+        token = rule.next_token(outcome, rng)
+        rule = _continued(rule, outcome, token)
+        text = (*text, *outcome.accepted, token)
+        calls += 1
+    return Decoded(text, calls)
+
+
+def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
+    """Return the law of the first tokens of a text decoded block after block.
+
+    Parameters
+    ----------
+    rule : BlockRule
+    tokens : int
+        Length of the texts; all ways to decode them are followed, so small sizes only.
+
+    Returns
+    -------
+    dict
+        From each text of positive probability to its probability. It is the law of the target's
+        texts if the rule is lossless, whatever the number of blocks.
+    """
+    law: dict[Prefix, Any] = {}
+    for outcome in rule.outcomes():
+        head = outcome.accepted[:tokens]
+        if len(head) == tokens:
+            law[head] = law.get(head, 0) + outcome.mass
+            continue
+        for token, chance in enumerate(outcome.following(()).tolist()):
+            if not chance > 0:
+                continue
+            text, mass = (*head, token), outcome.mass * chance
+            left = tokens - len(text)
+            rest = decoded_law(_continued(rule, outcome, token), left) if left else {(): 1}
+            for more, share in rest.items():
+                whole = text + more
+                law[whole] = law.get(whole, 0) + mass * share
+    return {text: rule.target.number(mass) for text, mass in sorted(law.items())}
+
+
+def decoded_after(rule: BlockRule, blocks: int) -> Number:
+    """Return the expected number of tokens that a number of blocks decodes.
+
+    Parameters
+    ----------
+    rule : BlockRule
+    blocks : int
+        Calls of the target; all outcomes of all blocks are followed, so small sizes only.
+
+    Returns
+    -------
+    float or Fraction
+        Divided by ``blocks`` it is the block efficiency of that many blocks.
+    """
+    if as_k(blocks, "blocks") == 1:
+        return rule.efficiency()
+    total: Any = rule.target.number(0)
+    for outcome in rule.outcomes():
+        total += outcome.mass * (len(outcome.accepted) + 1)
+        for token, chance in enumerate(outcome.following(()).tolist()):
+            if chance > 0:
+                rest = decoded_after(_continued(rule, outcome, token), blocks - 1)
+                total += outcome.mass * chance * rest
+    return rule.target.number(total)
+
+
+def _continued(rule: BlockRule, outcome: Outcome, token: int) -> BlockRule:
+    """Return the rule for the next block."""
+    draft = rule.draft.after((*outcome.accepted, token))
+    return rule.restarted(draft, outcome.following.after((token,)))

@@ -1,0 +1,300 @@
+"""Several drafts: token-level rules applied depth by depth to the children that still agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from otspec.arithmetic import Array, Number, zeros
+from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.models import Prefix
+from otspec.blocks.single import OneCorrectedToken
+from otspec.blocks.trees import TokenTree, as_branching, as_text
+from otspec.distributions import Distribution, normalised
+from otspec.drafts import IID, DraftLaw
+from otspec.rules.contract import Rule
+
+TUPLE_LIMIT = 100_000
+"""Most tuples of drafts of one node that an exact computation enumerates."""
+
+TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
+"""(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
+
+
+class DraftedTree(NamedTuple):
+    """A tree and its tokens."""
+
+    tree: TokenTree
+    tokens: Prefix
+    """The token of each node."""
+
+
+class Selection(NamedTuple):
+    """What a token-level rule does with the children of the nodes that agree so far."""
+
+    accepted: dict[tuple[int, int], Any]
+    """(y, c) → the probability that y is selected and c of the children are y; c ≥ 1."""
+    rejected: Array
+    """The probability that y is selected and none of the children, shape (n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class DraftSelection(BlockRule):
+    """Verify a tree of drafts: select among the children of all nodes that agree with the text.
+
+    At each depth the rule for one token sees the children of the m nodes that agree, k = m·k_i
+    i.i.d. drafts; its selected token goes on with the children that equal it. K sequences drawn
+    independently are the tree K x 1 x … x 1. Distinct drafts never agree twice.
+
+    Law: what is kept and its continuation is the target's text (not given τ, which depends on it).
+    Source: SpecTr, alg. 3 with alg. 4 and thm. 2, with equal drafts counted as often as they were
+    drawn; MCSD, alg. 1 and 2, is the same with ``merge=False``.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+    branching : str or sequence of int
+        Children of each node by depth, such as ``"4x2x1"``; its length is the length of the
+        block. Without replacement no more children are drawn than the draft model has tokens.
+    rule : callable
+        (draft, target, k) → a rule for one token: a class of :mod:`otspec.rules`, which also says
+        how the drafts are drawn, or any function.
+    merge : bool
+        Whether equal i.i.d. children are one node from then on, with the children of all; else
+        only the first of them goes on.
+
+    Raises
+    ------
+    ValueError
+        Models or a branching that cannot be used; later, a number of children that the rule
+        refuses.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> from otspec.rules import RecursiveRejection
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> DraftSelection(draft, target, "2x1", RecursiveRejection).expected()
+    Fraction(101, 64)
+    """
+
+    branching: tuple[int, ...]
+    rule: TokenRule
+    merge: bool = True
+    _selections: dict[Any, Selection] = field(init=False, repr=False, default_factory=dict)
+
+    title: ClassVar[str] = "draft selection"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "branching", as_branching(self.branching))
+        if not callable(self.rule):
+            raise ValueError(
+                f"rule is {self.rule!r}: name a class of otspec.rules, or a function of draft, "
+                "target and k"
+            )
+
+    @property
+    def depth(self) -> int:
+        """L, the depth of the tree."""
+        return len(self.branching)
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield each beginning of a text with the probability that it is what is kept.
+
+        Raises
+        ------
+        ValueError
+            More than 100,000 tuples of drafts at one node.
+        """
+        level: dict[Prefix, dict[int, Any]] = {(): {1: self.target.number(1)}}
+        for _ in self.branching:
+            longer: dict[Prefix, dict[int, Any]] = {}
+            for prefix, agreeing in level.items():
+                rejected: Any = zeros(self.target.n, like=self.target(()))
+                for nodes, mass in agreeing.items():
+                    selection = self._selection(prefix, nodes)
+                    rejected = rejected + mass * selection.rejected
+                    for (token, count), chance in selection.accepted.items():
+                        into = longer.setdefault((*prefix, token), {})
+                        into[count] = into.get(count, 0) + mass * chance
+                if rejected.sum() > 0:
+                    row = normalised(rejected, rejected)
+                    following = OneCorrectedToken(self.target.after(prefix), row)
+                    yield Outcome(prefix, rejected.sum(), following)
+            level = longer
+        for prefix, agreeing in level.items():
+            yield Outcome(prefix, sum(agreeing.values()), self.target.after(prefix))
+
+    def expected(self) -> Number:
+        """Return E[τ] by dynamic programming over what the models remember.
+
+        Returns
+        -------
+        float or Fraction
+
+        Raises
+        ------
+        ValueError
+            More than 100,000 tuples of drafts at one node; :func:`otspec.blocks.simulate` needs
+            no table.
+        """
+        total: Any = self.target.number(0)
+        start = self._state((), 1)
+        level: dict[Any, tuple[Prefix, Any]] = {start: ((), self.target.number(1))}
+        for _ in self.branching:
+            longer: dict[Any, tuple[Prefix, Any]] = {}
+            for state, (prefix, mass) in level.items():
+                for (token, count), chance in self._selection(prefix, state[-1]).accepted.items():
+                    total += mass * chance
+                    text = (*prefix, token)
+                    key = self._state(text, count)
+                    longer[key] = text, longer.get(key, (text, 0))[1] + mass * chance
+            level = longer
+        return self.target.number(total)
+
+    def _state(self, prefix: Prefix, nodes: int) -> tuple[Any, Any, int]:
+        return self.draft.context(prefix), self.target.context(prefix), nodes
+
+    def candidates(self) -> dict[frozenset[Prefix], Number]:
+        """Return the law of the set of candidate sequences, the leaves of the tree.
+
+        Returns
+        -------
+        dict
+            From sets of sequences of L tokens to their probabilities, for
+            :class:`otspec.programs.CandidateProgram`; all trees are enumerated, so only the
+            smallest sizes.
+        """
+        return {
+            sequences: self.target.number(mass)
+            for sequences, mass in self._candidates((), 0).items()
+        }
+
+    def _candidates(self, prefix: Prefix, depth: int) -> dict[frozenset[Prefix], Any]:
+        """Return the law of what may follow a node."""
+        if depth == self.depth:
+            return {frozenset([()]): 1}
+        law: dict[frozenset[Prefix], Any] = {}
+        tuples, masses = self._law(prefix, depth).tuples()
+        for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+            sets: dict[frozenset[Prefix], Any] = {frozenset(): mass}
+            for token in drafts:
+                sets = _joined(sets, token, self._candidates((*prefix, token), depth + 1))
+            for sequences, each in sets.items():
+                law[sequences] = law.get(sequences, 0) + each
+        return law
+
+    def sample(self, rng: np.random.Generator) -> Outcome:
+        """Draw a tree of drafts and verify it."""
+        return self.verify(self.draw(rng), rng)
+
+    def draw(self, rng: np.random.Generator) -> DraftedTree:
+        """Draw a tree of drafts from the draft model."""
+        parents: list[int] = []
+        tokens: list[int] = []
+        level: list[tuple[int, Prefix]] = [(-1, ())]
+        for depth in range(self.depth):
+            below: list[tuple[int, Prefix]] = []
+            for node, prefix in level:
+                for token in self._law(prefix, depth).sample(rng, 1)[0].tolist():
+                    below.append((len(parents), (*prefix, token)))
+                    parents.append(node)
+                    tokens.append(token)
+            level = below
+        return DraftedTree(TokenTree(tuple(parents)), tuple(tokens))
+
+    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
+        """Select tokens of a drafted tree from its root until none of the children is selected.
+
+        Parameters
+        ----------
+        drafted : DraftedTree
+            As :meth:`draw` returns it; its tree may also be another one of the same branching.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        Outcome
+            Its following model starts with the one token that was selected last, if it is none of
+            the drafts.
+        """
+        prefix: Prefix = ()
+        agreeing: Sequence[int] = (-1,)
+        for _ in range(self.depth):
+            children = [child for node in agreeing for child in drafted.tree.children(node)]
+            drafts = [drafted.tokens[child] for child in children]
+            made = self._made(prefix, len(drafts))
+            token, accepted = made.sample(drafts, rng)
+            if not accepted:
+                row = zeros(self.target.n, like=self.target(()))
+                row[token] = self.target.number(1)
+                following = OneCorrectedToken(self.target.after(prefix), row)
+                return Outcome(prefix, self.target.number(1), following)
+            same = [child for child in children if drafted.tokens[child] == token]
+            agreeing = same if self._merges(made) else same[:1]
+            prefix = (*prefix, token)
+        return Outcome(prefix, self.target.number(1), self.target.after(prefix))
+
+    def _merges(self, made: Rule) -> bool:
+        return self.merge and isinstance(made.law, IID)
+
+    def _children(self, prefix: Prefix, depth: int) -> int:
+        """Return the children of a node: no more than there are tokens, if they are distinct."""
+        width = self.branching[depth]
+        if getattr(self.rule, "drafts", "") != "without-replacement":
+            return width
+        return min(width, int((self.draft(prefix) > 0).sum()))
+
+    def _made(self, prefix: Prefix, k: int) -> Rule:
+        return self.rule(self.draft(prefix), self.target(prefix), k)
+
+    def _law(self, prefix: Prefix, depth: int) -> DraftLaw:
+        """Return the law of the children of one node."""
+        return self._made(prefix, self._children(prefix, depth)).law
+
+    def _selection(self, prefix: Prefix, nodes: int) -> Selection:
+        """Return what the token-level rule does after a prefix, by enumerating the drafts."""
+        k = nodes * self._children(prefix, len(prefix))
+        key = (self.draft.context(prefix), self.target.context(prefix), k)
+        if key not in self._selections:
+            self._selections[key] = self._enumerated(self._made(prefix, k))
+        return self._selections[key]
+
+    def _enumerated(self, made: Rule) -> Selection:
+        if made.law.table_rows() > TUPLE_LIMIT:
+            raise ValueError(
+                f"branching is {as_text(self.branching)}: {made.law.table_rows():,} tuples of "
+                f"k = {made.law.k} drafts over {made.law.n} tokens are too many for an exact sum; "
+                "use fewer drafts, merge=False, or simulate()"
+            )
+        merges = self._merges(made)
+        accepted: dict[tuple[int, int], Any] = {}
+        rejected = zeros(made.law.n, like=self.target(()))
+        tuples, masses = made.law.tuples()
+        for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+            row = made.kernel(drafts)
+            for token in np.flatnonzero(row).tolist():
+                count = drafts.count(token)
+                if count == 0:
+                    rejected[token] += mass * row[token]
+                    continue
+                pair = token, count if merges else 1
+                accepted[pair] = accepted.get(pair, 0) + mass * row[token]
+        return Selection(accepted, rejected)
+
+
+def _joined(
+    sets: dict[frozenset[Prefix], Any], token: int, below: dict[frozenset[Prefix], Any]
+) -> dict[frozenset[Prefix], Any]:
+    """Add one independent child and what follows it to the law of a set of sequences."""
+    law: dict[frozenset[Prefix], Any] = {}
+    for sequences, mass in sets.items():
+        for more, chance in below.items():
+            union = sequences | {(token, *rest) for rest in more}
+            law[union] = law.get(union, 0) + mass * chance
+    return law

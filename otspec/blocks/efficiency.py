@@ -1,0 +1,154 @@
+"""Block efficiency: tokens per call of the target, by simulation, and over trees of one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Number
+from otspec.blocks.contract import BlockRule
+from otspec.blocks.draft_selection import DraftSelection, TokenRule
+from otspec.blocks.trees import as_text
+from otspec.distributions import as_k
+from otspec.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A tree of drafts and what it is worth.
+
+    Parameters
+    ----------
+    branching : tuple of int
+        Children of each node by depth.
+    efficiency : float, Fraction or Estimate
+        Expected tokens per call of the target, E[τ] + 1.
+    """
+
+    branching: tuple[int, ...]
+    efficiency: Number
+
+    @property
+    def name(self) -> str:
+        """The configuration as MCSD writes it, such as ``"4x2x1"``."""
+        return as_text(self.branching)
+
+    @property
+    def nodes(self) -> int:
+        """Drafted tokens of the whole tree, all of which the target scores."""
+        return sum(prod(self.branching[: depth + 1]) for depth in range(len(self.branching)))
+
+
+def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0.999) -> Estimate:
+    """Estimate the block efficiency of one block from independent blocks.
+
+    Parameters
+    ----------
+    rule : BlockRule
+    size : int
+        How many blocks are drafted and verified, at least 2.
+    seed : int
+    confidence : float
+        With which the interval covers the exact :meth:`BlockRule.efficiency`, at least.
+
+    Returns
+    -------
+    Estimate
+        E[τ] + 1 with an empirical Bernstein interval within [0, L + 1].
+
+    Raises
+    ------
+    ValueError
+        Fewer than two blocks.
+    """
+    if as_k(size, "size") < 2:
+        raise ValueError("size is 1: an interval needs at least 2 blocks, better thousands")
+    rng = np.random.default_rng(seed)
+    kept = [len(rule.sample(rng).accepted) for _ in range(size)]
+    return Estimate.of_mean(np.array(kept) + 1.0, confidence, most=rule.depth + 1)
+
+
+def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:
+    """Yield all branchings of a length with so many candidate sequences, in lexicographic order.
+
+    Parameters
+    ----------
+    budget : int
+        K = Π k_i, the leaves of the tree. Source: MCSD, sec. 4.3.
+    length : int
+        The depth of the trees.
+
+    Examples
+    --------
+    >>> list(configurations(4, 2))
+    [(1, 4), (2, 2), (4, 1)]
+    """
+    if length == 1:
+        yield (budget,)
+        return
+    for width in range(1, budget + 1):
+        if budget % width == 0:
+            yield from ((width, *rest) for rest in configurations(budget // width, length - 1))
+
+
+def sweep(
+    draft: Any,
+    target: Any,
+    budget: int,
+    length: int,
+    rule: TokenRule,
+    *,
+    merge: bool = True,
+    size: int | None = None,
+    seed: int = 0,
+) -> list[Configuration]:
+    """Compare all trees of one length and one number of candidate sequences.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models.
+    budget : int
+        Candidate sequences: the product of the branching.
+    length : int
+        Depth of the trees.
+    rule : callable
+        The rule for one token, as :class:`DraftSelection` takes it.
+    merge : bool
+        As for :class:`DraftSelection`.
+    size : int, optional
+        Simulate so many blocks for each tree; by default the efficiencies are exact.
+    seed : int
+        Of the simulation.
+
+    Returns
+    -------
+    list of Configuration
+        The best first; of equals the wider at the top.
+
+    Raises
+    ------
+    ValueError
+        As :class:`DraftSelection` and its :meth:`DraftSelection.expected`, or
+        :func:`simulate`.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> from otspec.rules import RecursiveRejection
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> [(c.name, str(c.efficiency)) for c in sweep(draft, target, 2, 2, RecursiveRejection)]
+    [('2x1', '165/64'), ('1x2', '77/32')]
+    """
+    as_k(budget, "budget")
+    as_k(length, "length")
+    found = []
+    for branching in reversed(list(configurations(budget, length))):
+        selection = DraftSelection(draft, target, branching, rule, merge)
+        worth = selection.efficiency() if size is None else simulate(selection, size, seed)
+        found.append(Configuration(branching, worth))
+    return sorted(found, key=lambda configuration: -configuration.efficiency)

@@ -1,0 +1,71 @@
+"""Block verification as it was published after the preprint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec.arithmetic import Array, Number, positive_part
+from otspec.blocks.models import Model, Prefix
+from otspec.blocks.single import OneCorrectedToken, SingleDraftRule, last_kept
+from otspec.distributions import normalised
+from otspec.rules.contract import acceptance_chance
+
+
+@dataclass(frozen=True, eq=False)
+class BlockVerifyPublished(SingleDraftRule):
+    """Keep the longest beginning that a uniform number of its own allows; correct one token.
+
+    With p_0 = 1 and p_i = min(1, p_{i−1} M_b/M_s), length i < L is allowed with probability
+    h_i = Z_i/(Z_i + 1 − p_i), where Z_i = Σ_x (p_i M_b(x | x^i) − M_s(x | x^i))₊ and 0/0 = 1, and
+    L with probability p_L. The next token is drawn ∝ (p_τ M_b − M_s)₊.
+
+    Law: what is kept and its continuation is the target's text. E[τ] = Σ_s a(s) over texts of 1 to
+    L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), M_s(sx)): the most of all rules after whose
+    corrected token the plain target follows. Source: theory, sec. 6 (the published version of
+    Block's alg. 3). Parameters and errors: :class:`otspec.blocks.single.SingleDraftRule`.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> BlockVerifyPublished(draft, target, 2).expected()
+    Fraction(11, 8)
+    """
+
+    title: ClassVar[str] = "block verification (published)"
+
+    @staticmethod
+    def step(mass: Any, ratio: Any, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+        """Go on by one token in the formula of E[τ]."""
+        return mass * drafted, np.minimum(ratio * wanted, drafted) / drafted
+
+    def _kept(self, block: Prefix) -> Array:
+        weights = [self._weight(block[:depth]) for depth in range(self.length + 1)]
+        chances = [
+            _allowed(self._residual(block[:depth], weight).sum(), 1 - weight)
+            for depth, weight in enumerate(weights[:-1])
+        ]
+        return last_kept([*chances, weights[-1]], like=self.target(()))
+
+    def _weight(self, head: Prefix) -> Any:
+        """Return p_i of a beginning of a block."""
+        weight: Any = self.target.number(1)
+        for drafted, wanted in self._pairs(head):
+            weight = acceptance_chance(weight * wanted, drafted)
+        return weight
+
+    def _residual(self, head: Prefix, weight: Number) -> Array:
+        return positive_part(weight * self.target(head) - self.draft(head))
+
+    def _corrected(self, head: Prefix) -> Model:
+        residual = self._residual(head, self._weight(head))
+        row = normalised(residual, self.target(head))
+        return OneCorrectedToken(self.target.after(head), row)
+
+
+def _allowed(residual: Any, rest: Any) -> Any:
+    total = residual + rest
+    return residual / total if total > 0 else total * 0 + 1

@@ -1,0 +1,217 @@
+"""What the rules for one drafted block share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Array, Number, zeros
+from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.levels import expected_accepted
+from otspec.blocks.models import Model, Prefix
+from otspec.distributions import Distribution, as_k
+from otspec.drafts.contract import draw
+
+
+@dataclass(frozen=True, eq=False)
+class SingleDraftRule(BlockRule):
+    """A rule that verifies one draft X^L of the draft model.
+
+    Subclasses say with which probability each length is kept, and what follows.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+    length : int
+        L, the tokens of a block.
+
+    Raises
+    ------
+    ValueError
+        Models or a length that cannot be used.
+    """
+
+    length: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "length", as_k(self.length, "length"))
+
+    @property
+    def depth(self) -> int:
+        """L, the tokens of a block."""
+        return self.length
+
+    @staticmethod
+    @abstractmethod
+    def step(mass: Any, ratio: Any, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+        """Go on by one token in the formula of E[τ].
+
+        See :data:`otspec.blocks.levels.Step`.
+        """
+
+    def kept(self, block: Sequence[int]) -> Array:
+        """Return the law of τ, the number of tokens that are kept, given the draft.
+
+        Both models are asked only along the draft, so that logged blocks will do.
+
+        Parameters
+        ----------
+        block : sequence of int, length L
+
+        Returns
+        -------
+        ndarray, shape (L + 1,)
+            Entry τ: the probability that the first τ tokens are kept and the next is not.
+
+        Raises
+        ------
+        ValueError
+            Not L token ids, or a token that the draft model never drafts there.
+        """
+        return self._kept(self._checked(block))
+
+    @abstractmethod
+    def _kept(self, block: Prefix) -> Array:
+        """Answer :meth:`kept` for a checked draft of positive probability."""
+
+    def following(self, head: Sequence[int]) -> Model:
+        """Return the model of everything after the kept tokens.
+
+        Parameters
+        ----------
+        head : sequence of int
+            X^τ, a possible beginning of a draft.
+        """
+        kept = tuple(head)
+        return self.target.after(kept) if len(kept) == self.length else self._corrected(kept)
+
+    @abstractmethod
+    def _corrected(self, head: Prefix) -> Model:
+        """Answer :meth:`following` for less than the whole block."""
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield each beginning of a block with the probability that it is what is kept.
+
+        Yields
+        ------
+        Outcome
+            n^L blocks are enumerated.
+        """
+        masses: dict[Prefix, Any] = {}
+        for block, mass in self.draft.texts(self.length):
+            for tau, chance in enumerate(self._kept(block).tolist()):
+                if chance > 0:
+                    head = block[:tau]
+                    masses[head] = masses.get(head, 0) + mass * chance
+        for head, mass in masses.items():
+            yield Outcome(head, mass, self.following(head))
+
+    def expected(self) -> Number:
+        """Return E[τ] by the rule's formula, without enumerating blocks.
+
+        Returns
+        -------
+        float or Fraction
+
+        Raises
+        ------
+        ValueError
+            Too many states; see :func:`otspec.blocks.levels.expected_accepted`.
+        """
+        return expected_accepted(self.draft, self.target, self.length, self.step)
+
+    def sample(self, rng: np.random.Generator) -> Outcome:
+        """Draw a block from the draft model and verify it."""
+        block: Prefix = ()
+        for _ in range(self.length):
+            block = (*block, int(draw(rng, self.draft(block), 1)[0]))
+        return self.verify(block, rng)
+
+    def verify(self, block: Sequence[int], rng: np.random.Generator) -> Outcome:
+        """Draw how much of a draft is kept.
+
+        Parameters
+        ----------
+        block : sequence of int, length L
+        rng : numpy.random.Generator
+
+        Raises
+        ------
+        ValueError
+            As :meth:`kept`.
+        """
+        drafted = self._checked(block)
+        tau = int(draw(rng, self._kept(drafted), 1)[0])
+        head = drafted[:tau]
+        return Outcome(head, self.target.number(1), self.following(head))
+
+    def _checked(self, block: Sequence[int]) -> Prefix:
+        drafted = tuple(int(token) for token in block)
+        if len(drafted) != self.length:
+            raise ValueError(f"block has {len(drafted)} tokens, but the length is {self.length}")
+        for depth, token in enumerate(drafted):
+            if not 0 <= token < self.draft.n:
+                raise ValueError(
+                    f"block[{depth}] is {token}, but token ids run from 0 to {self.draft.n - 1}"
+                )
+            if not self.draft(drafted[:depth])[token] > 0:
+                raise ValueError(
+                    f"block[{depth}] is {token}, which the draft model never drafts there"
+                )
+        return drafted
+
+    def _pairs(self, block: Prefix) -> Iterator[tuple[Number, Number]]:
+        """Yield the draft's and the target's probability of each token of a block."""
+        for depth, token in enumerate(block):
+            head = block[:depth]
+            yield self.draft(head)[token], self.target(head)[token]
+
+
+class OneCorrectedToken(Model):
+    """A model whose first token comes from a row of its own, and the rest from the target.
+
+    Parameters
+    ----------
+    target : Model
+        What follows the kept tokens.
+    row : ndarray, shape (n,)
+        The distribution of the first token.
+    """
+
+    def __init__(self, target: Model, row: Distribution) -> None:
+        self._target, self._row = target, row
+        self.n, self.exact = target.n, target.exact
+
+    def __call__(self, prefix: Prefix) -> Distribution:
+        """Return the corrected row, or the target's after a prefix."""
+        return self._target(prefix) if prefix else self._row
+
+    def after(self, prefix: Prefix) -> Model:
+        """Return the target's continuation: only one token is corrected."""
+        return self._target.after(prefix) if prefix else self
+
+
+def last_kept(chances: Sequence[Number], like: Array) -> Array:
+    """Return the law of the last length that is kept, shape (L + 1,).
+
+    Parameters
+    ----------
+    chances : sequence of float or Fraction, length L + 1
+        The probability that each length is kept if no longer one is; that of length 0 counts
+        as 1, which it is up to rounding.
+    like : ndarray
+        Of the arithmetic to use.
+    """
+    kept = zeros(len(chances), like=like)
+    left: Any = 1
+    for tau in range(len(chances) - 1, 0, -1):
+        kept[tau] = left * chances[tau]
+        left = left * (1 - chances[tau])
+    kept[0] = kept[0] + left
+    return kept

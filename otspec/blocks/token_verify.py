@@ -1,0 +1,53 @@
+"""Token-by-token verification of one draft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec.arithmetic import Array, positive_part, zeros
+from otspec.blocks.models import Model, Prefix
+from otspec.blocks.single import OneCorrectedToken, SingleDraftRule
+from otspec.distributions import normalised
+from otspec.rules.contract import acceptance_chance
+
+
+@dataclass(frozen=True, eq=False)
+class TokenVerify(SingleDraftRule):
+    """Accept token i with probability min(1, M_b/M_s) until one is rejected, and correct that one.
+
+    Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ} Π_{i ≤ ℓ}
+    min(M_s(x_i | x^{i−1}), M_b(x_i | x^{i−1})). Source: Block, alg. 2 and thm. 2. Parameters and
+    errors: :class:`otspec.blocks.single.SingleDraftRule`.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> TokenVerify(draft, target, 2).expected()
+    Fraction(21, 16)
+    """
+
+    title: ClassVar[str] = "token verification"
+
+    @staticmethod
+    def step(mass: Any, ratio: Any, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+        """Go on by one token in the formula of E[τ]."""
+        return mass * np.minimum(drafted, wanted), np.full_like(drafted, ratio)
+
+    def _kept(self, block: Prefix) -> Array:
+        kept = zeros(self.length + 1, like=self.target(()))
+        left: Any = self.target.number(1)
+        for depth, (drafted, wanted) in enumerate(self._pairs(block)):
+            chance = acceptance_chance(wanted, drafted)
+            kept[depth] = left * (1 - chance)
+            left = left * chance
+        kept[self.length] = left
+        return kept
+
+    def _corrected(self, head: Prefix) -> Model:
+        target = self.target(head)
+        residual = positive_part(target - self.draft(head))
+        return OneCorrectedToken(self.target.after(head), normalised(residual, target))

@@ -1,0 +1,162 @@
+"""Trees of drafted tokens, and what tree attention needs to score them in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from otspec.arithmetic import IntArray
+from otspec.distributions import as_k
+
+
+@dataclass(frozen=True)
+class TokenTree:
+    """A tree of drafted tokens, squeezed into one sequence: parents come before their children.
+
+    Source: MCSD, sec. 3.3 (tree attention).
+
+    Parameters
+    ----------
+    parents : tuple of int
+        The index of each node's parent; −1 for what follows the prompt directly.
+
+    Raises
+    ------
+    ValueError
+        A parent that does not come before its child.
+
+    Examples
+    --------
+    >>> tree = TokenTree.of_branching("2x1")
+    >>> tree.parents
+    (-1, -1, 0, 1)
+    >>> tree.attention_mask().astype(int)
+    array([[1, 0, 0, 0],
+           [0, 1, 0, 0],
+           [1, 0, 1, 0],
+           [0, 1, 0, 1]])
+    """
+
+    parents: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parents", tuple(int(parent) for parent in self.parents))
+        for node, parent in enumerate(self.parents):
+            if not -1 <= parent < node:
+                raise ValueError(
+                    f"parents[{node}] is {parent}: a parent comes before its child, and -1 stands "
+                    "for the prompt"
+                )
+
+    @classmethod
+    def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
+        """Return the tree of a k-configuration, level by level.
+
+        Parameters
+        ----------
+        branching : str or sequence of int
+            Children of each node by depth, such as ``"4x2x1"``.
+        """
+        parents: list[int] = []
+        level = [-1]
+        for width in as_branching(branching):
+            start = len(parents)
+            parents += [node for node in level for _ in range(width)]
+            level = list(range(start, len(parents)))
+        return cls(tuple(parents))
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    @property
+    def depths(self) -> IntArray:
+        """Each node's depth, shape (nodes,); 1 for what follows the prompt directly."""
+        depths = np.zeros(len(self), dtype=np.intp)
+        for node, parent in enumerate(self.parents):
+            depths[node] = 1 if parent < 0 else depths[parent] + 1
+        return depths
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """The nodes without children: the last tokens of the candidate sequences."""
+        return tuple(sorted(set(range(len(self))) - set(self.parents)))
+
+    def children(self, node: int) -> tuple[int, ...]:
+        """Return the children of a node; −1 for the prompt."""
+        return tuple(child for child, parent in enumerate(self.parents) if parent == node)
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """Return the nodes from the prompt to a node, itself included."""
+        found: list[int] = []
+        while node >= 0:
+            found.append(node)
+            node = self.parents[node]
+        return tuple(reversed(found))
+
+    def attention_mask(self, prompt: int = 0) -> npt.NDArray[np.bool_]:
+        """Return which tokens each node may see: the prompt, its ancestors and itself.
+
+        Parameters
+        ----------
+        prompt : int
+            Number of prompt tokens, which stand before the tree.
+
+        Returns
+        -------
+        ndarray of bool, shape (nodes, prompt + nodes)
+        """
+        mask = np.zeros((len(self), prompt + len(self)), dtype=bool)
+        mask[:, :prompt] = True
+        for node, parent in enumerate(self.parents):
+            if parent >= 0:
+                mask[node] = mask[parent]
+            mask[node, prompt + node] = True
+        return mask
+
+    def positions(self, prompt: int = 0) -> IntArray:
+        """Return each node's position in its candidate sequence, counted from 0.
+
+        Parameters
+        ----------
+        prompt : int
+            Number of prompt tokens.
+
+        Returns
+        -------
+        ndarray of int, shape (nodes,)
+            Nodes of one depth share a position.
+        """
+        return prompt + self.depths - 1
+
+
+def as_branching(branching: str | Sequence[int]) -> tuple[int, ...]:
+    """Check a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``.
+
+    Raises
+    ------
+    ValueError
+        Anything that is not a list of positive integers.
+
+    Examples
+    --------
+    >>> as_branching("4x2x1")
+    (4, 2, 1)
+    """
+    if isinstance(branching, str):
+        parts = branching.split("x")
+        if not all(part.isascii() and part.isdigit() for part in parts):
+            raise ValueError(
+                f"branching is {branching!r}: write the children by depth, such as 4x2x1"
+            )
+        branching = [int(part) for part in parts]
+    if len(branching) == 0:
+        raise ValueError("branching is empty: name the children of at least one depth")
+    return tuple(as_k(width, f"branching[{depth}]") for depth, width in enumerate(branching))
+
+
+def as_text(branching: Sequence[int]) -> str:
+    """Return a k-configuration as MCSD writes it, such as ``"4x2x1"``."""
+    return "x".join(map(str, branching))

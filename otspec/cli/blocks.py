@@ -1,0 +1,168 @@
+"""``otspec blocks``: rules for drafted blocks and trees side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from otspec.blocks import DraftSelection, Model, load_model, memoryless
+from otspec.blocks.comparison import BlockComparison, compare_block_rules, compare_on_blocks
+from otspec.blocks.models import as_models
+from otspec.blocks.trees import as_branching, as_text
+from otspec.cli.arguments import CountList, read_distribution
+from otspec.cli.options import json_option
+from otspec.cli.output import print_json, shown
+from otspec.datasets import load_smollm2
+from otspec.rules import (
+    KSequential,
+    PairRule,
+    PooledSelection,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+)
+from otspec.tables import print_table
+from otspec.traces import load_trace
+
+TREE_RULES: tuple[type[PairRule], ...] = (
+    RecursiveRejection,
+    KSequential,
+    PooledSelection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+)
+"""The rules for one token with which trees are verified, in the order of tables."""
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--draft-model", "draft", help="The draft model: FILE.json, or one distribution.")
+@click.option("--target-model", "target", help="The target model, in the same way.")
+@click.option(
+    "-L", "--length", "lengths", type=CountList(), default="1,2,4", show_default=True,
+    help="Lengths of the drafted block, separated by commas.",
+)  # fmt: skip
+@click.option("--trees", help="Also verify trees of drafts, such as 2x2,4x1 (needs models).")
+@click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
+@json_option
+def blocks(
+    file: Path | None,
+    draft: str | None,
+    target: str | None,
+    lengths: tuple[int, ...],
+    trees: str | None,
+    exact: bool,
+    as_json: bool,
+) -> None:
+    """How many drafted tokens each rule keeps of a block: exactly, or on a logged trace.
+
+    A model is a .json file of one object, from the last tokens to the distribution of the next:
+    {"": ["1/2", "1/2"], "0": [...], "1": [...], "0 1": [...]}; the longest ending that is listed
+    counts. One distribution such as 0.5,0.3,0.2 is a model that draws every token from it.
+
+    Without models the drafted blocks of the trace FILE are verified, by default of the bundled
+    SmolLM2 trace.
+
+    Example: otspec blocks --draft-model 1/2,1/2 --target-model 1/4,3/4 -L 1,2,4 --trees 2x2
+    """
+    if (draft is None) != (target is None):
+        given, missing = ("draft", "target") if target is None else ("target", "draft")
+        raise ValueError(f"--{given}-model is given without --{missing}-model: name both models")
+    if draft is None or target is None:
+        if trees is not None or exact:
+            option = "--exact" if trees is None else "--trees"
+            raise ValueError(f"{option} needs models: add --draft-model and --target-model")
+        _on_trace(file, lengths, as_json)
+        return
+    if file is not None:
+        raise ValueError(f"the trace {file} is given beside models: name the one or the other")
+    models = as_models(_model(draft, "draft", exact), _model(target, "target", exact))
+    _on_models(models, lengths, trees, as_json)
+
+
+def _model(text: str, name: str, exact: bool) -> Model:
+    if text.endswith(".json"):
+        return load_model(text, name, exact=exact)
+    return memoryless(read_distribution(text, name, exact=exact))
+
+
+def _on_models(
+    models: tuple[Model, Model], lengths: Sequence[int], trees: str | None, as_json: bool
+) -> None:
+    rows = compare_block_rules(*models, lengths)
+    drafted = [] if trees is None else _trees(models, trees)
+    if as_json:
+        print_json({"blocks": [_document(row) for row in rows], "trees": drafted})
+        return
+    click.echo("One drafted block of L tokens")
+    print_table(
+        ("L", "rule", "E[kept]", "tokens per call", "gap"),
+        [
+            (str(row.length), row.rule, shown(row.expected), f"{float(row.efficiency):.4f}",
+             f"{float(row.gap):z.4f}")
+            for row in rows
+        ],
+        text=2,
+    )  # fmt: skip
+    click.echo()
+    click.echo(_meaning(rows))
+    if not drafted:
+        return
+    click.echo("\nTrees of drafts")
+    print_table(
+        ("tree", "rule for one token", "E[kept]", "tokens per call"),
+        [
+            (row["tree"], row["rule"], shown(row["expected"]), f"{float(row['expected']) + 1:.4f}")
+            for row in drafted
+        ],
+        text=2,
+    )
+
+
+def _trees(models: tuple[Model, Model], trees: str) -> list[dict[str, Any]]:
+    found = []
+    for branching in [as_branching(tree.strip()) for tree in trees.split(",")]:
+        for rule in TREE_RULES:
+            if rule.only_k is not None and set(branching) != {rule.only_k}:
+                continue
+            kept = DraftSelection(*models, branching, rule).expected()
+            found.append({"tree": as_text(branching), "rule": rule.title, "expected": kept})
+    return found
+
+
+def _on_trace(file: Path | None, lengths: Sequence[int], as_json: bool) -> None:
+    logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
+    rows = compare_on_blocks(logged, lengths)
+    if as_json:
+        print_json({"blocks": [_document(row) | {"error": row.error} for row in rows]})
+        return
+    name = "bundled SmolLM2 trace" if file is None else file.name
+    click.echo(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
+    print_table(
+        ("L", "rule", "E[kept]", "standard error", "tokens per call"),
+        [
+            (str(row.length), row.rule, f"{row.expected:.4f}", f"{row.error:.4f}",
+             f"{row.efficiency:.4f}")
+            for row in rows
+        ],
+        text=2,
+    )  # fmt: skip
+    click.echo()
+    click.echo(_meaning(rows))
+
+
+def _document(row: BlockComparison) -> dict[str, Any]:
+    return vars(row) | {"gap": row.gap, "efficiency": row.efficiency}
+
+
+def _meaning(rows: Sequence[BlockComparison]) -> str:
+    longest = [row for row in rows if row.length == rows[-1].length]
+    token, published, _ = longest
+    return (
+        f"Of {token.length} drafted token{'s' if token.length > 1 else ''} at most "
+        f"{float(token.optimum):.4f} can be kept; token by token {float(token.expected):.4f} are, "
+        f"and {float(published.expected):.4f} by the best rule that corrects one token only."
+    )
