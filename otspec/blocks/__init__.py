@@ -13,10 +13,11 @@ from otspec.blocks.draft_selection import DraftedTree, DraftSelection
 from otspec.blocks.efficiency import Configuration, configurations, simulate, sweep
 from otspec.blocks.files import load_model
 from otspec.blocks.logged import LoggedBlock
-from otspec.blocks.models import CallableModel, Model, TableModel, markov, memoryless
+from otspec.blocks.models import CallableModel, Model
 from otspec.blocks.published import BlockVerifyPublished
 from otspec.blocks.random_models import random_pair
 from otspec.blocks.single import SingleDraftRule
+from otspec.blocks.tables import TableModel, markov, memoryless
 from otspec.blocks.token_verify import TokenVerify
 from otspec.blocks.trees import TokenTree, as_branching
 

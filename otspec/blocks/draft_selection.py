@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, zeros
+from otspec.arithmetic import Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.models import Prefix
 from otspec.blocks.single import OneCorrectedToken
-from otspec.blocks.trees import TokenTree, as_branching, as_text
-from otspec.distributions import Distribution, normalised
-from otspec.drafts import IID, DraftLaw
-from otspec.rules.contract import Rule
-
-TUPLE_LIMIT = 100_000
-"""Most tuples of drafts of one node that an exact computation enumerates."""
-
-TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
-"""(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
+from otspec.blocks.token_steps import TokenSteps
+from otspec.blocks.trees import TokenRule, TokenTree, as_branching
+from otspec.distributions import normalised
+from otspec.drafts import DraftLaw
 
 
 class DraftedTree(NamedTuple):
@@ -30,15 +25,6 @@ class DraftedTree(NamedTuple):
     tree: TokenTree
     tokens: Prefix
     """The token of each node."""
-
-
-class Selection(NamedTuple):
-    """What a token-level rule does with the children of the nodes that agree so far."""
-
-    accepted: dict[tuple[int, int], Any]
-    """(y, c) → the probability that y is selected and c of the children are y; c ≥ 1."""
-    rejected: Array
-    """The probability that y is selected and none of the children, shape (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +71,6 @@ class DraftSelection(BlockRule):
     branching: tuple[int, ...]
     rule: TokenRule
     merge: bool = True
-    _selections: dict[Any, Selection] = field(init=False, repr=False, default_factory=dict)
 
     title: ClassVar[str] = "draft selection"
 
@@ -97,6 +82,10 @@ class DraftSelection(BlockRule):
                 f"rule is {self.rule!r}: name a class of otspec.rules, or a function of draft, "
                 "target and k"
             )
+
+    @cached_property
+    def _steps(self) -> TokenSteps:
+        return TokenSteps(self.draft, self.target, self.rule, self.merge)
 
     @property
     def depth(self) -> int:
@@ -117,7 +106,7 @@ class DraftSelection(BlockRule):
             for prefix, agreeing in level.items():
                 rejected: Any = zeros(self.target.n, like=self.target(()))
                 for nodes, mass in agreeing.items():
-                    selection = self._selection(prefix, nodes)
+                    selection = self._steps.selection(prefix, self._drafts(prefix, nodes))
                     rejected = rejected + mass * selection.rejected
                     for (token, count), chance in selection.accepted.items():
                         into = longer.setdefault((*prefix, token), {})
@@ -144,18 +133,35 @@ class DraftSelection(BlockRule):
             no table.
         """
         total: Any = self.target.number(0)
-        start = self._state((), 1)
-        level: dict[Any, tuple[Prefix, Any]] = {start: ((), self.target.number(1))}
-        for _ in self.branching:
+        level: dict[Any, tuple[Prefix, Any]] = {self._state((), 1): ((), self.target.number(1))}
+        for _ in self.branching[:-1]:
             longer: dict[Any, tuple[Prefix, Any]] = {}
             for state, (prefix, mass) in level.items():
-                for (token, count), chance in self._selection(prefix, state[-1]).accepted.items():
+                for (token, count), chance in self._steps.accepted(
+                    prefix, self._drafts(prefix, state[-1])
+                ).items():
                     total += mass * chance
                     text = (*prefix, token)
                     key = self._state(text, count)
                     longer[key] = text, longer.get(key, (text, 0))[1] + mass * chance
             level = longer
+        for state, (prefix, mass) in level.items():
+            total += mass * self._steps.acceptance(prefix, self._drafts(prefix, state[-1]))
         return self.target.number(total)
+
+    def with_branching(self, branching: str | Sequence[int]) -> DraftSelection:
+        """Return the same rule for another tree; what was computed serves both."""
+        other = replace(self, branching=as_branching(branching))
+        other.__dict__["_steps"] = self._steps
+        return other
+
+    def _drafts(self, prefix: Prefix, nodes: int = 1) -> int:
+        """Return how many children so many nodes have."""
+        return nodes * self._steps.most(prefix, self.branching[len(prefix)])
+
+    def _law(self, prefix: Prefix) -> DraftLaw:
+        """Return the law of the children of one node."""
+        return self._steps.made(prefix, self._drafts(prefix)).law
 
     def _state(self, prefix: Prefix, nodes: int) -> tuple[Any, Any, int]:
         return self.draft.context(prefix), self.target.context(prefix), nodes
@@ -180,7 +186,7 @@ class DraftSelection(BlockRule):
         if depth == self.depth:
             return {frozenset([()]): 1}
         law: dict[frozenset[Prefix], Any] = {}
-        tuples, masses = self._law(prefix, depth).tuples()
+        tuples, masses = self._law(prefix).tuples()
         for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
             sets: dict[frozenset[Prefix], Any] = {frozenset(): mass}
             for token in drafts:
@@ -198,10 +204,10 @@ class DraftSelection(BlockRule):
         parents: list[int] = []
         tokens: list[int] = []
         level: list[tuple[int, Prefix]] = [(-1, ())]
-        for depth in range(self.depth):
+        for _ in range(self.depth):
             below: list[tuple[int, Prefix]] = []
             for node, prefix in level:
-                for token in self._law(prefix, depth).sample(rng, 1)[0].tolist():
+                for token in self._law(prefix).sample(rng, 1)[0].tolist():
                     below.append((len(parents), (*prefix, token)))
                     parents.append(node)
                     tokens.append(token)
@@ -228,7 +234,7 @@ class DraftSelection(BlockRule):
         for _ in range(self.depth):
             children = [child for node in agreeing for child in drafted.tree.children(node)]
             drafts = [drafted.tokens[child] for child in children]
-            made = self._made(prefix, len(drafts))
+            made = self._steps.made(prefix, len(drafts))
             token, accepted = made.sample(drafts, rng)
             if not accepted:
                 row = zeros(self.target.n, like=self.target(()))
@@ -236,56 +242,9 @@ class DraftSelection(BlockRule):
                 following = OneCorrectedToken(self.target.after(prefix), row)
                 return Outcome(prefix, self.target.number(1), following)
             same = [child for child in children if drafted.tokens[child] == token]
-            agreeing = same if self._merges(made) else same[:1]
+            agreeing = same if self._steps.merges(made) else same[:1]
             prefix = (*prefix, token)
         return Outcome(prefix, self.target.number(1), self.target.after(prefix))
-
-    def _merges(self, made: Rule) -> bool:
-        return self.merge and isinstance(made.law, IID)
-
-    def _children(self, prefix: Prefix, depth: int) -> int:
-        """Return the children of a node: no more than there are tokens, if they are distinct."""
-        width = self.branching[depth]
-        if getattr(self.rule, "drafts", "") != "without-replacement":
-            return width
-        return min(width, int((self.draft(prefix) > 0).sum()))
-
-    def _made(self, prefix: Prefix, k: int) -> Rule:
-        return self.rule(self.draft(prefix), self.target(prefix), k)
-
-    def _law(self, prefix: Prefix, depth: int) -> DraftLaw:
-        """Return the law of the children of one node."""
-        return self._made(prefix, self._children(prefix, depth)).law
-
-    def _selection(self, prefix: Prefix, nodes: int) -> Selection:
-        """Return what the token-level rule does after a prefix, by enumerating the drafts."""
-        k = nodes * self._children(prefix, len(prefix))
-        key = (self.draft.context(prefix), self.target.context(prefix), k)
-        if key not in self._selections:
-            self._selections[key] = self._enumerated(self._made(prefix, k))
-        return self._selections[key]
-
-    def _enumerated(self, made: Rule) -> Selection:
-        if made.law.table_rows() > TUPLE_LIMIT:
-            raise ValueError(
-                f"branching is {as_text(self.branching)}: {made.law.table_rows():,} tuples of "
-                f"k = {made.law.k} drafts over {made.law.n} tokens are too many for an exact sum; "
-                "use fewer drafts, merge=False, or simulate()"
-            )
-        merges = self._merges(made)
-        accepted: dict[tuple[int, int], Any] = {}
-        rejected = zeros(made.law.n, like=self.target(()))
-        tuples, masses = made.law.tuples()
-        for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
-            row = made.kernel(drafts)
-            for token in np.flatnonzero(row).tolist():
-                count = drafts.count(token)
-                if count == 0:
-                    rejected[token] += mass * row[token]
-                    continue
-                pair = token, count if merges else 1
-                accepted[pair] = accepted.get(pair, 0) + mass * row[token]
-        return Selection(accepted, rejected)
 
 
 def _joined(

@@ -11,8 +11,8 @@ import numpy as np
 
 from otspec.arithmetic import Number
 from otspec.blocks.contract import BlockRule
-from otspec.blocks.draft_selection import DraftSelection, TokenRule
-from otspec.blocks.trees import as_text
+from otspec.blocks.draft_selection import DraftSelection
+from otspec.blocks.trees import TokenRule, as_text
 from otspec.distributions import as_k
 from otspec.estimate import Estimate
 
@@ -147,8 +147,9 @@ def sweep(
     as_k(budget, "budget")
     as_k(length, "length")
     found = []
+    start = DraftSelection(draft, target, (1,) * length, rule, merge)
     for branching in reversed(list(configurations(budget, length))):
-        selection = DraftSelection(draft, target, branching, rule, merge)
+        selection = start.with_branching(branching)
         worth = selection.efficiency() if size is None else simulate(selection, size, seed)
         found.append(Configuration(branching, worth))
     return sorted(found, key=lambda configuration: -configuration.efficiency)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from otspec.arithmetic import in_arithmetic
-from otspec.blocks.models import Prefix, TableModel
+from otspec.blocks.models import Prefix
+from otspec.blocks.tables import TableModel
 from otspec.files import read_file
 
 

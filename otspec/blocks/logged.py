@@ -12,6 +12,7 @@ from otspec.arithmetic import Array, Number, as_number, is_exact
 from otspec.blocks.levels import kept_mass
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule
+from otspec.blocks.trees import TokenRule, as_branching
 from otspec.distributions import Distribution, as_k, as_pair
 
 
@@ -118,6 +119,44 @@ class LoggedBlock:
             if place.size == 0:  # the target never goes on like this: longer texts add nothing
                 break
             mass, ratio = masses[place[0]] / draft[token], ratios[place[0]]
+        return as_number(total, like=self.draft[0])
+
+    def expected_of_tree(self, branching: str | Sequence[int], rule: TokenRule) -> Number:
+        """Estimate how many tokens a tree of drafts keeps, E[τ] after the block's prompt.
+
+        Only one drafted text was logged. Its token x stands for a selected one with the weight
+        a(x)/p(x), a the law of the accepted output and p that of the drafts.
+
+        Parameters
+        ----------
+        branching : str or sequence of int
+            Children of each node by depth; equal children stay apart
+            (:class:`otspec.blocks.DraftSelection` with ``merge=False``).
+        rule : callable
+            (draft, target, k) → a rule for one token.
+
+        Returns
+        -------
+        float or Fraction
+            Σ_ℓ Π_{i<ℓ} a_i(x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted blocks.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`kept`; or a rule without a formula for its accepted law (such as distinct
+            drafts with k > 2) above the last depth.
+        """
+        widths = as_branching(branching)
+        self._check(len(widths))
+        total: Any = 0
+        weight: Any = 1
+        rows = zip(self.tokens, self.draft, self.target, widths, strict=False)
+        for depth, (token, draft, target, k) in enumerate(rows, start=1):
+            made = rule(draft, target, k)
+            total += weight * made.acceptance()
+            if depth == len(widths) or weight == 0:
+                break
+            weight *= made.accepted_law()[token] / draft[token]
         return as_number(total, like=self.draft[0])
 
     def _check(self, length: int) -> None:

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from otspec.arithmetic import Array, Number
-from otspec.blocks.models import Prefix, TableModel
+from otspec.blocks.models import Prefix
+from otspec.blocks.tables import TableModel
 from otspec.distributions import as_k
 
 GRAIN = 1_000

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from otspec.arithmetic import IntArray
-from otspec.distributions import as_k
+from otspec.distributions import Distribution, as_k
+from otspec.rules.contract import Rule
+
+TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
+"""(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
 
 
 @dataclass(frozen=True)

@@ -61,11 +61,15 @@ class BarrierRule(SelectingRule, PairRule):
         law: Distribution = self._barriers.slopes[self.pool] * self.draft
         return law
 
+    def _coupled_law(self) -> Array:
+        """Return min(b, q), shape (n,)."""
+        # The law that was wanted: the one that is had differs by rounding, and takes longer.
+        coupled: Array = np.minimum(self._wanted.slopes[self.pool] * self.draft, self.target)
+        return coupled
+
     def _coupled(self) -> Number:
         """Return Σ min(b, q)."""
-        # The law that was wanted: the one that is had differs by rounding, and takes longer.
-        wanted = self._wanted
-        coupled: Number = np.minimum(wanted.slopes[self.pool] * self.draft, self.target).sum()
+        coupled: Number = self._coupled_law().sum()
         return coupled
 
     def _selection(self, x: tuple[int, ...]) -> Array:

@@ -110,7 +110,22 @@ class Rule(ABC):
         -------
         float or Fraction
         """
-        return enumerated_acceptance(self)
+        return as_number(self.accepted_law().sum(), like=self.target)
+
+    def accepted_law(self) -> Array:
+        """Return the probability that the output is y and one of the drafts, for every token y.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            It sums to :meth:`acceptance`; the rest of the target is drawn when no draft is.
+
+        Raises
+        ------
+        ValueError
+            More draft tuples than can be enumerated, where a rule has no formula.
+        """
+        return enumerated_law(self)
 
     def acceptance_by_draft(self) -> Array:
         """Return, for each draft, the probability that it is the one that is accepted.
@@ -128,13 +143,18 @@ class Rule(ABC):
         return by_draft
 
 
+def enumerated_law(rule: Rule) -> Array:
+    """Return a rule's accepted law by enumerating the drafts; small vocabularies only."""
+    accepted = zeros(len(rule.target), like=rule.target)
+    for x, mass in zip(*rule.law.tuples(), strict=True):
+        drafts = sorted(set(x.tolist()))
+        accepted[drafts] += mass * rule.kernel(x)[drafts]
+    return accepted
+
+
 def enumerated_acceptance(rule: Rule) -> Number:
     """Return a rule's acceptance by enumerating the drafts; small vocabularies only."""
-    total = as_number(0, like=rule.target)
-    for x, mass in zip(*rule.law.tuples(), strict=True):
-        drafts = tuple(x.tolist())
-        total += mass * rule.kernel(drafts)[sorted(set(drafts))].sum()
-    return as_number(total, like=rule.target)
+    return as_number(enumerated_law(rule).sum(), like=rule.target)
 
 
 @dataclass(frozen=True, eq=False)

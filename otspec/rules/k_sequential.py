@@ -77,20 +77,25 @@ class KSequential(SequentialRule):
         )
         object.__setattr__(self, "rho", rho)
 
-    def acceptance(self) -> Number:
-        """Return p_acc plus the residual draws that happen to be one of the drafts.
+    def accepted_law(self) -> Array:
+        """Return what is accepted in turn, plus the residual draws that happen to be a draft.
 
         All drafts are rejected and y is among them with probability
         (1−β)^k − (1−β−m(y))^k, where m = p − min(p, q/ρ). At ρ* itself the residual is zero
         wherever m > 0, so that nothing is added.
+
+        Returns
+        -------
+        ndarray, shape (n,)
         """
         kept, beta = self._kept()
+        accepted: Array = kept * geometric(1 - beta, self.k)
         if beta >= 1:
-            return as_number(1, like=self.draft)
-        accepted = as_number(at_least_once(beta, self.k), like=self.draft)
+            return accepted
         # Given that every draft was rejected, each of them is y with probability m(y)/(1−β).
         drafted = at_least_once((self.draft - kept) / (1 - beta), self.k)
-        return accepted + as_number((self._residual() * drafted).sum(), like=self.draft)
+        accepted += self._residual() * drafted
+        return accepted
 
     def acceptance_by_draft(self) -> Array:
         """Return β (1−β)^{i−1} for draft i; residual hits are nobody's."""

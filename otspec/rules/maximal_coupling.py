@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec.arithmetic import Array, Number, positive_part, zeros
 from otspec.rules.contract import SequentialRule, acceptance_chance
 
 
@@ -29,9 +29,10 @@ class MaximalCoupling(SequentialRule):
 
     k: int = 1
 
-    def acceptance(self) -> Number:
-        """Return Σ min(p, q) = 1 − total variation; a residual token is never the draft."""
-        return as_number(np.minimum(self.draft, self.target).sum(), like=self.draft)
+    def accepted_law(self) -> Array:
+        """Return min(p, q), shape (n,); a residual token is never the draft."""
+        accepted: Array = np.minimum(self.draft, self.target)
+        return accepted
 
     def acceptance_by_draft(self) -> Array:
         """Return the acceptance, shape (1,)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.arithmetic import Array, as_number, zeros
 from otspec.rules.contract import PairRule, at_least_once
 
 
@@ -24,10 +24,10 @@ class NaiveSampling(PairRule):
 
     title: ClassVar[str] = "naive sampling"
 
-    def acceptance(self) -> Number:
-        """Return Σ q(y) (1 − (1 − p(y))^k)."""
-        drafted = at_least_once(self.draft, self.k)
-        return as_number((self.target * drafted).sum(), like=self.draft)
+    def accepted_law(self) -> Array:
+        """Return q(y) (1 − (1 − p(y))^k), shape (n,)."""
+        accepted: Array = self.target * at_least_once(self.draft, self.k)
+        return accepted
 
     def acceptance_by_draft(self) -> Array:
         """Return Σ q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""

@@ -138,6 +138,16 @@ class PooledSelection(BarrierRule):
         """Return Σ min(b, q) plus :meth:`residual_hits`."""
         return as_number(self._coupled() + self.residual_hits(), like=self.draft)
 
+    def accepted_law(self) -> Array:
+        """Return min(b, q), shape (n,); with other pools than "tokens" and "fewest" by drafts.
+
+        Raises
+        ------
+        ValueError
+            Bins or thresholds, and more draft tuples than can be enumerated.
+        """
+        return self._coupled_law() if isinstance(self.pools, str) else super().accepted_law()
+
     def acceptance_by_draft(self) -> Array:
         """Return Σ min(b, q)/k for each draft, shape (k,): all are selected alike."""
         return zeros(self.k, like=self.draft) + self._coupled() / self.k

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, prefix_sums, sums_by
+from otspec.arithmetic import Array, as_number, prefix_sums, sums_by
 from otspec.drafts.without_replacement import inside_pairs
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
@@ -69,9 +69,9 @@ class PooledSelectionWithoutReplacement(BarrierRule):
             self._pools.index[order], inside_pairs(self.draft[order]), len(self._pools.draft)
         )
 
-    def acceptance(self) -> Number:
-        """Return Σ min(b, q), the optimum; a residual token is never one of the drafts."""
-        return as_number(self._coupled(), like=self.draft)
+    def accepted_law(self) -> Array:
+        """Return min(b, q), which sums to the optimum; a residual token is never a draft."""
+        return self._coupled_law()
 
     def _shares(self, x: tuple[int, ...], lowest: int, end: int) -> Array:
         one = as_number(1, like=self.draft)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
 from otspec.rules.contract import SequentialRule, acceptance_chance
 
@@ -34,6 +36,12 @@ class RecursiveRejection(SequentialRule):
         rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
         """
         return 1 - self._rejections()[-1]
+
+    def accepted_law(self) -> Array:
+        """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""
+        drafted = self._rejections()[: self.k]
+        accepted: Array = np.minimum(self.target, sum(drafted) * self.draft)
+        return accepted
 
     def acceptance_by_draft(self) -> Array:
         """Return W_{i−1} − W_i for draft i."""

@@ -8,7 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, Number, as_number, positive_part, suffix_sums, zeros
+from otspec.arithmetic import (
+    Array,
+    Number,
+    as_number,
+    positive_part,
+    prefix_sums,
+    suffix_sums,
+    zeros,
+)
 from otspec.distributions import Distribution, normalised
 from otspec.estimate import Estimate
 from otspec.rules.contract import SequentialRule, acceptance_chance
@@ -77,9 +85,23 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         if not self._summable:
             return super().acceptance_by_draft()
-        by_draft = zeros(self.k, like=self.draft)
-        by_draft[:] = _accepted_by_draft(self.draft, self.target, self.k)
+        by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
         return by_draft
+
+    def accepted_law(self) -> Array:
+        """Return the probability that the output is y and one of the drafts, shape (n,).
+
+        Exact; see :meth:`acceptance` for the cost.
+
+        Raises
+        ------
+        ValueError
+            Too many draft tuples.
+        """
+        if not self._summable:
+            return super().accepted_law()
+        accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
+        return accepted
 
     @property
     def _summable(self) -> bool:
@@ -126,15 +148,15 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         return chances, residual
 
 
-def _accepted_by_draft(draft: Distribution, target: Distribution, k: int) -> list[Number]:
-    """Return the probability that draft i is the accepted one, for each i.
+def _accepted_laws(draft: Distribution, target: Distribution, k: int) -> Array:
+    """Return the probability that draft i is the accepted one and is y, shape (k, n).
 
     After the first draft x was rejected, the rest is the same rule for k − 1 drafts with p off x
     and the residual.
     """
-    first = np.minimum(draft, target)
-    accepted = [as_number(first.sum(), like=draft)] + [as_number(0, like=draft)] * (k - 1)
-    lost, residual = draft - first, target - first
+    accepted = zeros((k, len(draft)), like=draft)
+    accepted[0] = np.minimum(draft, target)
+    lost, residual = draft - accepted[0], target - accepted[0]
     missing = as_number(residual.sum(), like=draft)
     if k == 1 or missing == 0:
         return accepted
@@ -142,33 +164,29 @@ def _accepted_by_draft(draft: Distribution, target: Distribution, k: int) -> lis
         accepted[1] = _accepted_second(draft, lost, residual, missing)
         return accepted
     for x in np.flatnonzero(lost).tolist():
-        later = _accepted_by_draft(_without(draft, x), residual / missing, k - 1)
-        for i, value in enumerate(later, start=1):
-            accepted[i] += as_number(lost[x], like=draft) * value
+        accepted[1:] += lost[x] * _accepted_laws(_without(draft, x), residual / missing, k - 1)
     return accepted
 
 
-def _accepted_second(draft: Distribution, lost: Array, residual: Array, missing: Number) -> Number:
-    """Return the probability that the first of two drafts is rejected and the second accepted.
+def _accepted_second(draft: Distribution, lost: Array, residual: Array, missing: Number) -> Array:
+    """Return the probability that the first of two drafts is rejected, the second accepted as y.
 
-    Given the first draft x, the residual r = (q − p)₊ is offered W p/(1−p(x)), and what stays
-    rejected, Σ (r − c·p)₊, is piecewise linear in c = W/(1−p(x)): one sort for all x but the
-    heaviest, whose c may be beyond the floats.
+    Given the first draft x, the residual r = (q − p)₊ is offered W p/(1−p(x)), of which
+    min(r, c·p) is accepted, c = W/(1−p(x)): one sort of the c serves all x but the heaviest, whose
+    c may be beyond the floats. A token that can be rejected first has r = 0.
     """
     heavy = int(np.argmax(draft))
     tried = lost > 0
     tried[heavy] = False
     scales = missing / (1 - draft[tried])
-    order = ratios.ascending(ratios.target_to_draft(draft, residual))
-    ratio = ratios.target_to_draft(draft[order], residual[order])
-    drafted = suffix_sums(draft[order])
-    wanted = suffix_sums(residual[order])
-    above = np.searchsorted(ratio, scales, side="right")
-    rejected = positive_part(wanted[above] - scales * drafted[above])
-    both = (lost[tried] * rejected).sum()
-    offered = missing * _without(draft, heavy)
-    both += lost[heavy] * positive_part(residual - offered).sum()
-    return as_number(lost.sum() - both / missing, like=draft)
+    order = ratios.ascending(scales)
+    scales, weights = scales[order], lost[tried][order]
+    offered, rest = prefix_sums(weights * scales), suffix_sums(weights)
+    below = np.searchsorted(scales, ratios.target_to_draft(draft, residual), side="right")
+    accepted = draft * offered[below] + residual * rest[below]
+    accepted += lost[heavy] * np.minimum(residual, missing * _without(draft, heavy))
+    second: Array = accepted / missing
+    return second
 
 
 def _without(draft: Distribution, token: int) -> Distribution:

@@ -40,8 +40,14 @@ class SpecHub(PairRule):
         A residual token is never one of the drafts: a pair keeps mass only if its token off the
         hub is served in full, and then the hub is too.
         """
+        return as_number(sum(mass.sum() for mass in self._plan.values()), like=self.draft)
+
+    def accepted_law(self) -> Array:
+        """Return the accepted mass of each token, shape (n,); see :meth:`acceptance`."""
         plan = self._plan
-        return as_number(sum(mass.sum() for mass in plan.values()), like=self.draft)
+        accepted: Array = plan["x of (x, a)"] + plan["x of (a, x)"]
+        accepted[Hub(self.draft).hub] += (plan["a of (a, x)"] + plan["a of (x, a)"]).sum()
+        return accepted
 
     def acceptance_by_draft(self) -> Array:
         """Return what is accepted of the first and of the second draft, shape (2,)."""

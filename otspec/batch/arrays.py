@@ -1,0 +1,139 @@
+"""What the batch functions share: the array library, the dtypes to compute in, gathering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeAlias
+
+from array_api_compat import (
+    array_namespace,
+    device,
+    is_jax_namespace,
+    is_numpy_array,
+    is_torch_array,
+)
+
+Array: TypeAlias = Any
+"""An array of any library that follows the Python array API standard."""
+
+BLOCK = int(os.environ.get("BL", "256"))
+"""Tokens whose weights are added up in one number, for draws."""
+
+_CACHED = 1 << int(os.environ.get("CC", "17"))
+"""Numbers worked on at once on a CPU: a few such arrays of float32 fit into a core's cache."""
+_LAUNCHED = 1 << 22
+"""Numbers worked on at once elsewhere, so that what is made on the way stays small."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """An array library, and how to compute with it.
+
+    Parameters
+    ----------
+    xp : module
+        The library's functions, under the names of the array API standard.
+    device : object
+        Where new arrays go; None lets the library choose.
+    dtype : object
+        What whole vocabularies are computed in: float64 for float64, else float32.
+    wide : object
+        What a few numbers per row are computed in: float64 where the device has it.
+    index : object
+        The dtype of token ids.
+    at_once : int or None
+        How many numbers to work on at once; None for all.
+    """
+
+    xp: Any
+    device: Any
+    dtype: Any
+    wide: Any
+    index: Any
+    at_once: int | None
+
+    def arange(self, stop: int) -> Array:
+        """Return the token ids 0 to ``stop`` − 1."""
+        return self.xp.arange(stop, dtype=self.index, device=self.device)
+
+    def widened(self, values: Array) -> Array:
+        """Return an array in the wide dtype."""
+        return self.xp.astype(values, self.wide, copy=False)
+
+    def narrowed(self, values: Array) -> Array:
+        """Return an array in the dtype of whole vocabularies."""
+        return self.xp.astype(values, self.dtype, copy=False)
+
+    def rounded(self, values: Array) -> Array:
+        """Return wide numbers rounded to what whole vocabularies are multiplied with."""
+        return self.widened(self.narrowed(values))
+
+    def ids(self, values: Array) -> Array:
+        """Return an array as token ids."""
+        return self.xp.astype(values, self.index, copy=False)
+
+    def full(self, shape: tuple[int, ...], value: float) -> Array:
+        """Return an array of one wide number."""
+        return self.xp.full(shape, value, dtype=self.wide, device=self.device)
+
+    def constants(self, values: list[float]) -> Array:
+        """Return a row of wide numbers."""
+        return self.xp.asarray(values, dtype=self.wide, device=self.device)
+
+    def take(self, values: Array, tokens: Array) -> Array:
+        """Return the entries at token ids: (..., V), (..., m) -> (..., m), wide."""
+        return self.widened(self.xp.take_along_axis(values, tokens, axis=-1))
+
+    def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
+        """Return dividend/divisor where the divisor is positive, without dividing by 0."""
+        safe = self.xp.where(divisor > 0, divisor, self.xp.ones_like(divisor))
+        other = self.xp.full_like(safe, otherwise)
+        return self.xp.where(divisor > 0, dividend / safe, other)
+
+    def first(self, flags: Array) -> Array:
+        """Return the index of the first true entry of the last axis; 0 if there is none."""
+        flags = self.xp.astype(flags, self.xp.int8)
+        return self.ids(self.xp.argmax(flags, axis=-1))
+
+    def pick(self, values: Array, index: Array) -> Array:
+        """Return one entry of each row: (..., m), (...) -> (...)."""
+        return self.xp.take_along_axis(values, index[..., None], axis=-1)[..., 0]
+
+    def slices(self, values: Array) -> Iterator[tuple[slice, int]]:
+        """Yield stretches of the vocabulary, and the width of the blocks that they consist of.
+
+        Every stretch is a whole number of blocks; the last one may be a single narrower block.
+        """
+        size = values.shape[-1]
+        whole = size - size % BLOCK
+        rows = max(prod(values.shape[:-1]), 1)
+        step = whole if self.at_once is None else max(self.at_once // rows // BLOCK, 1) * BLOCK
+        for start in range(0, whole, max(step, 1)):
+            yield slice(start, min(start + step, whole)), BLOCK
+        if whole < size:
+            yield slice(whole, size), size - whole
+
+
+def library_of(like: Array, *others: Array) -> Library:
+    """Return how to compute with the library that the arrays belong to.
+
+    Raises
+    ------
+    TypeError
+        Arrays of several libraries, or of none.
+    """
+    xp = array_namespace(like, *others)
+    info = xp.__array_namespace_info__().default_dtypes()
+    wide, place = xp.float64, None
+    if is_jax_namespace(xp):
+        wide = info["real floating"]  # float32 unless 64 bits are switched on
+    else:
+        place = device(like)
+        if str(place).startswith("mps"):
+            wide = xp.float32
+    on_cpu = is_numpy_array(like) or (is_torch_array(like) and place.type == "cpu")
+    at_once = _CACHED if on_cpu else None if is_jax_namespace(xp) else _LAUNCHED
+    dtype = xp.float64 if like.dtype == xp.float64 else xp.float32
+    return Library(xp, place, dtype, wide, info["integral"], at_once)

@@ -1,0 +1,184 @@
+"""SpecHub: two drafts, one of them always the likeliest token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from otspec.batch.arrays import BLOCK, Array, Library
+from otspec.batch.checks import Problem, as_problem
+from otspec.batch.draws import block_weights, draw, without
+from otspec.batch.passes import Weight, block_sums, excess, overlaps, the_draft, the_target
+from otspec.batch.results import Verified, verified
+from otspec.batch.sequential import passes
+
+
+def spechub(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+) -> Verified:
+    """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left.
+
+    Law: the token is distributed as the target; :class:`otspec.rules.SpecHub`, optimal for its
+    draft law. Source: SpecHub, alg. 3.
+
+    Parameters
+    ----------
+    draft, target : array, shape (..., V)
+        As for :func:`otspec.batch.maximal_coupling`.
+    drafts : array of token ids, shape (..., 2)
+        From :func:`otspec.batch.sample_spechub`: one of them is the likeliest token of the
+        draft, of equally likely ones the first.
+    uniforms : array, shape (..., 3)
+        For the token off the hub, for the hub, for the draw.
+
+    Returns
+    -------
+    Verified
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.batch.maximal_coupling`; or another number of drafts.
+
+    Notes
+    -----
+    There is no mask: the rule has no single draft. Precision: see :mod:`otspec.batch`.
+    Cost: three passes.
+    """
+    problem = as_problem(draft, target, drafts, uniforms, None, only_k=2)
+    library, xp = problem.library, problem.library.xp
+    hub = find_hub(library, draft)
+    shares = hub_shares(library, draft, target, hub)
+    hub_last = problem.drafts[..., 1] == hub.token
+    certain = hub_last & (problem.drafts[..., 0] == hub.token)
+    at = xp.astype(hub_last, library.index)
+    off = library.pick(problem.drafts, 1 - at)[..., None]
+    drafted, wanted = library.take(draft, off)[..., 0], library.take(target, off)[..., 0]
+    # Of (x, a) the token off the hub may take all, of (a, x) what it still lacks.
+    left = wanted - xp.minimum(wanted, drafted)
+    off_wanted = xp.where(hub_last, wanted, left)
+    off_wanted = xp.where(certain, xp.zeros_like(left), off_wanted)
+    off_offered = xp.where(hub_last, drafted, hub.odds * drafted)
+    off_took = passes(problem.uniforms[..., 0], off_wanted, off_offered)
+    served = xp.where(hub_last, shares.last_taken, shares.first_taken)
+    available = xp.where(hub_last, shares.last, shares.first)
+    hub_took = ~off_took & passes(problem.uniforms[..., 1], served, available)
+    is_first = xp.where(hub_last & ~certain, off_took, ~hub_last & hub_took | certain & hub_took)
+    is_second = xp.where(hub_last & ~certain, hub_took, ~hub_last & off_took)
+    took = xp.stack([is_first, is_second], axis=-1)
+    drawn = _draw_rest(problem, hub, shares)
+    return verified(library, problem.drafts, problem.valid, took, drawn)
+
+
+@dataclass(frozen=True)
+class Hubs:
+    """The likeliest token of each row.
+
+    Parameters
+    ----------
+    token : array of token ids, shape (...)
+    mass : array, shape (...)
+        p(a).
+    others : array, shape (...)
+        The mass of all other tokens, added up without it.
+    odds : array, shape (...)
+        p(a) over that mass; 0 if the hub is certain.
+    blocks : array, shape (..., ceil(V / 256))
+        The draft's block sums without the hub.
+    """
+
+    token: Array
+    mass: Array
+    others: Array
+    odds: Array
+    blocks: Array
+
+
+@dataclass(frozen=True)
+class HubShares:
+    """What the hub takes of the pairs that the other tokens leave, all of shape (...).
+
+    Parameters
+    ----------
+    first, last : array
+        What is left of the pairs (a, x), and of (x, a).
+    first_taken, last_taken : array
+        What the hub takes of that.
+    rest : array
+        What the hub still lacks.
+    """
+
+    first: Array
+    last: Array
+    first_taken: Array
+    last_taken: Array
+    rest: Array
+
+
+def find_hub(library: Library, draft: Array) -> Hubs:
+    """Return the likeliest token of each row, of equally likely ones the first."""
+    xp = library.xp
+    lead = draft.shape[:-1]
+    highest, sums = [], []
+    for stretch, width in library.slices(draft):
+        blocks = xp.reshape(library.narrowed(draft[..., stretch]), (*lead, -1, width))
+        highest.append(xp.max(blocks, axis=-1))
+        sums.append(xp.sum(blocks, axis=-1))
+    block = library.ids(xp.argmax(xp.concat(highest, axis=-1), axis=-1))
+    ids, weights = block_weights(library, draft, draft, the_draft, block)
+    within = library.ids(xp.argmax(weights, axis=-1))
+    token, mass = library.pick(ids, within), library.pick(weights, within)
+    every = library.widened(xp.concat(sums, axis=-1))
+    blocks = without(library, draft, draft, the_draft, every, token[..., None])
+    others = xp.sum(blocks, axis=-1)
+    return Hubs(token, mass, others, library.quotient(mass, others), blocks)
+
+
+def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubShares:
+    """Return what the hub takes of the pairs that are left."""
+    xp = library.xp
+    at_hub = hub.token[..., None]
+    wanted, drafted = library.take(target, at_hub), library.take(draft, at_hub)
+    one = xp.ones_like(hub.odds)
+    scales = library.rounded(xp.stack([one, 1 + hub.odds], axis=-1))
+    own = xp.minimum(scales * drafted, wanted)
+    served = xp.clip(overlaps(library, draft, target, scales) - own, min=0.0)
+    second = served[..., 1] - served[..., 0]
+    zero = xp.zeros_like(one)
+    first = xp.clip(hub.odds * hub.others - second, min=0.0)
+    # If the hub is certain, the pair (a, a) counts among the last.
+    last = xp.where(hub.others > 0, xp.clip(hub.others - served[..., 0], min=0.0), hub.mass)
+    first = xp.where(hub.others > 0, first, zero)
+    wanted = wanted[..., 0]
+    first_taken = xp.minimum(first, wanted)
+    last_taken = xp.minimum(last, wanted - first_taken)
+    return HubShares(first, last, first_taken, last_taken, wanted - first_taken - last_taken)
+
+
+def _draw_rest(problem: Problem, hub: Hubs, shares: HubShares) -> Array:
+    """Draw from what is left of the target: (q − p/(1 − p(a)))₊ off the hub, the rest at it."""
+    library, xp = problem.library, problem.library.xp
+    scale = library.rounded(1 + hub.odds)
+    rest = excess(library, scale)
+    whole, lacking = block_sums(library, problem.draft, problem.target, the_target, rest)
+    block, at_hub = hub.token // BLOCK, hub.token[..., None]
+
+    def lacks(draft: Array, target: Array) -> Array:
+        return rest(draft, target)
+
+    return _draw_with_hub(problem, lacks, whole, lacking, block, at_hub, shares.rest)
+
+
+def _draw_with_hub(
+    problem: Problem,
+    rest: Weight,
+    whole: Array,
+    lacking: Array,
+    block: Array,
+    at_hub: Array,
+    hub_rest: Array,
+) -> Array:
+    raise NotImplementedError

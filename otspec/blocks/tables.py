@@ -1,0 +1,159 @@
+"""Language models that remember the last tokens: tables, Markov chains, memoryless ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Array, as_number, as_numbers, is_exact
+from otspec.blocks.models import Continued, Model, Prefix
+from otspec.distributions import Distribution, as_distribution, check_alike
+
+
+class TableModel(Model):
+    """A table of distributions by the last tokens.
+
+    The token after a prefix has the row of the longest listed ending of the prefix. So one row
+    for the empty prefix is a memoryless model; with a row for every text of up to m tokens the
+    model is a Markov chain of order m whose first tokens have rows of their own, and every model
+    of the first m + 1 tokens is such a table.
+
+    Parameters
+    ----------
+    rows : mapping
+        From tuples of token ids to distributions, all of one length and one arithmetic. The empty
+        tuple must be among them.
+    name : str
+        What error messages call the model.
+
+    Raises
+    ------
+    ValueError
+        No row for the empty prefix, a prefix that holds no token id, or an unusable distribution.
+
+    Examples
+    --------
+    >>> model = TableModel({(): ["1/2", "1/2"], (1,): ["1/3", "2/3"]})
+    >>> model((0, 1))
+    array([Fraction(1, 3), Fraction(2, 3)], dtype=object)
+    >>> model.mass((1, 0, 1))
+    Fraction(1, 12)
+    """
+
+    def __init__(self, rows: Mapping[Prefix, Any], name: str = "model") -> None:
+        if () not in rows:
+            raise ValueError(
+                f"{name} has no row for the empty prefix: add the distribution of the first token"
+            )
+        self._rows = {
+            prefix: as_distribution(row, _row(name, prefix)) for prefix, row in rows.items()
+        }
+        first = self._rows[()]
+        self.n, self.exact = len(first), is_exact(first)
+        self.order = max(map(len, rows))
+        for prefix, row in self._rows.items():
+            check_alike(_row(name, ()), first, _row(name, prefix), row)
+            if not all(0 <= token < self.n for token in prefix):
+                raise ValueError(
+                    f"{_row(name, prefix)}: token ids run from 0 to {self.n - 1}, the length of "
+                    "the rows less one"
+                )
+
+    @property
+    def rows(self) -> dict[Prefix, Distribution]:
+        """The rows by the prefixes that they are for."""
+        return dict(self._rows)
+
+    def __call__(self, prefix: Prefix) -> Distribution:
+        """Return the distribution of the token after a prefix, shape (n,)."""
+        for start in range(max(0, len(prefix) - self.order), len(prefix)):
+            if prefix[start:] in self._rows:
+                return self._rows[prefix[start:]]
+        return self._rows[()]
+
+    def context(self, prefix: Prefix) -> Prefix:
+        """Return the last tokens, as many as rows tell apart."""
+        return prefix[max(0, len(prefix) - self.order) :]
+
+    def after(self, prefix: Prefix) -> Model:
+        """Return the model of what follows a prefix, of which only the end is kept."""
+        return Continued(self, self.context(prefix)) if prefix else self
+
+
+def memoryless(row: Any) -> TableModel:
+    """Return the model that draws every token from one distribution.
+
+    Parameters
+    ----------
+    row : array_like, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        No distribution.
+    """
+    return TableModel({(): row})
+
+
+def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
+    """Return a Markov chain of order m.
+
+    Parameters
+    ----------
+    transition : array_like, shape (n,) * m + (n,)
+        Entry (x_1, …, x_m): the distribution of the token after x_1 … x_m.
+    first : sequence of array_like, optional
+        The distributions of the first m tokens: item j has shape (n,) * j + (n,). By default the
+        mean over what could have stood before, all of it equally likely.
+
+    Returns
+    -------
+    TableModel
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit, or rows that are no distributions.
+
+    Examples
+    --------
+    >>> chain = markov([["1/2", "1/2"], ["1/4", "3/4"]], first=[["1", "0"]])
+    >>> chain.mass((0, 1, 1))
+    Fraction(3, 8)
+    """
+    rows = as_numbers(transition, "transition")
+    n, order = rows.shape[-1], rows.ndim - 1
+    if order < 1 or set(rows.shape) != {n}:
+        raise ValueError(
+            f"transition has shape {rows.shape}: a chain of order m over n tokens needs n in all "
+            "of its m + 1 axes, m at least 1"
+        )
+    starts = [_start(rows, depth) for depth in range(order)]
+    if first is not None:
+        starts = [as_numbers(start, f"first[{depth}]") for depth, start in enumerate(first)]
+        shapes = [start.shape for start in starts]
+        if shapes != [(n,) * (depth + 1) for depth in range(order)]:
+            raise ValueError(
+                f"first has shapes {shapes}: for order {order} over {n} tokens it needs "
+                f"{[(n,) * (depth + 1) for depth in range(order)]}"
+            )
+    table = {
+        prefix: level[prefix]
+        for depth, level in enumerate([*starts, rows])
+        for prefix in np.ndindex(*(n,) * depth)
+    }
+    return TableModel(table)
+
+
+def _start(rows: Array, depth: int) -> Array:
+    """Return the mean of the rows over all but the last so many tokens of their contexts."""
+    n, order = rows.shape[-1], rows.ndim - 1
+    missing = rows.reshape(n ** (order - depth), *(n,) * (depth + 1))
+    mean: Array = missing.sum(axis=0) / as_number(len(missing), like=rows)
+    return mean
+
+
+def _row(name: str, prefix: Prefix) -> str:
+    return f"{name}[{' '.join(map(str, prefix))}]"

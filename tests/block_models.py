@@ -1,0 +1,105 @@
+"""Exact pairs of language models, as tables and as literal models that share no code with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from instances import KINDS, Exact, floats, pair
+from scipy.stats import binom
+
+from otspec.blocks import BlockVerify, BlockVerifyPublished, TableModel, TokenVerify
+from validation.block import printed
+from validation.block.models import LanguageModel
+
+Prefix = tuple[int, ...]
+Rows = dict[Prefix, Exact]
+
+FALSE_ALARM = 1e-9
+"""Of each statistical test, by a union bound over its cells."""
+
+STRUCTURES = ("table", "markov", "memoryless")
+SIZES = {(2, 1): 16, (2, 2): 24, (2, 3): 24, (2, 4): 24, (3, 1): 16, (3, 2): 24, (3, 3): 24}
+"""How many pairs of models for each alphabet and length."""
+ALGORITHMS = {
+    TokenVerify: printed.token_verify,
+    BlockVerifyPublished: printed.block_verify_one_token,
+    BlockVerify: printed.block_verify,
+}
+"""The rules and their algorithms, followed step by step."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A draft and a target model by their rows, and the length of a block."""
+
+    draft_rows: Rows
+    target_rows: Rows
+    length: int
+
+    @property
+    def exact(self) -> tuple[TableModel, TableModel]:
+        """Draft and target in rational arithmetic."""
+        return TableModel(self.draft_rows), TableModel(self.target_rows)
+
+    @property
+    def float(self) -> tuple[TableModel, TableModel]:
+        """Draft and target in floats."""
+        rows = self.draft_rows, self.target_rows
+        return tuple(TableModel({x: floats(row) for x, row in each.items()}) for each in rows)
+
+    @property
+    def literal(self) -> tuple[LanguageModel, LanguageModel]:
+        """Target and draft, in this order, for the literal algorithms of the validation."""
+        return literal(self.target_rows), literal(self.draft_rows)
+
+
+def literal(rows: Rows) -> LanguageModel:
+    """The model of a table: the row of the longest listed ending."""
+
+    def rule(prefix: Prefix) -> Exact:
+        endings = (prefix[start:] for start in range(len(prefix) + 1))
+        return next(rows[ending] for ending in endings if ending in rows)
+
+    return LanguageModel(rule, len(rows[()]))
+
+
+def model_pairs(seed: int, n: int, length: int, count: int) -> Iterator[Pair]:
+    """Pairs of models: all kinds of rows in all structures, and rows of all kinds in one model."""
+    rng = np.random.default_rng((seed, n, length))
+    for index in range(count):
+        kind, structure = KINDS[index % len(KINDS)], STRUCTURES[index % len(STRUCTURES)]
+        depth = {"table": length, "markov": min(length, 2), "memoryless": 1}[structure]
+        mixed = index // len(KINDS) % 2 and kind not in ("equal", "disjoint")
+        drafts: Rows = {}
+        targets: Rows = {}
+        for d in range(depth):
+            for prefix in product(range(n), repeat=d):
+                each = str(rng.choice(KINDS)) if mixed and prefix else kind
+                drafts[prefix], targets[prefix] = pair(rng, n, each)
+        yield Pair(drafts, targets, length)
+
+
+def capped_mass(target, draft, length):
+    """Σ_s a(s) over texts of 1 to L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), M_s(sx))."""
+    level, total = {(): Fraction(1)}, Fraction(0)
+    for _ in range(length):
+        level = {
+            (*s, x): min(a * target(s)[x], draft.mass((*s, x)))
+            for s, a in level.items()
+            for x in range(draft.n)
+        }
+        total += sum(level.values())
+    return total
+
+
+def within(counts, law, size):
+    """Whether all counts are likely: each one fails with probability FALSE_ALARM / cells."""
+    rate = FALSE_ALARM / (2 * len(law))
+    return set(counts) <= set(law) and all(
+        binom.ppf(rate, size, float(chance)) <= counts.get(cell, 0) <= binom.isf(rate, size, chance)
+        for cell, chance in law.items()
+    )

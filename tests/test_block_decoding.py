@@ -1,0 +1,290 @@
+"""Decoding block after block: the whole law of the text, by chance, and its audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from block_models import ALGORITHMS, Pair, model_pairs, within
+from instances import EPS, fractions
+
+from otspec.auditing import audit_blocks
+from otspec.blocks import (
+    BLOCK_RULES,
+    BlockRule,
+    BlockVerify,
+    BlockVerifyPublished,
+    Decoded,
+    Outcome,
+    TokenVerify,
+    decode,
+    decoded_after,
+    decoded_law,
+    memoryless,
+)
+from validation.block import decoding
+from validation.block.couplings import best_transport, common_prefix
+
+WHOLE = {(2, 1): (6, 8), (2, 2): (6, 8), (2, 3): (6, 8), (3, 1): (4, 8), (3, 2): (4, 8)}
+"""How long the texts are for each alphabet and block, and for how many pairs of models."""
+HALVES, FIRST = fractions("1/2", "1/2"), fractions(1, 0)
+CHAINED = Pair({(): HALVES, (0,): FIRST, (1,): FIRST}, {(): FIRST, (0,): HALVES, (1,): FIRST}, 2)
+"""A pair of which the preprint's rule decodes less than the token rule in two blocks."""
+
+
+@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize(("n", "length"), WHOLE)
+def test_whole_texts_have_the_targets_law_exactly(n, length, rule_class):
+    most, count = WHOLE[n, length]
+    for case in model_pairs(706, n, length, count):
+        rule = rule_class(*case.exact, length)
+        for tokens in (1, length, length + 1, most):
+            law = decoded_law(rule, tokens)
+            assert law == dict(rule.target.texts(tokens))
+            assert list(law) == sorted(law)
+            assert {type(mass) for mass in law.values()} == {Fraction}
+
+
+@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+def test_longer_texts_over_three_tokens_have_the_targets_law(rule_class):
+    case = next(model_pairs(707, 3, 2, 1))
+    rule = rule_class(*case.exact, 2)
+    assert decoded_law(rule, 6) == dict(rule.target.texts(6))
+
+
+@pytest.mark.parametrize(("n", "length"), [(2, 1), (2, 2), (2, 3), (3, 2)])
+def test_the_preprints_rule_is_the_best_coupling_of_blocks(n, length):
+    for case in model_pairs(708, n, length, 12):
+        draft, target = case.exact
+        rule = BlockVerify(draft, target, length)
+        coupling = {}
+        for block, mass in draft.texts(length):
+            for tau, chance in enumerate(rule.kept(block)):
+                if chance > 0:
+                    following = rule.following(block[:tau])
+                    for more, share in following.texts(length - tau):
+                        pair = block, block[:tau] + more
+                        coupling[pair] = coupling.get(pair, 0) + mass * chance * share
+        for side, model in enumerate((draft, target)):
+            marginal = {}
+            for blocks, mass in coupling.items():
+                marginal[blocks[side]] = marginal.get(blocks[side], 0) + mass
+            assert marginal == dict(model.texts(length))
+        value = sum(mass * common_prefix(*blocks) for blocks, mass in coupling.items())
+        literal_target, literal_draft = case.literal
+        best = best_transport(
+            literal_draft.blocks(length), literal_target.blocks(length), common_prefix
+        )
+        assert value == best == rule.expected()
+
+
+@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize(("n", "length", "blocks"), [(2, 1, 4), (2, 2, 3), (2, 3, 2), (3, 2, 2)])
+def test_several_blocks_decode_as_many_tokens_as_the_algorithm(n, length, blocks, rule_class):
+    for case in model_pairs(709, n, length, 8):
+        rule = rule_class(*case.exact, length)
+        assert decoded_after(rule, 1) == rule.efficiency()
+        for count in range(1, blocks + 1):
+            wanted = decoding.decoded_after(ALGORITHMS[rule_class], *case.literal, length, count)
+            found = decoded_after(rule, count)
+            assert found == wanted
+            assert type(found) is Fraction
+
+
+def test_after_two_blocks_the_preprints_rule_may_be_behind_the_token_rule():
+    block, token = (rule(*CHAINED.exact, 2) for rule in (BlockVerify, TokenVerify))
+    assert block.expected() >= token.expected()
+    assert decoded_after(block, 2) == Fraction(57, 16)
+    assert decoded_after(token, 2) == Fraction(121, 32)
+    rough = BlockVerify(*CHAINED.float, 2)
+    assert decoded_after(rough, 2) == 57 / 16
+    for blocks in (0, -1, 1.5, True):
+        with pytest.raises(ValueError, match="blocks"):
+            decoded_after(block, blocks)
+
+
+def test_the_next_block_of_the_preprints_rule_has_what_is_left_of_the_residuals_as_target():
+    """Target after X^0: residuals at (), then at (0) or (1), then the target's own rows."""
+    rule = BlockVerify(*CHAINED.exact, 2)
+    following = rule.following(())
+    # At (): (1, 0) − (1/2, 1/2); at (0): 2·(1/2, 1/2) − (1, 0), all on token 1.
+    assert following(()).tolist() == [1, 0]
+    assert following((0,)).tolist() == [0, 1]
+    assert following((0, 1)).tolist() == rule.target((0, 1)).tolist()
+    rest = following.after((0,))
+    assert rest(()).tolist() == [0, 1]
+    assert rest.after((1,))(()).tolist() == rule.target((0, 1)).tolist()
+    assert following.after(()).mass((0, 1)) == 1
+    next_rule = rule.restarted(rule.draft.after((0,)), rest)
+    assert type(next_rule) is BlockVerify
+    assert next_rule.length == 2
+    assert next_rule.expected() == Fraction(0)
+
+
+@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+def test_decoded_texts_have_the_targets_frequencies(rule_class):
+    size, tokens = 1_500, 4
+    for index, case in enumerate([CHAINED, *model_pairs(710, 2, 2, 3)]):
+        rule, rng = rule_class(*case.float, 2), np.random.default_rng((11, index))
+        counts: dict = {}
+        calls = []
+        for _ in range(size):
+            found = decode(rule, tokens, rng)
+            assert isinstance(found, Decoded)
+            assert tokens <= len(found.tokens) <= tokens + 2  # the last block brings 3 at most
+            assert -(-len(found.tokens) // 3) <= found.calls <= tokens
+            assert found.efficiency == len(found.tokens) / found.calls
+            text = found.tokens[:tokens]
+            counts[text] = counts.get(text, 0) + 1
+            calls.append(found.calls)
+        assert within(counts, dict(case.exact[1].texts(tokens)), size)
+        law: dict = {}
+        target, draft = case.literal
+        algorithm = ALGORITHMS[rule_class]
+        for (_, number), mass in decoding.decode(algorithm, target, draft, 2, tokens).items():
+            law[number] = law.get(number, 0) + mass
+        assert within({number: calls.count(number) for number in set(calls)}, law, size)
+
+
+def test_decoding_repeats_with_the_seed_and_refuses_no_tokens():
+    rule = BlockVerify(*CHAINED.exact, 2)
+    texts = [decode(rule, 20, np.random.default_rng(seed)) for seed in (1, 1, 2, 3, 4)]
+    assert texts[0] == texts[1]
+    assert len(set(texts)) > 1
+    for tokens in (0, -3, 2.5, None):
+        with pytest.raises(ValueError, match="tokens"):
+            decode(rule, tokens, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+def test_audits_find_all_rules_lossless_and_their_gaps(rule_class):
+    for case in model_pairs(711, 2, 2, 16):
+        rule = rule_class(*case.exact, 2)
+        for tokens in (None, 1, 4):
+            report = audit_blocks(rule, tokens)
+            assert report.lossless
+            assert report.witness is None
+            assert (report.error, report.total_variation, report.tolerance) == (0, 0, 0)
+            assert report.texts == dict(rule.target.texts(tokens or 3))
+            assert report.expected == rule.expected()
+            assert report.optimum == BlockVerify(*case.exact, 2).expected()
+            assert report.gap == report.optimum - report.expected
+            assert report.gap >= 0
+            if rule_class is BlockVerify:
+                assert report.gap == 0
+
+
+def test_the_gap_of_the_published_rule_is_known():
+    draft, target = memoryless(HALVES), memoryless(["1/4", "3/4"])
+    report = audit_blocks(BlockVerifyPublished(draft, target, 2), 5)
+    assert (report.expected, report.optimum) == (Fraction(11, 8), Fraction(23, 16))
+    assert report.gap == Fraction(1, 16)
+    without = audit_blocks(BlockVerifyPublished(draft, target, 2), optimum=False)
+    assert without.optimum is None
+    assert without.gap is None
+
+
+class Uncorrected(TokenVerify):
+    """Draws the next token from the target, whatever was rejected."""
+
+    def _corrected(self, head):
+        return self.target.after(head)
+
+
+class Unlimited(BlockVerifyPublished):
+    """Takes M_b/M_s for p_i, as the preprint does, but corrects one token only."""
+
+    def _weight(self, head):
+        return self.target.mass(head) / self.draft.mass(head)
+
+    def _kept(self, block):
+        return BlockVerify(self.draft, self.target, self.length)._kept(block)
+
+
+class Forgetful(BlockVerify):
+    """Follows the target after one corrected token, not the residuals."""
+
+    def following(self, head):
+        found = super().following(head)
+        return found if len(head) == self.length else OneToken(found, self.target.after(head))
+
+
+class OneToken:
+    """The first token of one model, and then another."""
+
+    def __init__(self, first, then):
+        self.first, self.then = first, then
+
+    def __call__(self, prefix):
+        return self.then(prefix) if prefix else self.first(prefix)
+
+    def after(self, prefix):
+        return self.then.after(prefix)
+
+
+@pytest.mark.parametrize("rule_class", [Uncorrected, Unlimited, Forgetful])
+def test_broken_rules_are_found_with_a_text_as_witness(rule_class):
+    draft, target = memoryless(HALVES), memoryless(["1/4", "3/4"])
+    found = 0
+    pairs = [(draft, target), *(case.exact for case in model_pairs(712, 2, 2, 24))]
+    for models in pairs:
+        rule = rule_class(*models, 2)
+        report = audit_blocks(rule)
+        wanted = dict(rule.target.texts(3))
+        differences = {
+            text: report.texts.get(text, 0) - wanted.get(text, 0)
+            for text in {**wanted, **report.texts}
+        }
+        assert report.lossless == (set(differences.values()) == {0})
+        assert report.total_variation == sum(map(abs, differences.values())) / 2
+        if report.lossless:
+            continue
+        found += 1
+        assert report.error == differences[report.witness]
+        assert abs(report.error) == max(map(abs, differences.values()))
+        # A lenient tolerance lets it pass, one below the error does not.
+        assert audit_blocks(rule, tolerance=float(abs(report.error)) * 1.01).lossless
+        assert not audit_blocks(rule, tolerance=float(abs(report.error)) * 0.99).lossless
+    assert found >= 3
+    rough = audit_blocks(rule_class(memoryless([0.5, 0.5]), memoryless([0.25, 0.75]), 2))
+    exact = audit_blocks(rule_class(draft, target, 2))
+    assert rough.lossless == exact.lossless
+    assert abs(rough.total_variation - exact.total_variation) <= 100 * EPS
+
+
+@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+def test_audits_in_floats_allow_for_rounding_only(rule_class):
+    for case in model_pairs(713, 3, 2, 16):
+        report = audit_blocks(rule_class(*case.float, 2), 4)
+        assert report.lossless
+        assert 0 < report.tolerance <= (81 + 32) * EPS
+        assert report.total_variation <= 81 * report.tolerance
+        assert type(report.expected) is type(report.optimum) is float
+        assert report.error == 0.0
+        assert report.gap >= -100 * EPS
+
+
+@dataclass(frozen=True, eq=False)
+class NothingDrafted(BlockRule):
+    """Keeps nothing and follows the target: another kind of rule."""
+
+    depth = 1
+
+    def outcomes(self):
+        yield Outcome((), self.target.number(1), self.target)
+
+    def sample(self, rng):
+        return next(self.outcomes())
+
+
+def test_rules_of_another_kind_are_audited_without_an_optimum():
+    rule = NothingDrafted(memoryless(HALVES), memoryless(["1/4", "3/4"]))
+    with pytest.raises(ValueError, match=r"rule is NothingDrafted, .*pass optimum=False"):
+        audit_blocks(rule)
+    report = audit_blocks(rule, 3, optimum=False)
+    assert report.lossless
+    assert report.expected == rule.expected() == 0
+    assert decode(rule, 3, np.random.default_rng(0)).calls == 3
+    assert replace(rule).depth == 1

@@ -1,0 +1,272 @@
+"""Draft selection, exactly: against every drafted tree verified one by one, and its special cases.
+
+Sampling is in test_draft_selection_samples, the best coupling in test_candidate_program.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from drafted_trees import (
+    IID_RULES,
+    RULES,
+    answered,
+    as_floats,
+    models,
+    models_for,
+    optimal,
+    takes,
+    verified,
+)
+from instances import pairs, weights
+
+import otspec
+from otspec.blocks import DraftSelection, TableModel, TokenVerify, as_branching, decoded_law
+from otspec.blocks import draft_selection as module
+from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.random_models import random_pair
+from otspec.rules import KSequential, RecursiveRejection, RecursiveRejectionWithoutReplacement
+from validation.mcsd import blocks as mcsd
+from validation.spectr.sequences import (
+    Models,
+    collect,
+    independent_drafts,
+    prefix_tree,
+    selected,
+    sequential_plan,
+    tree_selection,
+)
+
+SIZES = [("3", 2), ("2", 3), ("2x2", 2), ("3x2", 2), ("2x1x2", 2), ("1x2x2", 2), ("2x2", 3)]
+
+
+def cases():
+    return [(rule, tree, n) for rule in RULES for tree, n in SIZES if takes(rule, tree)]
+
+
+def count(rule, tree, n):
+    """How many pairs of models: fewer where the fractions of an irrational root grow long."""
+    if rule == "k-sequential":
+        return {"2x2": 8 if n == 2 else 1, "3": 8, "2": 8}.get(tree, 2)
+    if rule not in IID_RULES:
+        return 8
+    return {"2x2": 8 if n == 2 else 2, "3": 8, "2": 8}.get(tree, 4)
+
+
+def is_the_targets_text(selection, tokens):
+    """Theorem 2: exactly, and as numbers of the models' arithmetic."""
+    decoded = decoded_law(selection, tokens)
+    assert decoded == dict(selection.target.texts(tokens))
+    assert {type(mass) for mass in decoded.values()} == {Fraction}
+
+
+@pytest.mark.parametrize(("rule", "tree", "n"), cases())
+def test_outcomes_are_those_of_every_tree_verified_one_by_one(rule, tree, n):
+    made, draws = RULES[rule]
+    for draft, target in models_for(rule, 150, count(rule, tree, n), n, len(as_branching(tree))):
+        for merge in (True, False):
+            selection = DraftSelection(draft, target, tree, made, merge)
+            found = answered(selection)
+            assert found == verified(selection, draws, merge and rule in IID_RULES)
+            assert sum(found.values()) == 1
+            outcomes = list(selection.outcomes())
+            assert sum(outcome.mass for outcome in outcomes) == 1
+            assert len({outcome.accepted for outcome in outcomes}) == len(outcomes)
+            kept = sum(len(head) * mass for (head, _), mass in found.items())
+            assert selection.expected() == enumerated_expected(selection) == kept
+            assert selection.efficiency() == kept + 1
+            assert type(selection.expected()) is Fraction
+            is_the_targets_text(selection, selection.depth + 1)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_theorem_2_over_several_blocks(rule):
+    tree = "1x1" if rule == "coupling" else "2x2"
+    for draft, target in models_for(rule, 151, 2 if rule == "k-sequential" else 8, 2, 2):
+        is_the_targets_text(DraftSelection(draft, target, tree, RULES[rule][0]), 4)
+    if rule in ("recursive-distinct", "pooled-distinct", "spechub", "coupling"):
+        for draft, target in models_for(rule, 152, 3, 3, 2):
+            is_the_targets_text(DraftSelection(draft, target, tree, RULES[rule][0]), 5)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_floats_are_the_exact_numbers_rounded(rule):
+    tree = "1x1" if rule == "coupling" else "2x2"
+    for draft, target in models_for(rule, 153, 8, 3, 1):
+        exact, rounded = (
+            DraftSelection(*pair, tree, RULES[rule][0])
+            for pair in ((draft, target), (as_floats(draft), as_floats(target)))
+        )
+        assert type(rounded.expected()) is float
+        if rule != "optimal":  # of which there are many, with different numbers of equal drafts
+            assert rounded.expected() == pytest.approx(exact.expected(), abs=1e-9)
+        assert rounded.expected() == pytest.approx(enumerated_expected(rounded), abs=1e-12)
+        found = decoded_law(rounded, 3)
+        for text, mass in target.texts(3):
+            assert found[text] == pytest.approx(mass, abs=1e-9)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(158)
+
+
+def chain(rng, n):
+    return TableModel({(): weights(rng, n, 6, 0.2)} | {(x,): weights(rng, n, 6) for x in range(n)})
+
+
+def as_rows(model, n):
+    return tuple(tuple(model(prefix)) for prefix in [(), *((x,) for x in range(n))])
+
+
+def alg_2(draft, target, k):
+    """SpecTr's algorithm 2 with ρ = k, which needs no root."""
+    return KSequential(draft, target, k, rho=k)
+
+
+@pytest.mark.parametrize(
+    ("n", "length", "count"), [(2, 1, 3), (2, 2, 2), (2, 2, 3), (2, 3, 2), (3, 2, 2)]
+)
+def test_sequences_drawn_independently_are_spectrs_algorithm_3(rng, n, length, count):
+    for _ in range(4):
+        draft, target = chain(rng, n), chain(rng, n)
+        pair = Models(as_rows(draft, n), as_rows(target, n))
+        drafts = list(independent_drafts(pair.draft, length, count))
+        literal = selected(pair, sequential_plan, length, drafts)
+        selection = DraftSelection(draft, target, (count,) + (1,) * (length - 1), alg_2)
+        found = {(*head, token): mass for (head, token), mass in answered(selection).items()}
+        assert found == literal
+        assert selection.efficiency() == sum(len(text) * mass for text, mass in literal.items())
+
+
+@pytest.mark.parametrize("factors", [(2,), (2, 1), (1, 2), (2, 2), (1, 1, 2)])
+def test_prefix_trees_are_spectrs_algorithm_4(rng, factors):
+    for _ in range(4):
+        draft, target = chain(rng, 2), chain(rng, 2)
+        pair = Models(as_rows(draft, 2), as_rows(target, 2))
+        literal = collect(
+            (mass * chance, output)
+            for drawn, mass in prefix_tree(pair.draft, factors, tuple).items()
+            for chance, output in tree_selection(pair, sequential_plan, factors, (drawn,))
+        )
+        selection = DraftSelection(draft, target, factors, alg_2)
+        assert {(*h, y): mass for (h, y), mass in answered(selection).items()} == literal
+
+
+@pytest.mark.parametrize("config", [(1,), (3,), (2, 1), (1, 2), (2, 2), (3, 1, 2)])
+def test_without_merging_it_is_mcsds_algorithm_1_at_every_step(config):
+    for draft, target in models(154, 8, 2, len(config)):
+        selection = DraftSelection(draft, target, config, RecursiveRejection, merge=False)
+        literal = mcsd.block(
+            *((lambda prefix, m=m: tuple(m(prefix))) for m in (draft, target)), config
+        )
+        assert {(*h, y): mass for (h, y), mass in answered(selection).items()} == literal
+        assert selection.efficiency() == mcsd.efficiency(literal)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if takes(rule, "1x1") and rule != "naive"])
+@pytest.mark.parametrize("length", [1, 3])
+def test_one_draft_is_token_verification(rule, length):
+    if rule == "pooled-distinct":
+        pytest.skip("verifies two drafts")
+    for draft, target in models(155, 8, 2, length):
+        one = TokenVerify(draft, target, length)
+        selection = DraftSelection(draft, target, (1,) * length, RULES[rule][0])
+        assert selection.expected() == one.expected()
+        assert answered(selection) == answered(one)
+
+
+def test_no_rule_keeps_more_than_the_optimal_one_of_a_single_step():
+    for draft, target in pairs(156, 24, 3):
+        best = DraftSelection(lambda _, p=draft: p, lambda _, q=target: q, "2", optimal).expected()
+        assert best == otspec.optimal_acceptance(otspec.IID(draft, 2), target).acceptance
+        for rule in IID_RULES:
+            made = DraftSelection(lambda _, p=draft: p, lambda _, q=target: q, "2", RULES[rule][0])
+            assert made.expected() <= best
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "pooled-distinct"])
+def test_extreme_models(rule):
+    tree = "1x1" if rule == "coupling" else "2x2"
+    one = otspec.blocks.memoryless(["1"])
+    first, second = (otspec.blocks.memoryless(row) for row in (["1", "0"], ["0", "1"]))
+    same = otspec.blocks.memoryless(["1/3", "2/3"])
+    for draft, target, kept in ((one, one, 2), (first, first, 2), (first, second, 0)):
+        assert DraftSelection(draft, target, tree, RULES[rule][0]).expected() == kept
+    if rule != "naive":
+        assert DraftSelection(same, same, tree, RULES[rule][0]).expected() == 2
+
+
+def test_no_more_distinct_children_than_tokens_to_draw(rng):
+    draft = TableModel({(): ["1/2", "1/2", 0], (0,): ["0", "1", "0"], (1,): ["1/3", "1/3", "1/3"]})
+    target = TableModel({(): ["1/5", "2/5", "2/5"]})
+    selection = DraftSelection(draft, target, "3x2", RecursiveRejectionWithoutReplacement)
+    narrow = DraftSelection(draft, target, "2x2", RecursiveRejectionWithoutReplacement)
+    assert selection.expected() == narrow.expected()
+    assert answered(selection) == answered(narrow)
+    sizes = {len(selection.draw(rng).tokens) for _ in range(20)}
+    assert sizes == {2 + 1 + 2}  # below token 0 there is one token, below token 1 are two
+
+
+def test_a_certain_hub_is_drafted_twice_but_counts_once():
+    draft = TableModel({(): ["1", "0"], (0,): ["1/2", "1/2"]})
+    target = TableModel({(): ["1/2", "1/2"], (0,): ["1/4", "3/4"]})
+    for merge in (True, False):
+        selection = DraftSelection(draft, target, "2x2", RULES["spechub"][0], merge)
+        is_the_targets_text(selection, 4)
+
+
+def test_merging_never_matters_without_a_second_level():
+    for draft, target in models(157, 8, 3, 1):
+        for rule in IID_RULES:
+            on, off = (DraftSelection(draft, target, "2", RULES[rule][0], m) for m in (True, False))
+            assert on.expected() == off.expected()
+
+
+def test_markov_models_are_summed_over_what_they_remember(rng):
+    draft, target = random_pair(3, "1/3", rng)
+    made = []
+
+    def counting(p, q, k):
+        made.append(k)
+        return RecursiveRejection(p, q, k)
+
+    short = DraftSelection(draft, target, "2x1x1", counting)
+    assert short.expected() == enumerated_expected(short)
+    made.clear()
+    long = DraftSelection(draft, target, "2" + "x1" * 11, counting)
+    assert short.expected() < long.expected() < 12
+    assert len(made) <= 2 * (1 + 3 * 2)  # after each last token with one node or two; not 3^11
+
+
+def test_too_many_tuples_are_refused_by_name(monkeypatch, rng):
+    draft, target = random_pair(10, 0.3, rng, order=0)
+    wide = DraftSelection(draft, target, "6x1", RecursiveRejection)
+    says = (
+        r"branching is 6x1: 1,000,000 tuples of k = 6 drafts over 10 tokens are too many for an "
+        r"exact sum; use fewer drafts, merge=False, or simulate\(\)"
+    )
+    for ask in (wide.expected, wide.efficiency, lambda: list(wide.outcomes())):
+        with pytest.raises(ValueError, match=says):
+            ask()
+    assert len(wide.sample(rng).accepted) <= 2
+    draft, target = random_pair(2, "1/3", rng, order=0)
+    monkeypatch.setattr(module, "TUPLE_LIMIT", 2**3)
+    with pytest.raises(ValueError, match="branching is 2x2x1: 16 tuples of k = 4 drafts over 2"):
+        DraftSelection(draft, target, "2x2x1", RecursiveRejection).expected()
+    assert DraftSelection(draft, target, "2x2x1", RecursiveRejection, merge=False).expected() > 0
+
+
+def test_after_some_text_it_is_the_same_rule(rng):
+    draft, target = chain(rng, 2), chain(rng, 2)
+    selection = DraftSelection(draft, target, "2x1", RecursiveRejection, merge=False)
+    for prefix in product(range(2), repeat=2):
+        again = selection.restarted(draft.after(prefix), target.after(prefix))
+        assert (again.branching, again.rule, again.merge) == ((2, 1), RecursiveRejection, False)
+        rows = [lambda x, m=model, p=prefix: m(p + x) for model in (draft, target)]
+        assert (
+            again.expected() == DraftSelection(*rows, "2x1", RecursiveRejection, False).expected()
+        )

@@ -1,0 +1,216 @@
+"""Drafted blocks that were logged: an unbiased estimate of E[τ], and the blocks of a trace."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from block_models import SIZES, model_pairs
+from instances import EPS
+
+from otspec.blocks import (
+    BLOCK_RULES,
+    BlockVerify,
+    LoggedBlock,
+    TokenVerify,
+    compare_on_blocks,
+)
+from otspec.blocks.logged import LoggedModel
+from otspec.datasets import load_smollm2
+from otspec.traces import Trace
+
+DRAFT, TARGET = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]
+LOGGED = LoggedBlock(DRAFT, TARGET, [0, 1])
+
+
+def logged(draft, target, block, rows):
+    heads = [block[:depth] for depth in range(rows)]
+    return LoggedBlock([draft(x) for x in heads], [target(x) for x in heads], block)
+
+
+@pytest.mark.parametrize(("n", "length"), SIZES)
+def test_over_all_blocks_the_estimates_have_the_exact_mean(n, length):
+    for index, case in enumerate(model_pairs(704, n, length, 16)):
+        draft, target = case.exact
+        blocks = [
+            (mass, logged(draft, target, block, length + index % 2))
+            for block, mass in draft.texts(length)
+        ]
+        for shorter in range(1, length + 1):
+            means = [Fraction(0)] * 3
+            for mass, block in blocks:
+                found = [block.expected(rule, shorter) for rule in BLOCK_RULES]
+                assert {type(value) for value in found} == {Fraction}
+                assert 0 <= found[0] <= found[1] <= found[2] <= shorter
+                means = [mean + mass * value for mean, value in zip(means, found, strict=True)]
+            for rule_class, mean in zip(BLOCK_RULES, means, strict=True):
+                assert mean == rule_class(draft, target, shorter).expected()
+                kept = sum(
+                    mass * (b.kept(rule_class, shorter) * TAUS[: shorter + 1]).sum()
+                    for mass, b in blocks
+                )
+                assert kept == mean
+
+
+TAUS = np.arange(9)
+
+
+def test_floats_estimate_what_fractions_do_to_rounding():
+    for case in model_pairs(705, 3, 3, 24):
+        draft, target = case.exact
+        for block, _ in draft.texts(3):
+            exact = logged(draft, target, block, 3)
+            rough = logged(*case.float, block, 3)
+            for rule_class in BLOCK_RULES:
+                found = rough.expected(rule_class, 3)
+                assert type(found) is float
+                # 3 sums of 3 products of at most 12 rounded factors.
+                assert abs(found - exact.expected(rule_class, 3)) <= 9 * 16 * EPS
+                assert rough.kept(rule_class, 3).shape == (4,)
+
+
+def test_a_logged_block_by_hand():
+    assert LOGGED.tokens == (0, 1)
+    # 0.5 = min(1, 0.25 / 0.5) for token 0, then 0.25 / 0.5 for token 1.
+    assert LOGGED.kept(TokenVerify, 2).tolist() == [0.5, 0.25, 0.25]
+    assert LOGGED.kept(TokenVerify, 1).tolist() == [0.5, 0.5]
+    # 0.25 + 0.25 of the first tokens, and 0.5 of min(0.25, 0.5) + 0.25 + 0.25 of the second.
+    assert LOGGED.expected(TokenVerify, 1) == 0.5
+    assert LOGGED.expected(TokenVerify, 2) == 0.5 + 0.5 * 0.75
+    # Ratios: 1/2, then 1, 1/4 and 1/2 for the second tokens.
+    assert LOGGED.expected(BlockVerify, 2) == 0.5 + 0.25 * 1 + 0.5 * 0.25 + 0.25 * 0.5
+    never = LoggedBlock(DRAFT, TARGET, [2, 1])
+    assert never.expected(BlockVerify, 2) == never.expected(TokenVerify, 2) == 0.5
+    assert never.kept(TokenVerify, 2).tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LoggedBlock(DRAFT, TARGET[:1], [0]), r"draft has 2 rows and target 1"),
+        (lambda: LoggedBlock(DRAFT, TARGET, []), r"tokens has 0 tokens"),
+        (lambda: LoggedBlock(DRAFT, TARGET, [0, 1, 0]), r"tokens has 3 tokens, .* rows for 2"),
+        (lambda: LoggedBlock([], [], []), r"tokens has 0 tokens"),
+        (lambda: LoggedBlock([[0.5, 0.6]], [[0.5, 0.5]], [0]), r"draft sums to 1.1"),
+        (lambda: LoggedBlock([[0.5, 0.5]], [[1.0]], [0]), r"draft has 2 tokens and target has 1"),
+        (lambda: LoggedBlock([["1/2", "1/2"]], [[0.5, 0.5]], [0]), r"draft is exact but target"),
+        (lambda: LoggedBlock([[0.5, 0.5], [1.0]], [[0.5, 0.5], [1.0]], [0, 0]), r"tokens"),
+        (lambda: LoggedBlock([[1.0], ["1"]], [[1.0], ["1"]], [0, 0]), r"float"),
+        (lambda: LOGGED.kept(TokenVerify, 3), r"length is 3, but the block has 2 tokens"),
+        (lambda: LOGGED.expected(BlockVerify, 3), r"length is 3, but the block has 2 tokens"),
+        (lambda: LOGGED.expected(BlockVerify, 0), r"length must be at least 1"),
+        (lambda: LOGGED.kept(BlockVerify, 1.5), r"length must be an integer"),
+        (lambda: compare_on_blocks([], [1]), r"blocks is empty"),
+        (lambda: compare_on_blocks([LOGGED], [3]), r"length is 3"),
+    ],
+)
+def test_unusable_logs_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("token", [-1, 1, 2])
+def test_a_token_that_is_never_drafted_is_refused(token):
+    def block():
+        return LoggedBlock([[1.0, 0.0]], [[0.5, 0.5]], [token])
+
+    for ask in (
+        lambda: block().kept(TokenVerify, 1),
+        lambda: block().expected(BlockVerify, 1),
+        lambda: compare_on_blocks([block()], [1]),
+    ):
+        with pytest.raises(ValueError, match=rf"tokens\[0\] is {token}, which the draft model nev"):
+            ask()
+
+
+def test_a_logged_model_answers_along_its_text_only():
+    model = LoggedModel(LOGGED.draft, (0, 1), "draft")
+    assert model((0,)).tolist() == DRAFT[1]
+    assert (model.n, model.exact) == (3, False)
+    for prefix in [(1,), (0, 1), (0, 1, 2)]:
+        with pytest.raises(ValueError, match=r"the draft model was not logged after \("):
+            model(prefix)
+
+
+def test_comparisons_are_means_with_their_standard_errors():
+    other = LoggedBlock(DRAFT, TARGET, [1, 0])
+    rows = compare_on_blocks(iter([LOGGED, other]), [1, 2])
+    assert [row.length for row in rows] == [1] * 3 + [2] * 3
+    for row, rule_class in zip(rows, BLOCK_RULES * 2, strict=True):
+        values = [block.expected(rule_class, row.length) for block in (LOGGED, other)]
+        assert row.rule == rule_class.title
+        assert row.expected == sum(values) / 2
+        assert row.error == pytest.approx(abs(values[0] - values[1]) / 2, abs=4 * EPS)
+        best = [block.expected(BlockVerify, row.length) for block in (LOGGED, other)]
+        assert row.optimum == sum(best) / 2
+        assert row.gap == row.optimum - row.expected
+        assert row.efficiency == row.expected + 1
+    assert all(np.isnan(row.error) for row in compare_on_blocks([LOGGED], [1]))
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return list(load_smollm2().blocks())
+
+
+def test_the_bundled_trace_has_two_blocks_of_eight_tokens(bundled):
+    trace = load_smollm2()
+    assert [block.tokens for block in bundled] == [
+        tuple(row) for row in trace.draft_tokens.tolist()
+    ]
+    for (text, position), draft, target in trace.pairs():
+        if position < 8:
+            assert (bundled[text].draft[position] == draft).all()
+            assert (bundled[text].target[position] == target).all()
+
+
+def test_on_the_bundled_trace_the_rules_are_ordered_block_by_block(bundled):
+    for block in bundled:
+        for length in (1, 4, 8):
+            token, published, preprint = (block.expected(rule, length) for rule in BLOCK_RULES)
+            # Sums over the vocabulary, pairwise, at each depth.
+            rounding = length * 20 * EPS
+            assert 0 < token <= published + rounding
+            assert published <= preprint + rounding
+            assert preprint <= length
+            for rule in BLOCK_RULES:
+                kept = block.kept(rule, length)
+                assert abs(kept.sum() - 1) <= 20 * EPS
+                assert kept.min() >= 0
+    first = compare_on_blocks(bundled, [1])
+    assert max(row.expected for row in first) - min(row.expected for row in first) <= 20 * EPS
+
+
+def test_traces_of_any_shape_give_a_block_for_each_text():
+    rng = np.random.default_rng(3)
+    draft, target = (np.log(rng.dirichlet(np.ones(4), (2, 3, 3))) for _ in range(2))
+    tokens = rng.integers(0, 4, (2, 3, 2), dtype=np.int32)
+    found = list(Trace(draft, target, tokens).blocks())
+    assert [block.tokens for block in found] == [
+        tuple(row) for row in tokens.reshape(6, 2).tolist()
+    ]
+    assert [len(block.draft) for block in found] == [2] * 6
+    difference = (
+        np.array([block.target for block in found]) - np.exp(target.reshape(6, 3, 4))[:, :2]
+    )
+    assert np.abs(difference).max() <= 16 * EPS
+    single = list(Trace(draft[0, 0], target[0, 0], np.array([1, 2, 3])).blocks())
+    assert [block.tokens for block in single] == [(1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        (None, r"the trace has no draft_tokens: log"),
+        (np.zeros((2, 3), int), r"draft_tokens has shape \(2, 3\) and type int.*\(2, 2, 4\)"),
+        (np.zeros((1, 2), int), r"draft_tokens has shape \(1, 2\)"),
+        (np.zeros((2, 0), int), r"draft_tokens has shape \(2, 0\)"),
+        (np.zeros(2, int), r"draft_tokens has shape \(2,\)"),
+        (np.zeros((2, 2)), r"draft_tokens has shape \(2, 2\) and type float64"),
+    ],
+)
+def test_traces_without_usable_tokens_have_no_blocks(tokens, message):
+    logits = np.zeros((2, 2, 4))
+    with pytest.raises(ValueError, match=message):
+        next(Trace(logits, logits, tokens).blocks())
