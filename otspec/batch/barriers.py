@@ -65,9 +65,7 @@ def group_start(library: Library, lifetimes: Array, top: Array, uniforms: Array)
     """Return the lowest pool of the group that holds pool ``top``, shape (...)."""
     ids = library.arange(lifetimes.shape[-1])
     barrier = (lifetimes > uniforms[..., None]) & (ids <= top[..., None])
-    return library.xp.max(
-        library.xp.where(barrier, ids, library.xp.zeros_like(ids)), axis=-1
-    )
+    return library.xp.max(library.xp.where(barrier, ids, library.xp.zeros_like(ids)), axis=-1)
 
 
 def powers(library: Library, values: Array, count: Array, most: int) -> Array:

@@ -19,10 +19,17 @@ from otspec.blocks.random_models import random_pair
 from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.tables import TableModel, markov, memoryless
 from otspec.blocks.token_verify import TokenVerify
+from otspec.blocks.tree_comparison import (
+    TREE_RULES,
+    TreeComparison,
+    compare_trees,
+    compare_trees_on_blocks,
+)
 from otspec.blocks.trees import TokenTree, as_branching
 
 __all__ = [
     "BLOCK_RULES",
+    "TREE_RULES",
     "BlockComparison",
     "BlockRule",
     "BlockVerify",
@@ -39,9 +46,12 @@ __all__ = [
     "TableModel",
     "TokenTree",
     "TokenVerify",
+    "TreeComparison",
     "as_branching",
     "compare_block_rules",
     "compare_on_blocks",
+    "compare_trees",
+    "compare_trees_on_blocks",
     "configurations",
     "decode",
     "decoded_after",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Number
+from otspec.arithmetic import Array, Number
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.logged import LoggedBlock
 from otspec.blocks.models import as_models
@@ -105,17 +105,28 @@ def compare_on_blocks(
         No block, or one that is shorter than a length.
     """
     logged = list(blocks)
-    if not logged:
-        raise ValueError("blocks is empty: at least one logged block is needed")
     found = []
     for length in lengths:
         kept = {
             rule: np.array([float(block.expected(rule, length)) for block in logged])
             for rule in BLOCK_RULES
         }
-        optimum = float(kept[BlockVerify].mean())
+        optimum, _ = mean_and_error(kept[BlockVerify])
         for rule, values in kept.items():
-            error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
-            mean = float(values.mean())
+            mean, error = mean_and_error(values)
             found.append(BlockComparison(rule.title, length, mean, optimum, error))
     return found
+
+
+def mean_and_error(values: Array) -> tuple[float, float]:
+    """Return a mean over logged blocks and its standard error; NaN for a single block.
+
+    Raises
+    ------
+    ValueError
+        No block.
+    """
+    if len(values) == 0:
+        raise ValueError("blocks is empty: at least one logged block is needed")
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return float(values.mean()), float(error)

@@ -8,33 +8,24 @@ from typing import Any
 
 import click
 
-from otspec.blocks import DraftSelection, Model, load_model, memoryless
-from otspec.blocks.comparison import BlockComparison, compare_block_rules, compare_on_blocks
+from otspec.blocks import (
+    BlockComparison,
+    Model,
+    TreeComparison,
+    compare_block_rules,
+    compare_on_blocks,
+    compare_trees,
+    compare_trees_on_blocks,
+    load_model,
+    memoryless,
+)
 from otspec.blocks.models import as_models
-from otspec.blocks.trees import as_branching, as_text
 from otspec.cli.arguments import CountList, read_distribution
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.datasets import load_smollm2
-from otspec.rules import (
-    KSequential,
-    PairRule,
-    PooledSelection,
-    RecursiveRejection,
-    RecursiveRejectionWithoutReplacement,
-    SpecHub,
-)
 from otspec.tables import print_table
 from otspec.traces import load_trace
-
-TREE_RULES: tuple[type[PairRule], ...] = (
-    RecursiveRejection,
-    KSequential,
-    PooledSelection,
-    RecursiveRejectionWithoutReplacement,
-    SpecHub,
-)
-"""The rules for one token with which trees are verified, in the order of tables."""
 
 
 @click.command()
@@ -45,7 +36,7 @@ TREE_RULES: tuple[type[PairRule], ...] = (
     "-L", "--length", "lengths", type=CountList(), default="1,2,4", show_default=True,
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
-@click.option("--trees", help="Also verify trees of drafts, such as 2x2,4x1 (needs models).")
+@click.option("--trees", help="Also verify trees of drafts, such as 2x2,4x1.")
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
 @json_option
 def blocks(
@@ -72,15 +63,18 @@ def blocks(
         given, missing = ("draft", "target") if target is None else ("target", "draft")
         raise ValueError(f"--{given}-model is given without --{missing}-model: name both models")
     if draft is None or target is None:
-        if trees is not None or exact:
-            option = "--exact" if trees is None else "--trees"
-            raise ValueError(f"{option} needs models: add --draft-model and --target-model")
-        _on_trace(file, lengths, as_json)
+        if exact:
+            raise ValueError("--exact needs models: add --draft-model and --target-model")
+        _on_trace(file, lengths, _split(trees), as_json)
         return
     if file is not None:
         raise ValueError(f"the trace {file} is given beside models: name the one or the other")
     models = as_models(_model(draft, "draft", exact), _model(target, "target", exact))
-    _on_models(models, lengths, trees, as_json)
+    _on_models(models, lengths, _split(trees), as_json)
+
+
+def _split(trees: str | None) -> list[str]:
+    return [] if trees is None else [tree.strip() for tree in trees.split(",")]
 
 
 def _model(text: str, name: str, exact: bool) -> Model:
@@ -90,12 +84,12 @@ def _model(text: str, name: str, exact: bool) -> Model:
 
 
 def _on_models(
-    models: tuple[Model, Model], lengths: Sequence[int], trees: str | None, as_json: bool
+    models: tuple[Model, Model], lengths: Sequence[int], trees: list[str], as_json: bool
 ) -> None:
     rows = compare_block_rules(*models, lengths)
-    drafted = [] if trees is None else _trees(models, trees)
+    tree_rows = compare_trees(*models, trees)
     if as_json:
-        print_json({"blocks": [_document(row) for row in rows], "trees": drafted})
+        _print_documents(rows, tree_rows)
         return
     click.echo("One drafted block of L tokens")
     print_table(
@@ -109,53 +103,59 @@ def _on_models(
     )  # fmt: skip
     click.echo()
     click.echo(_meaning(rows))
-    if not drafted:
+    if tree_rows:
+        click.echo("\nTrees of drafts")
+        print_table(
+            ("tree", "rule for one token", "E[kept]", "tokens per call"),
+            [
+                (row.tree, row.rule, shown(row.expected), f"{float(row.efficiency):.4f}")
+                for row in tree_rows
+            ],
+            text=2,
+        )
+
+
+def _on_trace(file: Path | None, lengths: Sequence[int], trees: list[str], as_json: bool) -> None:
+    logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
+    rows = compare_on_blocks(logged, lengths)
+    tree_rows = compare_trees_on_blocks(logged, trees)
+    if as_json:
+        _print_documents(rows, tree_rows)
         return
-    click.echo("\nTrees of drafts")
+    name = "bundled SmolLM2 trace" if file is None else file.name
+    click.echo(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
+    _print_means("L", "rule", [(str(row.length), row) for row in rows])
+    click.echo()
+    click.echo(_meaning(rows))
+    if tree_rows:
+        click.echo("\nTrees of drafts")
+        _print_means("tree", "rule for one token", [(row.tree, row) for row in tree_rows])
+
+
+def _print_means(
+    first: str, second: str, rows: Sequence[tuple[str, BlockComparison | TreeComparison]]
+) -> None:
     print_table(
-        ("tree", "rule for one token", "E[kept]", "tokens per call"),
+        (first, second, "E[kept]", "standard error", "tokens per call"),
         [
-            (row["tree"], row["rule"], shown(row["expected"]), f"{float(row['expected']) + 1:.4f}")
-            for row in drafted
+            (name, row.rule, f"{row.expected:.4f}", f"{row.error:.4f}", f"{row.efficiency:.4f}")
+            for name, row in rows
         ],
         text=2,
     )
 
 
-def _trees(models: tuple[Model, Model], trees: str) -> list[dict[str, Any]]:
-    found = []
-    for branching in [as_branching(tree.strip()) for tree in trees.split(",")]:
-        for rule in TREE_RULES:
-            if rule.only_k is not None and set(branching) != {rule.only_k}:
-                continue
-            kept = DraftSelection(*models, branching, rule).expected()
-            found.append({"tree": as_text(branching), "rule": rule.title, "expected": kept})
-    return found
+def _print_documents(rows: list[BlockComparison], trees: list[TreeComparison]) -> None:
+    print_json(
+        {
+            "blocks": [_document(row) | {"gap": row.gap} for row in rows],
+            "trees": [_document(row) for row in trees],
+        }
+    )
 
 
-def _on_trace(file: Path | None, lengths: Sequence[int], as_json: bool) -> None:
-    logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
-    rows = compare_on_blocks(logged, lengths)
-    if as_json:
-        print_json({"blocks": [_document(row) | {"error": row.error} for row in rows]})
-        return
-    name = "bundled SmolLM2 trace" if file is None else file.name
-    click.echo(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
-    print_table(
-        ("L", "rule", "E[kept]", "standard error", "tokens per call"),
-        [
-            (str(row.length), row.rule, f"{row.expected:.4f}", f"{row.error:.4f}",
-             f"{row.efficiency:.4f}")
-            for row in rows
-        ],
-        text=2,
-    )  # fmt: skip
-    click.echo()
-    click.echo(_meaning(rows))
-
-
-def _document(row: BlockComparison) -> dict[str, Any]:
-    return vars(row) | {"gap": row.gap, "efficiency": row.efficiency}
+def _document(row: BlockComparison | TreeComparison) -> dict[str, Any]:
+    return vars(row) | {"efficiency": row.efficiency}
 
 
 def _meaning(rows: Sequence[BlockComparison]) -> str:

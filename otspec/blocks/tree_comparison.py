@@ -1,0 +1,121 @@
+"""Rules for one token side by side on trees of drafts: exactly, or averaged over logged blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Number
+from otspec.blocks.comparison import mean_and_error
+from otspec.blocks.draft_selection import DraftSelection
+from otspec.blocks.logged import LoggedBlock
+from otspec.blocks.models import as_models
+from otspec.blocks.trees import as_branching, as_text
+from otspec.rules import (
+    KSequential,
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+)
+
+TREE_RULES: tuple[type[PairRule], ...] = (
+    RecursiveRejection,
+    KSequential,
+    PooledSelection,
+    RecursiveRejectionWithoutReplacement,
+    PooledSelectionWithoutReplacement,
+    SpecHub,
+)
+"""The rules for one token with which trees are compared, in the order of tables."""
+
+
+@dataclass(frozen=True)
+class TreeComparison:
+    """What a rule for one token keeps of a tree of drafts.
+
+    Parameters
+    ----------
+    tree : str
+        The children by depth, such as ``"4x2x1"``.
+    rule : str
+    expected : float or Fraction
+        E[τ], the kept tokens; over logged blocks its mean.
+    error : float
+        The standard error of a mean over logged blocks; 0 if exact, NaN for a single block.
+    """
+
+    tree: str
+    rule: str
+    expected: Number
+    error: float = 0.0
+
+    @property
+    def efficiency(self) -> Number:
+        """Tokens per call of the target, E[τ] + 1."""
+        return self.expected + 1
+
+
+def compare_trees(
+    draft: Any, target: Any, trees: Sequence[str | Sequence[int]]
+) -> list[TreeComparison]:
+    """Compare all rules for one token on trees of drafts by their exact E[τ].
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+    trees : sequence of str or of sequence of int
+        Branchings such as ``"4x2x1"``. Rules for pairs of drafts serve binary trees only.
+
+    Raises
+    ------
+    ValueError
+        Unusable models or trees, or too many drafts for an exact sum.
+    """
+    models = as_models(draft, target)
+    return [
+        TreeComparison(as_text(tree), rule.title, DraftSelection(*models, tree, rule).expected())
+        for tree in map(as_branching, trees)
+        for rule in _rules_for(tree)
+    ]
+
+
+def compare_trees_on_blocks(
+    blocks: Iterable[LoggedBlock], trees: Sequence[str | Sequence[int]]
+) -> list[TreeComparison]:
+    """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
+
+    Recursive rejection of distinct drafts takes part in trees of at most two children a node: its
+    accepted law for more has no formula at full vocabulary.
+
+    Parameters
+    ----------
+    blocks : iterable of LoggedBlock
+    trees : sequence of str or of sequence of int
+
+    Raises
+    ------
+    ValueError
+        No block, or one that is shorter than a tree is deep.
+    """
+    logged = list(blocks)
+    found = []
+    for tree in map(as_branching, trees):
+        for rule in _rules_for(tree):
+            if rule is RecursiveRejectionWithoutReplacement and max(tree) > 2:
+                continue
+            kept = np.array([float(block.expected_of_tree(tree, rule)) for block in logged])
+            found.append(TreeComparison(as_text(tree), rule.title, *mean_and_error(kept)))
+    return found
+
+
+def _rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:
+    for rule in TREE_RULES:
+        if rule.only_k is None or set(tree) == {rule.only_k}:
+            yield rule
