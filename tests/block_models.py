@@ -83,7 +83,7 @@ def model_pairs(seed: int, n: int, length: int, count: int) -> Iterator[Pair]:
         yield Pair(drafts, targets, length)
 
 
-def capped_mass(target, draft, length):
+def capped_mass(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
     """Σ_s a(s) over texts of 1 to L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), M_s(sx))."""
     level, total = {(): Fraction(1)}, Fraction(0)
     for _ in range(length):
@@ -96,10 +96,10 @@ def capped_mass(target, draft, length):
     return total
 
 
-def within(counts, law, size):
+def within(counts: dict, law: dict, size: int) -> bool:
     """Whether all counts are likely: each one fails with probability FALSE_ALARM / cells."""
     rate = FALSE_ALARM / (2 * len(law))
     return set(counts) <= set(law) and all(
-        binom.ppf(rate, size, float(chance)) <= counts.get(cell, 0) <= binom.isf(rate, size, chance)
-        for cell, chance in law.items()
+        binom.ppf(rate, size, chance) <= counts.get(cell, 0) <= binom.isf(rate, size, chance)
+        for cell, chance in ((cell, min(1.0, float(mass))) for cell, mass in law.items())
     )

@@ -24,8 +24,14 @@ from drafted_trees import (
 from instances import pairs, weights
 
 import otspec
-from otspec.blocks import DraftSelection, TableModel, TokenVerify, as_branching, decoded_law
-from otspec.blocks import draft_selection as module
+from otspec.blocks import (
+    DraftSelection,
+    TableModel,
+    TokenVerify,
+    as_branching,
+    decoded_law,
+    token_steps,
+)
 from otspec.blocks.contract import enumerated_expected
 from otspec.blocks.random_models import random_pair
 from otspec.rules import KSequential, RecursiveRejection, RecursiveRejectionWithoutReplacement
@@ -245,17 +251,15 @@ def test_markov_models_are_summed_over_what_they_remember(rng):
 def test_too_many_tuples_are_refused_by_name(monkeypatch, rng):
     draft, target = random_pair(10, 0.3, rng, order=0)
     wide = DraftSelection(draft, target, "6x1", RecursiveRejection)
-    says = (
-        r"branching is 6x1: 1,000,000 tuples of k = 6 drafts over 10 tokens are too many for an "
-        r"exact sum; use fewer drafts, merge=False, or simulate\(\)"
-    )
+    says = r"1,000,000 tuples of k = 6 drafts over 10 tokens are too many for an exact sum: use a "
+    says += r"smaller tree, merge=False, or simulate\(\)"
     for ask in (wide.expected, wide.efficiency, lambda: list(wide.outcomes())):
         with pytest.raises(ValueError, match=says):
             ask()
     assert len(wide.sample(rng).accepted) <= 2
     draft, target = random_pair(2, "1/3", rng, order=0)
-    monkeypatch.setattr(module, "TUPLE_LIMIT", 2**3)
-    with pytest.raises(ValueError, match="branching is 2x2x1: 16 tuples of k = 4 drafts over 2"):
+    monkeypatch.setattr(token_steps, "TUPLE_LIMIT", 2**3)
+    with pytest.raises(ValueError, match="16 tuples of k = 4 drafts over 2"):
         DraftSelection(draft, target, "2x2x1", RecursiveRejection).expected()
     assert DraftSelection(draft, target, "2x2x1", RecursiveRejection, merge=False).expected() > 0
 

@@ -1,6 +1,6 @@
 """Is a rule lossless: exactly, over many instances, or from samples of a black box."""
 
-from otspec.auditing.blocks import BlockAudit, audit_blocks
+from otspec.auditing.blocks import BlockAudit, audit_blocks, best_expected
 from otspec.auditing.exact import Audit, Witness, audit
 from otspec.auditing.samples import SampleAudit, audit_samples
 from otspec.auditing.search import Instance, SearchReport, audit_over, random_instances
@@ -16,5 +16,6 @@ __all__ = [
     "audit_blocks",
     "audit_over",
     "audit_samples",
+    "best_expected",
     "random_instances",
 ]

@@ -18,10 +18,10 @@ from array_api_compat import (
 Array: TypeAlias = Any
 """An array of any library that follows the Python array API standard."""
 
-BLOCK = int(os.environ.get("BL", "256"))
+BLOCK = 256
 """Tokens whose weights are added up in one number, for draws."""
 
-_CACHED = 1 << int(os.environ.get("CC", "17"))
+_CACHED = 1 << 17
 """Numbers worked on at once on a CPU: a few such arrays of float32 fit into a core's cache."""
 _LAUNCHED = 1 << 22
 """Numbers worked on at once elsewhere, so that what is made on the way stays small."""

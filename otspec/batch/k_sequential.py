@@ -7,8 +7,9 @@ from collections.abc import Callable
 from otspec.batch.arrays import Array, Library
 from otspec.batch.checks import as_problem
 from otspec.batch.passes import block_sums, excess, overlaps, the_target
+from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
-from otspec.batch.sequential import draw_rest, passes
+from otspec.batch.sequential import passes
 
 _FIRST = 0.35
 """Where ρ is tried first, between 1 and k."""
@@ -69,7 +70,8 @@ def k_sequential(
     library, xp = problem.library, problem.library.xp
     count = problem.count()
     rho = safe_rho(library, draft, target, count, problem.k)
-    blocks = block_sums(library, draft, target, the_target, excess(library, rho))
+    rest = excess(library, rho)
+    blocks = block_sums(library, draft, target, the_target, rest)
     offered = rho[..., None] * problem.drafted()
     took = problem.valid & passes(problem.uniforms[..., : problem.k], problem.wanted(), offered)
     # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
@@ -77,7 +79,7 @@ def k_sequential(
     ratio = geometric(library, 1 - xp.clip(beta, 0.0, 1.0), count, problem.k) / rho
     # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
     keep = xp.where(count > 0, xp.clip(1 - ratio, 0.0, 1.0), xp.ones_like(rho))
-    drawn = draw_rest(problem, rho, blocks, keep)
+    drawn = draw_rest(problem, rest, blocks, keep=keep)
     return verified(library, problem.drafts, problem.valid, took, drawn)
 
 

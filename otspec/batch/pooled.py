@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from otspec.batch.arrays import Array, Library
 from otspec.batch.barriers import barrier_lifetimes, group_start, powers
 from otspec.batch.checks import Problem, as_problem
-from otspec.batch.draws import draw
 from otspec.batch.passes import Weight, block_sums, overlaps, the_target
+from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
 from otspec.batch.sequential import passes
 
@@ -73,12 +73,39 @@ def pooled_selection(
     """
     problem = as_problem(draft, target, drafts, uniforms, mask)
     pools = graded_pools(problem.library, draft, target, problem.count(), problem.k, grades)
-    blocks = block_sums(problem.library, draft, target, the_target, pools.rest())
-    chosen, chance = _selected(problem, pools)
-    took = _accepted(problem, pools, chosen, chance)
-    return verified(
-        problem.library, problem.drafts, problem.valid, took, _drawn(problem, pools, blocks)
+    took = _accepted(problem, pools)
+    rest = pools.rest()
+    blocks = block_sums(problem.library, draft, target, the_target, rest)
+    undrafted = problem.library.widened(problem.count() == 0)
+    drawn = draw_rest(problem, rest, blocks, keep=undrafted)
+    return verified(problem.library, problem.drafts, problem.valid, took, drawn)
+
+
+def _accepted(problem: Problem, pools: GradedPools) -> Array:
+    """Return which draft is selected and accepted, if one is: (..., k) of bool."""
+    library, xp = problem.library, problem.library.xp
+    drafted, wanted, valid = problem.drafted(), problem.wanted(), problem.valid
+    below, part = pools.position(drafted, wanted)
+    uniforms = problem.uniforms[..., : problem.k]
+    up = uniforms < part
+    # Given on which side of the part it is, a uniform number is uniform on that side.
+    uniforms = xp.where(
+        up, library.quotient(uniforms, part), library.quotient(uniforms - part, 1 - part)
     )
+    pool = below + library.ids(up)
+    top = xp.max(xp.where(valid, pool, xp.zeros_like(pool)), axis=-1)
+    lifetimes = barrier_lifetimes(
+        library, pools.knots, pools.slopes, pools.tight, pools.count, problem.k
+    )
+    lowest = group_start(library, lifetimes, top, uniforms[..., 0])
+    among = valid & (pool >= lowest[..., None])
+    size = xp.sum(library.widened(among), axis=-1)
+    choice = uniforms[..., -1] * size
+    place = xp.minimum(xp.floor(choice), xp.clip(size - 1, min=0.0))
+    ordinal = xp.cumulative_sum(library.widened(among), axis=-1) - 1
+    chosen = among & (ordinal == place[..., None])
+    law = pools.law(drafted, below, part)
+    return chosen & passes((choice - place)[..., None], wanted, law)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from otspec.batch.arrays import Array, Library
 from otspec.batch.checks import Problem, as_problem
-from otspec.batch.draws import draw, without
+from otspec.batch.draws import without
 from otspec.batch.passes import (
     block_sums,
     excess,
@@ -18,6 +18,7 @@ from otspec.batch.passes import (
     the_target,
     total_of,
 )
+from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
 
 
@@ -159,12 +160,7 @@ def _in_turn(problem: Problem, *, distinct: bool) -> Verified:
         left = wanted[..., i] - xp.minimum(wanted[..., i], chances.scale * drafted[..., i])
         took.append(valid[..., i] & passes(problem.uniforms[..., i], left, offered))
         chances.reject(problem.drafts[..., : i + 1], valid[..., i], last=i == problem.k - 1)
-    drawn = draw_rest(
-        problem,
-        chances.scale,
-        chances.blocks,
-        library.full(chances.scale.shape, 0.0),
-    )
+    drawn = draw_rest(problem, excess(library, chances.scale), chances.blocks)
     return verified(library, problem.drafts, valid, xp.stack(took, axis=-1), drawn)
 
 
@@ -218,36 +214,3 @@ def passes(uniforms: Array, wanted: Array, offered: Array) -> Array:
     Never where nothing is wanted; always where at least what is offered is wanted.
     """
     return (uniforms * offered < wanted) | ((wanted >= offered) & (wanted > 0))
-
-
-def draw_rest(problem: Problem, scale: Array, blocks: list[Array], keep: Array) -> Array:
-    """Draw from keep · target + (1 − keep) · (target − scale·draft)₊.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its last uniform number is used.
-    scale, keep : array, shape (...)
-    blocks : list of array, shape (..., ceil(V / 256))
-        The block sums of the target and of (target − scale·draft)₊.
-
-    Returns
-    -------
-    array of token ids, shape (...)
-        From the target where the rest is zero: then it is never needed. −1 where the target is
-        zero, too.
-    """
-    library = problem.library
-    xp = library.xp
-    whole, lacking = blocks
-    keep = xp.where(xp.sum(lacking, axis=-1) > 0, keep, xp.ones_like(keep))
-    mixed = keep[..., None] * whole + (1 - keep[..., None]) * lacking
-    rest, share = excess(library, scale), library.narrowed(keep)[..., None]
-
-    def weight(draft: Array, target: Array) -> Array:
-        return share * target + (1 - share) * rest(draft, target)
-
-    drawn = draw(
-        library, problem.draft, problem.target, weight, mixed, problem.uniforms[..., problem.k]
-    )
-    return xp.where(xp.sum(whole, axis=-1) > 0, drawn, xp.full_like(drawn, -1))

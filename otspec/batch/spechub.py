@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otspec.batch.arrays import BLOCK, Array, Library
+from otspec.batch.arrays import Array, Library
 from otspec.batch.checks import Problem, as_problem
-from otspec.batch.draws import block_weights, draw, without
-from otspec.batch.passes import Weight, block_sums, excess, overlaps, the_draft, the_target
+from otspec.batch.draws import block_weights, locate, without
+from otspec.batch.passes import block_sums, excess, overlaps, the_draft, the_target
+from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
 from otspec.batch.sequential import passes
 
@@ -160,25 +161,14 @@ def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubS
 
 def _draw_rest(problem: Problem, hub: Hubs, shares: HubShares) -> Array:
     """Draw from what is left of the target: (q − p/(1 − p(a)))₊ off the hub, the rest at it."""
-    library, xp = problem.library, problem.library.xp
-    scale = library.rounded(1 + hub.odds)
-    rest = excess(library, scale)
-    whole, lacking = block_sums(library, problem.draft, problem.target, the_target, rest)
-    block, at_hub = hub.token // BLOCK, hub.token[..., None]
-
-    def lacks(draft: Array, target: Array) -> Array:
-        return rest(draft, target)
-
-    return _draw_with_hub(problem, lacks, whole, lacking, block, at_hub, shares.rest)
-
-
-def _draw_with_hub(
-    problem: Problem,
-    rest: Weight,
-    whole: Array,
-    lacking: Array,
-    block: Array,
-    at_hub: Array,
-    hub_rest: Array,
-) -> Array:
-    raise NotImplementedError
+    library, draft, target = problem.library, problem.draft, problem.target
+    xp = library.xp
+    at_hub = hub.token[..., None]
+    rest = excess(library, 1 + hub.odds)
+    whole, lacking = block_sums(library, draft, target, the_target, rest)
+    lacking = without(library, draft, target, rest, lacking, at_hub)
+    weights = xp.stack([shares.rest, xp.sum(lacking, axis=-1)], axis=-1)
+    entry, left = locate(library, weights, problem.uniforms[..., -1])
+    drawn = draw_rest(problem, rest, [whole, lacking], uniforms=left, excluded=at_hub)
+    possible = (xp.sum(weights, axis=-1) > 0) | (library.take(target, at_hub)[..., 0] > 0)
+    return xp.where((entry == 0) & possible, hub.token, drawn)

@@ -1,0 +1,124 @@
+"""The picture of trees, and the numbers that the page on blocks prints."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import otspec
+from otspec.blocks import (
+    BLOCK_RULES,
+    BlockVerify,
+    DraftSelection,
+    compare_on_blocks,
+    compare_trees_on_blocks,
+    decode,
+    decoded_after,
+    memoryless,
+)
+from otspec.rules import KSequential, PooledSelection, RecursiveRejection
+from otspec.traces import load_trace
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT))  # the figures book is no part of the installed package
+
+from figures import block_trees  # noqa: E402
+
+PAGE = (ROOT / "docs" / "blocks.md").read_text(encoding="utf-8")
+COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+
+
+def table(header):
+    """Return the rows below a header, cell by cell."""
+    found = re.search(rf"^\| {re.escape(header)} .*\n\|[ -|]*\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+    lines = found.group(1).splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return block_trees.compute()
+
+
+def test_what_the_page_says_of_the_picture(trees):
+    of = {
+        rule: dict(zip(trees.trees, values, strict=True))
+        for rule, values in trees.efficiency.items()
+    }
+    assert len(trees.trees) == 10
+    for values in of.values():
+        for tree in trees.trees:
+            widths = [int(width) for width in tree.split("x")]
+            if widths == sorted(widths, reverse=True):
+                assert values[tree] >= values["x".join(map(str, reversed(widths)))]
+        assert min(values.values()) == values["1x1x8"] > trees.single
+    pooled = of[PooledSelection.title]
+    assert max(pooled, key=pooled.get) == "4x2x1"
+    assert 3.4 < max(pooled.values()) < 3.5
+    for rule in (KSequential, RecursiveRejection):
+        assert all(pooled[tree] >= of[rule.title][tree] - 1e-12 for tree in trees.trees)
+    assert trees.spechub > max(values["2x2x2"] for values in of.values())
+
+
+def test_the_picture_shows_every_rule(trees):
+    axes = Figure().add_subplot()
+    block_trees.draw(axes, trees)
+    labels = {line.get_label() for line in axes.lines}
+    assert labels >= {*trees.efficiency, "SpecHub"}
+    for rule, values in trees.efficiency.items():
+        (line,) = (line for line in axes.lines if line.get_label() == rule)
+        assert np.allclose(line.get_ydata(), values, rtol=0, atol=0)
+
+
+def test_tokens_per_call_of_one_draft_are_as_printed():
+    names = {rule.title.split()[0]: rule for rule in BLOCK_RULES}
+    names |= {"published": BLOCK_RULES[1], "preprint": BlockVerify}
+    rows = table("$L$ | rule | first block")
+    assert len(rows) == 9
+    for length, name, *printed, long_run in rows:
+        rule = names[name](COIN, BIASED, int(length))
+        exact = [decoded_after(rule, count) / count for count in (1, 2, 3) if printed[count - 1]]
+        assert [f"{float(value):.4f}" for value in exact] == [cell for cell in printed if cell]
+        if name != "preprint":
+            assert long_run == printed[0]
+
+
+def test_the_long_run_of_the_preprint_is_as_printed():
+    """A tenth of the page's texts: within five standard errors of a mean of two texts."""
+    errors = {"2": 0.006, "4": 0.014, "8": 0.043}
+    coin, biased = memoryless([0.5, 0.5]), memoryless([0.25, 0.75])
+    for length, name, *_, long_run in table("$L$ | rule | first block"):
+        if name == "preprint":
+            rule = BlockVerify(coin, biased, int(length))
+            found = [decode(rule, 3_000, np.random.default_rng(seed)).efficiency for seed in (0, 1)]
+            slack = 5 * errors[length] * (20 / 2) ** 0.5
+            assert abs(np.mean(found) - float(long_run)) <= slack + 0.005
+
+
+def test_trees_against_whole_blocks_are_as_printed():
+    if not otspec.solvers.rational.available():
+        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
+    rows = table("tree, coin drafts")
+    assert len(rows) == 5
+    for tree, *printed in rows:
+        rules = (RecursiveRejection, KSequential, PooledSelection)
+        selections = [DraftSelection(COIN, BIASED, tree, rule) for rule in rules]
+        found = [selection.expected() for selection in selections]
+        found.append(otspec.auditing.best_expected(selections[2]))
+        assert [f"{float(value):.4f}" for value in found] == printed
+
+
+def test_the_full_trace_is_as_printed(full_trace_path):
+    blocks = list(load_trace(full_trace_path).blocks())
+    found = compare_on_blocks(blocks, [1, 2, 4, 8])
+    for index, (_, *printed) in enumerate(table("drafts | token")):
+        rows = found[3 * index : 3 * index + 3]
+        assert [f"{row.expected:.3f}" for row in rows] == printed
+    for tree, *printed in table("tree | recursive rejection"):
+        kept = {row.rule: row.expected for row in compare_trees_on_blocks(blocks, [tree])}
+        order = ("recursive rejection", "k-sequential", "pooled selection")
+        order += ("pooled selection (distinct)", "SpecHub")
+        assert [f"{kept[rule]:.3f}" if rule in kept else "" for rule in order] == printed
