@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from figures.contract import Item, Numbers, Settings
+from figures.looks import look
 from otspec.blocks import DraftSelection, TokenVerify, configurations, random_pair, sweep
 from otspec.blocks.trees import as_text
 from otspec.rules import (
@@ -18,7 +19,6 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
-from otspec.traces.chart import look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ class BlockTrees:
     single: float
 
 
-def compute() -> BlockTrees:
+def compute(settings: Settings = Settings()) -> BlockTrees:  # noqa: ARG001, B008
     """Return the numbers."""
     draft, target = random_pair(TOKENS, DIVERGENCE, np.random.default_rng(SEED))
     trees = tuple(as_text(tree) for tree in reversed(list(configurations(BUDGET, LENGTH))))
@@ -75,32 +75,38 @@ def draw(axes: Axes, data: BlockTrees) -> None:
     """Draw one line per rule over the trees."""
     places = range(len(data.trees))
     for rule in RULES:
-        look = look_of(rule.title, rule.drafts) | {"linewidth": 1.5, "markersize": 7}
-        axes.plot(places, data.efficiency[rule.title], label=rule.title, **look)
+        axes.plot(places, data.efficiency[rule.title], label=rule.title, **look(rule.title))
     axes.plot(
         [data.trees.index("2x2x2")], [data.spechub], ls="", label=SpecHub.title,
-        **look_of(SpecHub.title, SpecHub.drafts),
+        **look(SpecHub.title),
     )  # fmt: skip
     axes.axhline(data.single, color="#555555", ls=":", lw=1.2)
     axes.annotate("one draft", (len(data.trees) - 1, data.single), xytext=(0, 4),
-                  textcoords="offset points", ha="right", fontsize=9)  # fmt: skip
+                  textcoords="offset points", ha="right")  # fmt: skip
     axes.set_xticks(places, data.trees, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_xlabel(f"children by depth, {BUDGET} candidate sequences each")
     axes.set_ylabel("tokens per call of the target")
-    axes.grid(alpha=0.25)
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend()
 
 
-def save(path: str) -> None:
-    """Write the picture."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def numbers(data: BlockTrees) -> Numbers:
+    """Return one row for each rule and tree."""
+    rows = [
+        (rule, tree, value)
+        for rule, values in data.efficiency.items()
+        for tree, value in zip(data.trees, values, strict=True)
+    ]
+    rows += [(SpecHub.title, "2x2x2", data.spechub), ("one draft", "1x1x1", data.single)]
+    return Numbers(("rule", "tree", "tokens per call"), tuple(rows))
 
-    figure = Figure(figsize=(7.0, 4.4), layout="constrained")
-    FigureCanvasAgg(figure)
-    draw(figure.add_subplot(), compute())
-    figure.savefig(path, dpi=160)
 
-
-if __name__ == "__main__":
-    save(sys.argv[1])
+ITEM = Item(
+    name="block_trees",
+    title=f"Tokens per call for trees of {BUDGET} candidate sequences, two Markov chains",
+    source="ours, after MCSD, figure 4",
+    compute=compute,
+    numbers=numbers,
+    draw=draw,
+    size=(7.0, 4.4),
+    seed=SEED,
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from figures.contract import Item, Numbers, Settings
 from otspec.rules import PooledSelection
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class PooledBarriers:
     optimum: Fraction
 
 
-def compute() -> PooledBarriers:
+def compute(settings: Settings = Settings()) -> PooledBarriers:  # noqa: ARG001, B008
     """Return the example's numbers."""
     # The tokens ascend by target/draft, each ratio once: every token is a pool.
     rule = PooledSelection(DRAFT, TARGET, K)
@@ -91,8 +91,9 @@ def compute() -> PooledBarriers:
     )
 
 
-def draw(law: Axes, barriers: Axes, data: PooledBarriers) -> None:
+def draw(panels: list[Axes], data: PooledBarriers) -> None:
     """Draw the law over the draft mass, and below it the lifetimes of the knots."""
+    law, barriers = panels
     _draw_law(law, data)
     _draw_barriers(barriers, data)
     for axes in (law, barriers):
@@ -100,16 +101,13 @@ def draw(law: Axes, barriers: Axes, data: PooledBarriers) -> None:
         axes.grid(alpha=0.2)
 
 
-def save(path: str) -> None:
-    """Write the picture."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 6.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    law, barriers = figure.subplots(2, sharex=True, height_ratios=[3, 2])
-    draw(law, barriers, compute())
-    figure.savefig(path, dpi=160)
+def numbers(data: PooledBarriers) -> Numbers:
+    """Return one row for each knot."""
+    rows = zip(data.knots, data.wanted, data.bound, data.law, data.lifetimes, strict=True)
+    return Numbers(
+        ("knot u", "target Q", "bound G", "selected B", "lifetime"),
+        tuple(tuple(float(cell) for cell in row) for row in rows),
+    )
 
 
 def _from_zero(masses: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
@@ -165,5 +163,13 @@ def _draw_barriers(axes: Axes, data: PooledBarriers) -> None:
     axes.set_ylabel("lifetime of the knot")
 
 
-if __name__ == "__main__":
-    save(sys.argv[1])
+ITEM = Item(
+    name="pooled_barriers",
+    title="Pooled selection on eight tokens: the law between its bounds, and the barriers",
+    source="ours",
+    compute=compute,
+    numbers=numbers,
+    draw=draw,
+    size=(7.0, 6.6),
+    panels=(2, 1),
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import otspec
+from figures.contract import Item, Numbers, Settings
 from otspec.distributions import SUM_TOLERANCE, Distribution
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
 from otspec.traces.chart import look_of
@@ -58,11 +58,12 @@ class PooledGain:
     pools: dict[str, tuple[tuple[int, ...], ...]]
 
 
-def compute(ks: tuple[int, ...] = KS) -> PooledGain:
-    """Return means over the positions of the bundled trace at temperature 1."""
+def compute(settings: Settings = Settings()) -> PooledGain:  # noqa: B008
+    """Return means over the positions of the trace at temperature 1."""
+    ks = KS
     accepted: dict[str, list[list[float]]] = {name: [] for name in (OPTIMUM, *_makers())}
     pools: dict[str, list[list[int]]] = {name: [] for name in POOLED}
-    for _, draft, target in otspec.datasets.load_smollm2().pairs():
+    for draft, target in settings.pairs():
         accepted[OPTIMUM].append(otspec.optimal_acceptances(draft, target, ks).tolist())
         for name, make in _makers().items():
             rules = [make(draft, target, k) for k in ks]
@@ -108,15 +109,14 @@ def draw(axes: Axes, data: PooledGain) -> None:
     )  # fmt: skip
 
 
-def save(path: str) -> None:
-    """Write the picture."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    draw(figure.add_subplot(), compute())
-    figure.savefig(path, dpi=160)
+def numbers(data: PooledGain) -> Numbers:
+    """Return one row for each way and k."""
+    rows = [
+        (name, k, data.acceptance[name][i], data.loss[name][i])
+        for name in data.loss
+        for i, k in enumerate(data.ks)
+    ]
+    return Numbers(("rule", "k", "mean acceptance", "mean loss"), tuple(rows))
 
 
 def _makers() -> dict[str, Callable[[Distribution, Distribution, int], Any]]:
@@ -130,5 +130,13 @@ def _makers() -> dict[str, Callable[[Distribution, Distribution, int], Any]]:
     }
 
 
-if __name__ == "__main__":
-    save(sys.argv[1])
+ITEM = Item(
+    name="pooled_gain",
+    title="What pooled selection gains over the rules of the papers",
+    source="ours",
+    compute=compute,
+    numbers=numbers,
+    draw=draw,
+    size=(7.0, 4.2),
+    traced=True,
+)

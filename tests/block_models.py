@@ -68,19 +68,29 @@ def literal(rows: Rows) -> LanguageModel:
 
 
 def model_pairs(seed: int, n: int, length: int, count: int) -> Iterator[Pair]:
-    """Pairs of models: all kinds of rows in all structures, and rows of all kinds in one model."""
+    """Pairs of models: all kinds of rows in all structures, and rows of all kinds in one model.
+
+    From the ninth pair on a draft and a target also differ in structure.
+    """
     rng = np.random.default_rng((seed, n, length))
     for index in range(count):
-        kind, structure = KINDS[index % len(KINDS)], STRUCTURES[index % len(STRUCTURES)]
-        depth = {"table": length, "markov": min(length, 2), "memoryless": 1}[structure]
-        mixed = index // len(KINDS) % 2 and kind not in ("equal", "disjoint")
-        drafts: Rows = {}
-        targets: Rows = {}
-        for d in range(depth):
-            for prefix in product(range(n), repeat=d):
+        kind, turn = KINDS[index % len(KINDS)], index // len(KINDS)
+        mixed = turn % 2 and kind not in ("equal", "disjoint")
+        shift = turn if kind != "equal" else 0
+        depths = [_depth(STRUCTURES[(index + more) % 3], length) for more in (0, shift)]
+        rows: tuple[Rows, Rows] = {}, {}
+        for depth in range(max(depths)):
+            for prefix in product(range(n), repeat=depth):
                 each = str(rng.choice(KINDS)) if mixed and prefix else kind
-                drafts[prefix], targets[prefix] = pair(rng, n, each)
-        yield Pair(drafts, targets, length)
+                both = pair(rng, n, each)
+                for side in (0, 1):
+                    if depth < depths[side]:
+                        rows[side][prefix] = both[side]
+        yield Pair(*rows, length)
+
+
+def _depth(structure: str, length: int) -> int:
+    return {"table": length, "markov": min(length, 2), "memoryless": 1}[structure]
 
 
 def capped_mass(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:

@@ -276,6 +276,7 @@ class NothingDrafted(BlockRule):
         yield Outcome((), self.target.number(1), self.target)
 
     def sample(self, rng):
+        del rng
         return next(self.outcomes())
 
 

@@ -56,10 +56,10 @@ def cases():
 def count(rule, tree, n):
     """How many pairs of models: fewer where the fractions of an irrational root grow long."""
     if rule == "k-sequential":
-        return {"2x2": 8 if n == 2 else 1, "3": 8, "2": 8}.get(tree, 2)
+        return {"2x2": 3 if n == 2 else 1, "3": 8, "2": 8}.get(tree, 1)
     if rule not in IID_RULES:
         return 8
-    return {"2x2": 8 if n == 2 else 2, "3": 8, "2": 8}.get(tree, 4)
+    return {"2x2": 8 if n == 2 else 1, "3": 8, "2": 8}.get(tree, 2)
 
 
 def is_the_targets_text(selection, tokens):

@@ -1,7 +1,6 @@
 """The picture of trees, and the numbers that the page on blocks prints."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import otspec
+from figures import block_trees
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
@@ -23,10 +23,6 @@ from otspec.rules import KSequential, PooledSelection, RecursiveRejection
 from otspec.traces import load_trace
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT))  # the figures book is no part of the installed package
-
-from figures import block_trees  # noqa: E402
-
 PAGE = (ROOT / "docs" / "blocks.md").read_text(encoding="utf-8")
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 

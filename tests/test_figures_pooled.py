@@ -1,7 +1,6 @@
 """The pictures of pooled selection, and the numbers that the pages print."""
 
 import re
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,11 +9,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import otspec
+from figures import pooled_barriers, pooled_gain
+from figures.writing import save
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT))  # the figures book is no part of the installed package
-
-from figures import pooled_barriers, pooled_gain  # noqa: E402
 
 GAIN = (ROOT / "docs" / "pooled_gain.md").read_text(encoding="utf-8")
 DERIVATION = (ROOT / "docs" / "pooled.md").read_text(encoding="utf-8")
@@ -134,7 +132,7 @@ def test_the_example_has_a_fair_share_of_barriers(example):
 
 def test_the_law_and_the_lifetimes_are_drawn(example):
     law, barriers = Figure().subplots(2)
-    pooled_barriers.draw(law, barriers, example)
+    pooled_barriers.draw([law, barriers], example)
     drawn = {line.get_label(): line for line in law.get_lines()}
     assert list(drawn["$B$, selected draft"].get_ydata()) == list(example.law)
     tops = [max(line.get_ydata()) for line in barriers.get_lines() if len(line.get_xdata()) == 2]
@@ -142,12 +140,10 @@ def test_the_law_and_the_lifetimes_are_drawn(example):
     assert [top for top in tops if top < 1 and top != float(example.uniform)] == finite
 
 
-@pytest.mark.parametrize("figure", [pooled_barriers, pooled_gain], ids=lambda book: book.__name__)
-def test_pictures_are_written_and_shown(figure, tmp_path, monkeypatch, gain):
-    if figure is pooled_gain:
-        monkeypatch.setattr(pooled_gain, "compute", lambda: gain)
-    name = f"{figure.__name__.rpartition('.')[2]}.png"
-    figure.save(str(tmp_path / name))
-    for folder in (tmp_path, ROOT / "docs" / "pictures"):
-        assert (folder / name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    assert f"](pictures/{name})" in GAIN + DERIVATION
+def test_pictures_are_written_and_shown(tmp_path, example, gain):
+    for item, data in ((pooled_barriers.ITEM, example), (pooled_gain.ITEM, gain)):
+        name = f"{item.name}.png"
+        save(item, data, tmp_path / name)
+        for folder in (tmp_path, ROOT / "docs" / "pictures"):
+            assert (folder / name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        assert f"](pictures/{name})" in GAIN + DERIVATION

@@ -126,7 +126,8 @@ def library_of(like: Array, *others: Array) -> Library:
     """
     xp = array_namespace(like, *others)
     info = xp.__array_namespace_info__().default_dtypes()
-    wide, place = xp.float64, None
+    wide: Any = xp.float64
+    place: Any = None
     if is_jax_namespace(xp):
         wide = info["real floating"]  # float32 unless 64 bits are switched on
     else:

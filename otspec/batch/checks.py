@@ -80,21 +80,31 @@ def as_problem(
         wanted = "at least one draft" if only_k is None else f"exactly k = {only_k}"
         raise ValueError(f"drafts has shape {drafts.shape}, k = {k}: this rule needs {wanted}")
     check_uniforms(library, uniforms, (*draft.shape[:-1], k + 1), draft)
-    xp = library.xp
+    valid = check_mask(library, mask, drafts, draft)
+    # What stands in a place that does not count may be anything, such as −1.
     ids = library.ids(drafts)
+    ids = library.xp.where(valid, ids, library.xp.zeros_like(ids))
+    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+
+
+def check_mask(library: Library, mask: Array | None, drafts: Array, draft: Array) -> Array:
+    """Return which drafts count: all, unless a mask says otherwise.
+
+    Raises
+    ------
+    ValueError
+        Naming the mask's dtype, shape or device.
+    """
+    xp = library.xp
     if mask is None:
-        return Problem(
-            library, draft, target, ids, library.widened(uniforms), xp.ones_like(ids, dtype=xp.bool)
-        )
+        return xp.ones_like(drafts, dtype=xp.bool)
     if mask.dtype != xp.bool or mask.shape != drafts.shape:
         raise ValueError(
             f"mask is {mask.dtype} of shape {mask.shape}: it must be boolean of the shape of "
             f"drafts, {drafts.shape}; True where a draft counts"
         )
     check_device("mask", mask, draft)
-    # What stands in a place that does not count may be anything, such as −1.
-    ids = xp.where(mask, ids, xp.zeros_like(ids))
-    return Problem(library, draft, target, ids, library.widened(uniforms), mask)
+    return mask
 
 
 def as_pair(draft: Array, target: Array) -> Library:

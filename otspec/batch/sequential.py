@@ -189,10 +189,17 @@ class InTurn:
         self._mass = total_of(library, draft, target, the_target)
         self._left = block_sums(library, draft, draft, the_draft)[0] if distinct else None
 
-    def reject(self, tokens: Array, valid: Array, *, last: bool) -> None:
-        """Go on to the state after the rejection of the last of the tokens, where it counts."""
+    def reject(
+        self, tokens: Array | None = None, valid: Array | None = None, *, last: bool
+    ) -> None:
+        """Go on to the state after the last of the tokens was rejected, where it counts.
+
+        The tokens, (..., i), are needed only if they are distinct.
+        """
         library, xp = self.library, self.library.xp
-        added = xp.where(valid, self.rejected * self.share, xp.zeros_like(self.scale))
+        added = self.rejected * self.share
+        if valid is not None:
+            added = xp.where(valid, added, xp.zeros_like(added))
         self.scale = library.rounded(self.scale + added)
         weight = excess(library, self.scale)
         if last:
@@ -201,9 +208,9 @@ class InTurn:
             return
         kept = overlaps(library, self.draft, self.target, self.scale[..., None])[..., 0]
         self.rejected = xp.clip(self._mass - kept, min=0.0)
-        if self._left is not None:
+        if self._left is not None and tokens is not None:
             less = without(library, self.draft, self.draft, the_draft, self._left, tokens)
-            self._left = xp.where(valid[..., None], less, self._left)
+            self._left = less if valid is None else xp.where(valid[..., None], less, self._left)
             left = xp.sum(self._left, axis=-1)
             self.share = library.quotient(xp.ones_like(left), left)
 

@@ -110,6 +110,8 @@ class HubShares:
         What the hub takes of that.
     rest : array
         What the hub still lacks.
+    served : array
+        What the tokens off the hub take.
     """
 
     first: Array
@@ -117,6 +119,7 @@ class HubShares:
     first_taken: Array
     last_taken: Array
     rest: Array
+    served: Array
 
 
 def find_hub(library: Library, draft: Array) -> Hubs:
@@ -156,7 +159,8 @@ def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubS
     wanted = wanted[..., 0]
     first_taken = xp.minimum(first, wanted)
     last_taken = xp.minimum(last, wanted - first_taken)
-    return HubShares(first, last, first_taken, last_taken, wanted - first_taken - last_taken)
+    rest = wanted - first_taken - last_taken
+    return HubShares(first, last, first_taken, last_taken, rest, served[..., 1])
 
 
 def _draw_rest(problem: Problem, hub: Hubs, shares: HubShares) -> Array:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which colour-blind readers can tell apart; one rule, one look.
 _COLOURS = ("#0072B2", "#D55E00", "#999999", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#332288")
 _MARKERS = ("s", "^", "v", "o", "D", "P", "h", "p")
+LOOKS = {
+    rule.title: (colour, marker)
+    for rule, colour, marker in zip(ALL_RULES, _COLOURS, _MARKERS, strict=True)
+}
+"""The colour and the marker of each rule, by its title."""
 _RING_SIZES = {"without-replacement": 9, "hub": 12, "top-plus-one": 15}
 Lines = dict[tuple[str, str], dict[int, float]]
 """(rule, drafts) -> k -> acceptance."""
@@ -88,12 +93,13 @@ def look_of(rule: str, drafts: str) -> dict[str, Any]:
         if drafts == "iid":
             return look | {"markersize": 6}
         return look | {"markersize": _RING_SIZES[drafts], "markerfacecolor": "none"}
-    index = next(i for i, known in enumerate(ALL_RULES) if known.title == rule)
-    look = {"color": _COLOURS[index], "marker": _MARKERS[index], "linewidth": 1.4}
-    if issubclass(ALL_RULES[index], BarrierRule):  # optimal for their drafts
+    colour, marker = LOOKS[rule]
+    known = next(known for known in ALL_RULES if known.title == rule)
+    look = {"color": colour, "marker": marker, "linewidth": 1.4}
+    if issubclass(known, BarrierRule):  # optimal for their drafts
         broad = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 1.8}
         return look | broad | {"linewidth": 5.0, "zorder": 1.5}
-    if ALL_RULES[index].only_k == 1:
+    if known.only_k == 1:
         return look | {"markersize": 11, "markerfacecolor": "none"}
     return look | {"markersize": 5}
 

@@ -1,0 +1,36 @@
+"""One colour and one marker for each rule, the same in every picture of the book."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from otspec.blocks import BLOCK_RULES
+from otspec.rules import ImportanceSampling
+from otspec.traces.chart import LOOKS
+from otspec.traces.comparison import OPTIMUM
+
+_BLOCKS = dict(
+    zip((rule.title for rule in BLOCK_RULES), ("#0072B2", "#009E73", "#D55E00"), strict=True)
+)
+_OTHERS: dict[str, tuple[str, str]] = {
+    OPTIMUM: ("#000000", "o"),
+    ImportanceSampling.title: ("#882255", "X"),
+    **{
+        title: (colour, marker)
+        for (title, colour), marker in zip(_BLOCKS.items(), "svo", strict=True)
+    },
+}
+
+
+def look(rule: str, **more: Any) -> dict[str, Any]:
+    """Return the keywords with which a line of a rule is plotted.
+
+    Parameters
+    ----------
+    rule : str
+        Its title; "optimum" for the optimum.
+    more
+        Keywords of this picture, such as a line style for another draft law.
+    """
+    colour, marker = {**LOOKS, **_OTHERS}[rule]
+    return {"color": colour, "marker": marker} | more

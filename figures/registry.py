@@ -1,0 +1,28 @@
+"""All items of the book, in the order of the papers and then our own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from figures.contract import Item
+
+NAMES = (
+    "spectr_fig4",
+    "pooled_barriers",
+    "pooled_gain",
+    "block_trees",
+)
+
+
+def item(name: str) -> Item:
+    """Return an item by name.
+
+    Raises
+    ------
+    ValueError
+        No item of that name.
+    """
+    if name not in NAMES:
+        raise ValueError(f"there is no item {name!r}: see python -m figures --list")
+    found: Item = import_module(f"figures.{name}").ITEM
+    return found

@@ -1,0 +1,136 @@
+"""Drafters: token ids from uniform numbers, with the laws that the rules verify."""
+
+from __future__ import annotations
+
+from otspec.batch.arrays import Array, Library, library_of
+from otspec.batch.checks import check_probabilities, check_uniforms
+from otspec.batch.draws import draw, locate, without
+from otspec.batch.passes import block_sums, the_draft
+from otspec.batch.spechub import find_hub
+
+
+def sample_iid(draft: Array, uniforms: Array, /) -> Array:
+    """Draw independent drafts.
+
+    Law: :class:`otspec.IID`. A token of probability 0 is never drawn.
+
+    Parameters
+    ----------
+    draft : array, shape (..., V)
+        As for :func:`otspec.batch.maximal_coupling`. Draws are from the rows scaled to sum 1.
+    uniforms : array, shape (..., k)
+        Independent and uniform on [0, 1), float32 or float64: one for each draft.
+
+    Returns
+    -------
+    array of token ids, shape (..., k)
+
+    Raises
+    ------
+    ValueError
+        Shapes, dtypes or devices that do not fit.
+
+    Notes
+    -----
+    Precision: see :mod:`otspec.batch`. Cost: one sum.
+    """
+    library = _checked(draft, uniforms)
+    (blocks,) = block_sums(library, draft, draft, the_draft)
+    drawn = [
+        draw(library, draft, draft, the_draft, blocks, uniforms[..., i])
+        for i in range(uniforms.shape[-1])
+    ]
+    return library.xp.stack(drawn, axis=-1)
+
+
+def sample_without_replacement(draft: Array, uniforms: Array, /) -> Array:
+    """Draw distinct drafts one after another, each from the draft renormalised off the earlier.
+
+    Law: :class:`otspec.WithoutReplacement`, the law of Gumbel top-k as well; here from k uniform
+    numbers instead of one per token.
+
+    Parameters
+    ----------
+    draft : array, shape (..., V)
+        With at least k tokens of positive probability; otherwise the last drafts repeat or have
+        probability 0, and should be masked.
+    uniforms : array, shape (..., k)
+
+    Returns
+    -------
+    array of token ids, shape (..., k)
+        In the order of drawing.
+
+    Raises
+    ------
+    ValueError
+        Shapes, dtypes or devices that do not fit; more drafts than tokens.
+
+    Notes
+    -----
+    Precision: see :mod:`otspec.batch`. Cost: one sum.
+    """
+    library = _checked(draft, uniforms)
+    k = uniforms.shape[-1]
+    if k > draft.shape[-1]:
+        raise ValueError(
+            f"uniforms has shape {uniforms.shape}: there are only {draft.shape[-1]} tokens to draw"
+        )
+    (blocks,) = block_sums(library, draft, draft, the_draft)
+    drawn: list[Array] = []
+    excluded = None
+    for i in range(k):
+        drawn.append(draw(library, draft, draft, the_draft, blocks, uniforms[..., i], excluded))
+        excluded = library.xp.stack(drawn, axis=-1)
+        blocks = without(library, draft, draft, the_draft, blocks, excluded)
+    return excluded
+
+
+def sample_spechub(draft: Array, uniforms: Array, /) -> Array:
+    """Draw SpecHub's two drafts: one of them is the likeliest token a, the hub.
+
+    Law: :class:`otspec.Hub`: (x, a) with probability p(x), (a, x) with p(a) p(x) / (1 − p(a)).
+
+    Parameters
+    ----------
+    draft : array, shape (..., V)
+    uniforms : array, shape (..., 2)
+        For the order, and for the token off the hub.
+
+    Returns
+    -------
+    array of token ids, shape (..., 2)
+        Both are the hub where it has all the mass.
+
+    Raises
+    ------
+    ValueError
+        Shapes, dtypes or devices that do not fit; other than two uniform numbers.
+
+    Notes
+    -----
+    Precision: see :mod:`otspec.batch`. Cost: a maximum and a sum.
+    """
+    library = _checked(draft, uniforms)
+    if uniforms.shape[-1] != 2:
+        raise ValueError(f"uniforms has shape {uniforms.shape}: two are needed per row")
+    xp = library.xp
+    hub = find_hub(library, draft)
+    at_hub = hub.token[..., None]
+    other = draw(library, draft, draft, the_draft, hub.blocks, uniforms[..., 1], at_hub)
+    other = xp.where(hub.others > 0, other, hub.token)
+    order = xp.stack([hub.others, hub.mass], axis=-1)
+    hub_first, _ = locate(library, order, library.widened(uniforms[..., 0]))
+    last = xp.stack([other, hub.token], axis=-1)
+    first = xp.stack([hub.token, other], axis=-1)
+    return xp.where((hub_first == 1)[..., None], first, last)
+
+
+def _checked(draft: Array, uniforms: Array) -> Library:
+    library = library_of(draft, uniforms)
+    check_probabilities(library, "draft", draft)
+    k = uniforms.shape[-1] if uniforms.ndim else 0
+    if k == 0:
+        raise ValueError(f"uniforms has shape {uniforms.shape}: it must be (..., k), k at least 1")
+    check_uniforms(library, uniforms, (*draft.shape[:-1], k), draft)
+    return library

@@ -1,0 +1,133 @@
+"""Rules for one token side by side on trees, on models and on logged blocks."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from drafted_trees import RULES, models, models_for, optimal, takes
+
+from otspec.blocks import (
+    TREE_RULES,
+    DraftSelection,
+    LoggedBlock,
+    as_branching,
+    compare_trees,
+    compare_trees_on_blocks,
+    memoryless,
+)
+from otspec.datasets import load_smollm2
+from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
+
+HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
+TREES = ["2", "2x2", "2x1", (1, 2)]
+
+
+def rows_of(tree):
+    """The rules that can verify a tree, in the order of tables."""
+    widths = set(as_branching(tree))
+    return [rule for rule in TREE_RULES if rule.only_k is None or widths == {rule.only_k}]
+
+
+def test_trees_on_models_are_draft_selection_by_every_rule():
+    for draft, target in models(210, 4, 3, 2, support=2):
+        found = compare_trees(draft, target, TREES)
+        expected = [
+            ("x".join(map(str, as_branching(tree))), rule.title,
+             DraftSelection(draft, target, tree, rule).expected())
+            for tree in TREES
+            for rule in rows_of(tree)
+        ]  # fmt: skip
+        assert [(row.tree, row.rule, row.expected) for row in found] == expected
+        assert {row.error for row in found} == {0}
+        assert all(row.efficiency == row.expected + 1 for row in found)
+    assert compare_trees(draft, target, []) == []
+    with pytest.raises(ValueError, match="write the children by depth"):
+        compare_trees(draft, target, ["2*2"])
+
+
+def test_another_tree_of_the_same_rule_is_as_if_made_anew():
+    for merge in (True, False):
+        for draft, target in models(211, 4, 2, 3):
+            start = DraftSelection(draft, target, "1", RecursiveRejection, merge)
+            for tree in ("2x2", "4", "1x2x2", "2x1x2", "2x2"):
+                found = start.with_branching(tree)
+                alone = DraftSelection(draft, target, tree, RecursiveRejection, merge)
+                assert (found.branching, found.merge) == (alone.branching, merge)
+                assert found.expected() == alone.expected()
+                heads = [(outcome.accepted, outcome.mass) for outcome in found.outcomes()]
+                assert heads == [(outcome.accepted, outcome.mass) for outcome in alone.outcomes()]
+
+
+@pytest.mark.parametrize("tree", ["2", "2x1", "2x2", "1x2x1"])
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in ("coupling", "optimal")])
+def test_what_logged_blocks_say_of_a_tree_is_right_on_average(rule, tree):
+    if not takes(rule, tree):
+        tree = "2x2x2"
+    length, made = len(as_branching(tree)), RULES[rule][0]
+    if rule == "k-sequential" and length == 3:
+        tree, length = "1x2", 2
+    for draft, target in models(212, 4, 2, length, support=2):
+        mean = sum(
+            mass * logged(draft, target, text).expected_of_tree(tree, made)
+            for text, mass in draft.texts(length)
+        )
+        assert mean == DraftSelection(draft, target, tree, made, merge=False).expected()
+        assert type(mean) is Fraction
+
+
+def logged(draft, target, text):
+    heads = [text[:depth] for depth in range(len(text))]
+    return LoggedBlock([draft(head) for head in heads], [target(head) for head in heads], text)
+
+
+def test_a_plan_serves_logged_blocks_too():
+    draft, target = next(models_for("optimal", 213, 1, 3, 2))
+    mean = sum(
+        mass * logged(draft, target, text).expected_of_tree("2x2", optimal)
+        for text, mass in draft.texts(2)
+    )
+    assert mean == DraftSelection(draft, target, "2x2", optimal, merge=False).expected()
+
+
+def test_logged_blocks_by_hand():
+    """Two draws of halves for (1/4, 3/4): accepted (1/4, 5/8) of them, or all by SpecHub."""
+    pair = memoryless(HALVES), memoryless(QUARTERS)
+    first, second = (logged(*pair, text) for text in ((0, 0), (1, 0)))
+    assert first.expected_of_tree("2", RecursiveRejection) == Fraction(7, 8)
+    assert first.expected_of_tree("2x1", RecursiveRejection) == Fraction(7, 8) * 1 + Fraction(3, 8)
+    assert second.expected_of_tree("2x1", RecursiveRejection) == Fraction(7, 8) + Fraction(15, 16)
+    assert first.expected_of_tree("2x2", SpecHub) == 1 + Fraction(1, 2)
+    assert second.expected_of_tree("2x2", SpecHub) == 1 + Fraction(3, 2)
+    rows = compare_trees_on_blocks([first, second], ["2x1"])
+    assert rows[0].rule == RecursiveRejection.title
+    assert rows[0].expected == (20 / 16 + 29 / 16) / 2
+    assert rows[0].error == pytest.approx(9 / 32)
+    alone = compare_trees_on_blocks([first], ["2x1"])
+    assert all(math.isnan(row.error) for row in alone)
+
+
+def test_the_bundled_trace():
+    blocks = list(load_smollm2().blocks())
+    found = compare_trees_on_blocks(blocks, ["2x2", "4x1"])
+    # Distinct drafts have no formula for more than two of them.
+    expected = [("2x2", rule.title) for rule in TREE_RULES]
+    expected += [("4x1", rule.title) for rule in TREE_RULES[:3]]
+    assert [(row.tree, row.rule) for row in found] == expected
+    for row, rule in zip(found, [*TREE_RULES, *TREE_RULES[:3]], strict=True):
+        values = [block.expected_of_tree(row.tree, rule) for block in blocks]
+        assert row.expected == pytest.approx(np.mean(values), rel=1e-12)
+        assert row.error == pytest.approx(abs(values[0] - values[1]) / 2, rel=1e-12)
+        assert row.expected > 0
+
+
+def test_what_logged_blocks_do_not_hold_is_refused():
+    block = logged(memoryless(HALVES), memoryless(QUARTERS), (0, 1))
+    with pytest.raises(ValueError, match="length is 3, but the block has 2 tokens"):
+        block.expected_of_tree("2x1x1", RecursiveRejection)
+    with pytest.raises(ValueError, match="blocks is empty"):
+        compare_trees_on_blocks([], ["2x1"])
+    with pytest.raises(ValueError, match="too few for 3 distinct drafts"):
+        block.expected_of_tree("3", RecursiveRejectionWithoutReplacement)
