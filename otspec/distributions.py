@@ -112,7 +112,7 @@ def as_pair(
 
 
 def as_k(k: Any, name: str = "k") -> int:
-    """Check a number of drafts.
+    """Check a number of drafts, or another number of things under another name.
 
     Raises
     ------
@@ -124,16 +124,17 @@ def as_k(k: Any, name: str = "k") -> int:
     >>> as_k(4)
     4
     """
+    wanted = "the number of drafts" if name == "k" else "a positive integer"
     if isinstance(k, (bool, np.bool_)):
-        raise ValueError(f"{name} must be an integer, got {k!r}: pass the number of drafts")
+        raise ValueError(f"{name} must be an integer, got {k!r}: pass {wanted}")
     try:
         number = operator.index(k)
     except TypeError:
         raise ValueError(
-            f"{name} must be an integer, got {k!r}: pass the number of drafts, such as {name}=2"
+            f"{name} must be an integer, got {k!r}: pass {wanted}, such as {name}=2"
         ) from None
     if number < 1:
-        raise ValueError(f"{name} must be at least 1, got {number}: at least one draft is needed")
+        raise ValueError(f"{name} must be at least 1, got {number}: pass {wanted}")
     return number
 
 

@@ -2,7 +2,7 @@
 
 With everything else fixed, the output is constant on the cells of a grid in the unit cube. The
 cuts of the grid are found by bisection of the function itself, and every cell is checked to be one
-(at its middle, near two corners and at random points), so that a cut that was missed is found.
+(at its middle, near its corners and at random points), so that a cut that was missed is found.
 """
 
 from __future__ import annotations
@@ -11,26 +11,32 @@ import itertools
 
 import numpy as np
 
-_SAMPLES = 12
+_SAMPLES = 4
+_PLACES = 100
+_INNER = 4
 _ROWS = 20_000
 NARROW = 1e-9
 """Cells below this width in some direction are not checked: they weigh less than rounding."""
 
 
-def law_of(outcome, dimensions, size, seed=0):
+def law_of(outcome, dimensions, size, known=(), seed=0):
     """Return the probability of each outcome 0..size − 1 when the uniforms are uniform.
 
     Parameters
     ----------
     outcome : callable
         (rows, dimensions) of float64 in [0, 1) -> (rows,) of int.
+    known : sequence of (axis, place)
+        Cuts that are too close to others to be found by looking around.
     """
     rng = np.random.default_rng(seed)
     cuts = [np.array([0.0, 1.0]) for _ in range(dimensions)]
+    for axis, place in known:
+        cuts[axis] = np.unique(np.append(cuts[axis], np.clip(place, 0, 1)))
     ends = np.array(list(itertools.product([1e-12, 1 - 1e-12], repeat=dimensions)))
     anchors = np.concatenate([rng.random((_SAMPLES, dimensions)), ends[:16]])
     # Lines along each axis through the anchors, looked at in many places.
-    places = (np.arange(400) + rng.random(400)) / 400
+    places = (np.arange(_PLACES) + rng.random(_PLACES)) / _PLACES
     for axis in range(dimensions):
         lines = np.repeat(anchors, len(places) - 1, axis=0)
         low, high = lines.copy(), lines.copy()
@@ -42,7 +48,9 @@ def law_of(outcome, dimensions, size, seed=0):
         middle = _evaluated(outcome, (low + high) / 2)
         wide = (high - low).min(axis=1) > NARROW
         found = False
-        for share in (1e-4, 1 - 1e-4, rng.random((len(low), dimensions))):
+        corners = itertools.product([1e-3, 1 - 1e-3], repeat=dimensions)
+        inner = rng.random((_INNER, len(low), dimensions))
+        for share in [*map(np.array, corners), *inner]:
             point = low + share * (high - low)
             differs = wide & (_evaluated(outcome, point) != middle)
             if differs.any():
@@ -87,7 +95,7 @@ def _evaluated(outcome, uniforms):
     return np.concatenate(parts) if parts else np.empty(0, dtype=int)
 
 
-def joint_kernel_of(rule, draft, target, x, **options):
+def joint_kernel_of(rule, draft, target, x, *, known=(), **options):
     """Return the joint law of the accepted draft (last row: none) and the token, (k + 1, n)."""
     draft, target = np.asarray(draft, dtype=float), np.asarray(target, dtype=float)
     n, k = len(draft), len(x)
@@ -103,4 +111,4 @@ def joint_kernel_of(rule, draft, target, x, **options):
         )
         return np.where(result.index < 0, k, result.index) * n + result.token
 
-    return law_of(outcome, k + 1, (k + 1) * n).reshape(k + 1, n)
+    return law_of(outcome, k + 1, (k + 1) * n, known).reshape(k + 1, n)

@@ -132,7 +132,7 @@ def test_of_single_tokens_it_is_the_optimum_of_one_step():
 
 
 def test_float_solvers_find_the_same():
-    for draft, target in models(186, 6, 2, 2):
+    for draft, target in models(186, 3, 2, 2):
         exact = DraftSelection(draft, target, "2x1", RecursiveRejection)
         rounded = DraftSelection(as_floats(draft), as_floats(target), "2x1", RecursiveRejection)
         for solver in ("highs", "cvxpy"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -175,12 +176,13 @@ def test_a_text_is_decoded_with_trees():
         check_frequencies(counts, dict(target.texts(3)))
 
 
-def test_a_rule_that_needs_two_drafts_cannot_verify_one_distinct_token():
-    certain, target = memoryless(["1", "0"]), memoryless(HALVES)
-    assert DraftSelection(certain, target, "2", RecursiveRejectionWithoutReplacement).depth == 1
-    selection = DraftSelection(certain, target, "2", PooledSelectionWithoutReplacement)
-    with pytest.raises(ValueError, match="k is 1, but PooledSelectionWithoutReplacement"):
-        selection.expected()
+@pytest.mark.parametrize(
+    "rule", [RecursiveRejectionWithoutReplacement, PooledSelectionWithoutReplacement]
+)
+def test_of_one_certain_token_there_is_one_distinct_draft(rule):
+    selection = DraftSelection(memoryless(["1", "0"]), memoryless(HALVES), "2", rule)
+    assert selection.expected() == Fraction(1, 2)
+    assert selection.draw(np.random.default_rng(0)).tokens == (0,)
 
 
 @pytest.mark.parametrize(

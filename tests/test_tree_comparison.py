@@ -19,7 +19,12 @@ from otspec.blocks import (
     memoryless,
 )
 from otspec.datasets import load_smollm2
-from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
+from otspec.rules import (
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+)
 
 HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
 TREES = ["2", "2x2", "2x1", (1, 2)]
@@ -129,5 +134,13 @@ def test_what_logged_blocks_do_not_hold_is_refused():
         block.expected_of_tree("2x1x1", RecursiveRejection)
     with pytest.raises(ValueError, match="blocks is empty"):
         compare_trees_on_blocks([], ["2x1"])
-    with pytest.raises(ValueError, match="too few for 3 distinct drafts"):
-        block.expected_of_tree("3", RecursiveRejectionWithoutReplacement)
+
+
+def test_there_are_no_more_distinct_children_than_tokens():
+    for rule in (RecursiveRejectionWithoutReplacement, PooledSelectionWithoutReplacement):
+        block = logged(memoryless(HALVES), memoryless(QUARTERS), (0, 1))
+        assert block.expected_of_tree("3", rule) == 1
+        certain = logged(memoryless(["1", "0"]), memoryless(HALVES), (0, 0))
+        assert certain.expected_of_tree("2", rule) == Fraction(1, 2)
+    kept = compare_trees(memoryless(["1", "0"]), memoryless(HALVES), ["2x2"])
+    assert {row.expected for row in kept} == {Fraction(3, 4)}

@@ -90,7 +90,7 @@ def audit_blocks(
     Raises
     ------
     ValueError
-        Sizes that are too large to enumerate.
+        Fewer than one token, or sizes that are too large to enumerate.
 
     Examples
     --------

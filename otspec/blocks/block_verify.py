@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from otspec.arithmetic import Array, positive_part
+import numpy as np
+
+from otspec.arithmetic import Array, is_exact, positive_part
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule, last_kept
 from otspec.distributions import Distribution, normalised
 from otspec.rules.contract import acceptance_chance
+
+LARGEST = 1e300
+"""Where ratios of floats end: infinity times 0 is no number. Such texts are never drafted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +44,7 @@ class BlockVerify(SingleDraftRule):
     @staticmethod
     def step(mass: Any, ratio: Any, drafted: Array, wanted: Array) -> tuple[Array, Array]:
         """Go on by one token in the formula of E[τ]."""
-        return mass * drafted, ratio * wanted / drafted
+        return mass * drafted, longer_ratio(ratio, wanted, drafted)
 
     def _kept(self, block: Prefix) -> Array:
         ratio: Any = self.target.number(1)
@@ -48,7 +53,7 @@ class BlockVerify(SingleDraftRule):
             head = block[:depth]
             gain = ratio * self.target(head) - self.draft(head)
             chances.append(acceptance_chance(positive_part(gain).sum(), positive_part(-gain).sum()))
-            ratio = ratio * wanted / drafted
+            ratio = longer_ratio(ratio, wanted, drafted)
         return last_kept([*chances, min(ratio, ratio * 0 + 1)], like=self.target(()))
 
     def _corrected(self, head: Prefix) -> Model:
@@ -103,5 +108,14 @@ class ChainedResiduals(Model):
             head, token = text[:-1], text[-1]
             before, drafted = self._ratio(head), self._draft(head)[token]
             never = before is None or not drafted > 0
-            self._ratios[text] = None if never else before * self._target(head)[token] / drafted
+            wanted = self._target(head)[token]
+            self._ratios[text] = None if never else longer_ratio(before, wanted, drafted)
         return self._ratios[text]
+
+
+def longer_ratio(ratio: Any, wanted: Any, drafted: Any) -> Any:
+    """Return M_b/M_s of a text from that of the text without its last token."""
+    if is_exact(np.asarray(wanted)):
+        return ratio * wanted / drafted
+    with np.errstate(over="ignore"):
+        return np.minimum(ratio * wanted / drafted, LARGEST)

@@ -73,7 +73,19 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     dict
         From each text of positive probability to its probability. It is the law of the target's
         texts if the rule is lossless, whatever the number of blocks.
+
+    Raises
+    ------
+    ValueError
+        Fewer than one token.
     """
+    law = _decoded(rule, as_k(tokens, "tokens"))
+    return {text: rule.target.number(mass) for text, mass in sorted(law.items())}
+
+
+def _decoded(rule: BlockRule, tokens: int) -> dict[Prefix, Any]:
+    if tokens == 0:
+        return {(): 1}
     law: dict[Prefix, Any] = {}
     for outcome in rule.outcomes():
         head = outcome.accepted[:tokens]
@@ -84,12 +96,11 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
             if not chance > 0:
                 continue
             text, mass = (*head, token), outcome.mass * chance
-            left = tokens - len(text)
-            rest = decoded_law(_continued(rule, outcome, token), left) if left else {(): 1}
+            rest = _decoded(_continued(rule, outcome, token), tokens - len(text))
             for more, share in rest.items():
                 whole = text + more
                 law[whole] = law.get(whole, 0) + mass * share
-    return {text: rule.target.number(mass) for text, mass in sorted(law.items())}
+    return law
 
 
 def decoded_after(rule: BlockRule, blocks: int) -> Number:

@@ -14,7 +14,7 @@ from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.models import Prefix
 from otspec.blocks.single import OneCorrectedToken
 from otspec.blocks.token_steps import TokenSteps
-from otspec.blocks.trees import TokenRule, TokenTree, as_branching
+from otspec.blocks.trees import TokenRule, TokenTree, as_branching, most_drafts
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
 
@@ -157,7 +157,8 @@ class DraftSelection(BlockRule):
 
     def _drafts(self, prefix: Prefix, nodes: int = 1) -> int:
         """Return how many children so many nodes have."""
-        return nodes * self._steps.most(prefix, self.branching[len(prefix)])
+        width = self.branching[len(prefix)]
+        return nodes * most_drafts(self.rule, self.draft(prefix), width)
 
     def _law(self, prefix: Prefix) -> DraftLaw:
         """Return the law of the children of one node."""

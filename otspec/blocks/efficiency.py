@@ -82,17 +82,26 @@ def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:
     length : int
         The depth of the trees.
 
+    Raises
+    ------
+    ValueError
+        Numbers that are not positive integers.
+
     Examples
     --------
     >>> list(configurations(4, 2))
     [(1, 4), (2, 2), (4, 1)]
     """
+    yield from _factored(as_k(budget, "budget"), as_k(length, "length"))
+
+
+def _factored(budget: int, length: int) -> Iterator[tuple[int, ...]]:
     if length == 1:
         yield (budget,)
         return
     for width in range(1, budget + 1):
         if budget % width == 0:
-            yield from ((width, *rest) for rest in configurations(budget // width, length - 1))
+            yield from ((width, *rest) for rest in _factored(budget // width, length - 1))
 
 
 def sweep(
@@ -144,8 +153,7 @@ def sweep(
     >>> [(c.name, str(c.efficiency)) for c in sweep(draft, target, 2, 2, RecursiveRejection)]
     [('2x1', '165/64'), ('1x2', '77/32')]
     """
-    as_k(budget, "budget")
-    as_k(length, "length")
+    length = as_k(length, "length")
     found = []
     start = DraftSelection(draft, target, (1,) * length, rule, merge)
     for branching in reversed(list(configurations(budget, length))):

@@ -13,7 +13,11 @@ from otspec.files import read_file
 
 
 def load_model(
-    path: str | PathLike[str], name: str = "model", *, exact: bool = False
+    path: str | PathLike[str],
+    name: str = "model",
+    *,
+    exact: bool = False,
+    normalize: bool = False,
 ) -> TableModel:
     """Read a table of distributions by the last tokens.
 
@@ -21,12 +25,15 @@ def load_model(
     ----------
     path : path
         A .json file: one object, from prefixes such as ``""``, ``"0"`` and ``"0 1"`` to lists of
-        numbers. See :class:`TableModel` for what they mean.
+        numbers. See :class:`TableModel` for what they mean. A file that is one list of numbers is
+        a memoryless model.
     name : str
         What error messages call the model.
     exact : bool
         Read decimals as the fractions that they write. Fractions such as ``"3/10"`` are always
         read exactly, and then all numbers of the file.
+    normalize : bool
+        Scale every row to sum 1.
 
     Raises
     ------
@@ -43,10 +50,12 @@ def load_model(
         for key, row in content.items():
             if not isinstance(row, list) or any(isinstance(cell, list) for cell in row):
                 raise ValueError(f"the row of {key!r} is not one list of numbers")
-            rows[_prefix(key)] = in_arithmetic(row, f"{name}[{key}]", exact)
+            rows[_prefix(key)] = in_arithmetic(
+                row, f"{name}[{key}]" if key.strip() else name, exact
+            )
         if len(rows) < len(content):
             raise ValueError("two keys mean the same prefix: write one blank between tokens")
-        return TableModel(rows, name)
+        return TableModel(rows, name, normalize=normalize)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

@@ -12,8 +12,8 @@ from otspec.arithmetic import Array, Number, as_number, is_exact
 from otspec.blocks.levels import kept_mass
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule
-from otspec.blocks.trees import TokenRule, as_branching
-from otspec.distributions import Distribution, as_k, as_pair
+from otspec.blocks.trees import TokenRule, as_branching, made_rule
+from otspec.distributions import Distribution, as_k, as_pair, check_alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,7 @@ class LoggedBlock:
     Raises
     ------
     ValueError
-        Rows that are no distributions or unlike each other, too few of them, or a token that the
-        draft model never drafts there.
+        Rows that are no distributions or unlike each other, or too few of them.
     """
 
     draft: Sequence[Distribution]
@@ -52,6 +51,8 @@ class LoggedBlock:
                 "block of L tokens, at least one, needs L rows or L + 1"
             )
         pairs = [as_pair(*rows) for rows in zip(self.draft, self.target, strict=True)]
+        for i, (draft, _) in enumerate(pairs):
+            check_alike("draft[0]", pairs[0][0], f"draft[{i}]", draft)
         object.__setattr__(self, "tokens", tokens)
         for name, rows in zip(("draft", "target"), zip(*pairs, strict=True), strict=True):
             object.__setattr__(self, name, rows)
@@ -152,7 +153,7 @@ class LoggedBlock:
         weight: Any = 1
         rows = zip(self.tokens, self.draft, self.target, widths, strict=False)
         for depth, (token, draft, target, k) in enumerate(rows, start=1):
-            made = rule(draft, target, k)
+            made = made_rule(rule, draft, target, k)
             total += weight * made.acceptance()
             if depth == len(widths) or weight == 0:
                 break

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number
+from otspec.arithmetic import Array, Number, as_numbers
 from otspec.blocks.models import Prefix
 from otspec.blocks.tables import TableModel
 from otspec.distributions import as_k
@@ -49,7 +49,7 @@ def random_pair(
     >>> abs(draft((2,)) - target((2,))).sum() / 2
     Fraction(1, 4)
     """
-    distance = divergence if isinstance(divergence, float) else Fraction(divergence)
+    distance = as_numbers([divergence], "divergence")[0]
     if as_k(n, "n") < 2:
         raise ValueError("n is 1: with one token a draft and a target cannot differ; use 2 or more")
     if not 0 <= distance <= 1:

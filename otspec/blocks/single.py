@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -152,7 +153,7 @@ class SingleDraftRule(BlockRule):
         return Outcome(head, self.target.number(1), self.following(head))
 
     def _checked(self, block: Sequence[int]) -> Prefix:
-        drafted = tuple(int(token) for token in block)
+        drafted = tuple(operator.index(token) for token in block)
         if len(drafted) != self.length:
             raise ValueError(f"block has {len(drafted)} tokens, but the length is {self.length}")
         for depth, token in enumerate(drafted):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class TableModel(Model):
         tuple must be among them.
     name : str
         What error messages call the model.
+    normalize : bool
+        Scale every row to sum 1.
 
     Raises
     ------
@@ -42,13 +45,22 @@ class TableModel(Model):
     Fraction(1, 12)
     """
 
-    def __init__(self, rows: Mapping[Prefix, Any], name: str = "model") -> None:
+    def __init__(
+        self, rows: Mapping[Prefix, Any], name: str = "model", *, normalize: bool = False
+    ) -> None:
         if () not in rows:
             raise ValueError(
                 f"{name} has no row for the empty prefix: add the distribution of the first token"
             )
+        for prefix in rows:
+            if not isinstance(prefix, tuple) or not all(isinstance(t, Integral) for t in prefix):
+                raise ValueError(
+                    f"{name} has a row for {prefix!r}: a prefix is a tuple of token ids, (0,) "
+                    "for the row after token 0"
+                )
         self._rows = {
-            prefix: as_distribution(row, _row(name, prefix)) for prefix, row in rows.items()
+            prefix: as_distribution(row, _row(name, prefix), normalize=normalize)
+            for prefix, row in rows.items()
         }
         first = self._rows[()]
         self.n, self.exact = len(first), is_exact(first)
@@ -124,7 +136,7 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
     Fraction(3, 8)
     """
     rows = as_numbers(transition, "transition")
-    n, order = rows.shape[-1], rows.ndim - 1
+    n, order = rows.shape[-1] if rows.ndim else 0, rows.ndim - 1
     if order < 1 or set(rows.shape) != {n}:
         raise ValueError(
             f"transition has shape {rows.shape}: a chain of order m over n tokens needs n in all "
@@ -156,4 +168,4 @@ def _start(rows: Array, depth: int) -> Array:
 
 
 def _row(name: str, prefix: Prefix) -> str:
-    return f"{name}[{' '.join(map(str, prefix))}]"
+    return f"{name}[{' '.join(map(str, prefix))}]" if prefix else name

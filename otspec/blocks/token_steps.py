@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.models import Model, Prefix
-from otspec.blocks.trees import TokenRule
+from otspec.blocks.trees import TokenRule, made_rule
 from otspec.drafts import IID
 from otspec.estimate import Estimate
 from otspec.rules.contract import Rule
@@ -51,17 +51,11 @@ class TokenSteps:
 
     def made(self, prefix: Prefix, k: int) -> Rule:
         """Return the rule for k drafts after a prefix."""
-        return self.rule(self.draft(prefix), self.target(prefix), k)
+        return made_rule(self.rule, self.draft(prefix), self.target(prefix), k)
 
     def merges(self, made: Rule) -> bool:
         """Whether equal drafts of a rule go on together."""
         return self.merge and isinstance(made.law, IID)
-
-    def most(self, prefix: Prefix, width: int) -> int:
-        """Return how many drafts there can be of so many: distinct ones are as few as tokens."""
-        if getattr(self.rule, "drafts", "") != "without-replacement":
-            return width
-        return min(width, int((self.draft(prefix) > 0).sum()))
 
     def selection(self, prefix: Prefix, k: int) -> Selection:
         """Return what the rule does, by enumerating the drafts.

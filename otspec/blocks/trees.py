@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,10 +12,28 @@ import numpy.typing as npt
 
 from otspec.arithmetic import IntArray
 from otspec.distributions import Distribution, as_k
+from otspec.rules import MaximalCoupling
 from otspec.rules.contract import Rule
 
 TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
+
+
+def most_drafts(rule: TokenRule, draft: Distribution, k: int) -> int:
+    """Return how many drafts there can be of k: distinct ones are no more than the tokens."""
+    distinct = getattr(rule, "drafts", "") == "without-replacement"
+    return min(k, int((draft > 0).sum())) if distinct else k
+
+
+def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
+    """Return the rule for k drafts, or for fewer if there are not so many distinct ones.
+
+    Of a single draft all rules for distinct drafts make the best, a maximal coupling.
+    """
+    if getattr(rule, "drafts", "") != "without-replacement":
+        return rule(draft, target, k)
+    possible = most_drafts(rule, draft, k)
+    return MaximalCoupling(draft, target) if possible == 1 else rule(draft, target, possible)
 
 
 @dataclass(frozen=True)
@@ -48,7 +67,7 @@ class TokenTree:
     parents: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parents", tuple(int(parent) for parent in self.parents))
+        object.__setattr__(self, "parents", tuple(map(operator.index, self.parents)))
         for node, parent in enumerate(self.parents):
             if not -1 <= parent < node:
                 raise ValueError(
@@ -112,7 +131,13 @@ class TokenTree:
         Returns
         -------
         ndarray of bool, shape (nodes, prompt + nodes)
+
+        Raises
+        ------
+        ValueError
+            A negative number of prompt tokens.
         """
+        _check_prompt(prompt)
         mask = np.zeros((len(self), prompt + len(self)), dtype=bool)
         mask[:, :prompt] = True
         for node, parent in enumerate(self.parents):
@@ -133,7 +158,13 @@ class TokenTree:
         -------
         ndarray of int, shape (nodes,)
             Nodes of one depth share a position.
+
+        Raises
+        ------
+        ValueError
+            A negative number of prompt tokens.
         """
+        _check_prompt(prompt)
         return prompt + self.depths - 1
 
 
@@ -157,6 +188,8 @@ def as_branching(branching: str | Sequence[int]) -> tuple[int, ...]:
                 f"branching is {branching!r}: write the children by depth, such as 4x2x1"
             )
         branching = [int(part) for part in parts]
+    if not isinstance(branching, (Sequence, np.ndarray)):
+        raise ValueError(f"branching is {branching!r}: write the children by depth, such as 4x2x1")
     if len(branching) == 0:
         raise ValueError("branching is empty: name the children of at least one depth")
     return tuple(as_k(width, f"branching[{depth}]") for depth, width in enumerate(branching))
@@ -165,3 +198,8 @@ def as_branching(branching: str | Sequence[int]) -> tuple[int, ...]:
 def as_text(branching: Sequence[int]) -> str:
     """Return a k-configuration as MCSD writes it, such as ``"4x2x1"``."""
     return "x".join(map(str, branching))
+
+
+def _check_prompt(prompt: int) -> None:
+    if prompt < 0:
+        raise ValueError(f"prompt is {prompt}: the number of prompt tokens is at least 0")

@@ -70,9 +70,7 @@ def read_distribution(
     ValueError
         Text that is neither, an unreadable file, or numbers that are no distribution.
     """
-    location = _LOCATION.fullmatch(text)
-    values = _split(text, name) if location is None else _from_file(location)
-    numbers = _numbers(values, name, exact)
+    numbers = read_numbers(text, name, exact=exact)
     if numbers.ndim != 1:
         raise ValueError(
             f"{name} has shape {numbers.shape}: name one row, as in FILE.npy:0 or FILE.npz:KEY:0,3"
@@ -85,6 +83,24 @@ def read_distribution(
     except ValueError as error:
         # The library's fix, in the words of the command line.
         raise ValueError(str(error).replace("pass normalize=True", "add --normalize")) from error
+
+
+def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:
+    """Read numbers, of any shape, from the command line or from a file.
+
+    Parameters
+    ----------
+    text, name, exact
+        As for :func:`read_distribution`.
+
+    Raises
+    ------
+    ValueError
+        Text that is neither, an unreadable file, or something that is no number.
+    """
+    location = _LOCATION.fullmatch(text)
+    values = _split(text, name) if location is None else _from_file(location)
+    return _numbers(values, name, exact)
 
 
 def _split(text: str, name: str) -> list[str]:

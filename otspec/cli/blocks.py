@@ -11,16 +11,16 @@ import click
 from otspec.blocks import (
     BlockComparison,
     Model,
+    TableModel,
     TreeComparison,
     compare_block_rules,
     compare_on_blocks,
     compare_trees,
     compare_trees_on_blocks,
     load_model,
-    memoryless,
 )
 from otspec.blocks.models import as_models
-from otspec.cli.arguments import CountList, read_distribution
+from otspec.cli.arguments import CountList, read_numbers
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.datasets import load_smollm2
@@ -38,6 +38,7 @@ from otspec.traces import load_trace
 )  # fmt: skip
 @click.option("--trees", help="Also verify trees of drafts, such as 2x2,4x1.")
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
+@click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")
 @json_option
 def blocks(
     file: Path | None,
@@ -46,6 +47,7 @@ def blocks(
     lengths: tuple[int, ...],
     trees: str | None,
     exact: bool,
+    normalize: bool,
     as_json: bool,
 ) -> None:
     """How many drafted tokens each rule keeps of a block: exactly, or on a logged trace.
@@ -63,13 +65,16 @@ def blocks(
         given, missing = ("draft", "target") if target is None else ("target", "draft")
         raise ValueError(f"--{given}-model is given without --{missing}-model: name both models")
     if draft is None or target is None:
-        if exact:
-            raise ValueError("--exact needs models: add --draft-model and --target-model")
+        if exact or normalize:
+            option = "--exact" if exact else "--normalize"
+            raise ValueError(f"{option} needs models: add --draft-model and --target-model")
         _on_trace(file, lengths, _split(trees), as_json)
         return
     if file is not None:
         raise ValueError(f"the trace {file} is given beside models: name the one or the other")
-    models = as_models(_model(draft, "draft", exact), _model(target, "target", exact))
+    models = as_models(
+        _model(draft, "draft", exact, normalize), _model(target, "target", exact, normalize)
+    )
     _on_models(models, lengths, _split(trees), as_json)
 
 
@@ -77,10 +82,15 @@ def _split(trees: str | None) -> list[str]:
     return [] if trees is None else [tree.strip() for tree in trees.split(",")]
 
 
-def _model(text: str, name: str, exact: bool) -> Model:
-    if text.endswith(".json"):
-        return load_model(text, name, exact=exact)
-    return memoryless(read_distribution(text, name, exact=exact))
+def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
+    try:
+        if text.endswith(".json"):
+            return load_model(text, name, exact=exact, normalize=normalize)
+        row = read_numbers(text, name, exact=exact)
+        return TableModel({(): row}, name, normalize=normalize)
+    except ValueError as error:
+        # The library's fix, in the words of the command line.
+        raise ValueError(str(error).replace("pass normalize=True", "add --normalize")) from error
 
 
 def _on_models(
@@ -159,7 +169,8 @@ def _document(row: BlockComparison | TreeComparison) -> dict[str, Any]:
 
 
 def _meaning(rows: Sequence[BlockComparison]) -> str:
-    longest = [row for row in rows if row.length == rows[-1].length]
+    most = max(row.length for row in rows)
+    longest = [row for row in rows if row.length == most]
     token, published, _ = longest
     return (
         f"Of {token.length} drafted token{'s' if token.length > 1 else ''} at most "

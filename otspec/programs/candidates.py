@@ -60,6 +60,11 @@ class CandidateProgram:
                     f"candidates holds {sorted(sequences)}: sequences must have {self.length} "
                     "tokens, as many as the length"
                 )
+            if not all(0 <= token < len(start) for sequence in sequences for token in sequence):
+                raise ValueError(
+                    f"candidates holds {sorted(sequences)}: token ids run from 0 to "
+                    f"{len(start) - 1}"
+                )
 
     def size(self) -> Size:
         """Return the size of the program."""
