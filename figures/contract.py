@@ -118,6 +118,6 @@ class Item:
     traced: bool = False
 
 
-def legend_outside(axes: Axes) -> None:
-    """Put the legend to the right of the axes, where it covers no data."""
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+def legend_outside(axes: Axes, *handles_and_labels: Any) -> None:
+    """Put a legend to the right of the axes, where it covers no data."""
+    axes.legend(*handles_and_labels, loc="center left", bbox_to_anchor=(1.0, 0.5))

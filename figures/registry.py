@@ -8,8 +8,11 @@ from figures.contract import Item
 
 NAMES = (
     "spectr_fig4",
+    "acceptance_gap",
+    "cut_simplex",
     "pooled_barriers",
     "pooled_gain",
+    "block_rules",
     "block_trees",
 )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from figures.__main__ import main as figures_main
 from otspec.cli.main import main
 from otspec.solvers import rational
 from validation.__main__ import main as validation_main
@@ -69,6 +70,9 @@ def test_shell_blocks_run_or_name_real_targets_and_extras(words, monkeypatch, tm
         assert main(words[1:]) == 0
     elif words[:3] == ["python", "-m", "validation"]:
         assert CliRunner().invoke(validation_main, words[3:]).exit_code == 0
+    elif words[:3] == ["python", "-m", "figures"]:
+        monkeypatch.chdir(tmp_path)
+        assert CliRunner().invoke(figures_main, words[3:]).exit_code == 0
     elif words[0] == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE)

@@ -1,0 +1,128 @@
+"""The law of a batch rule's output at full vocabulary, from the numbers that its code computes.
+
+Everything is put together in float64, so that what remains is the rounding of the code itself: of
+its sums, and of the blocks that the draws go through.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch.arrays import BLOCK, library_of
+from otspec.batch.barriers import barrier_lifetimes
+from otspec.batch.k_sequential import safe_rho
+from otspec.batch.passes import block_sums, excess, the_draft, the_target
+from otspec.batch.pooled import graded_pools
+from otspec.batch.sequential import InTurn
+
+
+def drawn_law(library, draft, target, weight, blocks):
+    """The law of a draw: of blocks by their sums, of tokens in a block by their weights."""
+    weights = weight(library.narrowed(draft), library.narrowed(target)).astype(float)
+    padded = np.concatenate([weights, np.zeros(-len(weights) % BLOCK)]).reshape(-1, BLOCK)
+    inner = padded.sum(axis=1, keepdims=True)
+    within = np.divide(padded, inner, out=np.zeros_like(padded), where=inner > 0)
+    law = within * (blocks / blocks.sum())[:, None]
+    return law.ravel()[: len(weights)]
+
+
+def chances(wanted, offered):
+    """min(1, wanted/offered), and 0 where nothing is wanted."""
+    ratio = np.divide(wanted, offered, out=np.ones_like(wanted), where=offered > 0)
+    return np.where(wanted > 0, np.minimum(ratio, 1), 0)
+
+
+def recursive_rejection(draft, target, k):
+    library = library_of(draft)
+    p, q = draft.astype(float), target.astype(float)
+    state = InTurn(library, draft, target, distinct=False)
+    law, reached = np.zeros_like(p), 1.0
+    for i in range(k):
+        left = q - np.minimum(q, state.scale * p)
+        chance = chances(left, state.rejected * p)
+        law += reached * p * chance
+        reached *= (p * (1 - chance)).sum() / p.sum()
+        state.reject(last=i == k - 1)
+    rest = excess(library, state.scale)
+    return law + reached * drawn_law(library, draft, target, rest, state.blocks[1])
+
+
+def k_sequential(draft, target, k):
+    library = library_of(draft)
+    p, q = draft.astype(float), target.astype(float)
+    rho = safe_rho(library, draft, target, np.asarray(float(k)), k)
+    rest = excess(library, rho)
+    whole, lacking = block_sums(library, draft, target, the_target, rest)
+    beta = (whole.sum() - lacking.sum()) / rho
+    keep = np.clip(1 - sum((1 - beta) ** i for i in range(k)) / rho, 0, 1)
+    kept = np.minimum(p, q / rho)
+    missed = 1 - kept.sum() / p.sum()
+
+    def weight(drafted, wanted):
+        share = library.narrowed(keep)
+        return share * wanted + (1 - share) * rest(drafted, wanted)
+
+    blocks = keep * whole + (1 - keep) * lacking
+    drawn = drawn_law(library, draft, target, weight, blocks)
+    return kept * sum(missed**i for i in range(k)) + missed**k * drawn
+
+
+def pooled_selection(draft, target, k):
+    library = library_of(draft)
+    p, q = draft.astype(float), target.astype(float)
+    count = np.asarray(float(k))
+    pools = graded_pools(library, draft, target, count, k, 6)
+    lifetimes = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count, k)
+    below, part = pools.position(p, q)
+    claimed = pools.law(p, below, part)
+    last = len(pools.grades) - 1
+    masses = np.bincount(below, p * (1 - part), last + 1)
+    masses += np.bincount(np.minimum(below + 1, last), p * part, last + 1)
+    knots = np.concatenate([[0], np.cumsum(masses)]) / masses.sum()
+    slopes = slopes_of(knots, lifetimes, k)
+    above = np.minimum(below + 1, last)
+    selected = p * (slopes[below] * (1 - part) + slopes[above] * part)
+    accepted = selected * chances(q, claimed)
+    rest = pools.rest()
+    (blocks,) = block_sums(library, draft, target, rest)
+    drawn = drawn_law(library, draft, target, rest, blocks)
+    return accepted + (selected.sum() - accepted.sum()) * drawn
+
+
+def slopes_of(knots, lifetimes, k):
+    """How much more often than drafted each pool is selected, if barriers live that long."""
+    times = np.unique(np.clip([0, *lifetimes, 1], 0, 1))
+    slopes = np.zeros(len(knots) - 1)
+    for start, end in zip(times[:-1], times[1:], strict=True):
+        alive = np.flatnonzero(lifetimes > (start + end) / 2)
+        for i, j in zip(alive[:-1], alive[1:], strict=True):
+            low, high = knots[i], knots[j]
+            slopes[i:j] += (end - start) * sum(low**a * high ** (k - 1 - a) for a in range(k))
+    return slopes
+
+
+def iid(draft, target, k):
+    """The law of one i.i.d. draft; it should be the draft."""
+    library = library_of(draft)
+    (blocks,) = block_sums(library, draft, draft, the_draft)
+    return drawn_law(library, draft, draft, the_draft, blocks)
+
+
+RULES = {
+    "recursive rejection": recursive_rejection,
+    "k-sequential": k_sequential,
+    "pooled selection": pooled_selection,
+}
+
+
+def pair(n, dtype, seed=0):
+    """Dense random rows, rounded to a dtype."""
+    noise = np.random.default_rng(seed).gumbel(scale=2, size=(2, n))
+    draft, target = np.exp(noise[0]), np.exp(0.7 * noise[0] + 0.5 * noise[1])
+    return (draft / draft.sum()).astype(dtype), (target / target.sum()).astype(dtype)
+
+
+def variation(law, target):
+    """Total variation distance from the target, scaled to sum 1."""
+    wanted = target.astype(float)
+    return 0.5 * np.abs(law - wanted / wanted.sum()).sum()

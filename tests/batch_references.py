@@ -1,0 +1,118 @@
+"""Plain float64 references for single rows: the textbook form, given the same uniform numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch.arrays import library_of
+from otspec.batch.k_sequential import safe_rho
+from otspec.rules import PooledSelection, SpecHub
+
+
+def inverted(weights, uniform):
+    """The token that a uniform number falls on."""
+    sums = np.cumsum(weights)
+    return int(np.searchsorted(sums, uniform * sums[-1], side="right"))
+
+
+def chance(wanted, offered):
+    return min(1.0, wanted / offered) if offered > 0 else float(wanted > 0)
+
+
+def in_turn(draft, target, drafts, uniforms, *, distinct=False):
+    draft, target = draft.copy(), target.copy()
+    for i, x in enumerate(drafts):
+        if uniforms[i] < chance(target[x], draft[x]):
+            return x, i
+        rest = np.maximum(target - draft, 0)
+        target = rest / rest.sum()
+        if distinct:
+            draft[x] = 0
+            draft = draft / draft.sum()
+    return inverted(target, uniforms[-1]), -1
+
+
+def maximal_coupling(draft, target, drafts, uniforms):
+    return in_turn(draft, target, drafts, uniforms)
+
+
+def recursive_rejection(draft, target, drafts, uniforms):
+    return in_turn(draft, target, drafts, uniforms)
+
+
+def recursive_rejection_without_replacement(draft, target, drafts, uniforms):
+    return in_turn(draft, target, drafts, uniforms, distinct=True)
+
+
+def k_sequential(draft, target, drafts, uniforms):
+    k = len(drafts)
+    rho = float(safe_rho(library_of(draft), draft, target, np.asarray(float(k)), k))
+    kept = np.minimum(draft, target / rho)
+    beta = kept.sum()
+    for i, x in enumerate(drafts):
+        if uniforms[i] < chance(target[x], rho * draft[x]):
+            return x, i
+    rest = np.maximum(target - kept * (1 - (1 - beta) ** k) / beta, 0)
+    return inverted(rest, uniforms[-1]), -1
+
+
+def spechub(draft, target, drafts, uniforms):
+    joint = SpecHub(draft, target).joint_kernel(drafts)
+    hub = int(np.argmax(draft))
+    off, last = (0, 1) if drafts[1] == hub else (1, 0)
+    first = joint[off, drafts[off]]
+    if uniforms[0] < first:
+        return drafts[off], off
+    if uniforms[1] < chance(joint[last, hub], 1 - first):
+        return hub, last
+    # The hub's part of the residual comes first.
+    rest = joint[2].copy()
+    rest[hub] = 0
+    position = uniforms[2] * joint[2].sum()
+    if position < joint[2, hub]:
+        return hub, -1
+    return inverted(rest, (position - joint[2, hub]) / rest.sum()), -1
+
+
+def pooled_selection(draft, target, drafts, uniforms, grades=6):
+    k = len(drafts)
+    levels = np.concatenate([[0], np.linspace(0.5, k, grades)])
+    drafted = np.maximum(draft, 1e-300)
+    ratio = np.minimum(target / drafted, levels[-1])
+    below = np.minimum(np.searchsorted(levels, ratio, side="right") - 1, grades - 1)
+    part = (ratio - levels[below]) / (levels[below + 1] - levels[below])
+    masses = np.bincount(below, draft * (1 - part), grades + 1)
+    masses += np.bincount(below + 1, draft * part, grades + 1)
+    # The pools as an alphabet, and a token that is never drafted.
+    wanted = levels * masses
+    law = PooledSelection(
+        np.append(masses, 0), np.append(wanted, 1 - wanted.sum()), k, normalize=True
+    )
+    drafted_pools = np.flatnonzero(masses)
+    slopes = np.zeros(grades + 1)
+    slopes[drafted_pools] = (law.law_of_selection[:-1] / np.maximum(masses, 1e-300))[drafted_pools]
+    pools, left = [], []
+    for x, u in zip(drafts, uniforms[:k], strict=True):
+        up = u < part[x]
+        pools.append(int(below[x] + up))
+        left.append(u / part[x] if up else (u - part[x]) / (1 - part[x]))
+    index = law.pool[np.array(pools)]
+    lowest, _ = law._group(int(max(index)), left[0])
+    among = [i for i in range(k) if index[i] >= lowest]
+    choice = left[-1] * len(among)
+    chosen = among[int(choice)]
+    selected = draft * (slopes[below] * (1 - part) + slopes[below + 1] * part)
+    x = drafts[chosen]
+    if choice - int(choice) < chance(target[x], selected[x]):
+        return x, chosen
+    return inverted(np.maximum(target - selected, 0), uniforms[-1]), -1
+
+
+REFERENCES = {
+    "maximal_coupling": (maximal_coupling, 1),
+    "recursive_rejection": (recursive_rejection, 4),
+    "recursive_rejection_without_replacement": (recursive_rejection_without_replacement, 4),
+    "k_sequential": (k_sequential, 4),
+    "spechub": (spechub, 2),
+    "pooled_selection": (pooled_selection, 4),
+}

@@ -1,0 +1,202 @@
+"""The exact laws of the batch functions at small vocabularies, integrated from their own code."""
+
+import itertools
+
+import numpy as np
+import pytest
+from batch_laws import joint_kernel_of, law_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import otspec
+from otspec import batch
+from otspec.batch.arrays import library_of
+from otspec.batch.barriers import barrier_lifetimes
+from otspec.batch.k_sequential import safe_rho
+from otspec.batch.pooled import graded_pools
+
+ROUNDING = 1e-12
+"""Cuts are bisected to 2⁻⁵⁵ each, a few hundred of them."""
+CASES = {
+    "dense": ([0.4, 0.3, 0.2, 0.1], [0.1, 0.25, 0.3, 0.35]),
+    "zeros": ([0.5, 0.5, 0.0, 0.0], [0.0, 0.3, 0.7, 0.0]),
+    "ties": ([0.25, 0.25, 0.25, 0.25], [0.5, 0.2, 0.2, 0.1]),
+    "equal": ([0.6, 0.3, 0.1], [0.6, 0.3, 0.1]),
+    "disjoint": ([0.5, 0.5, 0.0], [0.0, 0.0, 1.0]),
+    "certain": ([1.0, 0.0], [0.3, 0.7]),
+    "extreme": ([0.9, 0.0999, 0.0001], [0.2, 0.3, 0.5]),
+}
+RULES = {
+    "maximal_coupling": ("MaximalCoupling", 1),
+    "recursive_rejection": ("RecursiveRejection", 2),
+    "recursive_rejection_without_replacement": ("RecursiveRejectionWithoutReplacement", 2),
+    "k_sequential": ("KSequential", 2),
+    "spechub": ("SpecHub", 2),
+}
+
+
+def rho_of(draft, target, k):
+    draft, target = np.asarray(draft), np.asarray(target)
+    return float(safe_rho(library_of(draft), draft, target, np.asarray(float(k)), k))
+
+
+def reference(name, draft, target, k):
+    """The rule, and what integration may miss: cells that are narrower than it looks."""
+    if name != "k_sequential":
+        return getattr(otspec.rules, RULES[name][0])(draft, target, k), ROUNDING
+    rule = otspec.rules.KSequential(draft, target, k)
+    rho = rho_of(draft, target, k)
+    # ρ above ρ* leaves each token a share of the residual, in cells of about that width.
+    return otspec.rules.KSequential(draft, target, k, rho=max(rho, rule.rho)), max(
+        ROUNDING, 4 * min(rho - rule.rho, 1e-6)
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", RULES)
+def test_joint_kernels_are_the_reference_s(name, case):
+    draft, target = CASES[case]
+    k = RULES[name][1]
+    if "without" in name and np.count_nonzero(draft) < k:
+        k = 1
+    rule, tolerance = reference(name, draft, target, k)
+    for x in rule.law.tuples()[0].tolist():
+        found = joint_kernel_of(getattr(batch, name), draft, target, x)
+        np.testing.assert_allclose(found, rule.joint_kernel(x), atol=tolerance)
+
+
+def test_three_drafts_are_the_reference_s():
+    draft, target = CASES["dense"]
+    for name in ("recursive_rejection", "recursive_rejection_without_replacement"):
+        rule, tolerance = reference(name, draft, target, 3)
+        for x in ([0, 1, 2], [2, 0, 1], [3, 1, 0]):
+            found = joint_kernel_of(getattr(batch, name), draft, target, x)
+            np.testing.assert_allclose(found, rule.joint_kernel(x), atol=tolerance)
+
+
+distributions = st.lists(st.integers(0, 6), min_size=3, max_size=3).filter(any)
+
+
+@pytest.mark.parametrize("name", RULES)
+@settings(max_examples=8, deadline=None)
+@given(draft=distributions, target=distributions, data=st.data())
+def test_random_kernels_are_the_reference_s(name, draft, target, data):
+    draft, target = (np.array(part) / sum(part) for part in (draft, target))
+    k = RULES[name][1]
+    if "without" in name and np.count_nonzero(draft) < k:
+        k = 1
+    rule, tolerance = reference(name, draft, target, k)
+    x = data.draw(st.sampled_from(rule.law.tuples()[0].tolist()))
+    found = joint_kernel_of(getattr(batch, name), draft, target, x)
+    np.testing.assert_allclose(found, rule.joint_kernel(x), atol=tolerance)
+
+
+def pooled_cuts(draft, target, x, k):
+    """Where the outcome of pooled selection may change, from what its code computes."""
+    draft, target = np.asarray(draft), np.asarray(target)
+    library, count = library_of(draft), np.asarray(float(k))
+    pools = graded_pools(library, draft, target, count, k, 6)
+    lives = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count, k)
+    below, part = pools.position(draft, target)
+    law = pools.law(draft, below, part)
+    chances = np.minimum(1, target[x] / np.where(law[x] > 0, law[x], 1))
+    inner = [*np.clip(lives, 0, 1)]
+    for size in range(1, k + 1):
+        inner += [(i + c) / size for i in range(size) for c in (0, *chances)]
+    for i, share in enumerate(part[x]):
+        yield i, share
+        for place in inner:
+            yield i, share * place
+            yield i, share + (1 - share) * place
+
+
+def pooled_kernel(draft, target, x):
+    known = list(pooled_cuts(draft, target, x, len(x)))
+    return joint_kernel_of(batch.pooled_selection, draft, target, x, known=known)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pooled_selection_is_lossless_with_the_law_that_it_claims(case):
+    draft, target = (np.array(part) for part in CASES[case])
+    k, n = 2, len(draft)
+    library = library_of(draft)
+    pools = graded_pools(library, draft, target, np.asarray(float(k)), k, 6)
+    claimed = pools.law(draft, *pools.position(draft, target))
+    kernels = {
+        x: pooled_kernel(draft, target, list(x))
+        for x in itertools.product(np.flatnonzero(draft).tolist(), repeat=k)
+    }
+    joint = sum(draft[list(x)].prod() * kernel for x, kernel in kernels.items())
+    np.testing.assert_allclose(joint.sum(axis=0), target, atol=ROUNDING)
+    np.testing.assert_allclose(joint[:k].sum(axis=0), np.minimum(claimed, target), atol=ROUNDING)
+    assert joint[:k].sum() == pytest.approx(
+        float(batch.acceptance.pooled_selection(draft, target, k)), abs=ROUNDING
+    )
+    assert claimed.sum() == pytest.approx(1, abs=ROUNDING)
+    report = otspec.audit(
+        lambda x: kernels[tuple(x)].sum(axis=0), law=otspec.IID(draft, k), target=target
+    )
+    assert report.lossless
+    assert joint.shape == (k + 1, n)
+
+
+def test_the_drafters_have_the_laws_that_the_rules_verify():
+    for draft, _ in CASES.values():
+        n, support = len(draft), np.count_nonzero(draft)
+        for drafter, law in (
+            (batch.sample_iid, otspec.IID(draft, 2)),
+            (batch.sample_without_replacement, otspec.WithoutReplacement(draft, min(support, 2))),
+            (batch.sample_spechub, otspec.Hub(draft)),
+        ):
+            found = drafter_law(drafter, np.array(draft), law.k)
+            tuples, masses = law.tuples()
+            wanted = np.zeros(n**law.k)
+            wanted[np.ravel_multi_index(tuple(tuples.T), (n,) * law.k)] = masses
+            np.testing.assert_allclose(found, wanted, atol=ROUNDING)
+
+
+def drafter_law(drafter, draft, k):
+    n = len(draft)
+
+    def outcome(uniforms):
+        tokens = drafter(np.broadcast_to(draft, (len(uniforms), n)), uniforms)
+        return np.ravel_multi_index(tuple(tokens.T), (n,) * k)
+
+    return law_of(outcome, k, n**k)
+
+
+def test_block_verification_is_lossless_and_keeps_the_most():
+    # Memoryless: every place has the same two distributions.
+    draft, target = np.array([0.7, 0.3]), np.array([0.4, 0.6])
+    length, n = 2, 2
+    text, kept = np.zeros((n, n, n)), 0.0
+    for x in itertools.product(range(n), repeat=length):
+        mass = draft[list(x)].prod()
+
+        def outcome(uniforms, x=x):
+            rows = len(uniforms)
+            result = batch.block_verification(
+                np.broadcast_to(draft, (rows, length, n)),
+                np.broadcast_to(target, (rows, length + 1, n)),
+                np.broadcast_to(np.array(x), (rows, length)),
+                uniforms,
+            )
+            return result.length * n + result.token
+
+        law = law_of(outcome, length + 1, (length + 1) * n).reshape(length + 1, n)
+        kept += mass * (law.sum(axis=1) @ np.arange(length + 1))
+        for tau in range(length + 1):
+            # What follows the drawn token is the target's own text.
+            after = target[:, None] * target[None, :]
+            for token in range(n):
+                start = (*x[:tau], token)
+                weight = mass * law[tau, token]
+                text[start] += weight * (after.sum(), target, after)[length - tau]
+    wanted = target[:, None, None] * target[None, :, None] * target[None, None, :]
+    np.testing.assert_allclose(text, wanted, atol=ROUNDING)
+    # a(s) = a(prefix) capped: Σ over prefixes of min(a(prefix) q, p mass) (theory of the block).
+    a = {(): 1.0}
+    for i in range(length):
+        for x in itertools.product(range(n), repeat=i + 1):
+            a[x] = min(a[x[:-1]] * target[x[-1]], draft[list(x)].prod())
+    assert kept == pytest.approx(sum(a.values()) - 1, abs=ROUNDING)

@@ -1,0 +1,147 @@
+"""The figures that the papers lack: acceptance and gap, the simplex, block rules."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import otspec
+from figures import acceptance_gap, block_rules, cut_simplex
+from figures.contract import Settings
+from otspec.blocks import BLOCK_RULES, BlockVerify
+from otspec.rules import NaiveSampling, PooledSelection
+from otspec.solvers import rational
+
+EPS = np.finfo(float).eps
+QUICK = Settings(quick=True)
+
+
+@pytest.fixture(scope="module")
+def gap():
+    return acceptance_gap.compute(QUICK)
+
+
+@pytest.fixture(scope="module")
+def simplex():
+    return cut_simplex.compute(QUICK)
+
+
+@pytest.fixture(scope="module")
+def rules():
+    return block_rules.compute(QUICK)
+
+
+def test_the_gap_is_what_is_missing_to_the_optimum(gap):
+    assert gap.positions == 4
+    positions = list(QUICK.pairs())
+    for i, k in enumerate(gap.ks):
+        best = [otspec.optimal_acceptance(otspec.IID(p, k), q).acceptance for p, q in positions]
+        assert abs(gap.optimum[i] - np.mean(best)) <= 1e-12
+        naive = [(q * -np.expm1(k * np.log1p(-p))).sum() for p, q in positions]
+        assert abs(gap.acceptance[NaiveSampling.title][i] - np.mean(naive)) <= 1e-12
+        assert abs(gap.gap[PooledSelection.title][i]) <= 1e-12
+        for rule in gap.gap:
+            found = gap.optimum[i] - gap.acceptance[rule][i]
+            assert abs(gap.gap[rule][i] - found) <= 8 * EPS
+
+
+def test_the_gap_is_drawn(gap):
+    axes = list(Figure().subplots(1, 2))
+    acceptance_gap.draw(axes, gap)
+    for rule, values in gap.acceptance.items():
+        (line,) = (line for line in axes[0].lines if line.get_label() == rule)
+        assert list(line.get_ydata()) == list(values)
+
+
+def test_the_regions_are_the_targets_that_lose_nothing(simplex):
+    """q(A) ≥ p(A)^k for all A, with equality in two independent sets at every corner."""
+    sets = [chosen for size in (1, 2) for chosen in combinations(range(3), size)]
+    draft = cut_simplex.DRAFT
+    for k, corners in simplex.corners.items():
+        assert len(corners) == (1 if k == 1 else 6)
+        for corner in corners:
+            assert sum(corner) == 1
+            slack = [sum(corner[i] for i in a) - sum(draft[i] for i in a) ** k for a in sets]
+            assert min(slack) == 0
+            assert slack.count(0) == (6 if k == 1 else 2)
+            law = otspec.IID(list(draft), k)
+            assert otspec.optimal_acceptance(law, list(corner)).acceptance == 1
+
+
+def test_the_regions_are_those_of_double_description(simplex):
+    if not rational.available():
+        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
+    for k in (2, 3, 4):
+        polytope = otspec.cones.selection_polytope(otspec.IID(list(cut_simplex.DRAFT), k))
+        assert sorted(simplex.corners[k]) == sorted(polytope.vertices)
+
+
+def test_the_regions_grow_with_k(simplex):
+    for k in (1, 2, 3):
+        law = otspec.IID(list(cut_simplex.DRAFT), k + 1)
+        for corner in simplex.corners[k]:
+            assert otspec.optimal_acceptance(law, list(corner)).acceptance == 1
+
+
+def test_the_cuts_prove_the_optimum(simplex):
+    assert len(simplex.targets) == len(set(simplex.targets)) == 91
+    draft, k = cut_simplex.DRAFT, cut_simplex.CUT_K
+    seen = set()
+    for target, cut in zip(simplex.targets, simplex.cuts, strict=True):
+        bounds = {
+            chosen: sum((target[i] for i in chosen), Fraction(0))
+            + 1
+            - sum((draft[i] for i in chosen), Fraction(0)) ** k
+            for size in (0, 1, 2)
+            for chosen in combinations(range(3), size)
+        }
+        assert bounds[cut] == min(bounds.values())
+        seen.add(cut)
+    assert seen == {(), *(c for size in (1, 2) for c in combinations(range(3), size))}
+
+
+def test_the_simplex_is_drawn(simplex):
+    axes = list(Figure().subplots(1, 2))
+    cut_simplex.draw(axes, simplex)
+    assert len(axes[0].patches) == 3
+    shown = sum(len(points.get_offsets()) for points in axes[1].collections)
+    assert shown == sum(cut != () for cut in simplex.cuts)
+
+
+def test_block_rules_come_in_their_order(rules):
+    token, published, preprint = (rule.title for rule in BLOCK_RULES)
+    for lines in (rules.chains, rules.coin, rules.trace):
+        for i in range(len(rules.lengths)):
+            slack = 16 * EPS * rules.lengths[i]
+            assert lines[token][i] <= lines[published][i] + slack
+            assert lines[published][i] <= lines[preprint][i] + slack
+        assert lines[token][0] == pytest.approx(lines[preprint][0], abs=4 * EPS)
+
+
+def test_the_coins_have_a_closed_form(rules):
+    """Token: Σ (1 − 1/4)^i. Preprint: Σ (1 − total variation of binomials)."""
+    from scipy.stats import binom
+
+    token, _, preprint = (rule.title for rule in BLOCK_RULES)
+    for i, length in enumerate(rules.lengths):
+        geometric = 1 + sum(0.75**j for j in range(1, length + 1))
+        assert abs(rules.coin[token][i] - geometric) <= 1e-12
+        common = 1.0
+        for j in range(1, length + 1):
+            counts = np.arange(j + 1)
+            common += np.minimum(binom.pmf(counts, j, 0.5), binom.pmf(counts, j, 0.75)).sum()
+        assert abs(rules.coin[preprint][i] - common) <= 1e-12
+
+
+def test_the_preprint_loses_in_the_long_run_what_it_gains_first():
+    data = block_rules.compute(Settings())
+    i = data.lengths.index(8)
+    published = data.coin[BLOCK_RULES[1].title][i]
+    assert data.coin[BlockVerify.title][i] > published
+    assert data.long_run[i] + 5 * data.long_run_error[i] < published
+    axes = list(Figure().subplots(1, 3))
+    block_rules.draw(axes, data)
+    drawn = {line.get_label(): line for line in axes[0].lines}
+    assert list(drawn[BlockVerify.title].get_ydata()) == list(data.chains[BlockVerify.title])
