@@ -4,16 +4,19 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 MANIFEST := setup.cfg pyproject.toml
+TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench docs clean cones
+.PHONY: help demo test lint bench docs gallery backends clean cones
 
 help:
-	@echo "make demo   the main job: optimal acceptance on a real language-model trace"
-	@echo "make test   all tests"
-	@echo "make lint   ruff and mypy"
-	@echo "make bench  speed as ratios to a reference measured in the same run"
-	@echo "make docs   the documentation, as HTML in docs/_build"
-	@echo "make clean  remove everything that these commands made"
+	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
+	@echo "make test     all tests"
+	@echo "make lint     ruff and mypy"
+	@echo "make bench    speed as ratios to a reference measured in the same run"
+	@echo "make docs     the documentation, as HTML in docs/_build"
+	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
+	@echo "make backends PyTorch (CPU) and JAX, so that make test uses them too"
+	@echo "make clean    remove everything that these commands made"
 
 demo: $(VENV)/runtime.stamp
 	$(BIN)/otspec trace --out build/demo
@@ -33,8 +36,19 @@ docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html docs docs/_build
 	@echo "docs: docs/_build/index.html"
 
+gallery: $(VENV)/develop.stamp
+	$(BIN)/python -m figures --out build/figures
+	cp build/figures/*.png docs/pictures
+	cp build/figures/*.md docs/tables
+
 clean:
 	rm -rf $(VENV) build docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# The CPU build: a plain "pip install torch" may pull gigabytes of GPU libraries.
+backends: $(VENV)/develop.stamp
+	$(PIP) install '$(TORCH)' || \
+		$(PIP) install --extra-index-url https://download.pytorch.org/whl/cpu '$(TORCH)'
+	$(PIP) install --editable '.[backends]'
 
 # Not a stamp: the packages that it compiles against may be installed later.
 cones: $(VENV)/develop.stamp

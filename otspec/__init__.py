@@ -40,6 +40,7 @@ __all__ = [
 
 _SUBPACKAGES = (
     "auditing",
+    "batch",
     "blocks",
     "closed_forms",
     "cones",

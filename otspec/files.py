@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -27,12 +30,18 @@ _UNREADABLE = (
     SyntaxError,
     MemoryError,
     OverflowError,
-    RecursionError,
+    RuntimeError,
     csv.Error,
+    lzma.LZMAError,
+    struct.error,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What the readers raise on a malformed file (``SyntaxError``: a .npy header)."""
+"""What the readers raise on a malformed file.
+
+``SyntaxError`` and ``TokenError``: a .npy header; ``RuntimeError``: nesting too deep, a password.
+"""
 
 
 def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
@@ -66,14 +75,20 @@ def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
         raise ValueError(f"{path} is a directory: name a file")
     if not path.exists():
         raise ValueError(f"{path}: no such file")
-    with _naming(path):
+    with named_errors(path):
         if path.stat().st_size == 0:
             raise ValueError("the file is empty")
         return reader(path, keys)
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def named_errors(path: Path) -> Iterator[None]:
+    """Turn whatever a reader raises on a malformed file into one line that names the file.
+
+    Raises
+    ------
+    ValueError
+    """
     try:
         yield
     except _UNREADABLE as error:

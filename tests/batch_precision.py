@@ -6,14 +6,18 @@ its sums, and of the blocks that the draws go through.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from otspec.batch.arrays import BLOCK, library_of
 from otspec.batch.barriers import barrier_lifetimes
+from otspec.batch.draws import without
 from otspec.batch.k_sequential import safe_rho
 from otspec.batch.passes import block_sums, excess, the_draft, the_target
 from otspec.batch.pooled import graded_pools
 from otspec.batch.sequential import InTurn
+from otspec.batch.spechub import find_hub, hub_shares
 
 
 def drawn_law(library, draft, target, weight, blocks):
@@ -93,12 +97,68 @@ def slopes_of(knots, lifetimes, k):
     """How much more often than drafted each pool is selected, if barriers live that long."""
     times = np.unique(np.clip([0, *lifetimes, 1], 0, 1))
     slopes = np.zeros(len(knots) - 1)
-    for start, end in zip(times[:-1], times[1:], strict=True):
+    for start, end in itertools.pairwise(times):
         alive = np.flatnonzero(lifetimes > (start + end) / 2)
-        for i, j in zip(alive[:-1], alive[1:], strict=True):
+        for i, j in itertools.pairwise(alive):
             low, high = knots[i], knots[j]
             slopes[i:j] += (end - start) * sum(low**a * high ** (k - 1 - a) for a in range(k))
     return slopes
+
+
+def spechub(draft, target, k):
+    """The law of SpecHub's token; k is 2 whatever is asked for."""
+    library = library_of(draft)
+    p, q = draft.astype(float), target.astype(float)
+    hub = find_hub(library, draft)
+    shares = hub_shares(library, draft, target, hub)
+    a = int(hub.token)
+    off = np.arange(len(p)) != a
+    others = p[off].sum()
+    total = p.sum()
+    last, first = np.where(off, p, 0) / total, np.where(off, p / others * p[a], 0) / total
+    x_last = last * chances(q, p)
+    x_first = first * chances(q - np.minimum(q, p), hub.odds * p)
+    law = x_last + x_first
+    taken_last = chances(shares.last_taken, shares.last) * (last - x_last).sum()
+    taken_first = chances(shares.first_taken, shares.first) * (first - x_first).sum()
+    law[a] += taken_last + taken_first
+    rest = excess(library, 1 + hub.odds)
+    (blocks,) = block_sums(library, draft, target, rest)
+    blocks = without(library, draft, target, rest, blocks, hub.token[..., None])
+    drawn = drawn_law(library, np.where(off, draft, 0), np.where(off, target, 0), rest, blocks)
+    lacking = blocks.sum() + shares.rest
+    drawn = drawn * blocks.sum() / lacking
+    drawn[a] += shares.rest / lacking
+    return law + (1 - law.sum()) * drawn
+
+
+def without_replacement(draft, target, k):
+    """The law of recursive rejection of at most two distinct drafts, small vocabularies only."""
+    library = library_of(draft)
+    p, q = draft.astype(float), target.astype(float)
+    p = p / p.sum()
+    first = InTurn(library, draft, target, distinct=True)
+    chance = chances(q, p)
+    law = p * chance
+    for x in np.flatnonzero(chance < 1) if k > 1 else ():
+        state = InTurn(library, draft, target, distinct=True)
+        state.reject(np.array([x]), last=False)
+        left = np.where(np.arange(len(p)) == x, 0, p)
+        second = left / left.sum()
+        wanted = q - np.minimum(q, state.scale * draft.astype(float))
+        passed = chances(wanted, state.rejected * state.share * draft.astype(float))
+        mass = p[x] * (1 - chance[x])
+        law += mass * second * passed
+        state.reject(np.array([x, 0]), last=True)
+        rest = excess(library, state.scale)
+        drawn = drawn_law(library, draft, target, rest, state.blocks[1])
+        law += mass * (second * (1 - passed)).sum() * drawn
+    if k > 1:
+        return law
+    first.reject(last=True)
+    rest = excess(library, first.scale)
+    drawn = drawn_law(library, draft, target, rest, first.blocks[1])
+    return law + (1 - law.sum()) * drawn
 
 
 def iid(draft, target, k):
@@ -112,6 +172,7 @@ RULES = {
     "recursive rejection": recursive_rejection,
     "k-sequential": k_sequential,
     "pooled selection": pooled_selection,
+    "SpecHub": spechub,
 }
 
 

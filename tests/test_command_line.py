@@ -1,12 +1,12 @@
 """The commands: what they print, what they write, and one line for whatever is wrong."""
 
-import csv
 import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from command_line import complaint, run, write_trace
+from pyarrow.parquet import read_table
 
 import otspec
 from otspec.cli.main import main
@@ -134,17 +134,18 @@ def test_compare_says_what_attains_the_optimum(capsys, pair, drafts, clauses):
 
 def test_trace_says_what_attains_the_optimum(capsys, tmp_path):
     path = write_trace(tmp_path / "trace.npz")
-    *_, optimum, attaining, best = run(capsys, "trace", path, "-k", "2,1").splitlines()
+    *_, optimum, attaining, best, certain = run(capsys, "trace", path, "-k", "2,1").splitlines()
     assert optimum.startswith("With 1 i.i.d. draft one is accepted with mean probability ")
     rules = "k-sequential, recursive rejection, maximal coupling and pooled selection"
     assert attaining == f"{rules} attain it;"
     assert best.startswith("the best of the other rules, naive sampling, reaches ")
+    assert certain.startswith("95% confidence interval of the optimum, from 2 texts: ")
     same = np.zeros((1, 1), np.float16)
     np.savez(path, draft_logits=same, target_logits=same)
     assert run(capsys, "trace", path, "-k", "1").endswith(
         "mean probability 100.0% at best;\n"
         "k-sequential, recursive rejection, maximal coupling, naive sampling and pooled selection "
-        "attain it.\n"
+        "attain it.\nOne position says nothing about others.\n"
     )
 
 
@@ -162,23 +163,20 @@ def test_trace_writes_what_it_computed(capsys, tmp_path):
     document = json.loads(run(capsys, "trace", path, "-k", "1,2,4", "--out", out, "--json"))
     assert json.loads((out / "summary.json").read_text()) == document
     assert (out / "acceptance.png").read_bytes().startswith(PNG)
-    with (out / "positions.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = read_table(out / "positions").to_pylist()
     trace = otspec.traces.load_trace(path)
-    for position, draft, target in trace.pairs():
-        place = "/".join(map(str, position))
+    for position, (_, draft, target) in enumerate(trace.pairs()):
         optimum = [
-            float(row["acceptance"])
+            row["acceptance"]
             for row in rows
-            if (row["position"], row["rule"], row["drafts"]) == (place, "optimum", "iid")
+            if (row["position"], row["rule"], row["drafts"]) == (position, "optimum", "iid")
         ]
         assert optimum == otspec.optimal_acceptances(draft, target, [1, 2, 4]).tolist()
     for mean in document["means"]:
         values = [
-            float(row["acceptance"])
+            row["acceptance"]
             for row in rows
-            if (row["rule"], row["drafts"], int(row["k"]))
-            == (mean["rule"], mean["drafts"], mean["k"])
+            if (row["rule"], row["drafts"], row["k"]) == (mean["rule"], mean["drafts"], mean["k"])
         ]
         assert len(values) == mean["positions"] == 6
         # Both are sums of six numbers below 1.
@@ -252,7 +250,11 @@ def test_help_lists_the_commands_and_version_is_one_line(capsys):
         (["compare", "1,0", "1,0", "--plot", "no/such/folder.png"], "No such file"),
         (["compare", "1,0", "1,0", "--plot", "chart.abc"], "Format 'abc' is not supported"),
         (["trace", "no.npz"], "no such file"),
-        (["trace", "trace.txt"], ".npz or .safetensors"),
+        (["trace", "trace.txt"], "unknown file type: a trace is .npz, .npy, .safetensors, .zarr"),
+        (["trace", "draft.npy"], "DRAFT.npy+TARGET.npy"),
+        (["trace", "--resume"], "--resume needs --out"),
+        (["trace", "--resume", "--overwrite", "--out", "run"], "exclude each other"),
+        (["trace", "--temperature", "1,x"], "'1,x' is no list of numbers"),
         (["trace", "--top-k", "0"], "top_k is 0"),
         (["trace", "--top-p", "1.5"], "top_p is 1.5"),
         (["trace", "--temperature", "-1"], "temperature is -1"),

@@ -1,6 +1,7 @@
 """Every command and every example in the README and the docs is run."""
 
 import doctest
+import os
 import re
 import shlex
 from pathlib import Path
@@ -16,6 +17,7 @@ from validation.__main__ import main as validation_main
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+TORCH = re.compile(r"```py\n(.*?)```", re.DOTALL)
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
 
@@ -34,6 +36,16 @@ def test_python_examples_give_what_is_printed(page):
         pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
     results = doctest.testfile(str(page), module_relative=False)
     assert results.failed == 0
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if TORCH.search(page.read_text("utf-8"))], ids=lambda p: p.name
+)
+def test_examples_for_pytorch_run(page):
+    if "torch" not in os.environ.get("OTSPEC_REQUIRE_BACKENDS", ""):
+        pytest.importorskip("torch")
+    source = "\n".join(TORCH.findall(page.read_text(encoding="utf-8")))
+    exec(compile(source, str(page), "exec"), {})  # noqa: S102 # the page's own code
 
 
 def test_the_pages_with_examples_have_some():

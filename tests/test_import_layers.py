@@ -44,7 +44,9 @@ def test_an_import_up_the_layers_is_noticed(tmp_path):
     assert "otspec.ratios is not allowed to import otspec.optimum" in outcome.stdout
 
 
-@pytest.mark.parametrize("module", ["otspec", "otspec.rules", "otspec.closed_forms"])
+@pytest.mark.parametrize(
+    "module", ["otspec", "otspec.rules", "otspec.closed_forms", "otspec.batch"]
+)
 def test_importing_the_core_imports_nothing_heavy(module):
     program = f"import sys, {module}; print(*sys.modules)"
     outcome = subprocess.run(

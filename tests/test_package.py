@@ -22,7 +22,7 @@ def test_one_version_everywhere():
 
 
 def test_every_public_name_is_there():
-    for name in [*otspec.__all__, "closed_forms", "datasets", "rules", "traces"]:
+    for name in [*otspec.__all__, "batch", "blocks", "closed_forms", "datasets", "rules", "traces"]:
         assert getattr(otspec, name) is not None
         assert name in dir(otspec)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from math import prod
 from typing import Any, TypeAlias
 
@@ -35,6 +36,9 @@ class Library:
     ----------
     xp : module
         The library's functions, under the names of the array API standard.
+    inner : module
+        The library itself, where its ``minimum`` and ``sum`` are the standard's: in loops over
+        short stretches the wrappers of a compatibility layer are felt.
     device : object
         Where new arrays go; None lets the library choose.
     dtype : object
@@ -48,6 +52,7 @@ class Library:
     """
 
     xp: Any
+    inner: Any
     device: Any
     dtype: Any
     wide: Any
@@ -137,4 +142,5 @@ def library_of(like: Array, *others: Array) -> Library:
     on_cpu = is_numpy_array(like) or (is_torch_array(like) and place.type == "cpu")
     at_once = _CACHED if on_cpu else None if is_jax_namespace(xp) else _LAUNCHED
     dtype = xp.float64 if like.dtype == xp.float64 else xp.float32
-    return Library(xp, place, dtype, wide, info["integral"], at_once)
+    inner = import_module("torch") if is_torch_array(like) else xp
+    return Library(xp, inner, place, dtype, wide, info["integral"], at_once)

@@ -62,7 +62,8 @@ def block_verification(
 
     Notes
     -----
-    Precision: see :mod:`otspec.batch`; per place. Cost: one pass over the block.
+    Each place goes through the sums of :func:`otspec.batch.maximal_coupling`, whose total variation
+    is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block.
     """
     library = _checked(draft, target, drafts, uniforms)
     xp = library.xp

@@ -30,16 +30,16 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     array, shape (..., m)
         Wide. Sums of stretches are made in the dtype of the vocabulary, their sum in the wide one.
     """
-    xp = library.xp
+    xp, inner = library.xp, library.inner
     scales = library.narrowed(scales)
-    totals = [library.full(draft.shape[:-1], 0.0) for _ in range(scales.shape[-1])]
+    columns = [scales[..., j : j + 1] for j in range(scales.shape[-1])]
+    parts: list[list[Array]] = [[] for _ in columns]
     for stretch, _ in library.slices(draft):
         drafted = library.narrowed(draft[..., stretch])
         wanted = library.narrowed(target[..., stretch])
-        for j, total in enumerate(totals):
-            smaller = xp.minimum(scales[..., j : j + 1] * drafted, wanted)
-            totals[j] = total + library.widened(xp.sum(smaller, axis=-1))
-    return xp.stack(totals, axis=-1)
+        for part, scale in zip(parts, columns, strict=True):
+            part.append(inner.sum(inner.minimum(scale * drafted, wanted), axis=-1))
+    return xp.stack([_added(library, part) for part in parts], axis=-1)
 
 
 def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
@@ -50,27 +50,35 @@ def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) 
     list of array, shape (..., ceil(V / 256))
         Wide; one per weight.
     """
-    xp = library.xp
-    lead = draft.shape[:-1]
+    xp, inner = library.xp, library.inner
     parts: list[list[Array]] = [[] for _ in weights]
     for stretch, width in library.slices(draft):
         drafted = library.narrowed(draft[..., stretch])
         wanted = library.narrowed(target[..., stretch])
         for part, weight in zip(parts, weights, strict=True):
-            blocks = xp.reshape(weight(drafted, wanted), (*lead, -1, width))
-            part.append(xp.sum(blocks, axis=-1))
+            part.append(inner.sum(in_blocks(library, weight(drafted, wanted), width), axis=-1))
     return [library.widened(xp.concat(part, axis=-1)) for part in parts]
+
+
+def in_blocks(library: Library, values: Array, width: int) -> Array:
+    """Return a stretch cut into blocks: (..., m) -> (..., m / width, width)."""
+    *lead, size = values.shape
+    return library.xp.reshape(values, (*lead, size // width, width))
 
 
 def total_of(library: Library, draft: Array, target: Array, weight: Weight) -> Array:
     """Return the sum of a weight over the vocabulary: (..., V) -> (...), wide."""
-    total = library.full(draft.shape[:-1], 0.0)
+    parts = []
     for stretch, _ in library.slices(draft):
         drafted = library.narrowed(draft[..., stretch])
         wanted = library.narrowed(target[..., stretch])
-        values = library.xp.sum(weight(drafted, wanted), axis=-1)
-        total = total + library.widened(values)
-    return total
+        parts.append(library.inner.sum(weight(drafted, wanted), axis=-1))
+    return _added(library, parts)
+
+
+def _added(library: Library, parts: list[Array]) -> Array:
+    """Return the sum of sums of stretches, added up in the wide dtype."""
+    return library.xp.sum(library.widened(library.xp.stack(parts, axis=-1)), axis=-1)
 
 
 def the_draft(draft: Array, target: Array) -> Array:  # noqa: ARG001 # a weight
@@ -85,6 +93,6 @@ def the_target(draft: Array, target: Array) -> Array:  # noqa: ARG001 # a weight
 
 def excess(library: Library, scale: Array) -> Weight:
     """Return the weight (target − scale·draft)₊ for a scale per row, shape (...)."""
-    minimum, scale = library.xp.minimum, library.narrowed(scale)[..., None]
+    minimum, scale = library.inner.minimum, library.narrowed(scale)[..., None]
     # Not max(·, 0): exactly 0 where nothing is left, also if the compiler fuses the product.
     return lambda draft, target: target - minimum(target, scale * draft)

@@ -66,10 +66,14 @@ def pooled_selection(
 
     Notes
     -----
-    With 6 grades the acceptance on a language model was below the optimum by 3e-4 in the mean
-    and 1.5e-3 at most for k = 2 and 4, where K-Seq lost 0.03 and recursive rejection 0.05.
+    With 6 grades the acceptance on a language model was below the optimum by 4e-4, 3e-4 and 8e-4
+    in the mean for k = 2, 4 and 8, where K-Seq lost 0.03 to 0.04 and recursive rejection 0.04 to
+    0.06.
 
-    Precision: see :mod:`otspec.batch`. Cost: a sum per grade in one reading, and one pass.
+    Measured total variation between the law of the token and the target: at most 1.3e-7 in
+    float32 and 8e-16 in float64 (:mod:`otspec.batch`).
+
+    Cost: a sum per grade in one reading, and one pass.
     """
     problem = as_problem(draft, target, drafts, uniforms, mask)
     pools = graded_pools(problem.library, draft, target, problem.count(), problem.k, grades)
@@ -143,7 +147,7 @@ class GradedPools:
         It is zero up to the pool j below ``high``, and b = min(A p + σ q, high·p) from there on:
         f rises linearly from t_j to t_{j+1}, or is constant.
         """
-        library, xp = self.library, self.library.xp
+        library, xp, minimum = self.library, self.library.xp, self.library.inner.minimum
         last = self.grades.shape[-1] - 1
         high = self.slopes[..., -1:]
         j = xp.sum(library.ids(self.grades <= high), axis=-1) - 1
@@ -156,8 +160,8 @@ class GradedPools:
         rise, start, top = (library.narrowed(line) for line in (rise, start, high))
 
         def weight(draft: Array, target: Array) -> Array:
-            law = xp.minimum(start * draft + rise * target, top * draft)
-            return target - xp.minimum(target, law)
+            law = minimum(start * draft + rise * target, top * draft)
+            return target - minimum(target, law)
 
         return weight
 
@@ -213,21 +217,30 @@ def graded_pools(
     gap = inside - wanted
     tight = library.ids(xp.argmax(gap, axis=-1))
     lacking = library.pick(gap, tight)
-    lifted = wanted + lacking[..., None]
-    ids = library.arange(knots.shape[-1])
-    low_side = (ids > 0) & (ids <= tight[..., None])
-    high_side = (ids >= tight[..., None]) & (ids < ids.shape[0] - 1)
-    beyond = library.full(knots.shape, 2.0 * most)
-    low = xp.min(xp.where(low_side & (knots > 0), library.quotient(lifted, knots), beyond), axis=-1)
-    high = xp.max(
-        xp.where(
-            high_side & (knots < 1), library.quotient(1 - lifted, 1 - knots), xp.zeros_like(knots)
-        ),
-        axis=-1,
-    )
+    low, high = _tangents(library, knots, wanted + lacking[..., None], tight, most)
     below = library.arange(grades + 1) < tight[..., None]
-    slopes = xp.where(below, xp.maximum(at, low[..., None]), xp.minimum(at, high[..., None]))
+    slopes = xp.where(below, xp.maximum(at, low), xp.minimum(at, high))
     return GradedPools(library, at, slopes, knots, tight, count, lacking)
+
+
+def _tangents(
+    library: Library, knots: Array, lifted: Array, tight: Array, most: int
+) -> tuple[Array, Array]:
+    """Return the least and the largest slope of the law, (..., 1) each.
+
+    They are those of the lines from (0, 0) and from (1, 1) that touch the lifted target curve. With
+    no draft mass on a side there is no line, and a slope that is out of the way.
+    """
+    xp = library.xp
+    ids = library.arange(knots.shape[-1])
+    beyond = library.full(knots.shape, 2.0 * most)
+    below = (ids > 0) & (ids <= tight[..., None]) & (knots > 0)
+    above = (ids >= tight[..., None]) & (ids < knots.shape[-1] - 1) & (knots < 1)
+    rises = xp.where(below, library.quotient(lifted, knots), beyond)
+    falls = xp.where(above, library.quotient(1 - lifted, 1 - knots), -beyond)
+    high = xp.max(falls, axis=-1, keepdims=True)
+    high = xp.where(high > -most, xp.clip(high, min=0.0), beyond[..., :1])
+    return xp.min(rises, axis=-1, keepdims=True), high
 
 
 def _ascending(library: Library, values: Array) -> Array:

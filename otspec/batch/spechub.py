@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from otspec.batch.arrays import Array, Library
 from otspec.batch.checks import Problem, as_problem
 from otspec.batch.draws import block_weights, locate, without
-from otspec.batch.passes import block_sums, excess, overlaps, the_draft, the_target
+from otspec.batch.passes import block_sums, excess, in_blocks, overlaps, the_draft, the_target
 from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
 from otspec.batch.sequential import passes
@@ -46,7 +46,11 @@ def spechub(
 
     Notes
     -----
-    There is no mask: the rule has no single draft. Precision: see :mod:`otspec.batch`.
+    There is no mask: the rule has no single draft.
+
+    Measured total variation between the law of the token and the target: at most 1.1e-7 in
+    float32 and 7e-16 in float64 (:mod:`otspec.batch`).
+
     Cost: three passes.
     """
     problem = as_problem(draft, target, drafts, uniforms, None, only_k=2)
@@ -125,10 +129,9 @@ class HubShares:
 def find_hub(library: Library, draft: Array) -> Hubs:
     """Return the likeliest token of each row, of equally likely ones the first."""
     xp = library.xp
-    lead = draft.shape[:-1]
     highest, sums = [], []
     for stretch, width in library.slices(draft):
-        blocks = xp.reshape(library.narrowed(draft[..., stretch]), (*lead, -1, width))
+        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
         highest.append(xp.max(blocks, axis=-1))
         sums.append(xp.sum(blocks, axis=-1))
     block = library.ids(xp.argmax(xp.concat(highest, axis=-1), axis=-1))

@@ -53,6 +53,31 @@ def temperature_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+class NumberList(click.ParamType[tuple[float, ...]]):
+    """Numbers such as ``0.6`` or ``0.6,1.0``."""
+
+    name = "t,t,..."
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, ...]:
+        """Return the numbers, each once; refuse what is none."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(dict.fromkeys(float(cell) for cell in str(value).split(",")))
+        except ValueError:
+            self.fail(f"{value!r} is no list of numbers such as 0.6,1.0", param, ctx)
+
+
+def temperatures_option(command: Command) -> Command:
+    """Add the option --temperature for several."""
+    return click.option(
+        "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
+        show_default=True, help="Divide logits by each of these, separated by commas.",
+    )(command)  # fmt: skip
+
+
 def pair_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add DRAFT, TARGET and what says how to read them; the command gets them as ``pair``."""
 

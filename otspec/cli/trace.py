@@ -1,126 +1,222 @@
-"""``otspec trace``: acceptance over the positions of a logged trace."""
+"""``otspec trace``: acceptance over the positions of logged traces."""
 
 from __future__ import annotations
 
-import csv
-import json
-import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from importlib.resources import as_file, files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
-from otspec.cli.options import counts_option, json_option, temperature_option
+from otspec.cli.options import counts_option, json_option, temperatures_option
 from otspec.cli.output import percent, print_json
-from otspec.datasets import load_smollm2
+from otspec.cli.progress import progress_of
 from otspec.tables import print_table
-from otspec.traces import Comparison, Summary, Trace, compare, load_trace, summarise
+from otspec.traces.chunks import Settings
 from otspec.traces.comparison import OPTIMUM
+from otspec.traces.documents import document_of, write_summary
+from otspec.traces.runs import Failure, Run, open_run
+from otspec.traces.sources import KINDS, Source, Warping, find_source
+from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
 from otspec.traces.warping import check_warping
 
 _LAWS = ("iid", "hub")
 """The laws that rules of the papers verify."""
-
-Positions = dict[tuple[int, ...], list[Comparison]]
+_MOST_COMPLAINTS = 20
 
 
 @click.command()
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
-@temperature_option
+@temperatures_option
 @click.option("--top-k", type=int, help="Keep the k largest logits.")
 @click.option("--top-p", type=float, help="Keep the likeliest tokens that reach this probability.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False),
-    help="Write positions.csv, summary.json and acceptance.png here.",
+    "--kind", type=click.Choice(KINDS),
+    help="What the numbers are. [default: by the names of the arrays; .npy: logits]",
 )  # fmt: skip
+@click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False),
+    help="Write positions/, summary.json and acceptance.png here.",
+)  # fmt: skip
+@click.option("--resume", is_flag=True, help="Finish the run in --out.")
+@click.option("--overwrite", is_flag=True, help="Replace the run in --out.")
+@click.option(
+    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write a report, as HTML."
+)
+@click.option(
+    "--chunk", type=click.IntRange(1), metavar="N",
+    help="Positions that are read and written at a time. [default: 32 MB]",
+)  # fmt: skip
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", help="Processes. [default: one per core]"
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Use the workers of a Dask cluster: tcp://host:8786."
+)
 @json_option
 def trace(
-    file: Path | None,
+    files: tuple[str, ...],
     ks: tuple[int, ...],
-    temperature: float,
+    temperatures: tuple[float, ...],
     top_k: int | None,
     top_p: float | None,
+    kind: str | None,
+    normalize: bool,
     out: Path | None,
+    resume: bool,
+    overwrite: bool,
+    report: Path | None,
+    chunk: int | None,
+    workers: int | None,
+    scheduler: str | None,
     as_json: bool,
-) -> None:
-    """Mean acceptance of the optimum and of all rules over a language-model trace.
+) -> int:
+    """Mean acceptance of the optimum and of all rules over language-model traces.
 
-    FILE is a .npz or .safetensors file with draft_logits and target_logits of shape (..., n);
-    without it the bundled SmolLM2 trace is read.
+    FILES are .npz, .safetensors or .zarr, each with draft_logits and target_logits of shape
+    (..., n), or log_probabilities or probabilities instead of logits; or pairs of .npy,
+    DRAFT.npy+TARGET.npy. Without any the bundled SmolLM2 trace is read.
+
+    Exit status: 0 fine, 1 some chunks were skipped, 2 bad input.
 
     Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
     """
-    check_warping(temperature, top_k, top_p)
-    logged = load_smollm2() if file is None else load_trace(file)
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-    settings = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-    positions = {
-        position: compare(draft, target, ks, _LAWS)
-        for position, draft, target in _with_progress(logged, settings)
-    }
-    summary = summarise(positions.values())
-    document = {
-        "trace": str(file) if file is not None else "bundled SmolLM2 trace",
-        "positions": logged.positions,
-        "vocabulary": logged.shape[-1],
-        **settings,
-        "means": [vars(row) | {"gap": row.gap} for row in summary],
-    }
-    if out is not None:
-        _write(out, positions, summary, document)
+    _check_places(out, resume=resume, overwrite=overwrite, scheduler=scheduler)
+    for temperature in temperatures:
+        check_warping(temperature, top_k, top_p)
+    warpings = tuple(Warping(t, top_k, top_p, normalize) for t in temperatures)
+    settings = Settings(ks, _LAWS, warpings)
+    with _sources(files, kind) as sources, ExitStack() as stack:
+        folder = out or Path(stack.enter_context(TemporaryDirectory(prefix="otspec-")))
+        run = open_run(
+            folder, sources, settings, chunk=chunk, resume=resume, overwrite=overwrite
+        )  # fmt: skip
+        _compute(run, out, workers, scheduler)
+        by_text = texts_of(sources) > 1
+        rows = statistics_of(run.tables(), by_text=by_text)
+        failures = run.failures()
+        if not rows:
+            raise ValueError(_all_failed(failures))
+        document = document_of(run, rows, by_text=by_text)
+        written = [] if out is None else _written(out, document, rows)
+    if report is not None:
+        from otspec.traces.report import write_report
+
+        write_report(report, document, rows)
+        written.append(f"report: {report}")
     if as_json:
         print_json(document)
+    else:
+        _print_means(rows, ks, document)
+        for line in written:
+            click.echo(line)
+    _complain(failures)
+    return 1 if failures else 0
+
+
+def _check_places(
+    out: Path | None, *, resume: bool, overwrite: bool, scheduler: str | None
+) -> None:
+    if resume and overwrite:
+        raise ValueError("--resume and --overwrite exclude each other: finish a run or replace it")
+    for flag, given in (
+        ("--resume", resume),
+        ("--overwrite", overwrite),
+        ("--scheduler", scheduler),
+    ):
+        if given and out is None:
+            raise ValueError(f"{flag} needs --out, a folder that all workers can write")
+
+
+@contextmanager
+def _sources(names: Sequence[str], kind: str | None) -> Iterator[list[Source]]:
+    if names:
+        yield [find_source(name, kind) for name in names]
         return
-    _print_means(summary, ks, document)
-    if out is not None:
-        click.echo(f"picture: {out / 'acceptance.png'}")
-        click.echo(f"numbers: {out / 'positions.csv'}, {out / 'summary.json'}")
+    with as_file(files("otspec.datasets") / "smollm2_trace.npz") as bundled:
+        yield [replace(find_source(str(bundled)), name="bundled SmolLM2 trace")]
 
 
-def _with_progress(logged: Trace, settings: dict[str, Any]) -> Iterator[Any]:
-    """Yield the positions, with a progress bar if a person is watching."""
-    from rich.console import Console
-    from rich.progress import track
+def _compute(run: Run, out: Path | None, workers: int | None, scheduler: str | None) -> None:
+    try:
+        with progress_of(run):
+            run.compute(workers=workers, scheduler=scheduler)
+    except KeyboardInterrupt:
+        if out is not None:
+            click.echo(
+                f"{len(run.finished()):,} of {len(run.chunks):,} chunks are finished in {out}: "
+                "the same command with --resume goes on",
+                err=True,
+            )
+        raise
 
-    console = Console(stderr=True)
-    return iter(
-        track(
-            logged.pairs(**settings),
-            description="positions",
-            total=logged.positions,
-            console=console,
-            disable=not sys.stderr.isatty(),
-            transient=True,
+
+def _all_failed(failures: Sequence[Failure]) -> str:
+    if len(failures) == 1:
+        return failures[0].reason
+    return f"all {len(failures):,} chunks failed; the first: {failures[0].reason}"
+
+
+def _complain(failures: Sequence[Failure]) -> None:
+    for failure in failures[:_MOST_COMPLAINTS]:
+        click.echo(f"otspec: skipped {failure.chunk}: {failure.reason}", err=True)
+    if len(failures) > _MOST_COMPLAINTS:
+        more = len(failures) - _MOST_COMPLAINTS
+        click.echo(f"otspec: skipped {more:,} chunks more: see --json or --out", err=True)
+
+
+def _written(out: Path, document: dict[str, Any], rows: list[Statistic]) -> list[str]:
+    charts, summary = write_summary(out, document, rows)
+    return [
+        *(f"picture: {chart}" for chart in charts),
+        f"numbers: {out / 'positions'}, {summary}",
+    ]
+
+
+def _print_means(rows: list[Statistic], ks: Sequence[int], document: dict[str, Any]) -> None:
+    temperatures = dict.fromkeys(row.temperature for row in rows)
+    for index, temperature in enumerate(temperatures):
+        if index:
+            click.echo()
+        _print_table(
+            [row for row in rows if row.temperature == temperature], ks, temperature, document
         )
-    )
 
 
-def _print_means(summary: list[Summary], ks: Sequence[int], document: dict[str, Any]) -> None:
-    options = ", ".join(
-        f"{name} {document[key]}"
-        for name, key in (("T =", "temperature"), ("top-k", "top_k"), ("top-p", "top_p"))
+def _print_table(
+    rows: list[Statistic], ks: Sequence[int], temperature: float, document: dict[str, Any]
+) -> None:
+    restricted = "".join(
+        f", {name} {document[key]}"
+        for name, key in (("top-k", "top_k"), ("top-p", "top_p"))
         if document[key] is not None
     )
-    click.echo(f"Mean acceptance over {document['positions']} positions ({options})")
-    cells = {(row.rule, row.drafts, row.k): f"{row.acceptance:.4f}" for row in summary}
+    click.echo(
+        f"Mean acceptance over {document['positions']} positions (T = {temperature}{restricted})"
+    )
+    cells = {(row.rule, row.drafts, row.k): f"{row.acceptance:.4f}" for row in rows}
     print_table(
         ("rule", "drafts", *(f"k={k}" for k in ks)),
         [
             (rule, drafts, *(cells.get((rule, drafts, k), "") for k in ks))
-            for rule, drafts in dict.fromkeys((row.rule, row.drafts) for row in summary)
+            for rule, drafts in dict.fromkeys((row.rule, row.drafts) for row in rows)
         ],
         text=2,
     )
     click.echo()
-    click.echo(_meaning(summary, ks[-1]))
+    click.echo(_meaning(rows, ks[-1]))
+    click.echo(_certainty(rows, ks[-1], document["independent"]))
 
 
-def _meaning(summary: list[Summary], k: int) -> str:
-    rules = [row for row in summary if row.k == k and row.drafts == "iid" and row.rule != OPTIMUM]
+def _meaning(rows: list[Statistic], k: int) -> str:
+    rules = [row for row in rows if row.k == k and row.drafts == "iid" and row.rule != OPTIMUM]
     drafts = f"{k} i.i.d. draft{'s' if k > 1 else ''}"
     most = percent(rules[0].optimum)
     clauses = [f"With {drafts} one is accepted with mean probability {most} at best"]
@@ -132,24 +228,9 @@ def _meaning(summary: list[Summary], k: int) -> str:
     return ";\n".join(clauses) + "."
 
 
-def _write(
-    out: Path, positions: Positions, summary: list[Summary], document: dict[str, Any]
-) -> None:
-    from otspec.traces.chart import save_acceptance_chart
-
-    with (out / "positions.csv").open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["position", "rule", "drafts", "k", "acceptance", "optimum", "gap"])
-        for position, rows in positions.items():
-            place = "/".join(map(str, position))
-            writer.writerows(
-                (place, row.rule, row.drafts, row.k, row.acceptance, row.optimum, row.gap)
-                for row in rows
-            )
-    (out / "summary.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    save_acceptance_chart(
-        summary,
-        out / "acceptance.png",
-        title=f"{Path(document['trace']).name}: mean of {document['positions']} positions, "
-        f"T = {document['temperature']}",
-    )
+def _certainty(rows: list[Statistic], k: int, units: str) -> str:
+    best = next(row for row in rows if (row.k, row.drafts, row.rule) == (k, "iid", OPTIMUM))
+    if best.units < 2:
+        return "One position says nothing about others."
+    low, high = map(percent, best.acceptance_interval)
+    return f"95% confidence interval of the optimum, from {best.units:,} {units}: {low} to {high}."

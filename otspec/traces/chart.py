@@ -13,6 +13,7 @@ from otspec.traces.summary import Summary, attains
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; one rule, one look.
 _COLOURS = ("#0072B2", "#D55E00", "#999999", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#332288")
@@ -52,6 +53,17 @@ def save_acceptance_chart(
     OSError
         The file cannot be written.
     """
+    acceptance_figure(rows, title=title).savefig(path, dpi=160)
+
+
+def acceptance_figure(rows: Iterable[Summary | Comparison], *, title: str) -> Figure:
+    """Return the picture that :func:`save_acceptance_chart` writes.
+
+    Parameters
+    ----------
+    rows, title
+        As there.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -59,7 +71,7 @@ def save_acceptance_chart(
     FigureCanvasAgg(figure)
     draw_acceptance(figure.add_subplot(), list(rows))
     figure.suptitle(title, fontsize=11)
-    figure.savefig(path, dpi=160)
+    return figure
 
 
 def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:

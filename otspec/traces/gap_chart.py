@@ -1,0 +1,63 @@
+"""Charts of how far the rules are from the optimum, position by position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from otspec.traces.chart import look_of
+from otspec.traces.comparison import OPTIMUM
+from otspec.traces.statistics import Statistic
+from otspec.traces.summary import attains
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
+    """Draw the distribution of the gap over the positions, for each rule and k.
+
+    A thin line from the 5% to the 95% quantile, a thick one from 25% to 75%, a mark at the median.
+
+    Parameters
+    ----------
+    rows : sequence of Statistic
+        Of one temperature.
+    title : str
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        None if all rules attain the optimum.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
+    if not below:
+        return None
+    figure = Figure(figsize=(7.0, 1.2 + 0.28 * len(below)), layout="constrained")
+    FigureCanvasAgg(figure)
+    _draw(figure.add_subplot(), below)
+    figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def _draw(axes: Axes, rows: Sequence[Statistic]) -> None:
+    lines = sorted(rows, key=lambda row: (row.drafts, row.rule, row.k))
+    for place, row in enumerate(lines):
+        look = look_of(row.rule, row.drafts)
+        colour, at = look["color"], row.gap_quantiles
+        axes.plot([at[0.05], at[0.95]], [place, place], color=colour, linewidth=1.2)
+        axes.plot([at[0.25], at[0.75]], [place, place], color=colour, linewidth=5.0, alpha=0.6)
+        axes.plot([at[0.5]], [place], color="#000000", marker="|", markersize=10)
+    names = [
+        f"{row.rule}{'' if row.drafts == 'iid' else f', {row.drafts}'}, k = {row.k}"
+        for row in lines
+    ]
+    axes.set_yticks(range(len(lines)), names, fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel("gap to the optimum at a position")
+    axes.grid(alpha=0.25, axis="x")

@@ -1,0 +1,241 @@
+"""What a file of arrays says it holds, without reading the arrays."""
+
+from __future__ import annotations
+
+import io
+import math
+import shutil
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from otspec.files import named_errors
+from otspec.traces.stored import MappedArray, SafetensorsArray, StoredArray, ZarrArray
+
+_LONGEST_HEADER = 2**16
+_BLOCK = 2**20
+_LARGEST_ZARR_CHUNK = 2**30
+
+
+@dataclass(frozen=True)
+class PackedArray:
+    """A compressed array of a .npz file, which has no rows before it is unpacked.
+
+    Parameters
+    ----------
+    path, key, shape, dtype
+        As for :class:`otspec.traces.stored.StoredArray`.
+    header : int
+        Length of the header in bytes.
+    fortran : bool
+    """
+
+    path: str
+    key: str
+    shape: tuple[int, ...]
+    dtype: str
+    header: int
+    fortran: bool
+
+    def unpacked(self, to: Path) -> MappedArray:
+        """Unpack the array into a file, as large as the header says and no larger.
+
+        Raises
+        ------
+        ValueError
+            Too little room on the disk, or damaged contents.
+        """
+        size = self.header + _bytes_of(self.shape, self.dtype)
+        with named_errors(Path(self.path)):
+            free = shutil.disk_usage(to.parent).free
+            if size > 0.9 * free:
+                raise ValueError(
+                    f"{self.key} unpacks to {size:,} bytes, but {to.parent} has {free:,} free: "
+                    "store it as .npy, or choose another folder with --out"
+                )
+            with (
+                zipfile.ZipFile(self.path) as archive,
+                archive.open(f"{self.key}.npy") as packed,
+                to.open("wb") as stream,
+            ):
+                _copy(packed, stream, size)
+        return MappedArray(
+            str(to), self.key, self.shape, self.dtype, offset=self.header, fortran=self.fortran
+        )
+
+
+def _copy(packed: IO[bytes], stream: IO[bytes], size: int) -> None:
+    left = size
+    # One byte past the end, so that the checksum is compared.
+    while block := packed.read(min(_BLOCK, left + 1)):
+        left -= len(block)
+        if left < 0:
+            raise ValueError("an array is longer than its header says")
+        stream.write(block)
+    if left:
+        raise ValueError(f"an array ends {left:,} bytes early")
+
+
+Located = StoredArray | PackedArray
+
+
+def locate_arrays(path: Path) -> dict[str, Located]:
+    """Find the arrays of a file or folder by their headers.
+
+    Parameters
+    ----------
+    path : path
+        Ending in .npy, .npz, .safetensors or .zarr.
+
+    Returns
+    -------
+    dict of str to StoredArray or PackedArray
+        The name is empty for a .npy file.
+
+    Raises
+    ------
+    ValueError
+        No such file, an unknown ending, a malformed file; or arrays of objects, which are never
+        unpickled. The message names the file.
+    """
+    reader = _LOCATORS.get(path.suffix)
+    if reader is None:
+        raise ValueError(f"{path}: unknown file type: a trace is {', '.join(_LOCATORS)}")
+    if not path.exists():
+        raise ValueError(f"{path}: no such file")
+    if path.is_dir() != (path.suffix == ".zarr"):
+        raise ValueError(f"{path} is a {'directory' if path.is_dir() else 'file'}: name another")
+    path = path.resolve()
+    with named_errors(path):
+        return reader(path)
+
+
+def _locate_npy(path: Path) -> dict[str, Located]:
+    with path.open("rb") as stream:
+        shape, dtype, fortran, offset = _npy_header(stream)
+    _refuse_other_size(path.stat().st_size - offset, shape, dtype)
+    return {"": MappedArray(str(path), "", shape, dtype, offset, fortran)}
+
+
+def _locate_npz(path: Path) -> dict[str, Located]:
+    found: dict[str, Located] = {}
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            if not member.filename.endswith(".npy"):
+                continue
+            key = member.filename.removesuffix(".npy")
+            if key.startswith(("draft_", "target_")):
+                array = _locate_member(path, archive, member, key)
+                if array is not None:
+                    found[key] = array
+    return found
+
+
+def _locate_member(
+    path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str
+) -> Located | None:
+    with archive.open(member) as stream:
+        shape, dtype, fortran, offset = _npy_header(stream)
+    _refuse_other_size(member.file_size - offset, shape, dtype)
+    if member.compress_type != zipfile.ZIP_STORED:
+        return PackedArray(str(path), key, shape, dtype, offset, fortran)
+    with path.open("rb") as stream:
+        stream.seek(member.header_offset)
+        local = stream.read(30)  # the directory repeats all of it but the length of its last field
+    start = member.header_offset + 30
+    start += int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
+    if start + member.file_size > path.stat().st_size:
+        raise ValueError(f"{key} reaches past the end of the file")
+    return MappedArray(str(path), key, shape, dtype, start + offset, fortran)
+
+
+def _npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], str, bool, int]:
+    """Return shape, dtype, order and length of the header of an array in .npy format."""
+    beginning = io.BytesIO(stream.read(_LONGEST_HEADER))
+    version = np.lib.format.read_magic(beginning)
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in readers:
+        raise ValueError(f"its .npy format version is {version}: save it again with np.save")
+    shape, fortran, dtype = readers[version](beginning)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are never unpickled (allow_pickle=False)")
+    if any(length < 0 for length in shape):
+        raise ValueError(f"its header says shape {shape}")
+    return shape, dtype.str, fortran, beginning.tell()
+
+
+def _refuse_other_size(size: int, shape: tuple[int, ...], dtype: str) -> None:
+    expected = _bytes_of(shape, dtype)
+    if size != expected:
+        raise ValueError(
+            f"its header says shape {shape} of {np.dtype(dtype)}, {expected:,} bytes, but "
+            f"{size:,} follow: was writing interrupted?"
+        )
+
+
+def _bytes_of(shape: tuple[int, ...], dtype: str) -> int:
+    return math.prod(shape) * np.dtype(dtype).itemsize
+
+
+def _locate_safetensors(path: Path) -> dict[str, Located]:
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        raise ValueError("it needs the package safetensors: pip install 'otspec[traces]'") from None
+    try:
+        with safe_open(path, framework="numpy") as tensors:
+            parts = {key: tensors.get_slice(key) for key in tensors.keys()}  # noqa: SIM118
+            return {
+                key: SafetensorsArray(
+                    str(path), key, tuple(part.get_shape()), _dtype_of(key, part.get_dtype())
+                )
+                for key, part in parts.items()
+                if key.startswith(("draft_", "target_"))
+            }
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+
+
+def _dtype_of(key: str, name: str) -> str:
+    kinds = {"F": "<f", "I": "<i", "U": "<u"}
+    if name == "BF16" or name.startswith("F8"):
+        raise ValueError(f"{key} has type {name}, which NumPy lacks: store it as F16 or F32")
+    if name == "BOOL" or name[0] not in kinds or not name[1:].isdigit():
+        return "|b1" if name == "BOOL" else "|V1"
+    return f"{kinds[name[0]]}{int(name[1:]) // 8}"
+
+
+def _locate_zarr(path: Path) -> dict[str, Located]:
+    try:
+        import zarr
+    except ImportError:
+        raise ValueError("it needs the package zarr: pip install 'otspec[traces]'") from None
+    try:
+        group = zarr.open_group(path, mode="r")
+        arrays = dict(group.arrays())
+    except Exception as error:  # metadata of any shape raises anything
+        raise ValueError(f"it is no Zarr group of arrays: {error}") from error
+    found: dict[str, Located] = {}
+    for key, array in arrays.items():
+        if not key.startswith(("draft_", "target_")):
+            continue
+        size = math.prod(array.shards or array.chunks) * array.dtype.itemsize
+        if size > _LARGEST_ZARR_CHUNK:
+            raise ValueError(f"{key} has chunks of {size:,} bytes: store it with smaller ones")
+        found[key] = ZarrArray(str(path), key, tuple(array.shape), array.dtype.str)
+    return found
+
+
+_LOCATORS: dict[str, Callable[[Path], dict[str, Located]]] = {
+    ".npz": _locate_npz,
+    ".npy": _locate_npy,
+    ".safetensors": _locate_safetensors,
+    ".zarr": _locate_zarr,
+}

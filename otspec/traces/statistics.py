@@ -1,0 +1,223 @@
+"""Means over the positions of a run with confidence intervals, part by part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.traces.comparison import OPTIMUM
+from otspec.traces.sources import Source
+from otspec.traces.summary import Summary
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+CONFIDENCE = 0.95
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Of the gap; each accurate to half of a ten-thousandth."""
+_STEPS = 10_000  # of the gap between 0 and 1
+
+Key = tuple[float, str, str, int]
+"""Temperature, drafts, rule, k."""
+
+
+@dataclass(frozen=True)
+class Statistic(Summary):
+    """One rule under one draft law, k and temperature, over all positions.
+
+    Parameters
+    ----------
+    rule, drafts, k, acceptance, optimum, positions
+        As in :class:`otspec.traces.Summary`.
+    temperature : float
+    units : int
+        How many texts, or positions if there is one text only, the intervals treat as
+        independent.
+    acceptance_interval, gap_interval : tuple of float
+        Where the means over more such text lie, with 95% confidence; NaN for one unit.
+    gap_quantiles : dict of float to float
+        Level -> the smallest gap that at least this share of the positions does not exceed.
+    """
+
+    temperature: float
+    units: int
+    acceptance_interval: tuple[float, float]
+    gap_interval: tuple[float, float]
+    gap_quantiles: dict[float, float]
+
+
+@dataclass
+class _Ratio:
+    """Moments of units (sum of values, number of positions), for the mean Σ sums / Σ numbers.
+
+    Sums are of values less the first one, so that few digits cancel.
+    """
+
+    origin: float | None = None
+    units: int = 0
+    moments: Array = field(default_factory=lambda: np.zeros((2, 2)))  # of (sum, number)
+    totals: Array = field(default_factory=lambda: np.zeros(2))
+
+    def add(self, sums: Array, numbers: Array) -> None:
+        """Add units: sums of values and numbers of positions, shapes (m,)."""
+        if self.origin is None:
+            self.origin = float(sums[0] / numbers[0])
+        rows = np.stack([sums - self.origin * numbers, numbers])
+        self.units += len(sums)
+        self.totals += rows.sum(axis=1)
+        self.moments += rows @ rows.T
+
+    def mean(self) -> float:
+        """Return Σ sums / Σ numbers."""
+        return float((self.origin or 0.0) + self.totals[0] / self.totals[1])
+
+    def interval(self, low: float, high: float) -> tuple[float, float]:
+        """Return the t interval of the mean within the range of the values.
+
+        The variance is that of a ratio of sums over independent units, by linearisation.
+        """
+        from scipy.special import stdtrit
+
+        if self.units < 2:
+            return math.nan, math.nan
+        slope = self.totals[0] / self.totals[1]
+        direction = np.array([1.0, -slope])
+        squares = max(0.0, float(direction @ self.moments @ direction))
+        spread = math.sqrt(squares * self.units / (self.units - 1)) / self.totals[1]
+        radius = float(stdtrit(self.units - 1, 0.5 + CONFIDENCE / 2)) * spread
+        return max(low, self.mean() - radius), min(high, self.mean() + radius)
+
+
+class _Group:
+    """What is kept of one rule, law, k and temperature while parts go by."""
+
+    def __init__(self) -> None:
+        self.positions = 0
+        self.acceptance = _Ratio()
+        self.optimum = _Ratio()
+        self.gap = _Ratio()
+        self.histogram = np.zeros(_STEPS + 1, np.int64)
+        self._text: int | None = None
+        self._open = np.zeros(4)  # of the text that the next part may go on with
+
+    def add(self, texts: Array, acceptance: Array, optimum: Array, *, by_text: bool) -> None:
+        """Add positions in order, all arrays of shape (m,)."""
+        gap = optimum - acceptance
+        self.positions += len(gap)
+        steps = np.clip(np.rint(gap * _STEPS), 0, _STEPS).astype(int)
+        self.histogram += np.bincount(steps, minlength=_STEPS + 1)
+        rows = np.stack([acceptance, optimum, gap, np.ones(len(gap))])
+        if not by_text:
+            self._add_units(rows)
+            return
+        starts = np.flatnonzero(np.diff(texts, prepend=texts[0] - 1))
+        sums = np.add.reduceat(rows, starts, axis=1)
+        if texts[0] == self._text:
+            sums[:, 0] += self._open
+        elif self._text is not None:
+            self._add_units(self._open[:, None])
+        self._add_units(sums[:, :-1])
+        self._text, self._open = int(texts[-1]), sums[:, -1]
+
+    def close(self) -> None:
+        """Count the last text as complete."""
+        if self._text is not None:
+            self._add_units(self._open[:, None])
+        self._text = None
+
+    def _add_units(self, sums: Array) -> None:
+        if sums.shape[1]:
+            for ratio, row in zip((self.acceptance, self.optimum, self.gap), sums, strict=False):
+                ratio.add(row, sums[3])
+
+    def quantile(self, level: float) -> float:
+        """Return the smallest gap that at least this share of the positions does not exceed."""
+        reached = np.searchsorted(np.cumsum(self.histogram), level * self.positions)
+        return float(reached) / _STEPS
+
+
+def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> list[Statistic]:
+    """Average the parts of a run.
+
+    Positions of one text depend on each other, so that intervals take whole texts as units:
+    a text is a row of positions along the last position axis of a source.
+
+    Parameters
+    ----------
+    tables : iterable of (Source, pyarrow.Table)
+        In order: each source's positions one after the other.
+    by_text : bool
+        Whether texts are units, or positions (as they must be if there is only one text).
+
+    Returns
+    -------
+    list of Statistic
+        By temperature, k and law as in the tables, the optimum first.
+    """
+    groups: dict[Key, _Group] = {}
+    for offset, source, table in _with_offsets(tables):
+        texts = offset + table["position"].to_numpy() // source.text_length
+        values = [table[name].to_numpy() for name in ("acceptance", "optimum")]
+        for key, rows in _groups_of(table):
+            columns = (column[rows] for column in (texts, *values))
+            groups.setdefault(key, _Group()).add(*columns, by_text=by_text)
+    return [_statistic(key, group) for key, group in groups.items()]
+
+
+def texts_of(sources: Iterable[Source]) -> int:
+    """Return the number of texts of all sources."""
+    return sum(source.positions // source.text_length for source in sources)
+
+
+def _with_offsets(
+    tables: Iterable[tuple[Source, pa.Table]],
+) -> Iterator[tuple[int, Source, pa.Table]]:
+    """Yield with each table how many texts there are before its source."""
+    offset, last = 0, None
+    for source, table in tables:
+        if last is not None and source != last:
+            offset += last.positions // last.text_length
+        last = source
+        yield offset, source, table
+
+
+def _groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
+    """Yield each group of a table and its rows, in order of first appearance."""
+    names = ("temperature", "drafts", "rule", "k")
+    encoded = [table[name].combine_chunks() for name in names]
+    encoded = [c if hasattr(c, "dictionary") else c.dictionary_encode() for c in encoded]
+    code = np.zeros(table.num_rows, np.int64)
+    for column in encoded:
+        code = code * len(column.dictionary) + column.indices.to_numpy()
+    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    ends = np.cumsum(np.bincount(inverse))
+    for group in np.argsort(first):
+        rows = order[ends[group - 1] if group else 0 : ends[group]]
+        key = tuple(column[int(rows[0])].as_py() for column in encoded)
+        yield key, rows
+
+
+def _statistic(key: Key, group: _Group) -> Statistic:
+    temperature, drafts, rule, k = key
+    group.close()
+    optimum = group.optimum.mean()
+    return Statistic(
+        rule=rule,
+        drafts=drafts,
+        k=k,
+        # The same number, also where sums round differently.
+        acceptance=optimum if rule == OPTIMUM else group.acceptance.mean(),
+        optimum=optimum,
+        positions=group.positions,
+        temperature=temperature,
+        units=group.gap.units,
+        acceptance_interval=group.acceptance.interval(0.0, 1.0),
+        gap_interval=group.gap.interval(0.0, 1.0),
+        gap_quantiles={level: group.quantile(level) for level in QUANTILES},
+    )

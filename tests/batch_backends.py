@@ -1,0 +1,79 @@
+"""The array libraries that the batch functions are tested with, and rows for them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+import numpy as np
+import pytest
+
+REQUIRED = [name for name in os.environ.get("OTSPEC_REQUIRE_BACKENDS", "").split(",") if name]
+"""Libraries whose absence is a failure: array_api_strict, torch, jax."""
+NAMES = ["numpy", "array_api_strict", "torch", "torch-cuda", "jax", "jax-jit", "cupy"]
+
+
+def library(name):
+    """Import a library, or skip the test with the reason."""
+    module = name.split("-")[0]
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        if module in REQUIRED:
+            pytest.fail(f"{module} is required by OTSPEC_REQUIRE_BACKENDS, but not installed")
+        pytest.skip(f"{module} is not installed")
+    if name == "torch-cuda" and not found.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if name == "cupy":
+        try:
+            found.cuda.runtime.getDeviceCount()
+        except found.cuda.runtime.CUDARuntimeError:
+            pytest.skip("no CUDA device")
+    if name == "array_api_strict":
+        found.set_array_api_strict_flags(
+            boolean_indexing=False, data_dependent_shapes=False, enabled_extensions=()
+        )
+    return found
+
+
+class Backend:
+    """Turns NumPy arrays into a library's, calls functions on them, and turns results back."""
+
+    def __init__(self, name):
+        self.name = name
+        self.module = library(name)
+        self.widest = np.float32 if name.startswith("jax") else np.float64
+
+    def array(self, values):
+        values = np.asarray(values)
+        if values.dtype == np.float64:
+            values = values.astype(self.widest)
+        if self.name.startswith("jax"):
+            return self.module.numpy.asarray(values)
+        if self.name == "torch-cuda":
+            return self.module.asarray(values, device="cuda")
+        return self.module.asarray(values)
+
+    def call(self, function, *arrays, **options):
+        """Call a function with arrays and options; results are NumPy arrays."""
+        given = {name: self._given(value) for name, value in options.items()}
+        function = self.module.jit(function) if self.name == "jax-jit" else function
+        result = function(*map(self.array, arrays), **given)
+        if isinstance(result, tuple):
+            return type(result)(*map(self.numpy, result))
+        return self.numpy(result)
+
+    def _given(self, value):
+        return self.array(value) if isinstance(value, np.ndarray) else value
+
+    def numpy(self, values):
+        if self.name == "cupy":
+            return values.get()
+        if self.name == "torch-cuda":
+            return values.cpu().numpy()
+        return np.asarray(values)
+
+
+@pytest.fixture(params=NAMES)
+def backend(request):
+    return Backend(request.param)

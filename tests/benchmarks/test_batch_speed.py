@@ -1,0 +1,44 @@
+"""Batch rules against one pass over their inputs, and their memory against the inputs' own."""
+
+import numpy as np
+import pytest
+
+from otspec import batch
+from otspec.batch.bench import problems, traced_peak
+
+GOALS = {"k_sequential": 8, "pooled_selection": 10}
+"""At (32, 128256), k = 4."""
+MEMORY = 3
+NOISE = 1.5
+"""How far a ratio of two medians may be off on a shared machine."""
+
+
+@pytest.mark.parametrize("k", [2, 4, 8])
+@pytest.mark.parametrize("rows", [1, 32])
+@pytest.mark.parametrize("vocabulary", [32_000, 128_256])
+def test_rules_against_one_pass(vocabulary, rows, k, report_ratio):
+    for name, arguments in problems(vocabulary, rows, k).items():
+        if k != 4 and arguments[2].shape[-1] != k:
+            continue  # k makes no difference to it
+        draft, target = arguments[:2]
+        rule = getattr(batch, name)
+        goal = GOALS.get(name) if (vocabulary, rows, k) == (128_256, 32, 4) else None
+        measured = report_ratio(
+            f"batch.{name}, float32 ({rows}, {vocabulary:,}), k = {arguments[2].shape[-1]}",
+            lambda rule=rule, arguments=arguments: rule(*arguments),
+            "np.minimum(draft, target).sum(-1)",
+            lambda draft=draft, target=target: np.minimum(draft, target).sum(-1),
+            f"at most {goal}x" if goal else "informational",
+            rounds=9,
+        )
+        assert goal is None or measured.ratio < NOISE * goal
+
+
+@pytest.mark.parametrize("rows", [1, 32])
+def test_memory_beyond_the_inputs(rows):
+    for name, arguments in problems(128_256, rows, 4).items():
+        draft, target = arguments[:2]
+        peak = traced_peak(lambda name=name, arguments=arguments: getattr(batch, name)(*arguments))
+        inputs = draft.nbytes + target.nbytes
+        # The inputs themselves count too: what is needed beyond them is at most twice as much.
+        assert peak + inputs < MEMORY * inputs, name

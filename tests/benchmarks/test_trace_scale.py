@@ -1,0 +1,157 @@
+"""Large traces: memory, throughput, and the same results after a kill and on a cluster.
+
+OTSPEC_TRACE_POSITIONS=10000 makes the two files 2 GB, and takes about half an hour on two cores.
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.lib.format import open_memmap
+
+POSITIONS = int(os.environ.get("OTSPEC_TRACE_POSITIONS", "300"))
+VOCABULARY = 49_152
+TEXT = 50
+WORKERS = 2
+MOST_BYTES = 1.5e9
+REFERENCE = """
+import sys, time
+import numpy as np
+from otspec.traces import compare, warp
+draft, target = (np.load(path, mmap_mode="r")[0] for path in sys.argv[1:3])
+def one(i):
+    compare(warp(draft[i]), warp(target[i]), (1, 2, 4, 8, 16), ("iid", "hub"))
+one(0)
+print("ready", flush=True)
+sys.stdin.readline()
+start = time.perf_counter()
+for i in range(int(sys.argv[3])):
+    one(i % len(draft))
+print(int(sys.argv[3]) / (time.perf_counter() - start))
+"""
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """Two files of float16 logits, written text by text."""
+    folder, rng = tmp_path_factory.mktemp("trace"), np.random.default_rng(0)
+    paths = folder / "draft.npy", folder / "target.npy"
+    shape = (POSITIONS // TEXT, TEXT, VOCABULARY)
+    draft, target = (open_memmap(path, "w+", np.float16, shape) for path in paths)
+    for text in range(len(draft)):
+        logits = rng.gumbel(scale=2, size=shape[1:])
+        draft[text] = logits
+        target[text] = 0.7 * logits + 0.5 * rng.gumbel(scale=2, size=shape[1:])
+    return paths
+
+
+@pytest.fixture
+def say(capfd):
+    def write(text):
+        with capfd.disabled():
+            sys.stdout.write(f"\n{text}\n")
+
+    return write
+
+
+def reference_speed(pair):
+    """Positions a second of single-position calls in as many processes as there are workers."""
+    command = [sys.executable, "-c", REFERENCE, *map(str, pair), "60"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(command, **pipes) for _ in range(WORKERS)]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return sum(float(process.communicate()[0]) for process in processes)
+
+
+def resident_bytes(root):
+    """Resident memory of a process and all below it."""
+    children, sizes = {}, {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue  # it has ended
+        children.setdefault(int(fields[1]), []).append(int(status.parent.name))
+        sizes[int(status.parent.name)] = int(fields[21]) * resource.getpagesize()
+    tree = [root]
+    for process in tree:
+        tree += children.get(process, [])
+    return sum(sizes.get(process, 0) for process in tree)
+
+
+class Watched:
+    """A run of the command, with its peak memory and the positions that it finished a second."""
+
+    def __init__(self, pair, out, *options, until=1.0):
+        command = [sys.executable, "-m", "otspec", "trace", "+".join(map(str, pair))]
+        command += ["--out", str(out), "--workers", str(WORKERS), *map(str, options)]
+        self.peak = 0
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        total = -(-POSITIONS // self.positions_of_a_chunk())
+        while process.poll() is None:
+            self.peak = max(self.peak, resident_bytes(process.pid))
+            finished = len(list((out / "positions").glob("part-*")))
+            if finished >= until * total:
+                os.killpg(process.pid, signal.SIGKILL)
+            time.sleep(0.1)
+        self.status = process.wait()
+        self.seconds = time.perf_counter() - start
+
+    @staticmethod
+    def positions_of_a_chunk():
+        return 2**25 // (2 * 2 * VOCABULARY)
+
+
+def results(out):
+    parts = sorted((out / "positions").iterdir())
+    return [part.read_bytes() for part in parts], json.loads((out / "summary.json").read_text())
+
+
+def test_a_large_trace_on_two_cores(pair, tmp_path, say, record_property):
+    before = reference_speed(pair)
+    run = Watched(pair, tmp_path / "run", until=np.inf)
+    assert run.status == 0
+    after = reference_speed(pair)
+    speed = POSITIONS / run.seconds
+    ratio = speed / ((before + after) / 2)
+    record_property("peak bytes", run.peak)
+    record_property("of the speed of single positions", ratio)
+    say(
+        f"{POSITIONS:,} positions of {VOCABULARY:,} in {run.seconds:.0f} s: {speed:.1f} a second, "
+        f"{100 * ratio:.0f}% of {WORKERS} processes of single positions (goal: at least 70%); "
+        f"peak {run.peak / 1e9:.2f} GB of all processes (goal: below 1.5)"
+    )
+    assert run.peak < MOST_BYTES
+
+
+def test_killed_and_resumed_is_the_same(pair, tmp_path, say):
+    whole, torn = tmp_path / "whole", tmp_path / "torn"
+    cluster = pytest.importorskip("distributed", reason="needs the extra cluster")
+    with cluster.LocalCluster(
+        n_workers=WORKERS, threads_per_worker=1, dashboard_address=None
+    ) as workers:
+        on_cluster = Watched(
+            pair, whole, "-k2", "--scheduler", workers.scheduler_address, until=np.inf
+        )
+    killed = Watched(pair, torn, "-k2", until=0.5)
+    assert killed.status == -signal.SIGKILL
+    left = len(list((torn / "positions").glob("part-*")))
+    resumed = Watched(pair, torn, "-k2", "--resume", until=np.inf)
+    assert (on_cluster.status, resumed.status) == (0, 0)
+    assert results(torn) == results(whole)
+    say(
+        f"cluster of {WORKERS}: {on_cluster.seconds:.0f} s; killed after {left} chunks and "
+        f"{killed.seconds:.0f} s, resumed in {resumed.seconds:.0f} s: identical"
+    )

@@ -1,0 +1,152 @@
+"""Every batch function gives the same on every array library."""
+
+import numpy as np
+import pytest
+from batch_backends import NAMES, backend, library  # noqa: F401 # a fixture
+
+from otspec import batch
+
+K = 3
+SHAPES = [(5,), (3, 300), (2, 3, 700)]
+ONCE = {"jax": [(3, 300)], "jax-jit": [(2, 3, 300)]}
+"""JAX compiles every operation for every shape."""
+EVERYWHERE = pytest.mark.parametrize(
+    ("backend", "shape"),
+    [(name, shape) for name in NAMES for shape in ONCE.get(name, SHAPES)],
+    indirect=["backend"],
+    ids=str,
+)
+
+
+def rows(shape, seed=0):
+    rng = np.random.default_rng(seed)
+    draft, target = np.exp(2 * rng.normal(size=(2, *shape))).astype(np.float32)
+    draft[..., 1] = 0
+    target[..., 2] = 0
+    return (
+        draft / draft.sum(axis=-1, keepdims=True),
+        target / target.sum(axis=-1, keepdims=True),
+        rng.random((*shape[:-1], K + 1), dtype=np.float32),
+    )
+
+
+def agree(found, wanted):
+    """Compare results of two libraries; ids exactly, numbers to rounding of sums of float32."""
+    if isinstance(wanted, tuple):
+        for one, other in zip(found, wanted, strict=True):
+            agree(one, other)
+    elif wanted.dtype.kind == "f":
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5)
+    else:
+        # A uniform number may be within rounding of a cut, but hardly twice among a few rows.
+        assert np.count_nonzero(found != wanted) <= (1 if wanted.size > 2 else 0)
+
+
+@EVERYWHERE
+def test_rules(backend, shape):  # noqa: F811
+    draft, target, uniforms = rows(shape)
+    drafted = {
+        "recursive_rejection": batch.sample_iid(draft, uniforms[..., :K]),
+        "k_sequential": batch.sample_iid(draft, uniforms[..., :K]),
+        "pooled_selection": batch.sample_iid(draft, uniforms[..., :K]),
+        "recursive_rejection_without_replacement": batch.sample_without_replacement(
+            draft, uniforms[..., :K]
+        ),
+        "maximal_coupling": batch.sample_iid(draft, uniforms[..., :1]),
+        "spechub": batch.sample_spechub(draft, uniforms[..., :2]),
+    }
+    for name, drafts in drafted.items():
+        rule = getattr(batch, name)
+        arguments = draft, target, drafts, uniforms[..., ::-1][..., : drafts.shape[-1] + 1].copy()
+        if name == "spechub" or backend.name not in ONCE:
+            agree(backend.call(rule, *arguments), rule(*arguments))
+        if name != "spechub":
+            mask = uniforms[..., : drafts.shape[-1]] < 0.6
+            agree(backend.call(rule, *arguments, mask=mask), rule(*arguments, mask=mask))
+
+
+@EVERYWHERE
+def test_drafters(backend, shape):  # noqa: F811
+    draft, _, uniforms = rows(shape)
+    for drafter, k in (
+        (batch.sample_iid, K),
+        (batch.sample_without_replacement, K),
+        (batch.sample_spechub, 2),
+    ):
+        uniform = uniforms[..., :k].copy()
+        agree(backend.call(drafter, draft, uniform), drafter(draft, uniform))
+
+
+@EVERYWHERE
+def test_acceptance(backend, shape):  # noqa: F811
+    draft, target, _ = rows(shape)
+    for function in (
+        lambda *pair: batch.optimal_acceptance(*pair, K),
+        lambda *pair: batch.acceptance.recursive_rejection(*pair, K),
+        lambda *pair: batch.acceptance.k_sequential(*pair, K),
+        lambda *pair: batch.acceptance.pooled_selection(*pair, K),
+        batch.acceptance.maximal_coupling,
+        batch.acceptance.spechub,
+    ):
+        agree(backend.call(function, draft, target), function(draft, target))
+
+
+def test_block_verification(backend):  # noqa: F811
+    draft, _, _ = rows((4, 2, 300))
+    _, target, uniforms = rows((4, 3, 300), seed=1)
+    drafts = batch.sample_iid(draft, uniforms[:, :2, :1])[..., 0]
+    arguments = draft, target, drafts, uniforms[:, :, 1].copy()
+    wanted = batch.block_verification(*arguments)
+    agree(backend.call(batch.block_verification, *arguments), wanted)
+
+
+@pytest.mark.parametrize("options", [{}, {"temperature": 0.7, "top_k": 20}, {"top_p": 0.8}])
+def test_warping(backend, options):  # noqa: F811
+    logits = np.random.default_rng(0).normal(size=(3, 300)).astype(np.float32)
+    logits[:, 5] = -np.inf
+
+    def warp(values):
+        return batch.warp(values, **options)
+
+    agree(backend.call(warp, logits), warp(logits))
+
+
+def test_bfloat16_is_computed_in_float32():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    draft, target, uniforms = (torch.asarray(values) for values in rows((4, 300)))
+    halves = draft.to(torch.bfloat16), target.to(torch.bfloat16)
+    drafts = batch.sample_iid(halves[0], uniforms[:, :K])
+    found = batch.k_sequential(*halves, drafts, uniforms)
+    wanted = batch.k_sequential(*(half.float() for half in halves), drafts, uniforms)
+    assert (found.token == wanted.token).all()
+    assert found.token.device == draft.device
+    assert found.token.dtype == torch.int64
+
+
+def test_no_value_is_looked_at():
+    """Tensors without values raise where a number is asked for, as a device would be waited for."""
+    torch = library("torch")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        draft, uniforms = torch.empty(4, 1_000), torch.empty(4, K + 1)
+        drafts = batch.sample_iid(draft, uniforms[:, :K])
+        distinct = batch.sample_without_replacement(draft, uniforms[:, :K])
+        hub = batch.sample_spechub(draft, uniforms[:, :2])
+        target = batch.warp(draft, top_k=5, top_p=0.9)
+        results = [
+            batch.maximal_coupling(draft, target, drafts[:, :1], uniforms[:, :2]),
+            batch.recursive_rejection(draft, target, drafts, uniforms),
+            batch.recursive_rejection_without_replacement(draft, target, distinct, uniforms),
+            batch.k_sequential(draft, target, drafts, uniforms, mask=drafts > 0),
+            batch.pooled_selection(draft, target, drafts, uniforms),
+            batch.spechub(draft, target, hub, uniforms[:, :3]),
+            batch.block_verification(
+                draft.reshape(1, 4, -1)[:, :K], draft[None], drafts[:1], uniforms[:1]
+            ),
+        ]
+        assert [tuple(result.token.shape) for result in results] == [(4,)] * 6 + [(1,)]
+
+
+def test_no_library_is_forgotten():
+    assert {"numpy", "array_api_strict", "torch", "jax", "cupy"} <= set(NAMES)

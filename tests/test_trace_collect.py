@@ -1,0 +1,129 @@
+"""Logging traces from a pair of tiny models, made here; nothing is downloaded."""
+
+import importlib.util
+import os
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from otspec.traces import load_trace, warp
+from otspec.traces.collect import collect, load_models, main
+
+if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
+    pytest.skip(
+        "logging needs torch and transformers: pip install '.[hf]'", allow_module_level=True
+    )
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when the packages are imported
+
+UNKNOWN = "<unk>"
+WORDS = [UNKNOWN, "the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "and"]
+LENGTH = 5
+
+pytestmark = pytest.mark.filterwarnings("default")  # of the two packages, which are not ours
+
+
+def save_tokenizer(folder, words=WORDS):
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from transformers import PreTrainedTokenizerFast
+
+    words = {word: index for index, word in enumerate(words)}
+    tokenizer = Tokenizer(WordLevel(words, unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token=UNKNOWN).save_pretrained(folder)
+
+
+def save_model(folder, layers, vocabulary=None):
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(layers)
+    config = LlamaConfig(
+        vocab_size=vocabulary or len(WORDS), hidden_size=16, intermediate_size=32,
+        num_hidden_layers=layers,
+        num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=64,
+        initializer_range=1.0,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(folder)
+    save_tokenizer(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    return save_model(folder / "draft", 1), save_model(folder / "target", 2, len(WORDS) + 4)
+
+
+def test_the_log_is_what_the_models_say(folders):
+    import torch
+
+    models = load_models(*folders, device="cpu")
+    logged = collect(models, ["the cat sat", "a dog"], length=LENGTH, blocks=2, seed=3)
+    shape = (4, LENGTH + 1, len(WORDS))
+    assert logged["draft_logits"].shape == logged["target_logits"].shape == shape
+    assert logged["draft_logits"].dtype == logged["target_logits"].dtype == np.float16
+    assert logged["prompts"].tolist() == ["the cat sat"] * 2 + ["a dog"] * 2
+    for block, prompt in enumerate(logged["prompts"].tolist()):
+        prefix = models.tokenizer(prompt)["input_ids"]
+        text = torch.tensor([prefix + logged["draft_tokens"][block].tolist()])
+        for side in ("draft", "target"):
+            with torch.inference_mode():
+                whole = getattr(models, side)(text).logits[0, len(prefix) - 1 :, : len(WORDS)]
+            # With and without the cache sums run in different order; then float16, 11 bits.
+            np.testing.assert_allclose(
+                logged[f"{side}_logits"][block], whole.numpy(), rtol=2**-10, atol=1e-3
+            )
+
+
+def test_tokens_are_drawn_from_the_logged_draft(folders):
+    models = load_models(*folders, device="cpu")
+    size = 400
+    logged = collect(models, ["the cat"], length=1, blocks=size, seed=5)
+    law = warp(logged["draft_logits"][0, 0])
+    counts = np.bincount(logged["draft_tokens"][:, 0], minlength=len(law))
+    # Six standard deviations of each count: a chance of 12 in a thousand million.
+    assert (np.abs(counts - size * law) <= 6 * np.sqrt(size * law * (1 - law)) + 1).all()
+    again = collect(models, ["the cat"], length=1, blocks=size, seed=5)
+    assert all((again[name] == logged[name]).all() for name in logged)
+
+
+def test_the_script_writes_a_trace_with_blocks(folders, tmp_path):
+    prompts, out = tmp_path / "prompts.txt", tmp_path / "trace.npz"
+    prompts.write_text("the cat sat on\n\na dog ran\n")
+    done = CliRunner().invoke(
+        main,
+        ["--draft", folders[0], "--target", folders[1], "--prompts", str(prompts),
+         "--out", str(out), "--length", str(LENGTH)],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert f"2 × {LENGTH + 1} × {len(WORDS)}" in done.output
+    trace = load_trace(out)
+    assert trace.prompts == ("the cat sat on", "a dog ran")
+    assert len(list(trace.blocks())) == 2
+
+
+def test_what_does_not_fit_is_one_line(folders, tmp_path):
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("the cat\n")
+    other = tmp_path / "other"
+    save_model(other, 1)
+    save_tokenizer(other, WORDS[::-1])
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n")
+    for draft, text, out, says in (
+        (str(other), prompts, "trace.npz", "different tokenizers"),
+        (str(tmp_path / "nothing"), prompts, "trace.npz", "cannot use"),
+        (folders[0], empty, "trace.npz", "no prompt"),
+        (folders[0], prompts, "trace.npy", "name a .npz file"),
+    ):
+        done = CliRunner().invoke(
+            main,
+            ["--draft", draft, "--target", folders[1], "--prompts", str(text),
+             "--out", str(tmp_path / out)],
+        )  # fmt: skip
+        assert done.exit_code == 2
+        assert says in done.output.replace("\n", " ")

@@ -1,0 +1,172 @@
+"""Malformed trace files: each reader on 200, in a process that a crash, hang or bomb would end."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trace_files as files
+
+COUNT = 200
+SECONDS = 100
+READ_ALL = """
+import contextlib, io, json, resource, sys
+from otspec.cli.main import main
+resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
+for source in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(["trace", source, "-k", "1"])
+    print(json.dumps([source, status, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+def outcomes(sources):
+    """Run the command on each source, all in one process."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", READ_ALL], input=json.dumps([str(s) for s in sources]),
+        capture_output=True, text=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(sources), (sources[len(found)], done.returncode, done.stderr)
+    return found
+
+
+def assert_one_line(outcome, statuses=(2,)):
+    source, status, out, err = outcome
+    assert status in statuses, outcome
+    assert "Traceback" not in err
+    if status == 2:
+        assert out == ""
+        assert err.startswith("otspec: "), outcome
+        assert err.count("\n") == 1, outcome
+        assert len(err) < 1500, outcome
+        first = source.split("+")[0]
+        assert Path(first).name in err or Path(source.split("+")[-1]).name in err, outcome
+
+
+class Cases:
+    """Numbered folders with one malformed source each."""
+
+    def __init__(self, root, reader):
+        self.root, self.save, self.sources = root, files.SAVERS[reader], []
+        self.rng = np.random.default_rng(len(reader))
+
+    def folder(self):
+        folder = self.root / f"case{len(self.sources)}"
+        folder.mkdir()
+        return folder
+
+    def add(self, arrays):
+        """Add a well-formed file of arrays that are no trace."""
+        self.sources.append(self.save(self.folder(), arrays))
+
+    def add_bytes(self, name, content, other=None):
+        path = self.folder() / name
+        path.write_bytes(content)
+        self.sources.append(path if other is None else f"{path}+{other}")
+
+    def fill(self, whole, name, other=None):
+        """Add truncations at random places until there are enough."""
+        while len(self.sources) < COUNT:
+            self.add_bytes(name, whole[: self.rng.integers(len(whole))], other)
+
+
+@pytest.mark.parametrize("reader", ["npz", "packed npz"])
+def test_malformed_npz(tmp_path, reader):
+    cases = Cases(tmp_path, reader)
+    good = cases.save(tmp_path, files.random_pair())
+    for arrays in [*files.wrong_contents(cases.rng), *files.wrong_names()]:
+        cases.add(arrays)
+    target = files.npy_bytes(files.random_pair()["target_logits"])
+    compression = 0 if reader == "npz" else 8
+    for content in files.bad_npy_bytes():
+        members = {"draft_logits.npy": content, "target_logits.npy": target}
+        cases.add_bytes("bad.npz", files.zip_bytes(members, compression=compression))
+    for content in [*files.bombs(), b"", b"no zip", target]:
+        cases.add_bytes("bad.npz", content)
+    cases.fill(good.read_bytes(), "torn.npz")
+    for outcome in outcomes(cases.sources):
+        assert_one_line(outcome)
+
+
+def test_malformed_npy(tmp_path):
+    cases = Cases(tmp_path, "npy")
+    good = Path(str(cases.save(tmp_path, files.random_pair())).split("+")[1])
+    for arrays in files.wrong_contents(cases.rng):
+        cases.add(arrays)
+    for content in files.bad_npy_bytes():
+        cases.add_bytes("bad.npy", content, good)
+    cases.fill(good.read_bytes(), "torn.npy", good)
+    for outcome in outcomes(cases.sources):
+        assert_one_line(outcome)
+
+
+def test_malformed_safetensors(tmp_path):
+    cases = Cases(tmp_path, "safetensors")
+    good = cases.save(tmp_path, files.random_pair())
+    for arrays in [*files.wrong_contents(cases.rng), *files.wrong_names()]:
+        cases.add(arrays)
+    for content in files.bad_safetensors_bytes():
+        cases.add_bytes("bad.safetensors", content)
+    cases.fill(good.read_bytes(), "torn.safetensors")
+    for outcome in outcomes(cases.sources):
+        assert_one_line(outcome)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_malformed_zarr(tmp_path, zarr_format):
+    cases = Cases(tmp_path, "zarr")
+    good = files.save_zarr(tmp_path, files.random_pair(), zarr_format=zarr_format)
+    for arrays in [*files.wrong_contents(cases.rng), *files.wrong_names()]:
+        cases.add(arrays)
+    cases.add_bytes("file.zarr", b"no folder")
+    parts = sorted(path.relative_to(good) for path in good.rglob("*") if path.is_file())
+    while len(cases.sources) < COUNT:
+        broken = cases.folder() / "torn.zarr"
+        shutil.copytree(good, broken)
+        part = broken / parts[cases.rng.integers(len(parts))]
+        content = part.read_bytes()
+        if cases.rng.random() < 0.3 and ".zattrs" not in part.name:
+            part.unlink()
+        else:
+            part.write_bytes(content[: cases.rng.integers(len(content))])
+        cases.sources.append(broken)
+    for outcome in outcomes(cases.sources):
+        assert_one_line(outcome)
+
+
+@pytest.mark.parametrize("lie", [[2**40, 20], [-1, 20], "text", None, [2, 3, 20, 1], []])
+@pytest.mark.parametrize("field", ["shape", "chunk_shape", "data_type", "codecs"])
+def test_zarr_metadata_that_lie(tmp_path, field, lie):
+    source = files.save_zarr(tmp_path, files.random_pair())
+    path = source / "draft_logits" / "zarr.json"
+    metadata = json.loads(path.read_text())
+    if field == "chunk_shape":
+        metadata["chunk_grid"]["configuration"][field] = lie
+    else:
+        metadata[field] = lie
+    path.write_text(json.dumps(metadata))
+    assert_one_line(outcomes([source])[0])
+
+
+@pytest.mark.parametrize("reader", list(files.SAVERS))
+def test_flipped_bytes_end_in_results_or_one_line(tmp_path, reader):
+    rng = np.random.default_rng(7)
+    sources = []
+    for case in range(60):
+        folder = tmp_path / str(case)
+        folder.mkdir()
+        source = files.SAVERS[reader](folder, files.random_pair())
+        parts = sorted(path for path in folder.rglob("*") if path.is_file())
+        part = parts[rng.integers(len(parts))]
+        content = bytearray(part.read_bytes())
+        for place in rng.integers(len(content), size=rng.integers(1, 9)):
+            content[place] = rng.integers(256)
+        part.write_bytes(content)
+        sources.append(source)
+    for outcome in outcomes(sources):
+        assert_one_line(outcome, statuses=(0, 2))
