@@ -113,24 +113,37 @@ class ZarrArray(StoredArray):
         try:
             array: Any = zarr.open_group(self.path, mode="r")[self.key]
             for box in boxes:
-                _refuse_missing_chunks(Path(self.path) / self.key, array, box)
+                _refuse_torn_chunks(Path(self.path) / self.key, array, box)
                 yield np.asarray(array[box])
         except Exception as error:  # codecs and stores raise what they like
             raise ValueError(f"cannot read {self.path}, array {self.key!r}: {error}") from error
 
 
-def _refuse_missing_chunks(folder: Path, array: Any, box: Box) -> None:
-    """Refuse a box of which chunks are not stored: Zarr would make them up from the fill value."""
+def _refuse_torn_chunks(folder: Path, array: Any, box: Box) -> None:
+    """Refuse a box of which chunks are not stored, or not in full.
+
+    Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.
+    """
     sizes = array.shards or array.chunks
     spans = [
         range(part.start // size, math.ceil(part.stop / size))
         for part, size in zip(box, sizes, strict=False)
     ]
     vocabulary = range(math.ceil(array.shape[-1] / sizes[-1]))
+    blosc = any("blosc" in type(codec).__name__.lower() for codec in array.compressors)
     for place in itertools.product(*spans, vocabulary):
         name = array.metadata.encode_chunk_key(place)
         if not (folder / name).exists():
             raise ValueError(f"chunk {name} is not stored: was writing interrupted?")
+        if blosc and not array.shards:
+            _refuse_short_blosc(folder / name)
+
+
+def _refuse_short_blosc(path: Path) -> None:
+    with path.open("rb") as stream:
+        size = int.from_bytes(stream.read(16)[12:], "little")
+    if size > path.stat().st_size:
+        raise ValueError(f"chunk {path.name} is cut short: was writing interrupted?")
 
 
 def boxes_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Box]:

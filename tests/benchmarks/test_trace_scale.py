@@ -65,7 +65,8 @@ def reference_speed(pair):
     """Positions a second of single-position calls in as many processes as there are workers."""
     command = [sys.executable, "-c", REFERENCE, *map(str, pair), "60"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    processes = [subprocess.Popen(command, **pipes) for _ in range(WORKERS)]
+    one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    processes = [subprocess.Popen(command, env=one_thread, **pipes) for _ in range(WORKERS)]
     for process in processes:
         assert process.stdout.readline() == "ready\n"
     for process in processes:
