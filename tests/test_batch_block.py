@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from otspec import batch
 from otspec.batch.bench import main
+from otspec.cli.main import run
 
 LENGTH = 4
 
@@ -104,5 +105,23 @@ def test_the_bench_prints_every_rule():
     assert done.exit_code == 0, done.output
     for name in ("one pass", "softmax", "copy", "pooled_selection", "spechub"):
         assert name in done.output
-    missing = CliRunner().invoke(main, ["--backend", "cupy", *arguments])
-    assert missing.exit_code == 0 or "cupy" in missing.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--backend", "tensorflow"], "'tensorflow' is not one of 'numpy'"),
+        (["--device", "cuda"], "--device cuda cannot be used by numpy"),
+        (["--batch", "0"], "0 is not in the range x>=1"),
+    ],
+)
+def test_what_the_bench_cannot_do_is_one_line(arguments, says, capsys):
+    assert run(main, arguments, "bench") == 2
+    complaint = capsys.readouterr().err
+    assert says in complaint
+    assert complaint.count("\n") == 1
+
+
+def test_lists_are_refused_with_the_fix():
+    with pytest.raises(ValueError, match="list is not a supported array type: pass arrays of one"):
+        batch.k_sequential([0.5, 0.5], [0.5, 0.5], [0], [0.1, 0.2])

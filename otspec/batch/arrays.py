@@ -126,10 +126,15 @@ def library_of(like: Array, *others: Array) -> Library:
 
     Raises
     ------
-    TypeError
+    ValueError
         Arrays of several libraries, or of none.
     """
-    xp = array_namespace(like, *others)
+    try:
+        xp = array_namespace(like, *others)
+    except TypeError as error:
+        raise ValueError(
+            f"{error}: pass arrays of one library, NumPy, PyTorch, CuPy or JAX"
+        ) from error
     info = xp.__array_namespace_info__().default_dtypes()
     wide: Any = xp.float64
     place: Any = None

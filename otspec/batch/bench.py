@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import statistics
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -34,12 +35,12 @@ class Machine:
     backend : str
         One of :data:`BACKENDS`.
     device : str, optional
-        As the library names it, such as ``cuda``; for JAX a platform.
+        As the library names it, such as ``cuda``; for JAX a platform, for CuPy a number.
 
     Raises
     ------
-    click.ClickException
-        The library is not installed.
+    ValueError
+        The library is not installed, or has no such device.
     """
 
     def __init__(self, backend: str, device: str | None = None) -> None:
@@ -47,18 +48,24 @@ class Machine:
         try:
             self.module = importlib.import_module(backend)
         except ImportError:
-            raise click.ClickException(
+            raise ValueError(
                 f"{backend} is not installed: install it, or choose another --backend"
             ) from None
+        try:
+            self.array(np.zeros(1, dtype=np.float32))
+        except (RuntimeError, AssertionError, TypeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise ValueError(f"--device {device} cannot be used by {backend}: {reason}") from error
 
     def array(self, values: Array) -> Array:
         """Return a NumPy array as one of the library on the device."""
         if self.backend == "jax":
             places = self.module.devices(self.device) if self.device else self.module.devices()
             return self.module.device_put(values, places[0])
-        if self.backend == "torch":
-            return self.module.asarray(values, device=self.device)
-        return self.module.asarray(values)
+        if self.backend == "cupy":
+            with self.module.cuda.Device(int(self.device or 0)):
+                return self.module.asarray(values)
+        return self.module.asarray(values, device=self.device)
 
     def action(self, function: Callable[..., Any], *arrays: Array) -> Action:
         """Return a call that returns when its result is there; compiled, for JAX."""
@@ -229,4 +236,6 @@ def main(backend: str, device: str | None, vocabulary: int, rows: int, k: int, r
 
 
 if __name__ == "__main__":
-    main()
+    from otspec.cli.main import run
+
+    sys.exit(run(main, None, "python -m otspec.batch.bench"))

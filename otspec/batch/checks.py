@@ -72,6 +72,7 @@ def as_problem(
     ValueError
         A shape, dtype or device that does not fit; the message names the argument and the fix.
     """
+    library_of(draft, target, drafts, uniforms, *([] if mask is None else [mask]))
     library = as_pair(draft, target)
     check_lead("drafts", drafts, draft, like="draft")
     check_tokens(library, "drafts", drafts)

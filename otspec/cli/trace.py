@@ -155,21 +155,26 @@ def _compute(run: Run, out: Path | None, workers: int | None, scheduler: str | N
                 "the same command with --resume goes on",
                 err=True,
             )
-        raise
+        raise click.Abort from None
 
 
 def _all_failed(failures: Sequence[Failure]) -> str:
     if len(failures) == 1:
-        return failures[0].reason
-    return f"all {len(failures):,} chunks failed; the first: {failures[0].reason}"
+        return _reason(failures[0])
+    return f"all {len(failures):,} chunks failed; the first: {_reason(failures[0])}"
 
 
 def _complain(failures: Sequence[Failure]) -> None:
     for failure in failures[:_MOST_COMPLAINTS]:
-        click.echo(f"otspec: skipped {failure.chunk}: {failure.reason}", err=True)
+        click.echo(f"otspec: skipped {failure.chunk}: {_reason(failure)}", err=True)
     if len(failures) > _MOST_COMPLAINTS:
         more = len(failures) - _MOST_COMPLAINTS
         click.echo(f"otspec: skipped {more:,} chunks more: see --json or --out", err=True)
+
+
+def _reason(failure: Failure) -> str:
+    """Return why a chunk failed; the library's fix in the words of the command line."""
+    return failure.reason.replace("pass normalize=True", "add --normalize")
 
 
 def _written(out: Path, document: dict[str, Any], rows: list[Statistic]) -> list[str]:

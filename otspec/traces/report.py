@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto;
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 78rem; margin: 2rem auto;
        padding: 0 1rem; }
 h1, h2 { line-height: 1.2; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; }
 th { border-bottom: 2px solid #222; }
 td { border-bottom: 1px solid #ddd; }
@@ -30,6 +30,7 @@ figure { margin: 1rem 0; }
 svg { max-width: 100%; height: auto; }
 .failed { border-left: 4px solid #d55e00; padding-left: 1rem; }
 """
+_GAP_CAPTION = "Thin: the 5% to the 95% quantile. Thick: 25% to 75%. Mark: the median."
 _COLUMNS = (
     "drafts", "rule", "k", "mean acceptance", "95% interval", "mean gap", "95% interval",
     *(f"gap, {100 * level:g}%" for level in QUANTILES), "positions",
@@ -110,7 +111,7 @@ def _section(temperature: float, rows: Sequence[Statistic]) -> Iterable[str]:
     yield f"<figure>{_svg(acceptance_figure(rows, title='Mean acceptance'))}</figure>"
     gaps = gap_figure(rows, title="Gap to the optimum over the positions")
     if gaps is not None:
-        yield f"<figure>{_svg(gaps)}</figure>"
+        yield f"<figure>{_svg(gaps)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
     yield from _table(_COLUMNS, [_cells(row) for row in rows], words=2)
 
 
