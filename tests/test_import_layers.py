@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -55,3 +57,23 @@ def test_importing_the_core_imports_nothing_heavy(module):
     imported = outcome.stdout.split()
     assert module in imported
     assert not set(HEAVY) & set(imported)
+
+
+def test_the_picture_of_the_layers_knows_every_package():
+    spec = importlib.util.spec_from_file_location("layers", ROOT / "docs" / "layers.py")
+    layers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(layers)
+    placed = {name for row in layers.layers() for name in row}
+    parts = {path.name.removesuffix(".py") for path in (ROOT / "otspec").iterdir()}
+    assert placed | {"batch"} == parts - {
+        "__init__",
+        "__main__",
+        "__pycache__",
+        "py.typed",
+        "version",
+    }
+    assert placed | {"batch"} == set(layers.CONTENT)
+    graph = layers.imports()
+    assert nx.is_directed_acyclic_graph(graph.subgraph(placed))
+    assert graph.has_edge("rules", "drafts")
+    assert not graph.has_edge("drafts", "rules")

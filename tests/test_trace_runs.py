@@ -89,7 +89,7 @@ def test_an_interrupted_run_says_how_to_go_on(source, expected, tmp_path, capsys
 
 def test_a_local_cluster_gives_the_same_results(source, expected, tmp_path, capsys):
     distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster:
         address = cluster.scheduler_address
         run(capsys, "trace", source, *OPTIONS, "--out", tmp_path, "--scheduler", address)
@@ -233,3 +233,12 @@ def test_memory_does_not_grow_with_the_source(tmp_path, reader):
     assert sum(array.nbytes for array in arrays.values()) > 200e6
     # A few chunks of both arrays at once, 2 MB each, and noise; not 200 MB.
     assert peaks[1] - peaks[0] < 40e6
+
+
+def test_heavy_packages_are_imported_where_they_are_used():
+    program = "import sys, otspec.traces, otspec.cli.main; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    heavy = {"dask", "distributed", "pyarrow", "zarr", "safetensors", "torch", "transformers"}
+    assert not heavy & set(done.stdout.split())

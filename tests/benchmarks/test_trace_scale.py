@@ -141,7 +141,7 @@ def test_killed_and_resumed_is_the_same(pair, tmp_path, say):
     whole, torn = tmp_path / "whole", tmp_path / "torn"
     cluster = pytest.importorskip("distributed", reason="needs the extra cluster")
     with cluster.LocalCluster(
-        n_workers=WORKERS, threads_per_worker=1, dashboard_address=None
+        n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0"
     ) as workers:
         on_cluster = Watched(
             pair, whole, "-k2", "--scheduler", workers.scheduler_address, until=np.inf
