@@ -13,6 +13,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas without a network
 ]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]

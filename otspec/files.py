@@ -155,7 +155,12 @@ def _read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
         ) from None
     try:
         with safe_open(path, framework="numpy") as tensors:
-            return {key: tensors.get_tensor(key) for key in _selected(list(tensors.keys()), keys)}
+            names = _selected(list(tensors.keys()), keys)
+            arrays = {key: tensors.get_tensor(key) for key in names}
+        for key, array in arrays.items():
+            if array.dtype.kind == "V":  # a type that another package taught NumPy
+                raise TypeError(f"{key} has type {array.dtype}")
+        return arrays
     except (SafetensorError, TypeError, AttributeError) as error:
         # The last two: a dtype such as bfloat16, which NumPy does not have.
         raise ValueError(f"{error} (a type such as bfloat16 must be stored as float32)") from error

@@ -1,5 +1,6 @@
 """Readers: whatever a file holds, an array or one ValueError that names the file."""
 
+import importlib.util
 import io
 import json
 import struct
@@ -92,6 +93,10 @@ def test_a_safetensors_type_that_numpy_lacks_is_refused(tmp_path):
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
     with pytest.raises(ValueError, match="bfloat16"):
         read_file(path)
+    if importlib.util.find_spec("ml_dtypes"):  # then NumPy has it, but it is no float there
+        importlib.import_module("ml_dtypes")
+        with pytest.raises(ValueError, match=r"x has type bfloat16 .* must be stored as float32"):
+            read_file(path)
 
 
 @pytest.mark.parametrize(

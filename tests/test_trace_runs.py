@@ -211,7 +211,7 @@ sys.exit(status)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads peak memory in /proc")
-@pytest.mark.parametrize("reader", ["npz", "npy", "safetensors", "zarr"])
+@pytest.mark.parametrize("reader", ["npz", "safetensors", "zarr"])
 def test_memory_does_not_grow_with_the_source(tmp_path, reader):
     tokens, chunk = 2**15, 16
     peaks = []
