@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from figures.contract import PAGE, Cell, Item, Numbers, Settings
-from figures.distinct_paths import DistinctPaths
 from figures.looks import look
 from otspec.distributions import Distribution
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement
+from otspec.rules.distinct_paths import DistinctPaths
 
 KS = (1, 2, 4, 8, 16, 32, 64)
 QUICK_KS = KS[:4]

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from figures.contract import Cell, Item, Numbers, Settings
-from figures.distinct_paths import DistinctPaths
 from figures.spechub_tab4 import NORMAL, random_pairs
 from figures.tree_starts import means_and_errors, starts
 from otspec.blocks import as_branching
 from otspec.distributions import Distribution
 from otspec.rules import NaiveSampling, RecursiveRejection, RecursiveRejectionWithoutReplacement
+from otspec.rules.distinct_paths import DistinctPaths
 
 RULES: dict[str, Any] = {
     "MCSS w/o replacement": RecursiveRejectionWithoutReplacement,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.contract import Item, Numbers, Settings
-from figures.distinct_paths import DistinctPaths
 from figures.looks import look
 from otspec.arithmetic import Array
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
+from otspec.rules.distinct_paths import DistinctPaths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from figures.contract import Settings
-from figures.distinct_paths import DistinctPaths
 from otspec.arithmetic import Array
 from otspec.blocks import LoggedBlock
 from otspec.blocks.comparison import mean_and_error
 from otspec.blocks.trees import TokenRule
 from otspec.distributions import Distribution
 from otspec.rules import RecursiveRejectionWithoutReplacement
+from otspec.rules.distinct_paths import DistinctPaths
 
 QUICK_STARTS = 4
 

@@ -116,5 +116,5 @@ def test_the_full_trace_is_as_printed(full_trace_path):
     for tree, *printed in table("tree | recursive rejection"):
         kept = {row.rule: row.expected for row in compare_trees_on_blocks(blocks, [tree])}
         order = ("recursive rejection", "k-sequential", "pooled selection")
-        order += ("pooled selection (distinct)", "SpecHub")
+        order += ("recursive rejection (distinct)", "pooled selection (distinct)", "SpecHub")
         assert [f"{kept[rule]:.3f}" if rule in kept else "" for rule in order] == printed

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 
 from figures import spechub_fig5, spechub_fig9
 from figures.contract import Settings
-from figures.distinct_paths import DistinctPaths
 from figures.writing import save
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
+from otspec.rules.distinct_paths import DistinctPaths
 
 DRAFT = [Fraction(part) for part in spechub_fig5.DRAFT]
 TARGET = [Fraction(part) for part in spechub_fig5.TARGET]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -121,6 +122,16 @@ def test_a_resumed_run_needs_no_earlier_one(tmp_path, capsys):
     run(capsys, "trace", source, "-k1", "--out", tmp_path / "out", "--resume")
 
 
+def test_files_of_others_are_left_alone(tmp_path, capsys):
+    source, other = files.save_npz(tmp_path, files.random_pair()), tmp_path / "positions" / "mine"
+    other.parent.mkdir()
+    other.touch()
+    for option in ("--overwrite", "--resume"):
+        told = complaint(capsys, "trace", source, "-k1", "--out", tmp_path, option)
+        assert "holds files of no run" in told
+    assert other.exists()
+
+
 def damaged(tmp_path):
     arrays = files.random_pair()
     arrays["target_logits"][1, 0, 7] = np.nan
@@ -147,6 +158,19 @@ def test_a_damaged_chunk_is_skipped_and_reported(tmp_path, capsys):
     os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
     run(capsys, "trace", source, "-k1", "--chunk", 2, "--out", out, "--resume")
     assert json.loads((out / "summary.json").read_text())["positions"] == 6
+
+
+def test_a_damaged_archive_does_not_stop_the_others(tmp_path, capsys):
+    packed = files.save_packed_npz(tmp_path, files.random_pair((4, 200)))
+    content = bytearray(packed.read_bytes())
+    content[600:620] = bytes(20)
+    packed.write_bytes(content)
+    good = files.save_npz(tmp_path, files.random_pair((4, 200)))
+    options = ["-k1", "--chunk", "2", "--workers", "1"]
+    assert main(["trace", str(packed), str(good), *options]) == 1
+    printed = capsys.readouterr()
+    assert "over 4 positions" in printed.out
+    assert printed.err.count(f"cannot read {packed}") == 2
 
 
 def test_only_damaged_chunks_are_bad_input(tmp_path, capsys):
@@ -242,3 +266,21 @@ def test_heavy_packages_are_imported_where_they_are_used():
     )
     heavy = {"dask", "distributed", "pyarrow", "zarr", "safetensors", "torch", "transformers"}
     assert not heavy & set(done.stdout.split())
+
+
+def test_a_person_sees_rate_and_time_left(source):
+    pty = pytest.importorskip("pty", reason="needs terminals as on Unix")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*TRACE, source, *OPTIONS, "--workers", "1"], stdout=subprocess.DEVNULL, stderr=theirs
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while block := os.read(ours, 4096):
+            seen += block
+    except OSError:  # the other end is closed
+        pass
+    assert process.wait() == 0
+    assert f"/{POSITIONS}".encode() in seen
+    assert re.search(rb"[\d.]+ a second, 0:\d\d:\d\d left", seen)

@@ -14,6 +14,8 @@ from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.trees import TokenRule, as_branching, made_rule
 from otspec.distributions import Distribution, as_k, as_pair, check_alike
+from otspec.rules import RecursiveRejectionWithoutReplacement
+from otspec.rules.contract import Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +146,8 @@ class LoggedBlock:
         Raises
         ------
         ValueError
-            As :meth:`kept`; or a rule without a formula for its accepted law (such as distinct
-            drafts with k > 2) above the last depth.
+            As :meth:`kept`; or a rule without a formula or an estimate of its accepted law above
+            the last depth.
         """
         widths = as_branching(branching)
         self._check(len(widths))
@@ -157,7 +159,7 @@ class LoggedBlock:
             total += weight * made.acceptance()
             if depth == len(widths) or weight == 0:
                 break
-            weight *= made.accepted_law()[token] / draft[token]
+            weight *= _accepted_law(made)[token] / draft[token]
         return as_number(total, like=self.draft[0])
 
     def _check(self, length: int) -> None:
@@ -168,6 +170,13 @@ class LoggedBlock:
                 raise ValueError(
                     f"tokens[{depth}] is {token}, which the draft model never drafts there"
                 )
+
+
+def _accepted_law(made: Rule) -> Array:
+    """Return the accepted law, estimated without bias where it has no formula."""
+    if isinstance(made, RecursiveRejectionWithoutReplacement) and not made.summable:
+        return made.estimated_law()
+    return made.accepted_law()
 
 
 class LoggedModel(Model):

@@ -91,8 +91,7 @@ def compare_trees_on_blocks(
 ) -> list[TreeComparison]:
     """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
 
-    Recursive rejection of distinct drafts takes part in trees of at most two children a node: its
-    accepted law for more has no formula at full vocabulary.
+    More than two distinct drafts of recursive rejection are simulated at full vocabulary.
 
     Parameters
     ----------
@@ -108,8 +107,6 @@ def compare_trees_on_blocks(
     found = []
     for tree in map(as_branching, trees):
         for rule in _rules_for(tree):
-            if rule is RecursiveRejectionWithoutReplacement and max(tree) > 2:
-                continue
             kept = np.array([float(block.expected_of_tree(tree, rule)) for block in logged])
             found.append(TreeComparison(as_text(tree), rule.title, *mean_and_error(kept)))
     return found

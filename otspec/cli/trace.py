@@ -132,7 +132,7 @@ def _check_places(
         ("--scheduler", scheduler),
     ):
         if given and out is None:
-            raise ValueError(f"{flag} needs --out, a folder that all workers can write")
+            raise ValueError(f"{flag} needs --out: name the folder of the run")
 
 
 @contextmanager

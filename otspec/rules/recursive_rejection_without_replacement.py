@@ -20,6 +20,7 @@ from otspec.arithmetic import (
 from otspec.distributions import Distribution, normalised
 from otspec.estimate import Estimate
 from otspec.rules.contract import SequentialRule, acceptance_chance
+from otspec.rules.distinct_paths import DistinctPaths
 
 SUM_LIMIT = 4_000
 """Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""
@@ -66,10 +67,10 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         -------
         float, Fraction or Estimate
             Exact for k ≤ 2 in O(n log n), and above in O(n^{k−1} log n) while n^{k−2} is at most
-            4,000 (tokens that can be drafted). Otherwise an :class:`otspec.estimate.Estimate`:
-            the mean over simulated drafts of the exact probability that one of them is accepted.
+            4,000 (tokens that can be drafted). Otherwise an :class:`otspec.estimate.Estimate`,
+            see :meth:`estimated_acceptance`.
         """
-        if not self._summable:
+        if not self.summable:
             return self.estimated_acceptance()
         return as_number(self.acceptance_by_draft().sum(), like=self.draft)
 
@@ -83,7 +84,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         ValueError
             Too many draft tuples.
         """
-        if not self._summable:
+        if not self.summable:
             return super().acceptance_by_draft()
         by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
         return by_draft
@@ -98,37 +99,40 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         ValueError
             Too many draft tuples.
         """
-        if not self._summable:
+        if not self.summable:
             return super().accepted_law()
         accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
         return accepted
 
     @property
-    def _summable(self) -> bool:
+    def summable(self) -> bool:
+        """Whether the acceptance is summed exactly; else it is estimated."""
         earlier = max(self.k - 2, 0)
         return bool(int(np.count_nonzero(self.draft)) ** earlier <= SUM_LIMIT)
 
     def estimated_acceptance(self, size: int = 2_000, seed: int = 0) -> Estimate:
-        """Estimate the acceptance from simulated drafts.
+        """Estimate the acceptance along simulated rejections, at any vocabulary size.
 
         Parameters
         ----------
         size : int
-            How many tuples of drafts.
+            How many tuples of drafts are drawn given that they are rejected.
         seed : int
 
         Returns
         -------
         Estimate
-            Of the mean over drafts of 1 − Π (1 − chance of draft i).
+            Of the mean of 1 − W(c); see :class:`otspec.rules.distinct_paths.DistinctPaths`.
         """
-        drafts = self.law.sample(np.random.default_rng(seed), size)
-        distinct, which = np.unique(drafts, axis=0, return_inverse=True)
-        refused = [
-            np.prod([1 - float(chance) for chance in self._rounds(tuple(x))[0]])
-            for x in distinct.tolist()
-        ]
-        return Estimate.of_mean(1 - np.array(refused)[which.ravel()])
+        return Estimate.of_mean(1 - self._paths(size, seed).rejected[self.k])
+
+    def estimated_law(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_law` from the same simulation, without bias; shape (n,)."""
+        return self._paths(size, seed).accepted_law(self.k)
+
+    def _paths(self, size: int, seed: int) -> DistinctPaths:
+        pair = self.draft.astype(float), self.target.astype(float)
+        return DistinctPaths(*pair, self.k, size, seed)
 
     def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
         chances = []

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
 
+_OWN = ("positions", "failed", "unpacked")
+"""The folders in that of a run."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """A chunk without results.
@@ -105,16 +109,14 @@ class Run:
         Raises
         ------
         ValueError, OSError
-            As :func:`otspec.traces.parallel.run_all`; or no room to unpack compressed arrays.
+            As :func:`otspec.traces.parallel.run_all`.
         """
         done = {chunk.index for chunk in self.finished()}
         pending = [chunk for chunk in self.chunks if chunk.index not in done]
         unpacked = self.folder / "unpacked"
         unpacked.mkdir(exist_ok=True)
         try:
-            ready: dict[str, Source] = {}
-            for source in dict.fromkeys(chunk.source for chunk in pending):
-                ready[source.name] = source.unpacked(unpacked, str(len(ready)))
+            ready = self._unpacked(pending, unpacked)
             tasks = [
                 (
                     write_part,
@@ -124,10 +126,23 @@ class Run:
                     str(self._failure(chunk)),
                 )
                 for chunk in pending
+                if chunk.source.name in ready
             ]
             run_all(tasks, workers=workers, scheduler=scheduler)
         finally:
             shutil.rmtree(unpacked, ignore_errors=True)
+
+    def _unpacked(self, pending: Sequence[Chunk], folder: Path) -> dict[str, Source]:
+        """Unpack the sources that need it; the chunks of one where that fails have failed."""
+        ready: dict[str, Source] = {}
+        for number, source in enumerate(dict.fromkeys(chunk.source for chunk in pending)):
+            try:
+                ready[source.name] = source.unpacked(folder, str(number))
+            except ValueError as error:
+                for chunk in pending:
+                    if chunk.source == source:
+                        self._failure(chunk).write_text(str(error), encoding="utf-8")
+        return ready
 
     def _part(self, chunk: Chunk) -> Path:
         return self.folder / "positions" / f"part-{chunk.index:06}.parquet"
@@ -188,15 +203,24 @@ def open_run(
                 f"{folder} holds a run: add --resume to finish it, --overwrite to replace it, or "
                 "choose another folder"
             )
+    else:
+        _refuse_foreign(folder)
     if not resume:
         shutil.rmtree(folder / "positions", ignore_errors=True)
     shutil.rmtree(folder / "failed", ignore_errors=True)
-    for name in ("positions", "failed"):
+    for name in _OWN:
         (folder / name).mkdir(parents=True, exist_ok=True)
     for torn in (folder / "positions").glob(".part-*"):
         torn.unlink()
     made_with.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return Run(folder, tuple(cut(sources, chunk)), settings)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder whose files would be taken for those of a run."""
+    for name in _OWN:
+        if (folder / name).is_dir() and any((folder / name).iterdir()):
+            raise ValueError(f"{folder / name} holds files of no run: choose another folder")
 
 
 def _check_sources(sources: Sequence[Source]) -> None:
