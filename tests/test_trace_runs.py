@@ -161,11 +161,11 @@ def test_a_damaged_chunk_is_skipped_and_reported(tmp_path, capsys):
 
 
 def test_a_damaged_archive_does_not_stop_the_others(tmp_path, capsys):
-    packed = files.save_packed_npz(tmp_path, files.random_pair((4, 200)))
+    packed = files.save_packed_npz(tmp_path, files.random_pair((4, 20_000)))
     content = bytearray(packed.read_bytes())
-    content[600:620] = bytes(20)
+    content[110_000:110_020] = bytes(20)  # far behind the header
     packed.write_bytes(content)
-    good = files.save_npz(tmp_path, files.random_pair((4, 200)))
+    good = files.save_npz(tmp_path, files.random_pair((4, 20_000)))
     options = ["-k1", "--chunk", "2", "--workers", "1"]
     assert main(["trace", str(packed), str(good), *options]) == 1
     printed = capsys.readouterr()
