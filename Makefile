@@ -15,11 +15,11 @@ help:
 	@echo "make bench    speed as ratios to a reference measured in the same run"
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
-	@echo "make backends PyTorch (CPU) and JAX, so that make test uses them too"
+	@echo "make backends PyTorch (CPU), JAX and transformers, so that make test uses them"
 	@echo "make clean    remove everything that these commands made"
 
 demo: $(VENV)/runtime.stamp
-	$(BIN)/otspec trace --out build/demo
+	$(BIN)/otspec trace --out build/demo --overwrite
 
 test: $(VENV)/develop.stamp cones
 	$(BIN)/python -m pytest -n auto
@@ -48,7 +48,7 @@ clean:
 backends: $(VENV)/develop.stamp
 	$(PIP) install '$(TORCH)' || \
 		$(PIP) install --extra-index-url https://download.pytorch.org/whl/cpu '$(TORCH)'
-	$(PIP) install --editable '.[backends]'
+	$(PIP) install --editable '.[backends,hf]'
 
 # Not a stamp: the packages that it compiles against may be installed later.
 cones: $(VENV)/develop.stamp

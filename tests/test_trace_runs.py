@@ -88,13 +88,20 @@ def test_an_interrupted_run_says_how_to_go_on(source, expected, tmp_path, capsys
     assert results(tmp_path) == expected
 
 
-def test_a_local_cluster_gives_the_same_results(source, expected, tmp_path, capsys):
+def test_a_local_cluster_gives_the_same_results_and_is_interrupted(
+    source, expected, tmp_path, capsys
+):
     distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster:
         address = cluster.scheduler_address
         run(capsys, "trace", source, *OPTIONS, "--out", tmp_path, "--scheduler", address)
+        interrupted = started(source, tmp_path / "again", "--scheduler", address)
+        interrupted.send_signal(signal.SIGINT)
+        _, err = interrupted.communicate(timeout=60)
     assert results(tmp_path) == expected
+    assert interrupted.returncode == 130
+    assert len(err.splitlines()) == 2
 
 
 def test_only_the_same_run_is_resumed(tmp_path, capsys):

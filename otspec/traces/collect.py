@@ -160,6 +160,12 @@ def _logits(models: Models, model: Any, tokens: list[int], cache: Any) -> tuple[
     return rows, output.past_key_values
 
 
+class _BadInput(click.ClickException):
+    """One line on standard error, and the exit status of bad input."""
+
+    exit_code = 2
+
+
 @click.command()
 @click.option("--target", required=True, metavar="MODEL", help="A folder, or a name on the hub.")
 @click.option("--draft", required=True, metavar="MODEL", help="With the tokenizer of the target.")
@@ -206,7 +212,7 @@ def main(
         # Not compressed, so that it is read in place.
         np.savez(out, allow_pickle=False, **logged)
     except (ValueError, OSError) as error:
-        raise click.UsageError(" ".join(str(error).split())) from error
+        raise _BadInput(" ".join(str(error).split())) from error
     shape = " × ".join(map(str, logged["draft_logits"].shape))
     click.echo(f"{out}: {shape} logits of each model")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -115,6 +116,10 @@ def _cluster(address: str) -> Iterator[Get]:
     with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
         try:
             yield client.get
+        except KeyboardInterrupt:
+            # What the client was waiting for is given up; asyncio would complain at length.
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+            raise
         except KilledWorker as error:
             raise ValueError(
                 f"a worker of {address} died several times, perhaps for lack of memory: give it "
