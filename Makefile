@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench docs gallery backends clean cones
+.PHONY: help demo test lint bench docs gallery backends dist fuzz clean cones
 
 help:
 	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
@@ -16,6 +16,8 @@ help:
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
 	@echo "make backends PyTorch (CPU), JAX and transformers, so that make test uses them"
+	@echo "make dist     wheel and source archive, each tried in an empty environment"
+	@echo "make fuzz     every reader of files and of text on random input, for minutes"
 	@echo "make clean    remove everything that these commands made"
 
 demo: $(VENV)/runtime.stamp
@@ -40,6 +42,20 @@ gallery: $(VENV)/develop.stamp
 	$(BIN)/python -m figures --out build/figures
 	cp build/figures/*.png docs/pictures
 	cp build/figures/*.md docs/tables
+
+# Each archive in an environment of its own, where it has to do the main job.
+dist: $(BIN)/python
+	rm -rf build/dist && mkdir -p build
+	$(PIP) install 'build>=1.2'
+	$(BIN)/python -m build --outdir build/dist . > build/dist.log
+	for archive in build/dist/*.whl build/dist/*.tar.gz; do \
+		rm -rf build/clean && $(PYTHON) -m venv build/clean && \
+		build/clean/bin/python -m pip -qq --disable-pip-version-check install "$$archive" && \
+		(cd build && clean/bin/python -m otspec --version && clean/bin/otspec trace -k 1,4) || exit 1; \
+	done
+
+fuzz: $(VENV)/develop.stamp
+	OTSPEC_FUZZ=1 $(BIN)/python -m pytest tests/test_fuzz.py -n auto
 
 clean:
 	rm -rf $(VENV) build docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
