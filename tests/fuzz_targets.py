@@ -24,7 +24,7 @@ from otspec.cli.arguments import CountList, read_distribution
 from otspec.cli.options import NumberList
 from otspec.files import READERS, read_file
 from otspec.traces import load_trace
-from otspec.traces.sources import find_source
+from otspec.traces.sources import Warping, find_source
 
 SECONDS = 5.0
 LONG_RUNS = "OTSPEC_FUZZ"
@@ -36,7 +36,7 @@ settings.register_profile(
 PROFILE = settings.get_profile("fuzz" if os.environ.get(LONG_RUNS) else "fuzz-short")
 
 
-class TooSlow(BaseException):  # noqa: N818
+class TooSlow(BaseException):
     """Passes through whatever catches exceptions."""
 
 
@@ -100,6 +100,12 @@ _TOKENS = (
     b"\x00", b"\xff" * 8, b"[" * 3000, b'{"":', b'"', b"'", b"\\", b"\\d", b"1if", b"L", b"nan",
     b"1e999999999", b"-", b"9" * 5000, b"/", b",", b"\n", b"\r", b"None", b"|O", b"PK\x03\x04",
 )  # fmt: skip
+
+
+def _headed(shape, descr, version, size):
+    return files.npy_header(shape, descr, version=version) + bytes(size)
+
+
 _SHAPES = st.lists(st.integers(-2, 4) | st.integers(0, 2**70), max_size=4).map(tuple)
 _DTYPES = st.sampled_from(
     ("<f2", ">f8", "<f4", "<f16", "|O", "<U3", "|S2", "<M8[s]", "<c8", "|b1", "<i8", "|V0", "<f3")
@@ -109,8 +115,7 @@ _ARRAYS = st.sampled_from(
           for dtype in (np.float16, np.float32, np.float64, np.longdouble, np.int8))
 )  # fmt: skip
 NPY = mutated(_ARRAYS.map(files.npy_bytes)) | st.builds(
-    lambda shape, descr, version, size: files.npy_header(shape, descr, version=version) + bytes(size),
-    _SHAPES, _DTYPES, st.integers(1, 3), st.integers(0, 300),
+    _headed, _SHAPES, _DTYPES, st.integers(1, 3), st.integers(0, 300),
 )  # fmt: skip
 _NAMES = st.sampled_from(
     ("draft_logits", "target_logits", "draft_probabilities", "draft_tokens", "prompts", "../x", "")
@@ -134,7 +139,21 @@ NPZ = mutated(
     )
 )
 _NUMBERS = st.sampled_from(
-    ("0.5", "1/2", "1", "0", "-1", "nan", "inf", "1e-320", "1e9999999999", "1/0", "9" * 400, "x", "")
+    (
+        "0.5",
+        "1/2",
+        "1",
+        "0",
+        "-1",
+        "nan",
+        "inf",
+        "1e-320",
+        "1e9999999999",
+        "1/0",
+        "9" * 400,
+        "x",
+        "",
+    )
 )
 CSV = mutated(
     st.lists(st.lists(_NUMBERS, min_size=1, max_size=4).map(",".join), max_size=5)
@@ -183,9 +202,9 @@ assert set(BYTES) == set(READERS), "every reader has its bytes"
 # Text of the command line
 
 _WORDS = st.sampled_from(
-    ("0.5", "1/2", "1", "0", "-", ",", ",", ",", "/", "e", "e999999999", "E-99999999", ".", "_", ":",
-     " ", "x", "2x2", "nan", "inf", "\x00", "\n", "\u0661", "\u00b2", "\ud800", "9" * 5000, "a" * 300,
-     ".npy", ".npz:", ".json", ".csv:0", "../", "~")
+    ("0.5", "1/2", "1", "0", "-", ",", ",", ",", "/", "e", "e999999999", "E-99999999", ".",
+     "_", ":", " ", "x", "2x2", "nan", "inf", "\x00", "\n", "\u0661", "\u00b2", "\ud800",
+     "9" * 5000, "a" * 300, ".npy", ".npz:", ".json", ".csv:0", "../", "~")
 )  # fmt: skip
 TEXT = st.lists(_WORDS, max_size=8).map("".join) | st.text(max_size=20)
 
@@ -212,9 +231,9 @@ class Files:
 def read_all_rows(source, folder):
     """Open what a source found and read all of it."""
     with tempfile.TemporaryDirectory(dir=folder) as unpacked:
-        for _, array in source.unpacked(Path(unpacked), "x")._sides():
-            if source.positions < 10_000:
-                array.rows(0, source.positions)
+        opened = source.unpacked(Path(unpacked), "x")
+        for _ in opened.pairs(0, min(source.positions, 10_000), (Warping(normalize=True),)):
+            pass
 
 
 def file_targets(held):

@@ -83,10 +83,6 @@ class Library:
         """Return an array of one wide number."""
         return self.xp.full(shape, value, dtype=self.wide, device=self.device)
 
-    def constants(self, values: list[float]) -> Array:
-        """Return a row of wide numbers."""
-        return self.xp.asarray(values, dtype=self.wide, device=self.device)
-
     def take(self, values: Array, tokens: Array) -> Array:
         """Return the entries at token ids: (..., V), (..., m) -> (..., m), wide."""
         return self.widened(self.xp.take_along_axis(values, tokens, axis=-1))
