@@ -4,6 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# OTSPEC_HYPOTHESIS=long looks for counterexamples for hours; short always tries the same examples.
+settings.register_profile("short", max_examples=100, deadline=None, derandomize=True, database=None)
+settings.register_profile("long", max_examples=20_000, deadline=None)
+settings.load_profile(os.environ.get("OTSPEC_HYPOTHESIS", "short"))
 
 FULL_TRACE = "OTSPEC_SMOLLM2_TRACE"
 

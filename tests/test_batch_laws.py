@@ -88,7 +88,7 @@ distributions = st.lists(st.integers(0, 6), min_size=3, max_size=3).filter(any)
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=settings().max_examples // 12)  # an integral each
 @given(draft=distributions, target=distributions, data=st.data())
 def test_random_kernels_are_the_reference_s(name, draft, target, data):
     draft, target = (np.array(part) / sum(part) for part in (draft, target))

@@ -24,7 +24,7 @@ from otspec.distributions import (
 EPS = float(np.finfo(float).eps)
 SUBNORMAL = 5e-324
 
-quiet = settings(deadline=None, derandomize=True, database=None, max_examples=300)
+quiet = settings(max_examples=3 * settings().max_examples)
 
 
 def assert_valid(distribution):

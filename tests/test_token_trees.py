@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from otspec.blocks import TokenTree, as_branching
@@ -51,7 +51,6 @@ def check_against_the_definitions(tree, prompt):
     assert every_child == list(range(len(tree)))
 
 
-@settings(max_examples=150, deadline=None)
 @given(parents(), st.integers(0, 3))
 def test_any_tree_is_as_its_parents_say(given_parents, prompt):
     tree = TokenTree(given_parents)
