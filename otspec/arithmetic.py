@@ -19,6 +19,8 @@ Array: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 Number: TypeAlias = float | Fraction
 
+_LARGEST_EXPONENT = 4000  # read exactly, 1e999999999 would fill the memory
+
 
 def as_numbers(values: Any, name: str) -> Array:
     """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape.
@@ -44,7 +46,7 @@ def as_numbers(values: Any, name: str) -> Array:
     if array.dtype.kind == "f":
         if array.dtype == np.float64 and array.flags.owndata and not array.flags.writeable:
             return array  # nobody else's to change, such as a checked distribution
-        with np.errstate(over="ignore"):  # an infinity is refused later, by name
+        with np.errstate(over="ignore", invalid="ignore"):  # refused later, by name
             return array.astype(np.float64)  # a copy: the caller's array stays writeable
     if array.dtype.kind in "iuOU":
         return _from_elements(array.astype(object), name)
@@ -195,14 +197,30 @@ def _float(value: Any, place: str) -> float:
 def _fraction(value: Any, place: str) -> Fraction:
     if isinstance(value, Fraction):
         return value
+    too_long = False
     try:
         if isinstance(value, numbers.Rational):
             return Fraction(int(value.numerator), int(value.denominator))
         if isinstance(value, (str, Decimal)):
-            return Fraction(value)
+            too_long = abs(_exponent(value)) > _LARGEST_EXPONENT
+            if not too_long:
+                return Fraction(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         pass
+    if too_long:
+        raise ValueError(
+            f"{place} is {_shown(value)}: exact numbers have exponents of at most "
+            f"{_LARGEST_EXPONENT}, since all their digits are kept"
+        )
     raise ValueError(_not_a_number(place, value))
+
+
+def _exponent(value: str | Decimal) -> int:
+    """Return the power of ten that a number is written with."""
+    if isinstance(value, Decimal):
+        return value.adjusted()
+    _, letter, exponent = value.lower().partition("e")
+    return int(exponent) if letter else 0
 
 
 def _not_a_number(place: str, value: Any) -> str:

@@ -7,6 +7,7 @@ import json
 import lzma
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -71,9 +72,11 @@ def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
     reader = READERS.get(path.suffix)
     if reader is None:
         raise ValueError(f"{path}: unknown file type: use one of {', '.join(READERS)}")
-    if path.is_dir():
+    with named_errors(path):
+        folder, there = path.is_dir(), path.exists()
+    if folder:
         raise ValueError(f"{path} is a directory: name a file")
-    if not path.exists():
+    if not there:
         raise ValueError(f"{path}: no such file")
     with named_errors(path):
         if path.stat().st_size == 0:
@@ -90,7 +93,10 @@ def named_errors(path: Path) -> Iterator[None]:
     ValueError
     """
     try:
-        yield
+        # NumPy and the compiler of Python warn about odd headers of .npy files.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except _UNREADABLE as error:
         text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
         reason = " ".join(text.split()) or type(error).__name__
@@ -195,6 +201,8 @@ def pick(path: str, name: str, index: tuple[int, ...]) -> Array | list[Any]:
     arrays = read_file(path, (name,) if name else ())
     if name and "" in arrays:
         raise ValueError(f"{path} holds one array without a name: write {path}, without :{name}")
+    if not arrays:
+        raise ValueError(f"{path} holds no array")
     if len(arrays) != 1:
         names = ", ".join(arrays)
         raise ValueError(f"{path} holds {names}: say which one, as in {path}:{next(iter(arrays))}")

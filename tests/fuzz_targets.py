@@ -29,7 +29,7 @@ from otspec.traces.sources import Warping, find_source
 SECONDS = 5.0
 LONG_RUNS = "OTSPEC_FUZZ"
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("fuzz", max_examples=20_000, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("fuzz", max_examples=2_000, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile(
     "fuzz-short", max_examples=25, deadline=None, derandomize=True, suppress_health_check=_SLOW
 )

@@ -192,6 +192,8 @@ def test_a_trace_by_its_path(capsys, tmp_path):
         (["--draft-model", DRAFT, "--target-model", "1/2,1/3"], "target sums to 5/6"),
         (["--draft-model", "1/2,-1/2,1", "--target-model", TARGET], "draft[1] is -1/2"),
         ([*MODELS, "--rule", "token"], "No such option"),
+        ([*MODELS, "-L", "2,999999"], "-L is 999999: at most 200 tokens of a block"),
+        (["--trees", "999999x99"], "--trees holds 999999x99: at most 200 children and levels"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(capsys, tmp_path, monkeypatch, arguments, says):

@@ -23,7 +23,7 @@ from otspec.drafts import LAW_NAMES
     help="How the drafts of a kernel are drawn; a rule says so itself.",
 )  # fmt: skip
 @click.option(
-    "--instances", type=click.IntRange(min=1), default=300, show_default=True,
+    "--instances", type=click.IntRange(1, 1_000_000), default=300, show_default=True,
     help="How many random instances to audit.",
 )  # fmt: skip
 @click.option("--most-tokens", type=click.IntRange(1, 8), default=4, show_default=True)
@@ -76,7 +76,7 @@ def _imported(name: str) -> Callable[..., Any]:
         found = importlib.import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
+    except (Exception, SystemExit) as error:  # of the code under audit
         raise ValueError(f"cannot import {name}: {error}") from error
     if not callable(found):
         raise ValueError(f"{name} is not callable: it must take (draft, target, k)")

@@ -20,12 +20,16 @@ from otspec.blocks import (
     load_model,
 )
 from otspec.blocks.models import as_models
+from otspec.blocks.trees import as_branching, as_text
 from otspec.cli.arguments import CountList, read_numbers
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.datasets import load_smollm2
 from otspec.tables import print_table
 from otspec.traces import load_trace
+
+_LARGEST = 200
+"""Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""
 
 
 @click.command()
@@ -61,6 +65,7 @@ def blocks(
 
     Example: otspec blocks --draft-model 1/2,1/2 --target-model 1/4,3/4 -L 1,2,4 --trees 2x2
     """
+    _check_lengths(lengths)
     if (draft is None) != (target is None):
         given, missing = ("draft", "target") if target is None else ("target", "draft")
         raise ValueError(f"--{given}-model is given without --{missing}-model: name both models")
@@ -78,8 +83,19 @@ def blocks(
     _on_models(models, lengths, _split(trees), as_json)
 
 
-def _split(trees: str | None) -> list[str]:
-    return [] if trees is None else [tree.strip() for tree in trees.split(",")]
+def _split(trees: str | None) -> list[tuple[int, ...]]:
+    found = [] if trees is None else [as_branching(tree.strip()) for tree in trees.split(",")]
+    for tree in found:
+        if max(*tree, len(tree)) > _LARGEST:
+            raise ValueError(
+                f"--trees holds {as_text(tree)[:40]}: at most {_LARGEST:,} children and levels"
+            )
+    return found
+
+
+def _check_lengths(lengths: Sequence[int]) -> None:
+    if max(lengths) > _LARGEST:
+        raise ValueError(f"-L is {max(lengths)}: at most {_LARGEST:,} tokens of a block")
 
 
 def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
@@ -94,7 +110,7 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 
 
 def _on_models(
-    models: tuple[Model, Model], lengths: Sequence[int], trees: list[str], as_json: bool
+    models: tuple[Model, Model], lengths: Sequence[int], trees: list[tuple[int, ...]], as_json: bool
 ) -> None:
     rows = compare_block_rules(*models, lengths)
     tree_rows = compare_trees(*models, trees)
@@ -125,7 +141,9 @@ def _on_models(
         )
 
 
-def _on_trace(file: Path | None, lengths: Sequence[int], trees: list[str], as_json: bool) -> None:
+def _on_trace(
+    file: Path | None, lengths: Sequence[int], trees: list[tuple[int, ...]], as_json: bool
+) -> None:
     logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
     rows = compare_on_blocks(logged, lengths)
     tree_rows = compare_trees_on_blocks(logged, trees)

@@ -29,7 +29,9 @@ from otspec.traces.summary import attainment, attains, listed
 @counts_option("1,2,4,8")
 @law_option(None, "Compare only rules for these drafts.  [default: all]")
 @json_option
-@click.option("--plot", type=click.Path(path_type=Path), help="Write a chart to this file.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a chart to this file."
+)
 def compare(
     pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],

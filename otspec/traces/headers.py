@@ -105,10 +105,12 @@ def locate_arrays(path: Path) -> dict[str, Located]:
     reader = _LOCATORS.get(path.suffix)
     if reader is None:
         raise ValueError(f"{path}: unknown file type: a trace is {', '.join(_LOCATORS)}")
-    if not path.exists():
+    with named_errors(path):
+        folder, there = path.is_dir(), path.exists()
+    if not there:
         raise ValueError(f"{path}: no such file")
-    if path.is_dir() != (path.suffix == ".zarr"):
-        raise ValueError(f"{path} is a {'directory' if path.is_dir() else 'file'}: name another")
+    if folder != (path.suffix == ".zarr"):
+        raise ValueError(f"{path} is a {'directory' if folder else 'file'}: name another")
     path = path.resolve()
     with named_errors(path):
         return reader(path)

@@ -55,7 +55,7 @@ class Warping:
             As :func:`otspec.traces.warp`; or probabilities that are no distribution.
         """
         if kind == "probabilities":
-            row = as_distribution(row.astype(np.float64), name, normalize=self.normalize)
+            row = as_distribution(row, name, normalize=self.normalize)
             if (self.temperature, self.top_k, self.top_p) == (1.0, None, None):
                 return row
             with np.errstate(divide="ignore"):

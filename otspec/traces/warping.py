@@ -50,7 +50,8 @@ def warp(
     [0.625, 0.375, 0.0]
     """
     check_warping(temperature, top_k, top_p)
-    scaled = np.asarray(logits).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
+        scaled = np.asarray(logits).astype(np.float64)
     with np.errstate(over="ignore"):  # far below the largest at a tiny temperature: probability 0
         scaled = (scaled - _highest(scaled, name)) / temperature
     if top_k is not None and top_k < len(scaled):
