@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -75,6 +77,8 @@ def _processes(workers: int) -> Iterator[Get]:
     # Fresh processes: a fork would copy the state of threads that do not exist there.
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
     try:
+        with _one_thread_each(), _deaf_to_interrupts():
+            pool.submit(os.getpid)  # starts all of them
         with _one_thread_each():
             yield lambda graph, keys: get(graph, keys, pool=pool, chunksize=1)
     except BrokenProcessPool as error:
@@ -87,6 +91,22 @@ def _processes(workers: int) -> Iterator[Get]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let the processes that start now ignore Ctrl-C, which a terminal sends to all of them.
+
+    Else each would complain at length; this process hears it, and ends them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say so
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
