@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench docs gallery backends dist fuzz clean cones
+.PHONY: help demo test lint bench docs gallery backends coverage dist fuzz clean cones
 
 help:
 	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
@@ -16,6 +16,7 @@ help:
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
 	@echo "make backends PyTorch (CPU), JAX and transformers, so that make test uses them"
+	@echo "make coverage which lines of otspec the tests run; fails below 95%"
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
 	@echo "make fuzz     every reader of files and of text on random input, for minutes"
 	@echo "make clean    remove everything that these commands made"
@@ -53,6 +54,10 @@ dist: $(BIN)/python
 		build/clean/bin/python -m pip -qq --disable-pip-version-check install "$$archive" && \
 		(cd build && clean/bin/python -m otspec --version && clean/bin/otspec trace -k 1,4) || exit 1; \
 	done
+
+coverage: $(VENV)/develop.stamp cones
+	$(PIP) install 'pytest-cov>=6'
+	$(BIN)/python -m pytest -n auto --cov=otspec --cov-report=term:skip-covered --cov-fail-under=95
 
 fuzz: $(VENV)/develop.stamp
 	OTSPEC_FUZZ=1 $(BIN)/python -m pytest tests/test_fuzz.py -n auto

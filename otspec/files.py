@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import lzma
+import os
 import struct
 import tokenize
 import warnings
@@ -117,8 +118,20 @@ def _read_npy(path: Path, _keys: tuple[str, ...]) -> Named:
 
 def _read_npz(path: Path, keys: tuple[str, ...]) -> Named:
     # Opened as a zip file first: np.load falls back to pickle for what is none.
-    with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as archive:
-        return {key: archive[key] for key in _selected(archive.files, keys)}
+    with zipfile.ZipFile(path) as packed, np.load(path, allow_pickle=False) as archive:
+        chosen = _selected(archive.files, keys)
+        sizes = {Path(entry.filename).stem: entry.file_size for entry in packed.infolist()}
+        unpacked = sum(sizes.get(key, 0) for key in chosen)
+        if unpacked > _memory() / 2:
+            raise ValueError(
+                f"it unpacks to {unpacked / 2**30:.3g} GiB, more than half of this machine's memory"
+            )
+        return {key: archive[key] for key in chosen}
+
+
+def _memory() -> int:
+    """Return the physical memory of this machine in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _read_csv(path: Path, keys: tuple[str, ...]) -> Named:

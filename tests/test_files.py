@@ -150,3 +150,13 @@ def test_decimals_in_json_stay_text_and_so_exact(tmp_path):
     path = tmp_path / "list.json"
     path.write_text("[0.1, 0.9]")
     assert read_file(path) == {"": ["0.1", "0.9"]}
+
+
+def test_an_archive_that_unpacks_beyond_the_memory_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, draft=np.zeros(1_000_000), small=np.zeros(3))
+    assert path.stat().st_size < 20_000
+    monkeypatch.setattr("otspec.files._memory", lambda: 10_000_000)
+    with pytest.raises(ValueError, match="more than half of this machine"):
+        read_file(path, ("draft",))
+    assert read_file(path, ("small",))["small"].tolist() == [0, 0, 0]
