@@ -122,14 +122,14 @@ def _read_npz(path: Path, keys: tuple[str, ...]) -> Named:
         chosen = _selected(archive.files, keys)
         sizes = {Path(entry.filename).stem: entry.file_size for entry in packed.infolist()}
         unpacked = sum(sizes.get(key, 0) for key in chosen)
-        if unpacked > _memory() / 2:
+        if unpacked > memory() / 2:
             raise ValueError(
                 f"it unpacks to {unpacked / 2**30:.3g} GiB, more than half of this machine's memory"
             )
         return {key: archive[key] for key in chosen}
 
 
-def _memory() -> int:
+def memory() -> int:
     """Return the physical memory of this machine in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 

@@ -43,25 +43,25 @@ class BlockVerifyPublished(SingleDraftRule):
         return mass * drafted, np.minimum(ratio * wanted, drafted) / drafted
 
     def _kept(self, block: Prefix) -> Array:
-        weights = [self._weight(block[:depth]) for depth in range(self.length + 1)]
+        weights = self._weights(block)
         chances = [
             _allowed(self._residual(block[:depth], weight).sum(), 1 - weight)
             for depth, weight in enumerate(weights[:-1])
         ]
         return last_kept([*chances, weights[-1]], like=self.target(()))
 
-    def _weight(self, head: Prefix) -> Any:
-        """Return p_i of a beginning of a block."""
-        weight: Any = self.target.number(1)
+    def _weights(self, head: Prefix) -> list[Any]:
+        """Return p_0, …, p_i of a beginning of a block."""
+        weights: list[Any] = [self.target.number(1)]
         for drafted, wanted in self._pairs(head):
-            weight = acceptance_chance(weight * wanted, drafted)
-        return weight
+            weights.append(acceptance_chance(weights[-1] * wanted, drafted))
+        return weights
 
     def _residual(self, head: Prefix, weight: Number) -> Array:
         return positive_part(weight * self.target(head) - self.draft(head))
 
     def _corrected(self, head: Prefix) -> Model:
-        residual = self._residual(head, self._weight(head))
+        residual = self._residual(head, self._weights(head)[-1])
         row = normalised(residual, self.target(head))
         return OneCorrectedToken(self.target.after(head), row)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from otspec.arithmetic import Array, IntArray, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support, support
+from otspec.files import memory
 from otspec.solvers import LinearProgram, Names, Sense, Solution
 
 _BYTES_PER_COEFFICIENT = 120
@@ -134,11 +134,6 @@ def check_size(title: str, size: Size, advice: str) -> None:
             f"the {title} program has {size}, more than the {memory() / 2**30:.2g} GiB of this "
             f"machine: {advice}"
         )
-
-
-def memory() -> int:
-    """Return the physical memory of this machine in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @dataclass
