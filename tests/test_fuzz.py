@@ -1,8 +1,21 @@
-"""Readers and parsers on hostile input: a result or an error of one line, and soon."""
+"""Readers and parsers on hostile input, rules and laws on hostile numbers, runs that are killed.
 
+A result that is right, or an error of one line, and soon. ``OTSPEC_FUZZ=1`` runs long.
+"""
+
+import itertools
+import os
+
+import fuzz_checks
+import fuzz_runs
 import fuzz_targets
+import numpy as np
 import pytest
 from hypothesis import given
+
+LONG = bool(os.environ.get(fuzz_targets.LONG_RUNS))
+SHORT_EXAMPLES = 12
+LONG_TROUBLES = 100
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +61,28 @@ def test_files(file_targets, name):
 @pytest.mark.parametrize("name", fuzz_targets.TEXT_TARGETS)
 def test_text(name):
     fuzz(*fuzz_targets.TEXT_TARGETS[name])
+
+
+@pytest.mark.parametrize("name", fuzz_checks.CHECKS)
+def test_numbers(name):
+    check, example, wanted = fuzz_checks.CHECKS[name]
+    done = 0
+    for seed in itertools.count():
+        if done >= wanted if LONG else seed >= SHORT_EXAMPLES:
+            break
+        try:
+            done += check(example(seed))
+        except Exception as error:
+            raise AssertionError(f"{name}, seed {seed}") from error
+    assert done >= SHORT_EXAMPLES
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory):
+    return fuzz_runs.Arena(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.mark.parametrize("trouble", fuzz_runs.TROUBLES, ids=lambda trouble: trouble.__name__)
+def test_runs(arena, trouble):
+    for seed in range(LONG_TROUBLES // len(fuzz_runs.TROUBLES) + 1 if LONG else 1):
+        trouble(arena, np.random.default_rng(seed))
