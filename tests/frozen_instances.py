@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 import otspec
-from otspec import auditing, blocks, cones, programs, rules, solvers, traces
+from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
-from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.logged import LoggedModel
 from otspec.blocks.models import Continued
 from otspec.blocks.single import OneCorrectedToken
 from otspec.blocks.token_steps import TokenSteps
-from otspec.cones.condition import Classifier
-from otspec.cones.coordinates import Coordinates
-from otspec.cones.reach import Attempt
-from otspec.cones.reach import Outcome as Reached
-from otspec.cones.systems import System
-from otspec.cones.vectors import Quotient
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
-from otspec.estimate import Estimate
 from otspec.plan import Plan
-from otspec.programs.formulation import Seen, Size
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
 from otspec.selection.barriers import Barriers, find_barriers
@@ -36,28 +26,14 @@ from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
-from otspec.solvers.solution import Certificate
-from otspec.traces.chunks import Chunk, Settings
-from otspec.traces.headers import PackedArray
-from otspec.traces.runs import Failure, Run
-from otspec.traces.sources import Source, Warping
-from otspec.traces.statistics import Statistic
-from otspec.traces.stored import MappedArray, SafetensorsArray, ZarrArray
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+HEIGHTS = ["0", "1/4", "16/25", "1"]
 TOKENS = (1, 0)
 LAW = otspec.IID(DRAFT, 2)
 SEEN = support(LAW)
 PROGRAM = programs.Reduced(LAW, as_distribution(TARGET)).build()
 SOLUTION = solvers.solve(PROGRAM, "rational")
-SPACE = Coordinates(3, 2, "sets", acceptance=True)
-PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
-
-
-
-def halves(prefix):
-    """Return a language model's answer: equal chances, exchanged by the length of the prefix."""
-    return ["1/3", "2/3"] if len(prefix) % 2 else ["1/2", "1/2"]
 
 
 def model(give, row=DRAFT):
@@ -97,13 +73,13 @@ def pools(give, make, *arguments):
 
 def selection_law(give):
     """Return the law of two drafts, from fields of the caller's."""
-    law = clipped_law(pools(give, by_token), as_numbers(["0", "1/4", "16/25", "1"], "heights"))
+    law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
     return SelectionLaw(law.pools, give(law.masses), give(law.tight), law.cut)
 
 
 def barriers(give):
     """Return barriers of the caller's arrays."""
-    law = clipped_law(pools(give, by_token), as_numbers(["0", "1/4", "16/25", "1"], "heights"))
+    law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
     found = find_barriers(law, power=2)
     parts = (found.lifetimes, found.slopes, found.starts, found.ends, found.spans)
     return Barriers(*map(give, parts))
@@ -121,23 +97,6 @@ def seen(give):
     return Support(otspec.IID(give(DRAFT), 2), True, *parts)
 
 
-def stored(kind, *more):
-    """Return a source of stored arrays."""
-    return kind(*PLACE, *more)
-
-
-def source(_):
-    """Return two models in a file."""
-    array = stored(MappedArray, 80, False)
-    return Source("file", "logits", array, array)
-
-
-def chunk(give):
-    """Return some positions of a source."""
-    return Chunk(0, source(give), 0, 2)
-
-
-SETTINGS = Settings((1, 2), ("iid",), (Warping(),))
 WITNESS = auditing.Witness(0, Fraction(1, 2), ((0, 1),), "it is not")
 EXACT = {  # from exact arrays or from float ones
     "iid": lambda give: otspec.IID(give(DRAFT), 3),
@@ -183,7 +142,9 @@ EXACT = {  # from exact arrays or from float ones
     "by token": lambda give: pools(give, by_token),
     "by bins": lambda give: pools(give, by_bins, 4),
     "by thresholds": lambda give: pools(give, by_thresholds, as_numbers(give(["1"]), "it")),
-    "own pools": lambda give: Pools(*map(give, [DRAFT, TARGET, DRAFT, TARGET]), partial(np.array, (0, 1, 2))),
+    "own pools": lambda give: Pools(
+        *map(give, [DRAFT, TARGET, DRAFT, TARGET]), partial(np.array, (0, 1, 2))
+    ),
     "thresholds alone": lambda give: Bins(give(["1/2", "7/4"])),
     "selection law": selection_law,
     "barriers": barriers,
@@ -193,9 +154,15 @@ EXACT = {  # from exact arrays or from float ones
     "names": lambda give: names(give)[1],
     "linear program": linear_program,
     "solution": lambda give: Solution(
-        linear_program(give), "rational", Status.OPTIMAL, SOLUTION.value,
-        give(SOLUTION.primal), give(SOLUTION.duals), 3, 0.5,
-    ),  # fmt: skip
+        linear_program(give),
+        "rational",
+        Status.OPTIMAL,
+        SOLUTION.value,
+        give(SOLUTION.primal),
+        give(SOLUTION.duals),
+        3,
+        0.5,
+    ),
     **{
         name: lambda give, kind=kind: kind(otspec.IID(give(DRAFT), 2), give(TARGET))
         for name, kind in programs.PROGRAMS.items()
@@ -224,66 +191,20 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 2),
     "candidates": lambda give: programs.CandidateProgram(
-        give.mapping({frozenset([(0,), (1,)]): give.number("1/4"),
-                      frozenset([(0,)]): give.number("3/4")}),
-        model(give), 1,
-    ),  # fmt: skip
+        give.mapping(
+            {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
+        ),
+        model(give),
+        1,
+    ),
 }
 FLOAT = {  # from float arrays only
     "trace": lambda give: traces.Trace(
-        give(np.zeros((2, 3, 4))), give(np.ones((2, 3, 4))), give(np.array([[1, 2], [0, 0]])),
+        give(np.zeros((2, 3, 4))),
+        give(np.ones((2, 3, 4))),
+        give(np.array([[1, 2], [0, 0]])),
         give.sequence(["one", "two"]),
-    ),  # fmt: skip
+    ),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
     "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
-}
-PLAIN = {  # that hold no arrays, or arrays that are the caller's own
-    "callable": lambda _: blocks.CallableModel(halves),
-    "estimate": lambda _: Estimate.of_mean(np.arange(10) / 10),
-    "bounds": lambda _: Estimate.between(0.25, 0.5),
-    "certificate": lambda _: Certificate(0, 0, 0, 0),
-    "size": lambda _: Size(1, 2, 3),
-    "seen": lambda _: Seen(1, 2),
-    "comparison of blocks": lambda _: blocks.BlockComparison("rule", 2, 1.0, 1.5),
-    "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
-    "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
-    "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
-    "decoded": lambda _: blocks.Decoded((0, 1), 1),
-    "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
-    "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
-    "selected": lambda _: (
-        TokenSteps(blocks.memoryless(DRAFT), blocks.memoryless(TARGET), rules.NaiveSampling, True)
-        .selection((), 2)
-    ),
-    "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
-    "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
-    "witness": lambda _: WITNESS,
-    "instance": lambda _: auditing.Instance((1, 2), (2, 1), 2),
-    "search": lambda _: auditing.SearchReport(1, 0, 0, None, None),
-    "cone": lambda _: cones.optimum_cone(2, 2),
-    "condition": lambda _: cones.optimum_cone(2, 2).rays[-1],
-    "classifier": lambda _: Classifier(SPACE),
-    "coordinates": lambda _: SPACE,
-    "quotient": lambda _: Quotient([(1, 1, -2)]),
-    "system": lambda _: System(SPACE),
-    "elimination": lambda _: cones.eliminate(2),
-    "step": lambda _: cones.eliminate(2).steps[0],
-    "polytope": lambda _: cones.selection_polytope(LAW),
-    "reached": lambda _: Reached(1, 2, 3, True),
-    "attempt": lambda _: Attempt("cone", 2, 2, None, 0.5),
-    "verified": lambda _: Verified(np.array([1]), np.array([True]), np.array([0])),
-    "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
-    "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
-    "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
-    "statistic": lambda _: Statistic("rule", "iid", 2, 0.5, 0.6, 3, 1.0, 2, (0, 1), (0, 1), {0.5: 0}),
-    "warping": lambda _: Warping(0.5, top_p=0.9),
-    "settings": lambda _: SETTINGS,
-    "mapped": lambda _: stored(MappedArray, 80, False),
-    "safetensors": lambda _: stored(SafetensorsArray),
-    "zarr": lambda _: stored(ZarrArray),
-    "packed": lambda _: stored(PackedArray, 80, False),
-    "source": source,
-    "chunk": chunk,
-    "failure": lambda give: Failure(chunk(give), "file: it is gone"),
-    "run": lambda give: Run(Path("/no/such/folder"), (chunk(give),), SETTINGS),
 }

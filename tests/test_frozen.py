@@ -9,18 +9,16 @@ import pickle
 import pkgutil
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
-from itertools import islice
+from functools import cached_property, partial
 
 import numpy as np
 import pytest
-from frozen_instances import EXACT, FLOAT, PLAIN
-from scipy import sparse
+from frozen_instances import EXACT, FLOAT
+from frozen_walk import Give, answers, plain, try_to_change
+from plain_instances import PLAIN
 
 import otspec
 from otspec.arithmetic import as_numbers
-from otspec.batch import Verified, VerifiedBlock
-from otspec.blocks import BlockVerify
 from otspec.blocks.token_steps import Selection
 from otspec.distributions import as_distribution
 from otspec.frozen import Frozen, frozen, read_only
@@ -31,57 +29,21 @@ NOT_WALKED = {
     "Models": "transformers models, which pickle by their own means",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""
-OPEN = (Verified, VerifiedBlock, Selection)
-"""Tuples of arrays, which belong to whoever gets them."""
+
+
+def pickled(thing, protocol):
+    """Return what comes out of a pickle of an object."""
+    return pickle.loads(pickle.dumps(thing, protocol))  # noqa: S301
+
+
 COPIES = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     **{
-        f"pickle {protocol}": lambda it, protocol=protocol: pickle.loads(
-            pickle.dumps(it, protocol)
-        )
+        f"pickle {protocol}": partial(pickled, protocol=protocol)
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)
     },
 }
-
-
-class Give:
-    """A caller who keeps what it passes, and may change it later."""
-
-    def __init__(self, exact, how):
-        self.exact, self.how, self.kept = exact, how, []
-
-    def number(self, value):
-        return Fraction(value) if self.exact else float(Fraction(value))
-
-    def __call__(self, values):
-        array = np.array(values)
-        if array.dtype.kind not in "bif":
-            array = np.array([self.number(value) for value in array.ravel().tolist()]
-                             ).reshape(array.shape)  # fmt: skip
-        self.kept.append(array)
-        if self.how == "flagged":
-            array.flags.writeable = False
-        if self.how == "view":
-            array = array.view()
-            array.flags.writeable = False
-        return array
-
-    def sequence(self, items):
-        self.kept.append(list(items))
-        return self.kept[-1]
-
-    def mapping(self, items):
-        self.kept.append(dict(items))
-        return self.kept[-1]
-
-    def change_all(self):
-        for thing in self.kept:
-            if isinstance(thing, np.ndarray):
-                thing.flags.writeable = True
-                thing[...] = thing.ravel()[::-1].reshape(thing.shape) * 7
-            else:
-                thing.clear()
 
 
 KINDS = {
@@ -95,115 +57,6 @@ def made(kind, how="writeable"):
     make, exact = KINDS[kind]
     give = Give(exact, how)
     return make(give), give
-
-
-def arguments(thing):
-    """Return values for the arguments of public methods, by name."""
-    k, n = getattr(thing, "k", 2), getattr(thing, "n", 3)
-    if not isinstance(k, int):
-        k = 2
-    values = {
-        **{"rng": np.random.default_rng(1), "size": 4, "i": 0, "tokens": [0], "prompt": 1},
-        **{"prefix": (0,), "block": (0, 1), "head": (0,), "length": 2, "k": 2, "node": 0},
-        **{"rule": BlockVerify, "order": np.arange(n if isinstance(n, int) else 3)},
-    }
-    law = getattr(thing, "law", None)
-    if law is not None:
-        values["x"] = (0, 1, 2)[: law.k] if law.k > 1 else (1,)
-    return values | ({"k": k} if hasattr(thing, "paths") else {})
-
-
-def answers(thing):
-    """Return every public attribute, and what every public method says where it can be asked."""
-    said = {}
-    for name in dir(thing):
-        if name.startswith("_") or name in dir(float if isinstance(thing, float) else tuple):
-            continue
-        answer = getattr(thing, name)
-        if inspect.isroutine(answer):
-            parameters = inspect.signature(answer).parameters.values()
-            known = arguments(thing)
-            wanted = [it.name for it in parameters if it.default is it.empty]
-            if not set(wanted) <= set(known) or name.startswith("estimated"):
-                continue
-            try:
-                answer = answer(**{name: known[name] for name in wanted})
-                answer = list(islice(answer, 20)) if inspect.isgenerator(answer) else answer
-            except ValueError as error:
-                answer = str(error)
-        said[name] = answer
-    if callable(thing) and hasattr(thing, "context"):
-        said["()"] = [thing(prefix) for prefix in ((), (0,), (0, 1)) if said["n"] > 1
-                      and not hasattr(thing, "_tokens")]  # fmt: skip
-    if isinstance(thing, (tuple, float, otspec.solvers.Names)):
-        said["itself"] = list(thing) if not isinstance(thing, float) else float(thing)
-    assert said, type(thing)
-    return said
-
-
-def contents(value):
-    """Return what an object holds: the parts of containers, the attributes of an object."""
-    if isinstance(value, dict):
-        return dict(value)
-    if isinstance(value, (tuple, list)):
-        return dict(enumerate(value))
-    if type(value).__module__.startswith("otspec") and not isinstance(value, (Enum, type)):
-        held = getattr(value, "__dict__", {})
-        return {
-            name: item
-            for name, item in held.items()
-            if not isinstance(getattr(type(value), name, None), cached_property)
-            and name not in ("_known", "_rows", "_ratios", "locate")
-        }
-    return None
-
-
-def plain(value):
-    """Return a value that can be compared with ==: numbers, texts and containers."""
-    if sparse.issparse(value):
-        return plain(value.toarray())
-    if isinstance(value, np.ndarray):
-        return "array", value.dtype, value.shape, repr(value.tolist())
-    held = contents(value)
-    if held is not None:
-        number = float(value) if isinstance(value, float) else None
-        return type(value), number, {key: plain(item) for key, item in held.items()}
-    return repr(value) if isinstance(value, float) else value
-
-
-def arrays(value):
-    """Yield all arrays in a value, also those in objects and in what they remember."""
-    if sparse.issparse(value):
-        value = [value.data]
-    if isinstance(value, np.ndarray):
-        yield value
-        return
-    if contents(value) is None or isinstance(value, OPEN):
-        return
-    for item in (*contents(value).values(), *getattr(value, "__dict__", {}).values()):
-        yield from arrays(item)
-
-
-def try_to_change(thing):
-    """Write to every array that can be written to; say how many arrays were seen."""
-    seen = 0
-    for array in arrays([answers(thing), thing]):
-        seen += 1
-        with pytest.raises(ValueError, match="WRITEABLE") if not array.flags.writeable else NOTHING:
-            array.flags.writeable = True
-            array[...] = 0
-    return seen
-
-
-class _Nothing:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return False
-
-
-NOTHING = _Nothing()
 
 
 def test_every_class_has_an_instance():
