@@ -126,7 +126,7 @@ EXACT = {  # from exact arrays or from float ones
     "spechub": lambda give: rules.SpecHub(give(DRAFT), give(TARGET)),
     "importance": lambda give: rules.ImportanceSampling(give(DRAFT), give(TARGET), 2),
     "alphabet": lambda give: rules.ImportanceSampling(
-        give(DRAFT), give(TARGET), 3, others=give.sequence([give(DRAFT), give(TARGET)]), alphabet=2
+        give(DRAFT), give(TARGET), 2, others=give.sequence([give(TARGET)]), alphabet=2
     ),
     "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
     "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),
