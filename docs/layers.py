@@ -31,6 +31,7 @@ CONTENT = {
     "distributions": "what a distribution is",
     "files": "readers",
     "arithmetic": "floats and fractions",
+    "frozen": "arrays that stay",
     "tables": "printing",
     "batch": "array API, (…, V)",
 }

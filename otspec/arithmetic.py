@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from otspec.frozen import read_only
+
 Array: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 Number: TypeAlias = float | Fraction
@@ -24,6 +26,8 @@ _LARGEST_EXPONENT = 4000  # read exactly, 1e999999999 would fill the memory
 
 def as_numbers(values: Any, name: str) -> Array:
     """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape.
+
+    The array is read-only and shares no memory that anybody can write to.
 
     Raises
     ------
@@ -36,7 +40,7 @@ def as_numbers(values: Any, name: str) -> Array:
             "pass for instance [0.5, 0.3, 0.2]"
         )
     if isinstance(values, (list, tuple)):
-        return _from_elements(np.asarray(_boxed(values, name), dtype=object), name)
+        return read_only(_from_elements(np.asarray(_boxed(values, name), dtype=object), name))
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -44,12 +48,10 @@ def as_numbers(values: Any, name: str) -> Array:
             f"{name} cannot be read as an array ({error}): convert it to a NumPy array first"
         ) from error
     if array.dtype.kind == "f":
-        if array.dtype == np.float64 and array.flags.owndata and not array.flags.writeable:
-            return array  # nobody else's to change, such as a checked distribution
         with np.errstate(over="ignore", invalid="ignore"):  # refused later, by name
-            return array.astype(np.float64)  # a copy: the caller's array stays writeable
+            return read_only(array.astype(np.float64, copy=False))
     if array.dtype.kind in "iuOU":
-        return _from_elements(array.astype(object), name)
+        return read_only(_from_elements(array.astype(object), name))
     raise ValueError(
         f"{name} has dtype {array.dtype}, which holds no probabilities: convert it with "
         "astype(float), or pass Fractions"

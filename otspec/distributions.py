@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from otspec.arithmetic import Array, IntArray, as_numbers, is_exact
+from otspec.frozen import read_only
 
 Distribution: TypeAlias = npt.NDArray[Any]
 """A checked, read-only array of shape (n,): float64, or object holding ``Fraction``."""
@@ -44,6 +45,7 @@ def as_distribution(
     Returns
     -------
     ndarray, shape (n,), read-only
+        In memory of its own, that of the caller is not shared and stays writeable.
         float64 for floats, object array of ``Fraction`` for exact input. Float sums within
         1e-9 of 1 are scaled to 1; exact sums must be exactly 1.
 
@@ -76,9 +78,7 @@ def as_distribution(
     with np.errstate(over="ignore"):
         total = array.sum()
     _refuse_improper(array, total, name)
-    array = _scaled(array, total, name, normalize)
-    array.flags.writeable = False
-    return array
+    return read_only(_scaled(array, total, name, normalize))
 
 
 def as_pair(

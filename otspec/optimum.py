@@ -25,10 +25,11 @@ from otspec.distributions import (
     as_pair,
 )
 from otspec.drafts import IID, DraftLaw, Hub, Independent, TopPlusOne, WithoutReplacement
+from otspec.frozen import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class Optimum(Frozen):
     """The optimal acceptance of a draft law for a target.
 
     Parameters

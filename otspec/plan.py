@@ -12,6 +12,7 @@ from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part,
 from otspec.distributions import Distribution, DistributionLike, as_distribution, normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
+from otspec.frozen import Frozen
 from otspec.programs import Formulation, ProgramName, formulate
 from otspec.programs.importance import accepted_weights
 from otspec.solvers import Solution, SolverName, solve
@@ -19,7 +20,7 @@ from otspec.solvers.solution import SOLVER_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Frozen):
     """A coupling of a draft law and a target.
 
     It is given by the mass ``accepted`` of each pair of a draft row and one of its tokens, within
@@ -193,7 +194,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Selection(Frozen):
     """The canonical two steps: select one of the drafts, then accept it or not.
 
     Source: Canonical, thms. 1 and 4: no coupling accepts more than the best selection followed

@@ -11,6 +11,7 @@ import numpy as np
 from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, positive_part, zeros
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
+from otspec.frozen import Frozen
 from otspec.optimum import optimal_acceptance
 from otspec.rules.contract import Rule
 
@@ -43,7 +44,7 @@ class Witness:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Frozen):
     """What enumerating all drafts says about a rule.
 
     Parameters

@@ -11,6 +11,7 @@ from otspec.arithmetic import Array, is_exact, positive_part
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule, last_kept
 from otspec.distributions import Distribution, normalised
+from otspec.frozen import read_only
 from otspec.rules.contract import acceptance_chance
 
 LARGEST = 1e300
@@ -90,7 +91,7 @@ class ChainedResiduals(Model):
         if text not in self._rows:
             wanted, ratio = self._target(text), self._ratio(text)
             residual = wanted if ratio is None else ratio * wanted - self._draft(text)
-            self._rows[text] = normalised(positive_part(residual), wanted)
+            self._rows[text] = read_only(normalised(positive_part(residual), wanted))
         return self._rows[text]
 
     def after(self, prefix: Prefix) -> Model:

@@ -12,6 +12,7 @@ import numpy as np
 from otspec.arithmetic import Number
 from otspec.blocks.models import Model, Prefix, as_models
 from otspec.drafts.contract import draw
+from otspec.frozen import Frozen
 
 
 class Outcome(NamedTuple):
@@ -26,7 +27,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BlockRule(ABC):
+class BlockRule(Frozen, ABC):
     """A rule that keeps a beginning of what was drafted, and says what follows it.
 
     Law: what is kept, continued by tokens from :attr:`Outcome.following`, is distributed as the

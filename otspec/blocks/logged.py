@@ -14,12 +14,13 @@ from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.trees import TokenRule, as_branching, made_rule
 from otspec.distributions import Distribution, as_k, as_pair, check_alike
+from otspec.frozen import Frozen, frozen
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from otspec.rules.contract import Rule
 
 
 @dataclass(frozen=True, eq=False)
-class LoggedBlock:
+class LoggedBlock(Frozen):
     """A drafted block and the distributions of both models along it.
 
     Parameters
@@ -193,7 +194,8 @@ class LoggedModel(Model):
     """
 
     def __init__(self, rows: Sequence[Distribution], tokens: Prefix, name: str = "model") -> None:
-        self._rows, self._tokens, self._name = rows, tokens, name
+        self._rows: tuple[Distribution, ...] = frozen(tuple(rows))
+        self._tokens, self._name = tokens, name
         self.n, self.exact = len(rows[0]), is_exact(rows[0])
 
     def __call__(self, prefix: Prefix) -> Distribution:

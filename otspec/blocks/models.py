@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from otspec.arithmetic import Number, as_number, is_exact
 from otspec.distributions import Distribution, as_distribution, check_alike
+from otspec.frozen import Frozen
 from otspec.programs.block import LanguageModel
 
 Prefix: TypeAlias = tuple[int, ...]
@@ -20,7 +21,7 @@ REMEMBERED = 1 << 16
 """How many answers of a callable are kept."""
 
 
-class Model(ABC):
+class Model(Frozen, ABC):
     """A language model over n tokens, and the laws that follow from its answers.
 
     Subclasses give :attr:`n`, :attr:`exact` and :meth:`__call__`; those that forget what is
@@ -107,7 +108,7 @@ class Continued(Model):
 class CallableModel(Model):
     """A user's own model: any callable from a prefix to a distribution.
 
-    Answers are checked, and the last ones remembered.
+    Answers are checked, and the last ones remembered. It can be pickled if the callable can.
 
     Parameters
     ----------
@@ -124,19 +125,22 @@ class CallableModel(Model):
     """
 
     def __init__(self, model: LanguageModel, name: str = "model") -> None:
+        self._model, self._name = model, name
         self._first = as_distribution(model(()), f"{name}(())")
         self.n, self.exact = len(self._first), is_exact(self._first)
 
-        def answer(prefix: Prefix) -> Distribution:
-            row = as_distribution(model(prefix), f"{name}({prefix})")
-            check_alike(f"{name}(())", self._first, f"{name}({prefix})", row)
-            return row
-
-        self._answer = lru_cache(REMEMBERED)(answer)
-
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after a prefix, shape (n,)."""
-        return self._answer(prefix) if prefix else self._first
+        return self._remembered(prefix) if prefix else self._first
+
+    @cached_property
+    def _remembered(self) -> Callable[[Prefix], Distribution]:
+        return lru_cache(REMEMBERED)(self._answer)
+
+    def _answer(self, prefix: Prefix) -> Distribution:
+        row = as_distribution(self._model(prefix), f"{self._name}({prefix})")
+        check_alike(f"{self._name}(())", self._first, f"{self._name}({prefix})", row)
+        return row
 
 
 def as_models(draft: Any, target: Any) -> tuple[Model, Model]:

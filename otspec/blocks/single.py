@@ -16,6 +16,7 @@ from otspec.blocks.levels import expected_accepted
 from otspec.blocks.models import Model, Prefix
 from otspec.distributions import Distribution, as_k
 from otspec.drafts.contract import draw
+from otspec.frozen import read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +187,7 @@ class OneCorrectedToken(Model):
     """
 
     def __init__(self, target: Model, row: Distribution) -> None:
-        self._target, self._row = target, row
+        self._target, self._row = target, read_only(row)
         self.n, self.exact = target.n, target.exact
 
     def __call__(self, prefix: Prefix) -> Distribution:

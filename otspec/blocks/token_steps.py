@@ -13,6 +13,7 @@ from otspec.blocks.models import Model, Prefix
 from otspec.blocks.trees import TokenRule, made_rule
 from otspec.drafts import IID
 from otspec.estimate import Estimate
+from otspec.frozen import Frozen, frozen
 from otspec.rules.contract import Rule
 
 TUPLE_LIMIT = 100_000
@@ -31,7 +32,7 @@ class Selection(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TokenSteps:
+class TokenSteps(Frozen):
     """A token-level rule after the prefixes of two models.
 
     Parameters
@@ -94,7 +95,7 @@ class TokenSteps:
         key = compute, self.draft.context(prefix), self.target.context(prefix), k
         if key not in self._known:
             made = self.made(prefix, k)
-            self._known[key] = compute(made, self.merges(made))
+            self._known[key] = frozen(compute(made, self.merges(made)))
         return self._known[key]
 
 

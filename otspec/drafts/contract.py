@@ -9,12 +9,13 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
 from otspec.distributions import Distribution, check_alike, token_set
+from otspec.frozen import Frozen
 
 TABLE_LIMIT = 20_000_000
 """Most integers that a table of tuples may hold (160 MB) before it is refused."""
 
 
-class DraftLaw(ABC):
+class DraftLaw(Frozen, ABC):
     """The joint law of k draft tokens over a vocabulary of n tokens.
 
     Subclasses give :attr:`k`, :meth:`_probabilities`, :meth:`table_rows` and :meth:`_table`;

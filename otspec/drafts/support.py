@@ -10,10 +10,11 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, sums_by
 from otspec.drafts.contract import DraftLaw
+from otspec.frozen import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Support:
+class Support(Frozen):
     """The draft tuples of positive probability, or their sets of distinct tokens.
 
     A *pair* is a row together with one of its distinct tokens: a draft that may be accepted.

@@ -51,6 +51,7 @@ class CandidateProgram:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", as_k(self.length, "length"))
+        object.__setattr__(self, "candidates", dict(self.candidates))
         masses = as_distribution(list(self.candidates.values()), "candidates")
         start = as_distribution(self.target(()), "target(())")
         check_alike("candidates", masses[:1], "target(())", start[:1])

@@ -15,6 +15,7 @@ from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support, support
 from otspec.files import memory
+from otspec.frozen import Frozen
 from otspec.solvers import LinearProgram, Names, Sense, Solution
 
 _BYTES_PER_COEFFICIENT = 120
@@ -56,7 +57,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Formulation(ABC):
+class Formulation(Frozen, ABC):
     """One way to write the optimal acceptance as a linear program.
 
     Parameters

@@ -62,6 +62,7 @@ class TruncatedImportance(Formulation):
     free: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.law, (IID, Independent)) or self.law.k != 2:
             raise ValueError(
                 f"law is {type(self.law).__name__} with k = {self.law.k}: the truncated program "

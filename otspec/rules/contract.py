@@ -14,12 +14,13 @@ from otspec.arithmetic import Array, Number, as_number, zeros
 from otspec.distributions import Distribution, as_k, as_pair, normalised
 from otspec.drafts import DraftLaw, named_law
 from otspec.drafts.contract import draw
+from otspec.frozen import Frozen
 
 ENUMERATION_LIMIT = 20_000
 """Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
 
 
-class Rule(ABC):
+class Rule(Frozen, ABC):
     """A rule turns k drafts into one token; every rule here makes it distributed as the target.
 
     Subclasses give :attr:`law`, :attr:`target` and :meth:`joint_kernel`; what is answered here by

@@ -9,6 +9,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, prefix_sums, suffix_sums
 from otspec.distributions import Distribution
+from otspec.frozen import Frozen
 from otspec.ratios import ascending, target_to_draft
 
 LEAST_REST = 1e-12
@@ -16,7 +17,7 @@ LEAST_REST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class DistinctPaths:
+class DistinctPaths(Frozen):
     """Drafts of recursive rejection without replacement, drawn given that all are rejected.
 
     After rejections the rule's residual is (q − c·p)₊ for a number c that grows by

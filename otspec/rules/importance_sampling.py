@@ -22,6 +22,7 @@ from otspec.arithmetic import (
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
+from otspec.frozen import Frozen
 from otspec.programs import TruncatedImportance
 from otspec.rules.contract import ENUMERATION_LIMIT, PairRule
 from otspec.solvers import SolverName, solve
@@ -227,7 +228,7 @@ class ImportanceSampling(PairRule):
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(Frozen):
     """The selection between a token selected so far and one more draft.
 
     Parameters

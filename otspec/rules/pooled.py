@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, as_numbers, zeros
 from otspec.distributions import DistributionLike, as_k, as_pair
+from otspec.frozen import frozen
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.fewest import fewest_thresholds
@@ -68,7 +69,7 @@ class PooledSelection(BarrierRule):
 
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
-        object.__setattr__(self, "pools", as_pools(self.pools, self.draft))
+        object.__setattr__(self, "pools", frozen(as_pools(self.pools, self.draft)))
 
     @classmethod
     def within(

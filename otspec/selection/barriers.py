@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, as_number, is_exact
+from otspec.frozen import Frozen, read_only
 from otspec.selection.laws import SelectionLaw
 
 
 @dataclass(frozen=True, eq=False)
-class Barriers:
+class Barriers(Frozen):
     """Lifetimes of the knots, and the law that they give.
 
     Parameters
@@ -67,7 +68,8 @@ def find_barriers(law: SelectionLaw, *, power: int = 0, masses: Array | None = N
 
     knots, widths = law.pools.knots, law.pools.draft
     rising = widths if masses is None else masses
-    arrays = [knots, widths, rising, law.slopes, law.tight]
+    # All read-only, which Numba takes for a type of its own: one is compiled.
+    arrays = [read_only(values) for values in (knots, widths, rising, law.slopes, law.tight)]
     ids, one = np.arange(len(knots)), as_number(1, like=knots)
     run: Callable[..., tuple[Array, ...]] = loops.fast_burn
     if is_exact(knots) or not loops.HAS_NUMBA:

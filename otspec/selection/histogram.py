@@ -10,13 +10,14 @@ import numpy as np
 from otspec import ratios
 from otspec.arithmetic import Array, IntArray, is_exact, sums_by, zeros
 from otspec.distributions import Distribution
+from otspec.frozen import Frozen
 
 OCTAVES = 8
 """Equal bins cover target/draft from 2^−OCTAVES to 2^OCTAVES; the outermost are open-ended."""
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class Bins(Frozen):
     """Bin j has thresholds[j−1] ≤ target/draft < thresholds[j].
 
     Parameters

@@ -15,11 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from otspec.arithmetic import Array, Number, is_exact, positive_part, prefix_sums, suffix_sums
+from otspec.frozen import Frozen
 from otspec.selection.pools import Pools
 
 
 @dataclass(frozen=True, eq=False)
-class SelectionLaw:
+class SelectionLaw(Frozen):
     """A feasible law of the selected draft, proportional to the draft inside each pool.
 
     Parameters

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ import numpy as np
 from otspec import ratios
 from otspec.arithmetic import Array, IntArray, as_numbers, is_exact, prefix_sums, zeros
 from otspec.distributions import Distribution
+from otspec.frozen import Frozen
 from otspec.selection.histogram import Bins, equal_bins
 
 
 @dataclass(frozen=True, eq=False)
-class Pools:
+class Pools(Frozen):
     """A partition of the drafted tokens into m stretches of ascending target/draft.
 
     Parameters
@@ -47,6 +48,10 @@ class Pools:
     def index(self) -> IntArray:
         """Each token's pool, shape (n,); some pool for tokens that are never drafted."""
         return self.locate()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Local functions cannot be pickled: what they find can.
+        return {**super().__getstate__(), "locate": partial(np.asarray, self.index)}
 
 
 def by_token(draft: Distribution, target: Distribution) -> Pools:

@@ -23,6 +23,7 @@ from otspec.arithmetic import (
 )
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
+from otspec.frozen import Frozen
 from otspec.ratios import ascending, target_to_draft
 from otspec.solvers import SOLVERS, LinearProgram, Names, Sense, SolverError, Status
 
@@ -33,7 +34,7 @@ LARGEST_SHARE = 1e9
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(Frozen):
     """Priority orders, how likely each is, and the law of the token that they select.
 
     Parameters

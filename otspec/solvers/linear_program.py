@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, overload
 
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
+from otspec.frozen import Frozen
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -21,7 +22,7 @@ class Sense(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Names(Sequence[str]):
+class Names(Frozen, Sequence[str]):
     """Names such as ``pi(0, 1 -> 1)`` that are made only when somebody reads them.
 
     Parameters
@@ -57,7 +58,7 @@ def _joined(indices: list[int]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearProgram:
+class LinearProgram(Frozen):
     """Optimise c·x subject to row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper.
 
     All arrays are float64, or all hold ``Fraction`` (bounds also ``±inf``).

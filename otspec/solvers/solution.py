@@ -8,6 +8,7 @@ from enum import Enum
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.frozen import Frozen
 from otspec.solvers.linear_program import LinearProgram, Sense
 
 
@@ -27,7 +28,7 @@ class SolverError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Frozen):
     """The outcome of one solve.
 
     Parameters

@@ -13,12 +13,15 @@ from otspec.arithmetic import Array
 from otspec.blocks import LoggedBlock
 from otspec.distributions import Distribution
 from otspec.files import read_file
+from otspec.frozen import Frozen
 from otspec.traces.warping import warp
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(Frozen):
     """Logits of two models along the same text.
+
+    The arrays are copied. For logs that are larger than the memory see :mod:`otspec.traces.runs`.
 
     Parameters
     ----------
@@ -56,6 +59,7 @@ class Trace:
                 f"draft_logits has shape {self.draft_logits.shape}: it must be (..., n) with at "
                 "least one position and one token"
             )
+        super().__post_init__()
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -1,0 +1,210 @@
+"""One or more instances of every class of the package, made from arrays that a caller keeps."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+import otspec
+from otspec import auditing, blocks, programs, rules, solvers, traces
+from otspec.arithmetic import as_numbers
+from otspec.blocks.block_verify import ChainedResiduals
+from otspec.blocks.logged import LoggedModel
+from otspec.blocks.models import Continued
+from otspec.blocks.single import OneCorrectedToken
+from otspec.blocks.token_steps import TokenSteps
+from otspec.distributions import as_distribution
+from otspec.drafts.support import Support, support
+from otspec.plan import Plan
+from otspec.rules.distinct_paths import DistinctPaths
+from otspec.rules.importance_sampling import Stage
+from otspec.selection.barriers import Barriers, find_barriers
+from otspec.selection.histogram import Bins
+from otspec.selection.laws import SelectionLaw, clipped_law
+from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
+from otspec.selection.priorities import Mixture
+from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+
+DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+HEIGHTS = ["0", "1/4", "16/25", "1"]
+TOKENS = (1, 0)
+LAW = otspec.IID(DRAFT, 2)
+SEEN = support(LAW)
+PROGRAM = programs.Reduced(LAW, as_distribution(TARGET)).build()
+SOLUTION = solvers.solve(PROGRAM, "rational")
+
+
+def model(give, row=DRAFT):
+    """Return a language model with a table of the caller's arrays."""
+    return blocks.TableModel(give.mapping({(): give(row), (0,): give(TARGET)}))
+
+
+def logged(give):
+    """Return a logged block of two tokens."""
+    rows = [give.sequence([give(row)] * 3) for row in (DRAFT, TARGET)]
+    return blocks.LoggedBlock(*rows, give.sequence(TOKENS))
+
+
+def linear_program(give):
+    """Return a linear program of the caller's arrays."""
+    arrays = [
+        give(getattr(PROGRAM, name))
+        for name in (
+            *("objective", "rows", "columns", "coefficients"),
+            *("row_lower", "row_upper", "lower", "upper"),
+        )
+    ]
+    return LinearProgram("reduced", Sense.MAXIMISE, *arrays, *names(give))
+
+
+def names(give):
+    """Return the names of rows and columns, in a list and in blocks."""
+    size = PROGRAM.shape[1]
+    columns = give.sequence([("x", give(np.arange(size)[:, None]))])
+    return give.sequence(list(PROGRAM.row_names)), Names(columns)
+
+
+def pools(give, make, *arguments):
+    """Return pools of the checked distributions."""
+    return make(as_distribution(give(DRAFT)), as_distribution(give(TARGET)), *arguments)
+
+
+def selection_law(give):
+    """Return the law of two drafts, from fields of the caller's."""
+    law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
+    return SelectionLaw(law.pools, give(law.masses), give(law.tight), law.cut)
+
+
+def barriers(give):
+    """Return barriers of the caller's arrays."""
+    law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
+    found = find_barriers(law, power=2)
+    parts = (found.lifetimes, found.slopes, found.starts, found.ends, found.spans)
+    return Barriers(*map(give, parts))
+
+
+def plan(give):
+    """Return a plan of the caller's arrays."""
+    accepted = give(np.minimum(SEEN.masses[SEEN.rows], as_distribution(TARGET)[SEEN.tokens]) / 4)
+    return Plan(seen(give), give(TARGET), accepted)
+
+
+def seen(give):
+    """Return a support of the caller's arrays."""
+    parts = map(give, (SEEN.keys, SEEN.masses, SEEN.rows, SEEN.tokens))
+    return Support(otspec.IID(give(DRAFT), 2), True, *parts)
+
+
+WITNESS = auditing.Witness(0, Fraction(1, 2), ((0, 1),), "it is not")
+EXACT = {  # from exact arrays or from float ones
+    "iid": lambda give: otspec.IID(give(DRAFT), 3),
+    "one draft": lambda give: otspec.IID(give(DRAFT), 1),
+    "independent": lambda give: otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])),
+    "without replacement": lambda give: otspec.WithoutReplacement(give(DRAFT), 2),
+    "three distinct": lambda give: otspec.WithoutReplacement(give(DRAFT), 3),
+    "hub": lambda give: otspec.Hub(give(DRAFT)),
+    "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
+    "top": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
+    "joint": lambda give: otspec.Joint(give([["1/2", "0"], ["1/4", "1/4"]])),
+    "support": seen,
+    "optimum": lambda give: otspec.Optimum(
+        otspec.IID(give(DRAFT), 2), give(TARGET), Fraction(17, 20), (0,)
+    ),
+    "plan": plan,
+    "selection": lambda give: plan(give).selection(),
+    "planned": lambda give: rules.PlannedRule(plan(give)),
+    "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
+    "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
+    "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),
+    "draft is target": lambda give: rules.RecursiveRejection(give(DRAFT), give(DRAFT), 2),
+    "distinct": lambda give: rules.RecursiveRejectionWithoutReplacement(
+        give(DRAFT), give(TARGET), 2
+    ),
+    "k-sequential": lambda give: rules.KSequential(give(DRAFT), give(TARGET), 2),
+    "spechub": lambda give: rules.SpecHub(give(DRAFT), give(TARGET)),
+    "importance": lambda give: rules.ImportanceSampling(give(DRAFT), give(TARGET), 2),
+    "alphabet": lambda give: rules.ImportanceSampling(
+        give(DRAFT), give(TARGET), 2, others=give.sequence([give(TARGET)]), alphabet=2
+    ),
+    "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
+    "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),
+    "fewest": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, "fewest"),
+    "bins": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, 8),
+    "thresholds": lambda give: rules.PooledSelection(
+        give(DRAFT), give(TARGET), 2, give(["1/2", "7/4"])
+    ),
+    "pooled distinct": lambda give: rules.PooledSelectionWithoutReplacement(
+        give(DRAFT), give(TARGET)
+    ),
+    "priorities": lambda give: rules.PriorityMixture(otspec.IID(give(DRAFT), 2), give(TARGET)),
+    "by token": lambda give: pools(give, by_token),
+    "by bins": lambda give: pools(give, by_bins, 4),
+    "by thresholds": lambda give: pools(give, by_thresholds, as_numbers(give(["1"]), "it")),
+    "own pools": lambda give: Pools(
+        *map(give, [DRAFT, TARGET, DRAFT, TARGET]), partial(np.array, (0, 1, 2))
+    ),
+    "thresholds alone": lambda give: Bins(give(["1/2", "7/4"])),
+    "selection law": selection_law,
+    "barriers": barriers,
+    "mixture": lambda give: Mixture(
+        give(np.array([[0, 1, 2]])), give(["1"]), give(DRAFT), Fraction(1, 2), Fraction(1, 2)
+    ),
+    "names": lambda give: names(give)[1],
+    "linear program": linear_program,
+    "solution": lambda give: Solution(
+        linear_program(give),
+        "rational",
+        Status.OPTIMAL,
+        SOLUTION.value,
+        give(SOLUTION.primal),
+        give(SOLUTION.duals),
+        3,
+        0.5,
+    ),
+    **{
+        name: lambda give, kind=kind: kind(otspec.IID(give(DRAFT), 2), give(TARGET))
+        for name, kind in programs.PROGRAMS.items()
+    },
+    "truncated": lambda give: programs.TruncatedImportance(
+        otspec.IID(give(DRAFT), 2), give(TARGET), free=2
+    ),
+    "table": model,
+    "continued": lambda give: Continued(model(give), (0,)),
+    "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
+    "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2, (0,)),
+    **{
+        kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
+        for kind in blocks.BLOCK_RULES
+    },
+    "tree": lambda give: blocks.DraftSelection(
+        model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
+    ),
+    "token steps": lambda give: TokenSteps(
+        model(give), model(give, TARGET), rules.RecursiveRejection, True
+    ),
+    "logged block": logged,
+    "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
+    "audit": lambda give: auditing.Audit(
+        False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS
+    ),
+    "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 2),
+    "candidates": lambda give: programs.CandidateProgram(
+        give.mapping(
+            {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
+        ),
+        model(give),
+        1,
+    ),
+}
+FLOAT = {  # from float arrays only
+    "trace": lambda give: traces.Trace(
+        give(np.zeros((2, 3, 4))),
+        give(np.ones((2, 3, 4))),
+        give(np.array([[1, 2], [0, 0]])),
+        give.sequence(["one", "two"]),
+    ),
+    "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
+    "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
+}

@@ -1,0 +1,105 @@
+"""Instances of every class that holds no arrays, or arrays that are the caller's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from frozen_instances import DRAFT, LAW, TARGET, WITNESS
+
+from otspec import auditing, blocks, cones, rules, traces
+from otspec.batch import Verified, VerifiedBlock
+from otspec.blocks.token_steps import TokenSteps
+from otspec.cones.condition import Classifier
+from otspec.cones.coordinates import Coordinates
+from otspec.cones.reach import Attempt
+from otspec.cones.reach import Outcome as Reached
+from otspec.cones.systems import System
+from otspec.cones.vectors import Quotient
+from otspec.estimate import Estimate
+from otspec.programs.formulation import Seen, Size
+from otspec.solvers.solution import Certificate
+from otspec.traces.chunks import Chunk, Settings
+from otspec.traces.headers import PackedArray
+from otspec.traces.runs import Failure, Run
+from otspec.traces.sources import Source, Warping
+from otspec.traces.statistics import Statistic
+from otspec.traces.stored import MappedArray, SafetensorsArray, ZarrArray
+
+SPACE = Coordinates(3, 2, "sets", acceptance=True)
+PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
+SETTINGS = Settings((1, 2), ("iid",), (Warping(),))
+
+
+def halves(prefix):
+    """Return a language model's answer: equal chances, exchanged by the length of the prefix."""
+    return ["1/3", "2/3"] if len(prefix) % 2 else ["1/2", "1/2"]
+
+
+def stored(kind, *more):
+    """Return a source of stored arrays."""
+    return kind(*PLACE, *more)
+
+
+def source(_):
+    """Return two models in a file."""
+    array = stored(MappedArray, 80, False)
+    return Source("file", "logits", array, array)
+
+
+def chunk(give):
+    """Return some positions of a source."""
+    return Chunk(0, source(give), 0, 2)
+
+
+PLAIN = {  # that hold no arrays, or arrays that are the caller's own
+    "callable": lambda _: blocks.CallableModel(halves),
+    "estimate": lambda _: Estimate.of_mean(np.arange(10) / 10),
+    "bounds": lambda _: Estimate.between(0.25, 0.5),
+    "certificate": lambda _: Certificate(0, 0, 0, 0),
+    "size": lambda _: Size(1, 2, 3),
+    "seen": lambda _: Seen(1, 2),
+    "comparison of blocks": lambda _: blocks.BlockComparison("rule", 2, 1.0, 1.5),
+    "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
+    "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
+    "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
+    "decoded": lambda _: blocks.Decoded((0, 1), 1),
+    "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
+    "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
+    "selected": lambda _: TokenSteps(
+        blocks.memoryless(DRAFT), blocks.memoryless(TARGET), rules.NaiveSampling, True
+    ).selection((), 2),
+    "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
+    "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
+    "witness": lambda _: WITNESS,
+    "instance": lambda _: auditing.Instance((1, 2), (2, 1), 2),
+    "search": lambda _: auditing.SearchReport(1, 0, 0, None, None),
+    "cone": lambda _: cones.optimum_cone(2, 2),
+    "condition": lambda _: cones.optimum_cone(2, 2).rays[-1],
+    "classifier": lambda _: Classifier(SPACE),
+    "coordinates": lambda _: SPACE,
+    "quotient": lambda _: Quotient([(1, 1, -2)]),
+    "system": lambda _: System(SPACE),
+    "elimination": lambda _: cones.eliminate(2),
+    "step": lambda _: cones.eliminate(2).steps[0],
+    "polytope": lambda _: cones.selection_polytope(LAW),
+    "reached": lambda _: Reached(1, 2, 3, True),
+    "attempt": lambda _: Attempt("cone", 2, 2, None, 0.5),
+    "verified": lambda _: Verified(np.array([1]), np.array([True]), np.array([0])),
+    "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
+    "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
+    "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
+    "statistic": lambda _: Statistic(
+        "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 2, (0, 1), (0, 1), {0.5: 0}
+    ),
+    "warping": lambda _: Warping(0.5, top_p=0.9),
+    "settings": lambda _: SETTINGS,
+    "mapped": lambda _: stored(MappedArray, 80, False),
+    "safetensors": lambda _: stored(SafetensorsArray),
+    "zarr": lambda _: stored(ZarrArray),
+    "packed": lambda _: stored(PackedArray, 80, False),
+    "source": source,
+    "chunk": chunk,
+    "failure": lambda give: Failure(chunk(give), "file: it is gone"),
+    "run": lambda give: Run(Path("/no/such/folder"), (chunk(give),), SETTINGS),
+}

@@ -1,0 +1,179 @@
+"""What an object says does not change: by its arrays, by those that it was made of, by copies."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import inspect
+import pickle
+import pkgutil
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property, partial
+
+import numpy as np
+import pytest
+from frozen_instances import EXACT, FLOAT
+from frozen_walk import Give, answers, plain, try_to_change
+from plain_instances import PLAIN
+
+import otspec
+from otspec.arithmetic import as_numbers
+from otspec.blocks.token_steps import Selection
+from otspec.distributions import as_distribution
+from otspec.frozen import Frozen, frozen, read_only
+
+NOT_WALKED = {
+    "Frozen": "the base class itself",
+    "Lines": "a builder, which is there to be changed",
+    "Models": "transformers models, which pickle by their own means",
+}
+"""Classes without an instance, and why; those of otspec.batch are of any array library."""
+
+
+def pickled(thing, protocol):
+    """Return what comes out of a pickle of an object."""
+    return pickle.loads(pickle.dumps(thing, protocol))  # noqa: S301
+
+
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    **{
+        f"pickle {protocol}": partial(pickled, protocol=protocol)
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)
+    },
+}
+
+
+KINDS = {
+    **{f"{name}, exact": (make, True) for name, make in EXACT.items()},
+    **{f"{name}, floats": (make, False) for name, make in {**EXACT, **FLOAT}.items()},
+    **{name: (make, True) for name, make in PLAIN.items()},
+}
+
+
+def made(kind, how="writeable"):
+    make, exact = KINDS[kind]
+    give = Give(exact, how)
+    return make(give), give
+
+
+def test_every_class_has_an_instance():
+    wanted = set()
+    for module in pkgutil.walk_packages(otspec.__path__, "otspec."):
+        if module.name.startswith(("otspec.cli", "otspec.batch")) or "__main__" in module.name:
+            continue
+        for name, kind in vars(importlib.import_module(module.name)).items():
+            if inspect.isclass(kind) and kind.__module__ == module.name and name[0] != "_":
+                wanted.add(kind)
+    wanted = {
+        kind for kind in wanted
+        if not inspect.isabstract(kind) and not issubclass(kind, (Enum, Exception))
+        and kind.__name__ not in NOT_WALKED and kind.__name__ != "SingleDraftLaw"
+    }  # fmt: skip
+    kinds = {type(made(kind)[0]) for kind in KINDS}
+    assert wanted <= kinds, sorted(kind.__name__ for kind in wanted - kinds)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nobody_can_change_the_arrays_of_an_object(kind):
+    thing, _ = made(kind)
+    before = plain(answers(thing))
+    seen = try_to_change(thing)
+    assert plain(answers(thing)) == before
+    assert seen or kind in PLAIN
+
+
+@pytest.mark.parametrize("how", ["writeable", "flagged", "view"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_object_does_not_change_with_what_it_was_made_of(kind, how):
+    thing, give = made(kind, how)
+    assert give.kept or kind in PLAIN
+    give.change_all()
+    assert plain(answers(thing)) == plain(answers(made(kind)[0]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_copies_and_pickles_say_the_same_and_cannot_be_changed_either(kind):
+    thing, _ = made(kind)
+    fresh = {name: copied(thing) for name, copied in COPIES.items()}
+    before = plain(answers(thing))
+    used = {f"{name}, used": copied(thing) for name, copied in COPIES.items()}
+    for name, other in (fresh | used).items():
+        assert type(other) is type(thing)
+        assert plain(answers(other)) == before, name
+        try_to_change(other)
+        assert plain(answers(other)) == before, name
+    assert plain(answers(thing)) == before
+
+
+@pytest.mark.parametrize("check", [as_distribution, as_numbers])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64, object])
+@pytest.mark.parametrize("how", ["writeable", "flagged", "view"])
+def test_what_is_checked_shares_no_memory_with_a_caller(check, dtype, how):
+    give = Give(exact=False, how=how)
+    own = np.array([0, 1, 0], dtype=dtype)
+    give.kept.append(own)
+    passed = own if how == "writeable" else own[:] if how == "view" else own
+    passed.flags.writeable = how == "writeable"
+    checked = check(passed, "it")
+    give.change_all()
+    assert checked.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        checked.flags.writeable = True
+
+
+def test_a_checked_array_is_shared_and_not_copied():
+    checked = as_distribution(np.array([0.5, 0.25, 0.25]))
+    for again in (checked, checked[1:], checked.reshape(3, 1)):
+        assert np.shares_memory(read_only(again), checked)
+        assert read_only(again) is again
+    assert as_distribution(checked) is checked
+    assert otspec.IID(checked, 2).draft is checked
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.zeros(0), np.zeros((0, 3)), np.array(0.5), np.eye(3)[:, ::2], np.array(["a", "bc"]),
+     np.array([True, False]), np.eye(2, dtype=">f4"), np.array([Fraction(1, 2)])],
+)  # fmt: skip
+def test_read_only_keeps_shape_and_type(values):
+    kept = read_only(values)
+    assert kept.dtype == values.dtype
+    assert kept.shape == values.shape
+    assert kept.tolist() == values.tolist()
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        kept.flags.writeable = True
+
+
+def test_frozen_looks_into_tuples_and_dictionaries():
+    own = np.array([1.0, 2.0])
+    pair = Selection({(0, 1): own}, own)
+    kept = frozen((pair, {"a": (own, 3)}, "text"))
+    own[:] = 0
+    assert isinstance(kept[0], Selection)
+    for array in (kept[0].rejected, kept[0].accepted[0, 1], kept[1]["a"][0]):
+        assert array.tolist() == [1.0, 2.0]
+        assert not array.flags.writeable
+    tokens = tuple(range(5))
+    assert frozen(tokens) is tokens
+
+
+def test_what_a_new_class_remembers_is_read_only_and_not_pickled():
+    kept = Remembering()
+    assert not kept.squares.flags.writeable
+    assert set(vars(copy.copy(kept))) == {"size"}
+    assert Remembering.squares.__doc__ == "The squares."
+
+
+class Remembering(Frozen):
+    """A class outside the package."""
+
+    def __init__(self):
+        self.size = 3
+
+    @cached_property
+    def squares(self):
+        """The squares."""
+        return np.arange(self.size) ** 2
