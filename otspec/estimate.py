@@ -75,7 +75,8 @@ class Estimate(float):
         spread = math.sqrt(2 * float(np.var(values, ddof=1)) * log / size)
         radius = spread + 7 * most * log / (3 * (size - 1))
         estimate = cls(min(plus + float(np.mean(values)), most))
-        estimate.low = min(max(plus, estimate - radius), float(estimate))
+        # Not cut off at plus, which is known but for rounding only; the radius is far above that.
+        estimate.low = max(0.0, estimate - radius)
         estimate.high = min(most, estimate + radius)
         estimate.confidence, estimate.size = confidence, size
         return estimate

@@ -58,7 +58,7 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
     Returns
     -------
     Estimate
-        E[τ] + 1 with an empirical Bernstein interval within [1, L + 1].
+        E[τ] + 1 with an empirical Bernstein interval within [0, L + 1].
 
     Raises
     ------
