@@ -39,7 +39,7 @@ def fewest_thresholds(draft: Distribution, target: Distribution, power: int) -> 
     Notes
     -----
     One sort, and O(n) for every pool that is needed. In floats B may fall below G by what
-    rounding leaves uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
+    rounding may leave uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
     loss is of that order.
     """
     if power == 1:  # always the draft itself: one pool
