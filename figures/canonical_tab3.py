@@ -117,7 +117,7 @@ def average(values: list[float]) -> float:
     estimate = Estimate(mean)
     estimate.low = float(np.mean([each.low for each in drawn]))
     estimate.high = float(np.mean([each.high for each in drawn]))
-    estimate.confidence = 1 - sum(1 - each.confidence for each in drawn)
+    estimate.confidence = max(0.0, 1 - sum(1 - each.confidence for each in drawn))
     estimate.size = sum(each.size for each in drawn)
     return estimate
 

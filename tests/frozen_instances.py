@@ -22,6 +22,7 @@ from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.histogram import Bins
+from otspec.selection.knots import Knots
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
@@ -81,8 +82,8 @@ def barriers(give):
     """Return barriers of the caller's arrays."""
     law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
     found = find_barriers(law, power=2)
-    parts = (found.lifetimes, found.slopes, found.starts, found.ends, found.spans)
-    return Barriers(*map(give, parts))
+    parts = (found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs)
+    return Barriers(found.pools, found.power, *map(give, parts))
 
 
 def plan(give):
@@ -143,8 +144,9 @@ EXACT = {  # from exact arrays or from float ones
     "by bins": lambda give: pools(give, by_bins, 4),
     "by thresholds": lambda give: pools(give, by_thresholds, as_numbers(give(["1"]), "it")),
     "own pools": lambda give: Pools(
-        *map(give, [DRAFT, TARGET, DRAFT, TARGET]), partial(np.array, (0, 1, 2))
+        *map(give, [DRAFT, TARGET, DRAFT, TARGET]), partial(np.array, (0, 1, 2)), give(DRAFT)
     ),
+    "knots": lambda give: Knots(give(DRAFT), give(TARGET)),
     "thresholds alone": lambda give: Bins(give(["1/2", "7/4"])),
     "selection law": selection_law,
     "barriers": barriers,

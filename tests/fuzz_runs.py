@@ -89,7 +89,6 @@ def killed(arena: Arena, rng: np.random.Generator) -> None:
     process = subprocess.Popen(
         arena.command("--workers", workers), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, start_new_session=True, env=arena.environment(),
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     time.sleep(float(rng.uniform(0.2, 3.0)))
     (os.killpg if group else os.kill)(process.pid, number)

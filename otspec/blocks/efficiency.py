@@ -69,7 +69,7 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
         raise ValueError("size is 1: an interval needs at least 2 blocks, better thousands")
     rng = np.random.default_rng(seed)
     kept = [len(rule.sample(rng).accepted) for _ in range(size)]
-    return Estimate.of_mean(np.array(kept) + 1.0, confidence, most=rule.depth + 1)
+    return Estimate.of_mean(np.array(kept, float), confidence, plus=1.0, most=rule.depth + 1)
 
 
 def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:

@@ -50,9 +50,10 @@ class PooledSelection(BarrierRule):
 
     Notes
     -----
-    Floats: ``law_of_selection`` is computed from the lifetimes by sums of positive terms, so
-    that it is what the rule really selects to nearly all digits, at any k. What rounding makes
-    of the lifetimes can only cost acceptance, by about as much.
+    Floats: ``law_of_selection`` is computed from the lifetimes by sums of positive terms, from
+    knots of twice a float's digits. Its total variation from what the rule really selects is at
+    most (32 + log₂ n) ε + 4k (n ε)², ε = 2^−53: below 6e-15 at n = 50,000 up to k = 1,000, and
+    below 1e-14 up to k = 10⁷. What rounding makes of the lifetimes can only cost acceptance.
 
     Examples
     --------
@@ -110,7 +111,7 @@ class PooledSelection(BarrierRule):
     @cached_property
     def _wanted(self) -> SelectionLaw:
         pools = self._partition()
-        return clipped_law(pools, pools.knots**self.k)
+        return clipped_law(pools, pools.by_pool.powers(self.k))
 
     def _partition(self) -> Pools:
         pair = self.draft, self.target

@@ -116,13 +116,19 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         Parameters
         ----------
         size : int
-            How many tuples of drafts are drawn given that they are rejected.
+            How many tuples of drafts are drawn given that they are rejected, at least 2.
         seed : int
 
         Returns
         -------
         Estimate
-            Of the mean of 1 − W(c); see :class:`otspec.rules.distinct_paths.DistinctPaths`.
+            Of the mean of 1 − W(c), each of which is between 0 and 1, however little the drafts
+            leave; see :class:`otspec.rules.distinct_paths.DistinctPaths`.
+
+        Raises
+        ------
+        ValueError
+            Fewer than two tuples.
         """
         return Estimate.of_mean(1 - self._paths(size, seed).rejected[self.k])
 
@@ -152,12 +158,14 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         return chances, residual
 
 
-def _accepted_laws(draft: Distribution, target: Distribution, k: int) -> Array:
+def _accepted_laws(left: Array, target: Distribution, k: int) -> Array:
     """Return the probability that draft i is the accepted one and is y, shape (k, n).
 
     After the first draft x was rejected, the rest is the same rule for k − 1 drafts with p off x
-    and the residual.
+    and the residual. ``left`` is p without the earlier drafts, not scaled to sum 1: scaled by each
+    of them in turn, the smallest floats would lose their digits before they matter.
     """
+    draft = normalised(left, left)
     accepted = zeros((k, len(draft)), like=draft)
     accepted[0] = np.minimum(draft, target)
     lost, residual = draft - accepted[0], target - accepted[0]
@@ -165,21 +173,21 @@ def _accepted_laws(draft: Distribution, target: Distribution, k: int) -> Array:
     if k == 1 or missing == 0:
         return accepted
     if k == 2:
-        accepted[1] = _accepted_second(draft, lost, residual, missing)
+        accepted[1] = _accepted_second(left, lost, residual, missing)
         return accepted
     for x in np.flatnonzero(lost).tolist():
-        accepted[1:] += lost[x] * _accepted_laws(_without(draft, x), residual / missing, k - 1)
+        accepted[1:] += lost[x] * _accepted_laws(_without(left, x), residual / missing, k - 1)
     return accepted
 
 
-def _accepted_second(draft: Distribution, lost: Array, residual: Array, missing: Number) -> Array:
+def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number) -> Array:
     """Return the probability that the first of two drafts is rejected, the second accepted as y.
 
     Given the first draft x, the residual r = (q − p)₊ is offered W p/(1−p(x)), of which
     min(r, c·p) is accepted, c = W/(1−p(x)): one sort of the c serves all x but the heaviest, whose
     c may be beyond the floats. A token that can be rejected first has r = 0.
     """
-    heavy = int(np.argmax(draft))
+    draft, heavy = normalised(left, left), int(np.argmax(left))
     tried = lost > 0
     tried[heavy] = False
     scales = missing / (1 - draft[tried])
@@ -188,13 +196,14 @@ def _accepted_second(draft: Distribution, lost: Array, residual: Array, missing:
     offered, rest = prefix_sums(weights * scales), suffix_sums(weights)
     below = np.searchsorted(scales, ratios.target_to_draft(draft, residual), side="right")
     accepted = draft * offered[below] + residual * rest[below]
-    accepted += lost[heavy] * np.minimum(residual, missing * _without(draft, heavy))
+    others = _without(left, heavy)
+    accepted += lost[heavy] * np.minimum(residual, missing * normalised(others, others))
     second: Array = accepted / missing
     return second
 
 
-def _without(draft: Distribution, token: int) -> Distribution:
-    """Return the draft renormalised off one token."""
-    left = draft.copy()
-    left[token] *= 0
-    return normalised(left, left)
+def _without(left: Array, token: int) -> Array:
+    """Return what is left without one token."""
+    others = left.copy()
+    others[token] *= 0
+    return others

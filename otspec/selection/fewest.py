@@ -39,7 +39,7 @@ def fewest_thresholds(draft: Distribution, target: Distribution, power: int) -> 
     Notes
     -----
     One sort, and O(n) for every pool that is needed. In floats B may fall below G by what
-    rounding leaves uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
+    rounding may leave uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
     loss is of that order.
     """
     if power == 1:  # always the draft itself: one pool
@@ -49,7 +49,7 @@ def fewest_thresholds(draft: Distribution, target: Distribution, power: int) -> 
     ratios = np.empty(m, dtype=draft.dtype)
     ratios[pools.index[draft > 0]] = target_to_draft(draft, target)[draft > 0]
     knots = pools.knots
-    heights = knots**power
+    heights = pools.by_pool.powers(power)
     s = int(np.argmax(heights - prefix_sums(pools.target)))
     slack = 0 if is_exact(draft) else power * math.sqrt(m) * np.finfo(float).eps
     below = _fewest_steps(knots[: s + 1], heights[: s + 1], ratios[:s], slack)

@@ -19,7 +19,6 @@ CELL_SHIFT = 46
 """How many of a float's bits a cell leaves out: 64 cells an octave are left."""
 
 
-@jitable
 def power_slope(low: Any, high: Any, power: int) -> Any:
     """Return (high^power − low^power)/(high − low), of numbers or of arrays.
 
@@ -45,15 +44,13 @@ def power_slope(low: Any, high: Any, power: int) -> Any:
 
 
 def burn(
-    knots: Array,
     widths: Array,
     masses: Array,
     slopes: Array,
     tight: Array,
     ids: Array,
-    power: int,
     one: Number,
-) -> tuple[Array, Array, Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Run the barriers' process from time 0 to 1.
 
     Every knot starts alive. A knot that is not tight has a kink, the rise of slope there, and
@@ -62,50 +59,46 @@ def burn(
 
     Parameters
     ----------
-    knots : ndarray, shape (m + 1,)
-        Its type is that of all numbers here: float64, or object.
     widths, masses : ndarray, shape (m,)
-        Per pool, the differences of the knots, and of the curve that the chords span.
+        Per pool, the differences of the knots, and of the curve that the chords span. Their type
+        is that of all numbers here: float64, or object.
     slopes : ndarray, shape (m,)
         Of the law that is wanted, non-decreasing between tight knots.
     tight : ndarray of bool, shape (m + 1,)
         Knots that never die; the first and the last are.
     ids : ndarray, shape (m + 1,)
         0 to m, in the type that counts are kept in: integer, or object.
-    power : int
-        The curve is knots ** power; or 0, to go by the masses alone.
     one : number
-        1 in the arithmetic of the knots.
+        1 in the arithmetic of the masses.
 
     Returns
     -------
     lifetimes : ndarray, shape (m + 1,)
         When each knot dies; 1 for one that does not.
-    totals : ndarray, shape (c,)
-        Per chord, the integral over time of the slope that its stretch of knots has from then
-        on. The first m chords are those between neighbouring knots: their totals are the slopes
-        of the law that barriers with these lifetimes really have, sums of positive terms.
-    starts, ends, spans : ndarray, shape (c,)
-        Per chord, its two knots and for how long it was there.
+    starts, ends, spans, rises : ndarray, shape (c,)
+        Per chord, its two knots, for how long it was there, and its slope. The first m chords are
+        those between neighbouring knots.
+    heirs : ndarray, shape (c,)
+        The chord that each became a part of; −1 for those that were there at the end.
     """
     m = len(slopes)
     zero = one - one
     before, after, right = ids - 1, ids + 1, ids.copy()
-    lifetimes = np.full(m + 1, one, knots.dtype)
+    lifetimes = np.full(m + 1, one, masses.dtype)
     # Chord c: its knots, slope, when it began, how long it lasted, and the one that it became.
     starts = np.full(2 * m, -1, ids.dtype)
     ends, heirs = starts.copy(), starts.copy()
-    rises = np.full(2 * m, zero, knots.dtype)
+    rises = np.full(2 * m, zero, masses.dtype)
     births = rises.copy()
-    spans = np.full(2 * m, one, knots.dtype)
+    spans = np.full(2 * m, one, masses.dtype)
     width, mass = rises.copy(), rises.copy()
     for j in range(m):
         starts[j], ends[j] = j, j + 1
         width[j], mass[j] = widths[j], masses[j]
-        rises[j] = power_slope(knots[j], knots[j + 1], power) if power else mass[j] / width[j]
+        rises[j] = mass[j] / width[j]
 
     slopes = rising(slopes, widths, tight, ids)
-    kinks = np.full(m + 1, zero, knots.dtype)
+    kinks = np.full(m + 1, zero, masses.dtype)
     since, rates, deaths = kinks.copy(), kinks.copy(), kinks + one
     queue, place = ids.copy(), ids.copy()
     size = 0
@@ -138,10 +131,7 @@ def burn(
             mass[new] += mass[c]
         right[low] = new
         starts[new], ends[new] = low, high
-        if power:
-            rises[new] = power_slope(knots[low], knots[high], power)
-        else:
-            rises[new] = mass[new] / width[new]
+        rises[new] = mass[new] / width[new]
         births[new], spans[new] = now, one - now
         new += 1
         for i in (low, high):
@@ -160,11 +150,7 @@ def burn(
             else:
                 sift_down(queue, place, deaths, place[i], size)
 
-    totals = rises[:new] * spans[:new]
-    for c in range(new - 1, -1, -1):  # an heir comes after those whom it succeeds
-        if heirs[c] >= 0:
-            totals[c] += totals[heirs[c]]
-    return lifetimes, totals, starts[:new], ends[:new], spans[:new]
+    return lifetimes, starts[:new], ends[:new], spans[:new], rises[:new], heirs[:new]
 
 
 @jitable

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, IntArray, as_numbers, is_exact, prefix_sums, zeros
+from otspec.arithmetic import Array, IntArray, as_numbers, is_exact, zeros
 from otspec.distributions import Distribution
 from otspec.frozen import Frozen
 from otspec.selection.histogram import Bins, equal_bins
+from otspec.selection.knots import Knots
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,8 @@ class Pools(Frozen):
         (No law gives a pool more than 1, so that neither does the ceiling.)
     locate : callable
         Returns :attr:`index`, which not every use needs.
+    tokens : ndarray, shape (n,)
+        The draft.
     """
 
     draft: Array
@@ -38,11 +41,24 @@ class Pools(Frozen):
     floor: Array
     ceiling: Array
     locate: Callable[[], IntArray]
+    tokens: Distribution
 
-    @cached_property
+    @property
     def knots(self) -> Array:
         """Draft mass below each boundary of pools, shape (m + 1,): from 0 to 1."""
-        return prefix_sums(self.draft)
+        return self.by_pool.values
+
+    @cached_property
+    def by_pool(self) -> Knots:
+        """The knots as sums of the pools' masses, each of which may be rounded."""
+        return Knots.of(self.draft)
+
+    @cached_property
+    def by_token(self) -> Knots:
+        """The knots as sums of tokens' masses: what drafts are drawn with."""
+        if is_exact(self.tokens):
+            return self.by_pool
+        return Knots.of_tokens(self.tokens, self.index, len(self.draft))
 
     @cached_property
     def index(self) -> IntArray:
@@ -71,7 +87,7 @@ def by_token(draft: Distribution, target: Distribution) -> Pools:
     if not starts.all():
         first = np.flatnonzero(starts)
         drafted, wanted = np.add.reduceat(drafted, first), np.add.reduceat(wanted, first)
-    return Pools(drafted, wanted, wanted, wanted, locate)
+    return Pools(drafted, wanted, wanted, wanted, locate, draft)
 
 
 def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
@@ -82,8 +98,8 @@ def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
     bins = equal_bins(count)
     if is_exact(draft):
         bins = Bins(_exactly(bins.thresholds, draft))
-    drafted, wanted = bins.masses(draft, target)
-    return _filled(drafted, wanted, *bins.edges, lambda: bins.index(draft, target))
+    masses = bins.masses(draft, target)
+    return _filled(*masses, *bins.edges, lambda: bins.index(draft, target), draft)
 
 
 def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) -> Pools:
@@ -99,11 +115,17 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
     low[occupied] = high[occupied] = keys
     np.minimum.at(low, occupied, keys)
     np.maximum.at(high, occupied, keys)
-    return _filled(*bins.masses_at(index, draft, target), low, high, lambda: index)
+    masses = bins.masses_at(index, draft, target)
+    return _filled(*masses, low, high, lambda: index, draft)
 
 
 def _filled(
-    drafted: Array, wanted: Array, low: Array, high: Array, locate: Callable[[], IntArray]
+    drafted: Array,
+    wanted: Array,
+    low: Array,
+    high: Array,
+    locate: Callable[[], IntArray],
+    tokens: Distribution,
 ) -> Pools:
     """Return the bins that hold draft mass, given bounds on their ratios."""
     filled = drafted > 0
@@ -120,7 +142,8 @@ def _filled(
     with np.errstate(over="ignore"):
         floor, ceiling = low * drafted, np.minimum(high * drafted, zeros(1, like=drafted) + 1)
     # Rounding must not put a pool's own mass outside.
-    return Pools(drafted, wanted, np.minimum(floor, wanted), np.maximum(ceiling, wanted), whole)
+    floor, ceiling = np.minimum(floor, wanted), np.maximum(ceiling, wanted)
+    return Pools(drafted, wanted, floor, ceiling, whole, tokens)
 
 
 def as_pools(pools: Any, like: Distribution) -> str | int | Array:

@@ -38,7 +38,7 @@ def refined_thresholds(
     thresholds, pools_before = draft[:0], 0
     while True:
         pools = by_thresholds(draft, target, thresholds)
-        law = clipped_law(pools, pools.knots**power)
+        law = clipped_law(pools, pools.by_pool.powers(power))
         lost = losses(draft, target, law)
         if lost.sum() <= loss or len(pools.draft) == pools_before:
             return thresholds

@@ -1,0 +1,168 @@
+"""Intervals of estimates on pairs made to break them, against the exact value."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from instances import HEAVY_DRAFTS, shares
+from scipy.stats import binom
+
+import otspec
+from otspec.estimate import Estimate
+from otspec.rules import ImportanceSampling, RecursiveRejectionWithoutReplacement
+from otspec.rules.contract import enumerated_acceptance
+
+SEEDS = range(12)
+FALSE_ALARM = 1e-6
+
+# Drafts of which the first tokens leave ever less to the others, so that the last decide.
+DRAFTS = (
+    (0.6, 0.4 - 1e-13, 5e-14, 5e-14),
+    (0.6, 0.4 - 1e-16, 5e-17, 5e-17),
+    (0.6, 0.4, 2e-20, 1e-20),
+    (0.4, 1e-200, 0.6, 2e-200, 3e-200),
+    (1e-300, 0.6, 3e-300, 0.4),
+    (0.6, 5e-324, 1e-323, 0.4),
+    (1e-310, 0.5, 1e-310, 5e-324, 0.5),
+    (1.0, 1e-12, 2e-24, 3e-36, 4e-48),
+    (0.25, 1e-15, 0.25, 0.25, 0.25, 3e-15),
+    (1 - 1e-6, 1e-6, 1e-30, 1e-40),
+    *(draft for draft in HEAVY_DRAFTS if len(draft) > 2),
+)
+
+
+def targets(draft):
+    """Targets on the lightest tokens, on the heaviest, on all alike, and the draft itself."""
+    masses = np.array(draft)
+    order = np.argsort(masses, kind="stable")
+    yield masses
+    yield np.full(len(masses), 1 / len(masses))
+    for chosen in (order[:2], order[1:], order[-2:]):
+        wanted = np.zeros(len(masses))
+        wanted[chosen] = 1 / len(chosen)
+        yield wanted
+    rising = np.zeros(len(masses))
+    rising[order] = 2.0 ** -np.arange(len(masses))
+    yield rising
+
+
+def adversarial():
+    for draft in DRAFTS:
+        for target in targets(draft):
+            pair = otspec.distributions.as_pair(draft, target, normalize=True)
+            yield from ((*pair, k) for k in range(2, min(len(draft), 4) + 1))
+
+
+def exact_acceptance(draft, target, k):
+    """The rule as the paper writes it, over all tuples of drafts, in fractions."""
+    p, q = shares(draft.tolist()), shares(target.tolist())
+    table = oracles.without_replacement_table(p, k)
+    joint = oracles.in_turn_joint(p, q, k, distinct=True)
+    return sum(oracles.accepted_by_draft(table, joint, k))
+
+
+def check_coverage(estimates, exact):
+    covered = sum(each.low <= exact <= each.high for each in estimates)
+    assert all(0 <= each.low <= each <= each.high <= 1 for each in estimates)
+    confidence = estimates[0].confidence
+    # A coverage of exactly the confidence would fail here with probability FALSE_ALARM at most.
+    assert covered >= binom.ppf(FALSE_ALARM, len(estimates), confidence)
+
+
+def test_intervals_of_distinct_drafts_cover_when_little_is_left():
+    seen, summed = 0, 0
+    for draft, target, k in adversarial():
+        rule = RecursiveRejectionWithoutReplacement(draft, target, k)
+        exact = exact_acceptance(draft, target, k)
+        estimates = [rule.estimated_acceptance(200, seed) for seed in SEEDS]
+        check_coverage(estimates, exact)
+        many = Estimate.of_mean(1 - rule._paths(4_000, 99).rejected[k], 1 - FALSE_ALARM)
+        assert many.low <= exact <= many.high
+        # Every path is a sum over tokens, k rounds each.
+        assert abs(rule.acceptance() - exact) <= 64 * k * len(draft) * np.finfo(float).eps
+        seen, summed = seen + 1, summed + rule.summable
+    assert seen > 150
+    assert summed == seen
+
+
+def test_the_law_of_distinct_drafts_is_estimated_when_little_is_left():
+    for draft, target, k in adversarial():
+        rule = RecursiveRejectionWithoutReplacement(draft, target, k)
+        law, exact = rule.estimated_law(2_000), rule.accepted_law()
+        # Hoeffding's bound for each of at most six tokens.
+        assert np.abs(law - exact).max() <= np.sqrt(np.log(2 * 6 / FALSE_ALARM) / 4_000)
+
+
+def test_paths_are_distinct_tokens_whatever_is_left():
+    for draft, target, k in adversarial():
+        paths = RecursiveRejectionWithoutReplacement(draft, target, k)._paths(100, 0)
+        assert ((paths.rejected >= 0) & (paths.rejected <= 1 + 1e-12)).all()
+        going = paths.rejected[-1] > 1e-9  # others are drawn with a probability of about nothing
+        drafts = paths.drafts[:, going]
+        assert (np.diff(np.sort(drafts, axis=0), axis=0) > 0).all()
+        assert (draft[drafts] > 0).all()
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_intervals_of_importance_sampling_cover_on_the_same_pairs(k):
+    for draft in DRAFTS[::3]:
+        for target in targets(draft):
+            pair = otspec.distributions.as_pair(draft, target, normalize=True)
+            rule = ImportanceSampling(*pair, k, free=2, solver="highs")
+            estimates = [rule.estimated_acceptance(200, seed) for seed in range(10)]
+            exact = min(enumerated_acceptance(rule), 1.0)  # sums of floats may be above
+            check_coverage(estimates, exact)
+
+
+@pytest.mark.parametrize("chance", [Fraction(1, 10**6), Fraction(1, 300), Fraction(299, 300)])
+def test_rare_values_are_within_the_interval_whether_seen_or_not(chance):
+    rng, trials = np.random.default_rng(5), 1_000
+    found = [
+        Estimate.of_mean((rng.random(100) < float(chance)).astype(float), 0.9)
+        for _ in range(trials)
+    ]
+    check_coverage(found, chance)
+    assert all(each.high - each.low > 0 for each in found)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "says"),
+    [
+        ([0.5], {}, "size is 1: an interval needs at least 2 values"),
+        ([], {}, "size is 0: an interval needs at least 2 values"),
+        ([0.5, 1.5], {}, r"values\[1\] is 1.5, outside the range from 0 to 1.0"),
+        ([-0.1, 0.5], {}, r"values\[0\] is -0.1, outside the range"),
+        ([0.5, np.nan], {}, r"values\[1\] is nan, outside the range"),
+        ([0.5, 5.0], {"most": 4.0}, r"values\[1\] is 5.0, outside the range from 0 to 4.0"),
+        ([0.5, 0.5], {"confidence": 1.0}, "confidence is 1.0: it must be between 0 and 1"),
+        ([0.5, 0.5], {"confidence": 0}, "confidence is 0: it must be between 0 and 1"),
+        ([0.5, 0.5], {"confidence": np.nan}, "confidence is nan: it must be between 0 and 1"),
+    ],
+)
+def test_values_without_an_interval_are_refused(values, options, says):
+    with pytest.raises(ValueError, match=says):
+        Estimate.of_mean(np.array(values), **options)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.5, 0.4), (np.nan, 1.0), (0.0, np.nan)])
+def test_bounds_that_are_no_interval_are_refused(low, high):
+    with pytest.raises(ValueError, match="pass the smaller bound first"):
+        Estimate.between(low, high)
+
+
+def test_the_estimate_is_within_its_interval_when_sums_round_up():
+    for values, plus in ((np.full(10, 0.1 + 1e-16), 0.9 + 1e-16), (np.full(3, 1 + 1e-15), 0.0)):
+        estimate = Estimate.of_mean(values, plus=plus)
+        assert estimate.low <= estimate <= estimate.high == 1
+    known = Estimate.of_mean(np.zeros(5), plus=1 + 2**-52)
+    assert known.low <= known <= known.high == 1
+    assert Estimate.of_mean(np.array([-1e-16, 0.0])).low == 0
+
+
+def test_a_single_path_is_refused():
+    rule = RecursiveRejectionWithoutReplacement([0.5, 0.3, 0.2], [0.2, 0.3, 0.5], 3)
+    with pytest.raises(ValueError, match="size is 1"):
+        rule.estimated_acceptance(size=1)
