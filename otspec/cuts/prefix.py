@@ -19,7 +19,7 @@ def by_ratio(law: IID | WithoutReplacement, target: Distribution) -> IntArray:
     q(A) − λ p(A) + const over λ, each minimised by a threshold on q/p. Successive sampling
     without replacement has the same minimisers.
     """
-    return _best_prefix(law, target, ratios.ascending(ratios.target_to_draft(law.draft, target)))
+    return _best_prefix(law, target, ratios.order(law.draft, target))
 
 
 def after_fixed(law: Hub | TopPlusOne, target: Distribution) -> IntArray:
@@ -29,7 +29,7 @@ def after_fixed(law: Hub | TopPlusOne, target: Distribution) -> IntArray:
     x off the fixed ones costs min(q(x), its own mass), which is a threshold on the ratio 1.
     """
     fixed = np.array([law.hub]) if isinstance(law, Hub) else law.top
-    free = ratios.ascending(ratios.target_to_draft(law.draft, target))
+    free = ratios.order(law.draft, target)
     order = np.concatenate([fixed, free[~np.isin(free, fixed)]])
     return _best_prefix(law, target, order)
 
@@ -46,7 +46,7 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
     -------
     ndarray, shape (len(ks),)
     """
-    order = ratios.ascending(ratios.target_to_draft(draft, target))
+    order = ratios.order(draft, target)
     inside, cost = prefix_sums(draft[order]), prefix_sums(target[order])
     optimum: dict[int, Number] = {}
     power, difference = inside.copy(), np.empty_like(inside)
