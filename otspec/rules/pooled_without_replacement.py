@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_number, prefix_sums, sums_by
+from otspec.arithmetic import Array, as_number, is_exact, prefix_sums, sums_by
 from otspec.drafts.without_replacement import inside_pairs
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_token
+
+_POWER = 512
+"""Selection over draft mass, which is large for tokens of subnormal draft mass, is kept in this
+unit: 2 to that power. What is selected of a pool may be all that one heavy token leaves over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,24 @@ class PooledSelectionWithoutReplacement(BarrierRule):
 
     @cached_property
     def _pools(self) -> Pools:
-        return by_token(self.draft, self.target)
+        pools = by_token(self.draft, self.target)
+        return replace(pools, draft=self._rescaled(pools.draft, _POWER))
+
+    @property
+    def knots(self) -> Array:
+        """Draft mass below each boundary of the m pools, shape (m + 1,), from 0 to 1."""
+        return self._rescaled(super().knots, -_POWER)
+
+    @property
+    def _widths(self) -> Array:
+        return self._rescaled(self.draft, _POWER)
+
+    def _rescaled(self, masses: Array, power: int) -> Array:
+        """Return masses times a power of two, in floats."""
+        if is_exact(masses):
+            return masses
+        scaled: Array = np.ldexp(masses, power)
+        return scaled
 
     @cached_property
     def _wanted(self) -> SelectionLaw:
