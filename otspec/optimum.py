@@ -56,7 +56,7 @@ class Optimum:
         selected with the law b, and maximal coupling with the target accepts Σ min(b, q), which
         is the acceptance. Computed when it is first asked for, from the law and the target alone.
 
-        None for two :class:`Independent` drafts over more than 141 tokens: their cut is found
+        None for two :class:`Independent` drafts over more than 100 tokens: their cut is found
         without a flow, and nothing else gives b there.
 
         Raises

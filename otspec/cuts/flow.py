@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -46,8 +45,8 @@ def by_max_flow(law: DraftLaw, target: Distribution) -> IntArray:
     """
     import networkx
 
-    drafts = _Drafts.of(law)
-    _, (source_side, _) = networkx.minimum_cut(drafts.network(target)[0], "source", "sink")
+    network, _, _ = _network(_draft_sets(law), target)
+    _, (source_side, _) = networkx.minimum_cut(network, "source", "sink")
     kept = [token for token in range(law.n) if ("token", token) in source_side]
     return np.array(kept, dtype=np.intp)
 
@@ -73,9 +72,8 @@ def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
     ValueError
         As :func:`by_max_flow`.
     """
-    drafts = _Drafts.of(law)
-    carried, masses, _, scale = drafts.carried(target)
-    seen = drafts.seen
+    seen = _draft_sets(law)
+    carried, masses, _, scale = _carried(seen, target)
     first = seen.tokens[np.searchsorted(seen.rows, np.arange(len(masses)))]
     selected = sums_by(seen.tokens, carried, law.n)
     np.add.at(selected, first, masses - sums_by(seen.rows, carried, len(masses)))
@@ -96,59 +94,55 @@ def shortfall_by_max_flow(law: DraftLaw, selection: Distribution) -> Number:
     selection : ndarray, shape (n,)
         Non-negative.
     """
-    drafts = _Drafts.of(law)
-    carried, masses, room, scale = drafts.carried(selection)
-    of_sets = sums_by(drafts.seen.rows, carried, len(masses))
-    to_tokens = sums_by(drafts.seen.tokens, carried, law.n)
+    seen = _draft_sets(law)
+    carried, masses, room, scale = _carried(seen, selection)
+    of_sets = sums_by(seen.rows, carried, len(masses))
+    to_tokens = sums_by(seen.tokens, carried, law.n)
     valid = (carried >= 0).all() and (of_sets <= masses).all() and (to_tokens <= room).all()
     missed = masses.sum() - (carried.sum() if valid else 0)
     return as_number(Fraction(missed, scale), like=selection)
 
 
-@dataclass(frozen=True, eq=False)
-class _Drafts:
-    """The draft sets of a law, few enough for a network."""
+def _draft_sets(law: DraftLaw) -> Support:
+    seen = support(law)
+    if len(seen.masses) > SET_LIMIT:
+        raise ValueError(
+            f"the law has {len(seen.masses):,} distinct draft sets, too many for max flow "
+            f"(at most {SET_LIMIT:,}): use a smaller vocabulary or fewer drafts"
+        )
+    return seen
 
-    seen: Support
 
-    @classmethod
-    def of(cls, law: DraftLaw) -> _Drafts:
-        seen = support(law)
-        if len(seen.masses) > SET_LIMIT:
-            raise ValueError(
-                f"the law has {len(seen.masses):,} distinct draft sets, too many for max flow "
-                f"(at most {SET_LIMIT:,}): use a smaller vocabulary or fewer drafts"
-            )
-        return cls(seen)
+def _network(seen: Support, target: Distribution) -> tuple[DiGraph[Hashable], Array, int]:
+    """Return source → T → tokens of T → sink, its capacities, and by what they are scaled."""
+    import networkx
 
-    def network(self, target: Distribution) -> tuple[DiGraph[Hashable], Array, int]:
-        """Return source → T → tokens of T → sink, its capacities, and by what they are scaled."""
-        import networkx
+    capacities, scale = whole_numbers([*seen.masses, *target])
+    size = len(seen.masses)
+    network: DiGraph[Hashable] = networkx.DiGraph()
+    network.add_nodes_from(["source", "sink"])
+    for row in range(size):
+        network.add_edge("source", ("drafts", row), capacity=capacities[row])
+    # Without a capacity an edge is unbounded.
+    network.add_edges_from((("drafts", row), ("token", token)) for row, token in _pairs(seen))
+    for token, capacity in enumerate(capacities[size:]):
+        network.add_edge(("token", token), "sink", capacity=capacity)
+    return network, np.array(capacities, dtype=object), scale
 
-        capacities, scale = whole_numbers([*self.seen.masses, *target])
-        size = len(self.seen.masses)
-        network: DiGraph[Hashable] = networkx.DiGraph()
-        network.add_nodes_from(["source", "sink"])
-        for row in range(size):
-            network.add_edge("source", ("drafts", row), capacity=capacities[row])
-        # Without a capacity an edge is unbounded.
-        network.add_edges_from((("drafts", row), ("token", token)) for row, token in self._pairs())
-        for token, capacity in enumerate(capacities[size:]):
-            network.add_edge(("token", token), "sink", capacity=capacity)
-        return network, np.array(capacities, dtype=object), scale
 
-    def carried(self, target: Distribution) -> tuple[Array, Array, Array, int]:
-        """Return the maximum flow: pair by pair, beside the capacities of sets and of tokens."""
-        import networkx
+def _carried(seen: Support, target: Distribution) -> tuple[Array, Array, Array, int]:
+    """Return the maximum flow by pair, the capacities of sets and of tokens, and their scale."""
+    import networkx
 
-        network, capacities, scale = self.network(target)
-        _, flows = networkx.maximum_flow(network, "source", "sink")
-        carried = [flows["drafts", row]["token", token] for row, token in self._pairs()]
-        masses, room = np.split(capacities, [len(self.seen.masses)])
-        return np.array(carried, dtype=object), masses, room, scale
+    network, capacities, scale = _network(seen, target)
+    _, flows = networkx.maximum_flow(network, "source", "sink")
+    carried = [flows["drafts", row]["token", token] for row, token in _pairs(seen)]
+    masses, room = np.split(capacities, [len(seen.masses)])
+    return np.array(carried, dtype=object), masses, room, scale
 
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        return zip(self.seen.rows.tolist(), self.seen.tokens.tolist(), strict=True)
+
+def _pairs(seen: Support) -> Iterator[tuple[int, int]]:
+    return zip(seen.rows.tolist(), seen.tokens.tolist(), strict=True)
 
 
 def whole_numbers(values: list[Number]) -> tuple[list[int], int]:

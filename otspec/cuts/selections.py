@@ -32,8 +32,8 @@ from otspec.cuts import flow
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Hub, Independent, TopPlusOne, WithoutReplacement
 
-TABLE_LIMIT = 20_000
-"""Most tuples of two independent drafts for which the flow is computed (a few seconds)."""
+TABLE_LIMIT = 10_000
+"""Most tuples of two independent drafts for which the flow is computed (about a second)."""
 
 _POWER = 512
 """Draft masses are scaled by 2 to that power, so that dividing by subnormal ones stays finite."""
@@ -43,7 +43,7 @@ _POWER = 512
 def best_selection(law: DraftLaw, target: Distribution) -> Array | None:
     """Return a feasible law of the selected draft whose Σ min(b, q) is the optimum.
 
-    None where none can be had: for two independent drafts with more than 20,000 tuples.
+    None where none can be had: for two independent drafts with more than 10,000 tuples.
     """
     return flow.selection_by_max_flow(law, target)
 
@@ -131,7 +131,7 @@ def _of_prefixes(law: IID | WithoutReplacement, selection: Distribution) -> Numb
 @shortfall.register(Hub)
 @shortfall.register(TopPlusOne)
 def _of_fixed(law: Hub | TopPlusOne, selection: Distribution) -> Number:
-    """Add up where the free draft is likelier than to be selected: with the fixed, the worst set."""
+    """Add up where the free draft is likelier than it is selected: the worst set off the fixed."""
     fixed, free = _fixed_and_free(law)
     missed = law.inside(fixed) + positive_part(free - selection).sum() - selection[fixed].sum()
     worst: Number = max(missed, missed * 0)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from otspec import ratios
 from otspec.arithmetic import (
     Array,
     IntArray,
@@ -23,7 +24,6 @@ from otspec.arithmetic import (
 )
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec import ratios
 from otspec.solvers import SOLVERS, LinearProgram, Names, Sense, SolverError, Status
 
 FIRST_ORDERS = 4
