@@ -15,9 +15,9 @@ from otspec.drafts import IID, DraftLaw, Hub, TopPlusOne, WithoutReplacement
 def by_ratio(law: IID | WithoutReplacement, target: Distribution) -> IntArray:
     """Return the minimum cut of a law over one draft distribution: ascending target/draft.
 
-    For i.i.d. drafts −p(A)^k is concave in p(A), so that q(A) − p(A)^k is the least of functions
-    q(A) − λ p(A) + const over λ, each minimised by a threshold on q/p. Successive sampling
-    without replacement has the same minimisers.
+    Per draft mass, what a token adds to P(all drafts inside A) only grows with A: for i.i.d. drafts
+    because t^k is convex, without replacement see the documentation ("Theory", 2). So a token in
+    the cut has no higher q/p than one outside.
     """
     return _best_prefix(law, target, ratios.order(law.draft, target))
 
