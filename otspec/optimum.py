@@ -4,19 +4,21 @@ For every draft law P and target q,
 
     α(P, q) = min over token sets A of  q(A) + 1 − P(all drafts inside A),
 
-so a minimising A proves that no rule accepts more: anyone can evaluate the right-hand side.
+so a minimising A proves that no rule accepts more: anyone can evaluate the right-hand side. That
+some rule accepts as much is proved by a law of the selected draft (:mod:`otspec.cuts.selections`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import cached_property, singledispatch
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number
 from otspec.cuts import flow, halfplanes, prefix
+from otspec.cuts.selections import best_selection, shortfall
 from otspec.distributions import (
     Distribution,
     DistributionLike,
@@ -47,21 +49,69 @@ class Optimum(Frozen):
     acceptance: Number
     cut: tuple[int, ...]
 
-    def check(self) -> None:
-        """Recompute the upper bound from the cut alone.
+    @cached_property
+    def selection(self) -> Distribution | None:
+        """A law b of the selected draft that attains the acceptance, shape (n,), read-only.
+
+        b(A) ≥ P(all drafts inside A) for every token set A, so that one of the drafts can be
+        selected with the law b, and maximal coupling with the target accepts Σ min(b, q), which
+        is the acceptance. Computed when it is first asked for, from the law and the target alone.
+
+        None for two :class:`Independent` drafts over more than 100 tokens: their cut is found
+        without a flow, and nothing else gives b there.
 
         Raises
         ------
         ValueError
-            The bound is not the acceptance: exactly, or in floats beyond the rounding of a sum
-            of n terms (and the error of ``law.inside``, which is smaller).
+            As :func:`optimal_acceptance`, where max flow is needed.
         """
+        return best_selection(self.law, self.target)
+
+    def check(self) -> None:
+        """Prove the acceptance from both sides, whatever way it was computed in.
+
+        No rule accepts more: the cut's bound is evaluated. Some rule accepts as much:
+        :attr:`selection` is a distribution, is nowhere below the chance that all drafts are
+        inside a set, and has Σ min(b, q) = acceptance. Where it is None only the first is proved.
+
+        Raises
+        ------
+        ValueError
+            A side does not hold: exactly, or in floats beyond the rounding of sums of n terms and
+            of their products (``law.inside_error``).
+        """
+        self._check_cut()
+        if self.selection is not None:
+            self._check_selection(self.selection)
+
+    def _check_cut(self) -> None:
         bound = cut_bound(self.law, self.target, self.cut)
         rounding = 0.0 if self.law.exact else 4 * np.finfo(float).eps * (self.law.n + self.law.k)
         # Not through a float: an exact difference may be too small for one.
         if not -rounding <= bound - self.acceptance <= rounding:
             raise ValueError(
                 f"the cut gives the bound {bound}, but the acceptance is said to be "
+                f"{self.acceptance}: one of the two was changed"
+            )
+
+    def _check_selection(self, selection: Distribution) -> None:
+        self.law.check_alike(selection, "selection")
+        error = self.law.inside_error
+        lowest, total = selection.min(), selection.sum()
+        if not (lowest >= 0 and -error <= total - 1 <= error):
+            raise ValueError(
+                f"the selection is no distribution: its least mass is {lowest}, its sum {total}"
+            )
+        missed = shortfall(self.law, selection)
+        if not missed <= error:
+            raise ValueError(
+                "the selection is no law of a selected draft: the drafts are all inside some token "
+                f"set with a probability that is {missed} above what it gives to that set"
+            )
+        accepted = as_number(np.minimum(selection, self.target).sum(), like=self.target)
+        if not -error <= accepted - self.acceptance <= error:
+            raise ValueError(
+                f"the selection accepts {accepted}, but the acceptance is said to be "
                 f"{self.acceptance}: one of the two was changed"
             )
 

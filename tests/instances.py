@@ -88,6 +88,28 @@ HEAVY_DRAFTS = (
 """Float drafts of which some tokens leave next to nothing to the others."""
 
 
+EXTREME_SCALES = (1, 1e-3, 1e-16, 1e-150, 1e-290, 1e-305, 1e-308, 1e-310, 1e-315, 1e-320, 5e-324)
+"""Down to the smallest subnormal: ratios of such masses leave the floats at both ends."""
+
+
+def extreme(rng: np.random.Generator, n: int) -> list[float]:
+    """Float masses over the whole range of floats, of which some token takes nearly all."""
+    masses = rng.choice(EXTREME_SCALES, n) * rng.integers(1, 13, n) * (rng.random(n) > 0.1)
+    masses[rng.integers(n)] = 1
+    return (masses / masses.sum()).tolist()
+
+
+def extreme_pairs(
+    seed: int, count: int, most_tokens: int, fewest: int = 2
+) -> Iterator[tuple[list[float], list[float]]]:
+    """Extreme drafts; targets of common masses and extreme ones in turn."""
+    rng = np.random.default_rng(seed)
+    for index in range(count):
+        n = int(rng.integers(fewest, most_tokens + 1))
+        target = extreme(rng, n) if index % 3 == 0 else rng.dirichlet(np.ones(n)).tolist()
+        yield extreme(rng, n), target
+
+
 def shares(distribution: Sequence[float]) -> Exact:
     """The exact distribution that floats stand for."""
     total = sum(map(Fraction, distribution))

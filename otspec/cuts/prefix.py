@@ -15,11 +15,11 @@ from otspec.drafts import IID, DraftLaw, Hub, TopPlusOne, WithoutReplacement
 def by_ratio(law: IID | WithoutReplacement, target: Distribution) -> IntArray:
     """Return the minimum cut of a law over one draft distribution: ascending target/draft.
 
-    For i.i.d. drafts −p(A)^k is concave in p(A), so that q(A) − p(A)^k is the least of functions
-    q(A) − λ p(A) + const over λ, each minimised by a threshold on q/p. Successive sampling
-    without replacement has the same minimisers.
+    Per draft mass, what a token adds to P(all drafts inside A) only grows with A: for i.i.d. drafts
+    because t^k is convex, without replacement see the documentation ("Theory", 2). So a token in
+    the cut has no higher q/p than one outside.
     """
-    return _best_prefix(law, target, ratios.ascending(ratios.target_to_draft(law.draft, target)))
+    return _best_prefix(law, target, ratios.order(law.draft, target))
 
 
 def after_fixed(law: Hub | TopPlusOne, target: Distribution) -> IntArray:
@@ -29,7 +29,7 @@ def after_fixed(law: Hub | TopPlusOne, target: Distribution) -> IntArray:
     x off the fixed ones costs min(q(x), its own mass), which is a threshold on the ratio 1.
     """
     fixed = np.array([law.hub]) if isinstance(law, Hub) else law.top
-    free = ratios.ascending(ratios.target_to_draft(law.draft, target))
+    free = ratios.order(law.draft, target)
     order = np.concatenate([fixed, free[~np.isin(free, fixed)]])
     return _best_prefix(law, target, order)
 
@@ -46,7 +46,7 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
     -------
     ndarray, shape (len(ks),)
     """
-    order = ratios.ascending(ratios.target_to_draft(draft, target))
+    order = ratios.order(draft, target)
     inside, cost = prefix_sums(draft[order]), prefix_sums(target[order])
     optimum: dict[int, Number] = {}
     power, difference = inside.copy(), np.empty_like(inside)

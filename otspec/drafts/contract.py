@@ -120,6 +120,14 @@ class DraftLaw(Frozen, ABC):
         inside: Array = np.cumsum(completed)
         return inside
 
+    @property
+    def inside_error(self) -> float:
+        """By how much :meth:`inside` may be off: 0 in exact arithmetic.
+
+        In floats a bound on the rounding of k products of sums of n terms, all at most 1.
+        """
+        return 0.0 if self.exact else float(np.finfo(float).eps) * (self.k + 1) * (self.n + 2)
+
     def check_alike(self, other: Distribution, name: str) -> None:
         """Refuse a distribution of another length or arithmetic than the law's.
 

@@ -96,6 +96,12 @@ class WithoutReplacement(SingleDraftLaw):
         return 1 - escape
 
     @property
+    def inside_error(self) -> float:
+        """By how much :meth:`inside` may be off, the error of the quadrature included."""
+        quadrature = 0.0 if self.exact or self.k <= 2 else race.ERROR
+        return super().inside_error + quadrature
+
+    @property
     def _tabulated(self) -> bool:
         return self.exact and self.k > 2
 

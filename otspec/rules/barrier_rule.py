@@ -55,16 +55,21 @@ class BarrierRule(SelectingRule, PairRule):
         """
         return self._barriers.lifetimes
 
+    @property
+    def _widths(self) -> Array:
+        """The draft masses, shape (n,), in the unit of the pools'."""
+        return self.draft
+
     @cached_property
     def law_of_selection(self) -> Distribution:
         """The law b of the selected draft, shape (n,)."""
-        law: Distribution = self._barriers.slopes[self.pool] * self.draft
+        law: Distribution = self._barriers.slopes[self.pool] * self._widths
         return law
 
     def _coupled_law(self) -> Array:
         """Return min(b, q), shape (n,)."""
         # The law that was wanted: the one that is had differs by rounding, and takes longer.
-        coupled: Array = np.minimum(self._wanted.slopes[self.pool] * self.draft, self.target)
+        coupled: Array = np.minimum(self._wanted.slopes[self.pool] * self._widths, self.target)
         return coupled
 
     def _coupled(self) -> Number:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_number, prefix_sums, sums_by
+from otspec.arithmetic import Array, as_number, is_exact, prefix_sums, sums_by
 from otspec.drafts.without_replacement import inside_pairs
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_token
+
+_POWER = 512
+"""Draft masses are counted in units of 2^−512, so that selection over draft mass is a float for
+subnormal ones too: what is selected of such a pool may be all that one heavy token leaves over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,12 @@ class PooledSelectionWithoutReplacement(BarrierRule):
 
     @cached_property
     def _pools(self) -> Pools:
-        return by_token(self.draft, self.target)
+        pools = by_token(self.draft, self.target)
+        return replace(pools, draft=_in_units(pools.draft))
+
+    @property
+    def _widths(self) -> Array:
+        return _in_units(self.draft)
 
     @cached_property
     def _wanted(self) -> SelectionLaw:
@@ -87,3 +96,8 @@ class PooledSelectionWithoutReplacement(BarrierRule):
         share = share / others if others > 0 else one
         share = min(max(share, one - one), one)
         return np.array([share, one - share])
+
+
+def _in_units(masses: Array) -> Array:
+    """Return float masses times 2^512; exact ones as they are."""
+    return masses if is_exact(masses) else np.ldexp(masses, _POWER)

@@ -126,6 +126,7 @@ def _flatten_top(pools: Pools, masses: Array, tight: Array, s: int, excess: Numb
     # Of equal slopes the one from furthest down: nothing but zeros means all the pools above s.
     pools_above = len(slopes) - int(np.argmax(slopes[::-1]))
     slope, first = slopes[pools_above - 1], len(masses) - pools_above
-    masses[s:first] = np.minimum(masses[s:first], slope * pools.draft[s:first])
+    with np.errstate(over="ignore"):  # the lower one is wanted
+        masses[s:first] = np.minimum(masses[s:first], slope * pools.draft[s:first])
     masses[first:] = slope * pools.draft[first:]
     tight[first + 1 : -1] = False

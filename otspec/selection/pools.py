@@ -72,11 +72,8 @@ class Pools(Frozen):
 
 def by_token(draft: Distribution, target: Distribution) -> Pools:
     """Return a pool for every ratio that occurs: one per token, unless ratios tie."""
-    keys = ratios.target_to_draft(draft, target)
-    order = ratios.ascending(keys)
-    order = order[draft[order] > 0]
-    ascending = keys[order]
-    starts = np.concatenate([[True], ascending[1:] != ascending[:-1]])
+    drafted_tokens = int(np.count_nonzero(draft))
+    order, starts = (part[:drafted_tokens] for part in ratios.ranked(draft, target))
 
     def locate() -> IntArray:
         index = np.zeros(len(draft), dtype=np.intp)

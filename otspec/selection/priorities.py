@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from otspec import ratios
 from otspec.arithmetic import (
     Array,
     IntArray,
@@ -24,7 +25,6 @@ from otspec.arithmetic import (
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.frozen import Frozen
-from otspec.ratios import ascending, target_to_draft
 from otspec.solvers import SOLVERS, LinearProgram, Names, Sense, SolverError, Status
 
 FIRST_ORDERS = 4
@@ -81,14 +81,14 @@ def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) 
     orders anew. With dual prices alone the rounds end at the optimum: they are column generation.
     """
     search = _Search(law, target)
-    search.add(ascending(-target))
+    search.add(ratios.ascending(-target))
     mixture, prices = search.weighed()
     adding = FIRST_ORDERS
     while mixture.bound - mixture.accepted > gap and len(search.orders) < most:
-        search.add(_by_price(prices, target_to_draft(target, mixture.law)))
+        search.add(_by_price(prices, ratios.target_to_draft(target, mixture.law)))
         mean = mixture.law
         for _ in range(min(adding, most - len(search.orders))):
-            vertex = search.add(ascending(target_to_draft(target, mean)))
+            vertex = search.add(ratios.order(target, mean))
             mean = mean + 2 * (vertex - mean) / (len(search.orders) + 2)
         adding *= 2
         mixture, prices = search.weighed()

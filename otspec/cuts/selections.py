@@ -1,0 +1,161 @@
+"""Laws of the selected draft: the half of the certificate that bounds the optimum from below.
+
+Whoever always selects one of the drafts gives the selected token a law b with
+b(A) ≥ P(all drafts inside A) for every token set A, and every such b is the law of some selection
+(Hall's theorem; for i.i.d. drafts Border's). Maximal coupling of b with the target q then accepts
+Σ min(b, q). So a law b with that property proves that so much can be accepted, as a cut proves
+that no more can.
+
+Whether b has the property is a minimum cut once more, with b for the target: where the best cut is
+a prefix of the tokens by ascending target/draft for *every* target, it is enough to look at the
+prefixes by ascending b/draft.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from otspec import ratios
+from otspec.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    is_exact,
+    positive_part,
+    prefix_sums,
+    suffix_sums,
+    zeros,
+)
+from otspec.cuts import flow
+from otspec.distributions import Distribution
+from otspec.drafts import IID, DraftLaw, Hub, Independent, TopPlusOne, WithoutReplacement
+
+TABLE_LIMIT = 10_000
+"""Most tuples of two independent drafts for which the flow is computed (about a second)."""
+
+_POWER = 512
+"""Draft masses are scaled by 2 to that power, so that dividing by subnormal ones stays finite."""
+
+
+@singledispatch
+def best_selection(law: DraftLaw, target: Distribution) -> Array | None:
+    """Return a feasible law of the selected draft whose Σ min(b, q) is the optimum.
+
+    None where none can be had: for two independent drafts with more than 10,000 tuples.
+    """
+    return flow.selection_by_max_flow(law, target)
+
+
+@best_selection.register(IID)
+@best_selection.register(WithoutReplacement)
+def _clipped(law: IID | WithoutReplacement, target: Distribution) -> Array:
+    """Return p·clip(q/p, low, high), tight at the minimum cut.
+
+    Let s be the prefix by q/p that is the best cut, and G = P(all drafts inside) of the prefixes,
+    which is convex over their draft mass. Below s the law is max(q, low·p) and above it
+    min(q, high·p), with the low and the high that give G(s) and 1 − G(s). Where the law is q its
+    sums exceed G by at least as much as at s; where it is proportional to p, they are a chord
+    between points that are not below G. And Σ min(b, q) = q(s) + 1 − G(s).
+    """
+    order = ratios.order(law.draft, target)
+    drafted = order[: int(np.count_nonzero(law.draft))]
+    heights = law.inside_prefixes(order)[: len(drafted) + 1]
+    draft, wanted = _scaled(law.draft[drafted]), target[drafted]
+    below = prefix_sums(wanted)
+    excess = heights - below
+    s = int(np.argmax(excess))
+    law_of_selection = zeros(law.n, like=target)
+    if s > 0:
+        low = ((below[1 : s + 1] + excess[s]) / prefix_sums(draft)[1 : s + 1]).min()
+        law_of_selection[drafted[:s]] = np.maximum(wanted[:s], low * draft[:s])
+    if s < len(drafted):
+        left = (1 - heights[s]) - (below[s:-1] - below[s])
+        high = positive_part(left / suffix_sums(draft)[s:-1]).max()  # 1 − G may round below 0
+        with np.errstate(over="ignore"):  # the lower one is wanted
+            law_of_selection[drafted[s:]] = np.minimum(wanted[s:], high * draft[s:])
+    return law_of_selection
+
+
+@best_selection.register(Hub)
+@best_selection.register(TopPlusOne)
+def _after_fixed(law: Hub | TopPlusOne, target: Distribution) -> Array:
+    """Return min(m, q) off the fixed drafts, m the free draft's law, and the rest on them."""
+    fixed, free = _fixed_and_free(law)
+    if len(fixed) == 0:
+        return free
+    law_of_selection = np.minimum(free, target)
+    law_of_selection[fixed] = target[fixed]
+    rest = law.inside(fixed) + positive_part(free - target).sum() - target[fixed].sum()
+    law_of_selection[fixed[0]] += max(rest, rest * 0)  # rounding could make it negative
+    return law_of_selection
+
+
+@best_selection.register
+def _(law: Independent, target: Distribution) -> Array | None:
+    if law.k == 1:
+        return best_selection(IID(law.drafts[0], 1), target)
+    if law.k == 2 and law.table_rows() > TABLE_LIMIT:  # its cut took no flow
+        return None
+    return flow.selection_by_max_flow(law, target)
+
+
+@singledispatch
+def shortfall(law: DraftLaw, selection: Distribution) -> Number:
+    """Return the largest P(all drafts inside A) − b(A): 0 for a feasible law of the selected draft.
+
+    Parameters
+    ----------
+    law : DraftLaw
+    selection : ndarray, shape (n,)
+        A distribution, from anywhere.
+
+    Returns
+    -------
+    float or Fraction
+        At least 0. A law with shortfall δ is in total variation within δ of a feasible one.
+    """
+    return flow.shortfall_by_max_flow(law, selection)
+
+
+@shortfall.register(IID)
+@shortfall.register(WithoutReplacement)
+def _of_prefixes(law: IID | WithoutReplacement, selection: Distribution) -> Number:
+    """Look at the prefixes by ascending b/p, of which one is the worst set of all."""
+    order = ratios.order(law.draft, selection)
+    worst: Number = (law.inside_prefixes(order) - prefix_sums(selection[order])).max()
+    return worst
+
+
+@shortfall.register(Hub)
+@shortfall.register(TopPlusOne)
+def _of_fixed(law: Hub | TopPlusOne, selection: Distribution) -> Number:
+    """Add up where the free draft is likelier than it is selected: the worst set off the fixed."""
+    fixed, free = _fixed_and_free(law)
+    missed = law.inside(fixed) + positive_part(free - selection).sum() - selection[fixed].sum()
+    worst: Number = max(missed, missed * 0)
+    return worst
+
+
+@shortfall.register
+def _(law: Independent, selection: Distribution) -> Number:
+    if law.k == 1:
+        return shortfall(IID(law.drafts[0], 1), selection)
+    return flow.shortfall_by_max_flow(law, selection)
+
+
+def _fixed_and_free(law: Hub | TopPlusOne) -> tuple[IntArray, Array]:
+    """Return the tokens that are always drafted, and how likely each other one is: (n,)."""
+    if isinstance(law, TopPlusOne):
+        return law.top, law.last()
+    free = sum(law.pair_masses(), zeros(law.n, like=law.draft))
+    free[law.hub] *= 0
+    return np.array([law.hub], dtype=np.intp), free
+
+
+def _scaled(draft: Array) -> Array:
+    if is_exact(draft):
+        return draft
+    scaled: Array = np.ldexp(draft, _POWER)
+    return scaled
