@@ -73,7 +73,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: 
     """Print aligned columns; the first ``text`` of them to the left, numbers to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index < text else "right", no_wrap=True)
+        table.add_column(
+            printable(column), justify="left" if index < text else "right", no_wrap=True
+        )
     for row in rows:
         table.add_row(*map(printable, row))
     console = Console(highlight=False, markup=False)

@@ -127,7 +127,7 @@ class Verified(BlockRule):
     def outcomes(self):
         yield Outcome((), self.target.number(1), self.target)
 
-    def sample(self, rng):
+    def sample(self, _rng):
         raise AssertionError("nothing is sampled here")
 
 

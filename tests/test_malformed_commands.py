@@ -100,8 +100,8 @@ def bad_inline(command, rng):
 def bad_files(rng, folder):
     """Yield names of files, and of places in them, that hold no distribution of three tokens."""
     good = np.array([0.5, 0.25, 0.25])
-    (folder / "good.csv").write_text("0.5,0.25,0.25")
-    (folder / "good.json").write_text('{"a": [0.5, 0.25, 0.25], "b": []}')
+    (folder / "good.csv").write_text("0.5,0.25,0.25", encoding="utf-8")
+    (folder / "good.json").write_text('{"a": [0.5, 0.25, 0.25], "b": []}', encoding="utf-8")
     np.save(folder / "good.npy", good)
     np.savez(folder / "good.npz", a=good, b=good[:0])
     numpy = pytest.importorskip("safetensors.numpy", reason="needs the extra traces")
