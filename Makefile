@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+# It would strip the tests of their assert statements; a test runs the package under -O.
+unexport PYTHONOPTIMIZE
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 

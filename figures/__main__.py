@@ -13,7 +13,7 @@ from figures.contract import Settings
 from figures.registry import NAMES, item
 from figures.writing import write
 from otspec.cli.main import run
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 
 FORMATS = ("pdf", "png", "svg")
 
@@ -60,7 +60,7 @@ def main(
         for each in chosen:
             progress.update(task, description=each.name)
             for file in write(each, settings, out, endings):
-                click.echo(file)
+                say(file)
             progress.advance(task)
 
 

@@ -197,7 +197,7 @@ def _float(value: Any, place: str) -> float:
 
 
 def _fraction(value: Any, place: str) -> Fraction:
-    if isinstance(value, Fraction):
+    if type(value) is Fraction:  # a subclass may compute as it likes
         return value
     too_long = False
     try:

@@ -1,7 +1,15 @@
-"""Aligned tables on standard output."""
+"""The door to the terminal: lines and tables that any encoding can show, and that cannot act on it.
+
+Names of files and of arrays, and messages about them, may hold anything. What is not printable
+is escaped, so that no name moves the cursor, reverses the text or starts a line of its own; what
+the encoding of the stream lacks is written in ASCII, so that nothing stops in the middle.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
+import sys
 from collections.abc import Sequence
 
 import click
@@ -9,19 +17,98 @@ from rich.console import Console
 from rich.table import Table
 
 _WIDE = 160
+_PLAIN = {
+    "≈": "~", "…": "...", "×": "x", "·": "*", "−": "-", "–": "-", "—": "-", "≤": "<=", "≥": ">=",
+    "→": "->", "τ": "tau", "ρ": "rho", "λ": "lambda", "Σ": "sum", "‘": "'", "’": "'", "“": '"',
+    "”": '"', "━": "-", "╸": "-", "╺": "-",
+}  # fmt: skip
+"""How our own signs look in ASCII."""
+_IN_ASCII = "otspec-plain"
+
+
+def printable(text: str) -> str:
+    r"""Return a text whose characters all have a look of their own, on one line.
+
+    Control characters, those that reverse the direction of text, lone surrogates, and separators
+    other than the blank are written as Python writes them.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> printable("trace\x1b[2J.npz")
+    'trace\\x1b[2J.npz'
+    >>> printable("draft \u2264 1")
+    'draft ≤ 1'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
+        for each in text
+    )
+
+
+def say(*lines: object, err: bool = False) -> None:
+    """Print lines; none is an empty line.
+
+    Parameters
+    ----------
+    *lines : object
+        Each is one line, made :func:`printable`.
+    err : bool
+        To standard error in place of standard output.
+    """
+    for line in lines or ("",):
+        _write(printable(str(line)), err=err)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: int = 1) -> None:
     """Print aligned columns; the first ``text`` of them to the left, numbers to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index < text else "right", no_wrap=True)
+        table.add_column(
+            printable(column), justify="left" if index < text else "right", no_wrap=True
+        )
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:  # a pipe or a file has no width at which to cut off
         console.width = _WIDE
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+        _write(line.rstrip())
+
+
+def forgive_encodings() -> None:
+    """Let standard output and standard error write in ASCII what their encodings lack.
+
+    Also what does not come through :func:`say`: progress bars, help and warnings.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_IN_ASCII)
+
+
+def _write(line: str, *, err: bool = False) -> None:
+    # Click writes UTF-8 to a stream that wants ASCII; what is ASCII already stays it.
+    encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
+    click.echo(line.encode(encoding, _IN_ASCII).decode(encoding), err=err)
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    plain = (_PLAIN.get(each, each).encode("ascii", "backslashreplace") for each in missing)
+    return b"".join(plain).decode("ascii"), error.end
+
+
+codecs.register_error(_IN_ASCII, _in_ascii)

@@ -1,6 +1,7 @@
 """Options and fixtures of the whole test suite."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,13 @@ settings.register_profile("long", max_examples=20_000, deadline=None)
 settings.load_profile(os.environ.get("OTSPEC_HYPOTHESIS", "short"))
 
 FULL_TRACE = "OTSPEC_SMOLLM2_TRACE"
+
+# What the tests need of the process that runs them, and of those that they start:
+# they hear Ctrl-C, which is ignored in what a shell starts in the background,
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+# and print UTF-8, whatever the locale is.
+os.environ["PYTHONIOENCODING"] = "utf-8"
 
 
 def pytest_addoption(parser):

@@ -161,7 +161,7 @@ def test_trace_writes_what_it_computed(capsys, tmp_path):
     path = write_trace(tmp_path / "trace.npz")
     out = tmp_path / "results"
     document = json.loads(run(capsys, "trace", path, "-k", "1,2,4", "--out", out, "--json"))
-    assert json.loads((out / "summary.json").read_text()) == document
+    assert json.loads((out / "summary.json").read_text(encoding="utf-8")) == document
     assert (out / "acceptance.png").read_bytes().startswith(PNG)
     rows = read_table(out / "positions").to_pylist()
     trace = otspec.traces.load_trace(path)

@@ -1,10 +1,14 @@
 """``otspec audit``: exit status 0 for lossless rules, 1 with a counterexample, 2 for bad input."""
 
 import json
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from command_line import complaint, run
+from dishonest_rules import DISAGREEING, FAILURES, PLACES
 
 import otspec
 from otspec.cli.main import main
@@ -35,6 +39,36 @@ def crashes(draft, target, k):
     raise KeyError("k")
 
 number = 3
+
+calls = iter(range(10**6))
+
+def refuses_nearly(draft, target, k):
+    if next(calls) % 100:
+        raise ValueError("not today")
+    return lambda x: target
+
+class Lazy:
+    def __getattr__(self, name):
+        raise SystemExit(0)
+
+lazy = Lazy()
+
+def prints(draft, target, k):
+    print("made")
+    def kernel(x):
+        print("asked")
+        return target
+    return kernel
+
+def single(draft, target, k):
+    import numpy as np
+    return lambda x: np.array(target, dtype=np.float32)
+
+def half_single(draft, target, k):
+    return single(draft, target, k) if k == 1 else lambda x: target
+
+def names(draft, target, k):
+    raise KeyError("\x1b[2J\u202e")
 """
 
 
@@ -42,7 +76,7 @@ number = 3
 def rules(tmp_path, monkeypatch):
     """A module of rules in the working directory; each test's has a name of its own."""
     name = f"rules_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(RULES)
+    (tmp_path / f"{name}.py").write_text(RULES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return name
@@ -51,7 +85,7 @@ def rules(tmp_path, monkeypatch):
 @pytest.mark.parametrize("rule", ["RecursiveRejection", "KSequential", "NaiveSampling"])
 def test_a_lossless_rule_is_status_0(capsys, rule):
     printed = run(capsys, "audit", f"otspec.rules:{rule}", "--instances", "40")
-    assert f"otspec.rules:{rule} is lossless on all 40 exact instances" in printed
+    assert f"otspec.rules:{rule} is lossless on all 40 exact instances of iid drafts." in printed
 
 
 def test_what_a_rule_refuses_is_counted(capsys):
@@ -91,20 +125,124 @@ def test_a_kernel_that_divides_by_zero_is_a_finding(capsys, rules):
     assert "ZeroDivisionError" in capsys.readouterr().out
 
 
+DISHONEST = """
+import sys
+sys.path.insert(0, {tests!r})
+from dishonest_rules import *
+rules = {{f"{{place}}_{{n}}": failing_where(place, fail)
+         for place in PLACES for n, fail in enumerate(FAILURES.values())}}
+globals().update(rules)
+"""
+
+
+@pytest.fixture
+def dishonest(tmp_path, monkeypatch):
+    name = f"dishonest_{tmp_path.name.replace('-', '_')}"
+    text = DISHONEST.format(tests=str(Path(__file__).parent))
+    (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
+
+
+@pytest.mark.parametrize("rule", [each.__name__ for each in DISAGREEING])
+def test_a_dishonest_rule_is_status_1(capsys, dishonest, rule):
+    assert main(["audit", f"{dishonest}:{rule}"]) == 1
+    assert "is NOT lossless" in capsys.readouterr().out
+
+
+def test_code_that_fails_is_status_1_wherever_it_does(capsys, dishonest):
+    for place in PLACES:
+        for number in range(len(FAILURES)):
+            assert main(["audit", f"{dishonest}:{place}_{number}", "--instances", "9"]) == 1
+            printed = capsys.readouterr()
+            assert "fails with" in printed.out
+            assert "add --traceback to see where" in printed.out
+            assert "Traceback" not in printed.out + printed.err
+
+
+def test_the_traceback_is_shown_on_request(capsys, dishonest, rules):
+    assert main(["audit", f"{dishonest}:call_0", "--traceback"]) == 1
+    printed = capsys.readouterr().out
+    assert "  Traceback (most recent call last):" in printed
+    assert "dishonest_rules.py" in printed
+    assert main(["audit", f"{dishonest}:call_0", "--traceback", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)["counterexample"]
+    assert "dishonest_rules.py" in found["traceback"]
+    assert "SystemExit: 0" in found["reason"]
+    Path(f"{rules}_ends.py").write_text("import sys; sys.exit(0)", encoding="utf-8")
+    assert main(["audit", f"{rules}_ends:rule", "--traceback"]) == 2
+    printed = capsys.readouterr()
+    assert "import sys; sys.exit(0)" in printed.err
+    assert printed.out == ""
+
+
+def test_the_process_itself_ends_with_a_status_that_is_not_0(dishonest):
+    for place, number in (("making", 0), ("call", 0), ("call", 2)):
+        command = [sys.executable, "-m", "otspec", "audit", f"{dishonest}:{place}_{number}"]
+        done = subprocess.run(command, capture_output=True, check=False)
+        assert done.returncode == 1
+
+
+def test_what_the_code_prints_is_not_in_the_output(capsys, rules):
+    assert main(["audit", f"{rules}:prints", "--json", "--instances", "3"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["lossless"]
+    assert "made" in printed.err
+    assert "asked" in printed.err
+
+
+def test_names_in_messages_of_the_code_do_not_act_on_the_terminal(capsys, rules):
+    for options in ([], ["--json"], ["--traceback"]):
+        assert main(["audit", f"{rules}:names", *options]) == 1
+        assert "\\x1b[2J\\u202e" in capsys.readouterr().out.replace("\\\\", "\\")
+
+
+def test_single_precision_passes_with_a_tolerance(capsys, rules):
+    assert main(["audit", f"{rules}:single"]) == 1
+    assert "NOT lossless" in capsys.readouterr().out
+    printed = run(capsys, "audit", f"{rules}:single", "--tolerance", "1e-6")
+    assert "is lossless to within 1.0e-06 per token on all 300 instances of iid drafts" in printed
+    assert "; the largest error is " in printed
+    option = ("--tolerance", "1e-6", "--json")
+    document = json.loads(run(capsys, "audit", f"{rules}:half_single", *option))
+    assert 0 < document["exact"] < document["audited"]
+    assert document["tolerance"] == 1e-6
+    assert 0 < document["largest_error"] < 1e-7
+    assert document["drafts"] == ["iid"]
+    for wrong in ("nan", "inf", "1", "-1e-9"):
+        assert "tolerance is" in complaint(capsys, "audit", f"{rules}:single", "--tolerance", wrong)
+
+
+def test_a_factory_that_crashes_is_a_finding(capsys, rules):
+    assert main(["audit", f"{rules}:crashes"]) == 1
+    assert "making the rule fails with KeyError: 'k'" in capsys.readouterr().out
+
+
+def test_a_law_that_the_rule_is_not_for_is_a_finding(capsys):
+    assert main(["audit", "otspec.rules:SpecHub", "--drafts", "iid"]) == 1
+    assert "the rule is for hub drafts" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [
         ("{}:missing", "has no attribute 'missing'"),
         ("{}:number", "is not callable"),
         ("{}:refuses", "refused all"),
-        ("{}:crashes", "failed with KeyError"),
+        ("{}:refuses_nearly", "refused 99 of 100 instances"),
+        ("{}_ends:rule", "fails with SystemExit: 0"),
+        ("{}_interrupts:rule", "fails with KeyboardInterrupt"),
+        ("{}:lazy.thing", "fails with SystemExit: 0"),
         ("{}", "is no MODULE:NAME"),
         (":rule", "is no MODULE:NAME"),
         ("no_such_module:rule", "cannot import"),
     ],
 )
 def test_what_cannot_be_audited_is_one_line(capsys, rules, name, says):
-    assert says in complaint(capsys, "audit", name.format(rules))
+    Path(f"{rules}_ends.py").write_text("import sys; sys.exit(0)", encoding="utf-8")
+    Path(f"{rules}_interrupts.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
+    assert says in complaint(capsys, "audit", name.format(rules), "--instances", "100")
 
 
 def test_counts_out_of_range_are_one_line(capsys):

@@ -55,7 +55,7 @@ def documents(capsys, *arguments):
 
 
 def saved(path, content):
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
 

@@ -59,11 +59,13 @@ def test_files_and_inline_numbers_give_the_same(capsys, tmp_path):
     values = np.array([0.5, 0.3, 0.2])
     np.save(tmp_path / "d.npy", values)
     np.savez(tmp_path / "d.npz", draft=np.stack([values, values[::-1]]), other=values)
-    (tmp_path / "row.csv").write_text("0.5, 0.3, 0.2\n")
-    (tmp_path / "column.csv").write_text("0.5\n0.3\n0.2\n")
-    (tmp_path / "table.csv").write_text("token,draft\na,0.5\nb,0.3\nc,0.2\n")
-    (tmp_path / "list.json").write_text("[0.5, 0.3, 0.2]")
-    (tmp_path / "object.json").write_text('{"draft": [0.5, 0.3, 0.2], "more": {}}')
+    (tmp_path / "row.csv").write_text("0.5, 0.3, 0.2\n", encoding="utf-8")
+    (tmp_path / "column.csv").write_text("0.5\n0.3\n0.2\n", encoding="utf-8")
+    (tmp_path / "table.csv").write_text("token,draft\na,0.5\nb,0.3\nc,0.2\n", encoding="utf-8")
+    (tmp_path / "list.json").write_text("[0.5, 0.3, 0.2]", encoding="utf-8")
+    (tmp_path / "object.json").write_text(
+        '{"draft": [0.5, 0.3, 0.2], "more": {}}', encoding="utf-8"
+    )
     safetensors.numpy.save_file({"draft": values, "x": values}, tmp_path / "d.safetensors")
     target = "0.1,0.6,0.3"
     expected = run(capsys, "accept", "0.5,0.3,0.2", target)

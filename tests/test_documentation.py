@@ -34,7 +34,7 @@ def commands():
 def test_python_examples_give_what_is_printed(page):
     if "rational" in page.read_text(encoding="utf-8") and not rational.available():
         pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
-    results = doctest.testfile(str(page), module_relative=False)
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert results.failed == 0
 
 

@@ -121,7 +121,7 @@ def test_malformed_text_is_refused(tmp_path, name, content, says):
 
 def test_columns_and_keys_are_found_by_name(tmp_path):
     table = tmp_path / "table.csv"
-    table.write_text("token, draft, target\n0, 1/2, 0.25\n1, 1/2, 0.75\n")
+    table.write_text("token, draft, target\n0, 1/2, 0.25\n1, 1/2, 0.75\n", encoding="utf-8")
     assert pick(str(table), "target", ()) == ["0.25", "0.75"]
     with pytest.raises(ValueError, match="it holds token, draft, target"):
         pick(str(table), "drafts", ())
@@ -131,7 +131,7 @@ def test_columns_and_keys_are_found_by_name(tmp_path):
 
 def test_a_header_without_rows_gives_empty_columns(tmp_path):
     table = tmp_path / "table.csv"
-    table.write_text("draft,target\n")
+    table.write_text("draft,target\n", encoding="utf-8")
     assert read_file(table) == {"draft": [], "target": []}
 
 
@@ -148,7 +148,7 @@ def test_rows_of_larger_arrays_are_found_by_index(tmp_path):
 
 def test_decimals_in_json_stay_text_and_so_exact(tmp_path):
     path = tmp_path / "list.json"
-    path.write_text("[0.1, 0.9]")
+    path.write_text("[0.1, 0.9]", encoding="utf-8")
     assert read_file(path) == {"": ["0.1", "0.9"]}
 
 

@@ -24,7 +24,7 @@ def check_contracts(root):
         cwd=root,
         env=os.environ | {"PYTHONPATH": str(root)},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
 
@@ -39,7 +39,9 @@ def test_an_import_up_the_layers_is_noticed(tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     shutil.copytree(ROOT / "otspec", tmp_path / "otspec")
     ratios = tmp_path / "otspec" / "ratios.py"
-    ratios.write_text(ratios.read_text() + "\nimport otspec.optimum\n")
+    ratios.write_text(
+        ratios.read_text(encoding="utf-8") + "\nimport otspec.optimum\n", encoding="utf-8"
+    )
     outcome = check_contracts(tmp_path)
     assert outcome.returncode == 1
     assert "1 broken" in outcome.stdout
@@ -52,7 +54,7 @@ def test_an_import_up_the_layers_is_noticed(tmp_path):
 def test_importing_the_core_imports_nothing_heavy(module):
     program = f"import sys, {module}; print(*sys.modules)"
     outcome = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True
     )
     imported = outcome.stdout.split()
     assert module in imported

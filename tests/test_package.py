@@ -54,6 +54,9 @@ def test_core_dependencies_have_lower_bounds():
 
 def test_python_dash_m_runs_the_command_line():
     done = subprocess.run(
-        [sys.executable, "-m", "otspec", "--version"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "otspec", "--version"],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, f"otspec, version {otspec.__version__}\n")

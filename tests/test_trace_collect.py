@@ -93,7 +93,7 @@ def test_tokens_are_drawn_from_the_logged_draft(folders):
 
 def test_the_script_writes_a_trace_with_blocks(folders, tmp_path):
     prompts, out = tmp_path / "prompts.txt", tmp_path / "trace.npz"
-    prompts.write_text("the cat sat on\n\na dog ran\n")
+    prompts.write_text("the cat sat on\n\na dog ran\n", encoding="utf-8")
     done = CliRunner().invoke(
         main,
         ["--draft", folders[0], "--target", folders[1], "--prompts", str(prompts),
@@ -108,12 +108,12 @@ def test_the_script_writes_a_trace_with_blocks(folders, tmp_path):
 
 def test_what_does_not_fit_is_one_line(folders, tmp_path):
     prompts = tmp_path / "prompts.txt"
-    prompts.write_text("the cat\n")
+    prompts.write_text("the cat\n", encoding="utf-8")
     other = tmp_path / "other"
     save_model(other, 1)
     save_tokenizer(other, WORDS[::-1])
     empty = tmp_path / "empty.txt"
-    empty.write_text("\n")
+    empty.write_text("\n", encoding="utf-8")
     for draft, text, out, says in (
         (str(other), prompts, "trace.npz", "different tokenizers"),
         (str(tmp_path / "nothing"), prompts, "trace.npz", "cannot use"),

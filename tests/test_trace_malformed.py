@@ -30,7 +30,7 @@ def outcomes(sources):
         [sys.executable, "-W", "error", "-c", READ_ALL],
         input=json.dumps([str(source) for source in sources]),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=SECONDS,
         check=False,
     )
@@ -153,10 +153,10 @@ def test_zarr_metadata_that_lie(tmp_path):
             folder.mkdir()
             sources.append(files.save_zarr(folder, files.random_pair()))
             path = sources[-1] / "draft_logits" / "zarr.json"
-            metadata = json.loads(path.read_text())
+            metadata = json.loads(path.read_text(encoding="utf-8"))
             place = metadata["chunk_grid"]["configuration"] if field == "chunk_shape" else metadata
             place[field] = lie
-            path.write_text(json.dumps(metadata))
+            path.write_text(json.dumps(metadata), encoding="utf-8")
     for outcome in outcomes(sources):
         assert_one_line(outcome)
 

@@ -25,7 +25,7 @@ OPTIONS = ["-k", "1,2", "--chunk", "8"]
 def results(out):
     """Everything that a run found: the parts, byte for byte, and the summary."""
     parts = {path.name: path.read_bytes() for path in (out / "positions").iterdir()}
-    return parts, json.loads((out / "summary.json").read_text())
+    return parts, json.loads((out / "summary.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def started(source, out, *options):
     """Start a run with two workers in a process group of its own; wait for finished parts."""
     process = subprocess.Popen(
         [*TRACE, source, *OPTIONS, "--workers", "2", "--out", str(out), *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
     )  # fmt: skip
     while process.poll() is None and len(list((out / "positions").glob("part-*"))) < 4:
         time.sleep(0.01)
@@ -118,7 +118,7 @@ def test_only_the_same_run_is_resumed(tmp_path, capsys):
         assert says in complaint(capsys, "trace", source, *options, "--out", out, "--resume")
     np.savez(source, **files.random_pair(seed=1))
     assert "stamps was" in complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
-    (out / "run.json").write_text("{")
+    (out / "run.json").write_text("{", encoding="utf-8")
     assert "--overwrite" in complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
     first = run(capsys, "trace", source, "-k1", "--out", out, "--overwrite")
     assert run(capsys, "trace", source, "-k1", "--out", out, "--resume") == first
@@ -164,7 +164,7 @@ def test_a_damaged_chunk_is_skipped_and_reported(tmp_path, capsys):
     np.savez(source, **files.random_pair())
     os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
     run(capsys, "trace", source, "-k1", "--chunk", 2, "--out", out, "--resume")
-    assert json.loads((out / "summary.json").read_text())["positions"] == 6
+    assert json.loads((out / "summary.json").read_text(encoding="utf-8"))["positions"] == 6
 
 
 def test_a_damaged_archive_does_not_stop_the_others(tmp_path, capsys):
@@ -257,7 +257,7 @@ def test_memory_does_not_grow_with_the_source(tmp_path, reader):
         source = files.SAVERS[reader](folder, arrays, **options)
         done = subprocess.run(
             [sys.executable, "-c", MEASURED, str(source), "--chunk", str(chunk)],
-            capture_output=True, text=True, check=False,
+            capture_output=True, encoding="utf-8", check=False,
         )  # fmt: skip
         assert done.returncode == (0 if positions == chunk else 1)
         peaks.append(int(done.stderr.splitlines()[-1]) * 1024)
@@ -269,7 +269,7 @@ def test_memory_does_not_grow_with_the_source(tmp_path, reader):
 def test_heavy_packages_are_imported_where_they_are_used():
     program = "import sys, otspec.traces, otspec.cli.main; print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True
     )
     heavy = {"dask", "distributed", "pyarrow", "zarr", "safetensors", "torch", "transformers"}
     assert not heavy & set(done.stdout.split())

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from otspec.cli.main import run
 from otspec.cli.output import print_json
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 from validation import report
 from validation.claim import Search
 from validation.registry import PAPERS, all_claims
@@ -124,7 +124,7 @@ def _compare(findings: list[Finding]) -> int:
     differing = [each for each in findings if each.verdicts() != expected.get(each.id)]
     for finding in differing:
         told = expected.get(finding.id, "nothing")
-        click.echo(f"{finding.id}: recorded is {told}, found {finding.verdicts()}", err=True)
+        say(f"{finding.id}: recorded is {told}, found {finding.verdicts()}", err=True)
     return 1 if differing else 0
 
 

@@ -1,9 +1,11 @@
 """Is a rule lossless: exactly, over many instances, or from samples of a black box."""
 
 from otspec.auditing.blocks import BlockAudit, audit_blocks, best_expected
-from otspec.auditing.exact import Audit, Witness, audit
+from otspec.auditing.exact import audit
+from otspec.auditing.instances import Instance, random_instances
+from otspec.auditing.report import Audit, Witness
 from otspec.auditing.samples import SampleAudit, audit_samples
-from otspec.auditing.search import Instance, SearchReport, audit_over, random_instances
+from otspec.auditing.search import SearchReport, audit_over
 
 __all__ = [
     "Audit",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from otspec.arithmetic import Number
+from otspec.auditing.declared import rounding
+from otspec.auditing.exact import asked, check_tolerance, told
+from otspec.auditing.foreign import attempt
 from otspec.blocks import (
     BlockRule,
     BlockVerify,
@@ -16,7 +18,8 @@ from otspec.blocks import (
     decoded_law,
 )
 from otspec.blocks.contract import enumerated_expected
-from otspec.blocks.models import Prefix
+from otspec.blocks.models import Prefix, as_models
+from otspec.distributions import as_k
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
 
@@ -44,6 +47,11 @@ class BlockAudit:
     optimum : float, Fraction or None
         The most drafted tokens that any coupling of whole blocks with these drafts keeps; None
         if it was not asked for.
+    reason : str or None
+        What is wrong beside the texts, if it is: what the rule raised, or probabilities of its
+        outcomes that are none. Then the other numbers say nothing.
+    traceback : str or None
+        Of what the rule raised, if it did.
     """
 
     lossless: bool
@@ -54,6 +62,8 @@ class BlockAudit:
     error: Number
     expected: Number
     optimum: Number | None
+    reason: str | None = None
+    traceback: str | None = field(default=None, repr=False)
 
     @property
     def gap(self) -> Number | None:
@@ -65,6 +75,7 @@ def audit_blocks(
     rule: BlockRule,
     tokens: int | None = None,
     *,
+    target: Any = None,
     optimum: bool = True,
     tolerance: float | None = None,
 ) -> BlockAudit:
@@ -76,12 +87,15 @@ def audit_blocks(
     tokens : int, optional
         Length of the texts; by default L + 1, one block and the token after it. Longer texts
         need several blocks.
+    target : callable, optional
+        The language model whose texts are wanted; by default the one that the rule says is its
+        target, and then it is for the caller to know that it is the right one.
     optimum : bool
         Compare with the best coupling of whole blocks: by formula for one draft (Block, thm. 1),
         by a linear program for several, which only the smallest sizes allow.
     tolerance : float, optional
-        The error per text that counts as rounding in floats; by default one rounding error per
-        text and eight per token of it.
+        The error per text that counts as rounding, from 0 to below 1; by default none in exact
+        arithmetic, and in floats one rounding error per text and eight per token of it.
 
     Returns
     -------
@@ -90,7 +104,8 @@ def audit_blocks(
     Raises
     ------
     ValueError
-        Fewer than one token, or sizes that are too large to enumerate.
+        Fewer than one token, sizes that are too large to enumerate, models that do not fit, or a
+        tolerance that is none. What else the rule raises is a finding.
 
     Examples
     --------
@@ -100,18 +115,30 @@ def audit_blocks(
     >>> report.lossless, report.expected, report.optimum, report.gap
     (True, Fraction(11, 8), Fraction(23, 16), Fraction(1, 16))
     """
-    length = rule.depth + 1 if tokens is None else tokens
-    decoded = decoded_law(rule, length)
-    wanted = dict(rule.target.texts(length))
+    check_tolerance(tolerance)
+    length = as_k(told(lambda: rule.depth) + 1 if tokens is None else tokens, "tokens")
+    declared = asked(rule, "target")
+    models = told(as_models, asked(rule, "draft"), declared if target is None else target)
+    wanted = dict(models[1].texts(length))
+    found, crash = attempt(_found, rule, length, optimum)
+    if crash is not None and isinstance(crash.error, ValueError):
+        raise crash.error
+    number = models[1].number
+    if tolerance is None:
+        texts = len(wanted if crash is not None else {**wanted, **found.texts})
+        tolerance = 0.0 if models[1].exact else rounding(texts, length)
+    if crash is not None:
+        reason = f"the rule {crash.what}"
+        return _unfounded(reason, wanted, number, tolerance, crash.traceback)
+    if not -tolerance <= found.lowest <= found.total <= 1 + len(wanted) * tolerance:
+        reason = f"outcomes have masses from {found.lowest}, and {found.total} in all"
+        return _unfounded(reason, wanted, number, tolerance)
+    decoded = {text: number(mass) for text, mass in found.texts.items()}
     errors: dict[Prefix, Any] = {
         text: decoded.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **decoded}
     }
     worst = max(errors, key=lambda text: abs(errors[text]))
-    if tolerance is None:
-        rounding = float(np.finfo(float).eps) * (len(errors) + 8 * length)
-        tolerance = 0.0 if rule.target.exact else rounding
     lossless = bool(abs(errors[worst]) <= tolerance)
-    number = rule.target.number
     return BlockAudit(
         lossless,
         decoded,
@@ -119,8 +146,50 @@ def audit_blocks(
         tolerance,
         None if lossless else worst,
         number(0) if lossless else errors[worst],
+        number(found.expected),
+        None if found.optimum is None else number(found.optimum),
+    )
+
+
+class _Found(NamedTuple):
+    texts: dict[Prefix, Number]
+    lowest: Number
+    total: Number
+    expected: Number
+    optimum: Number | None
+
+
+def _found(rule: BlockRule, length: int, optimum: bool) -> _Found:
+    """Follow a rule; whatever it raises is for the caller."""
+    masses = [rule.target.number(outcome.mass) for outcome in rule.outcomes()]
+    return _Found(
+        decoded_law(rule, length),
+        min(masses),
+        rule.target.number(sum(masses)),
         enumerated_expected(rule),
         best_expected(rule) if optimum else None,
+    )
+
+
+def _unfounded(
+    reason: str,
+    wanted: dict[Prefix, Number],
+    number: Callable[[Any], Number],
+    tolerance: float,
+    traceback: str | None = None,
+) -> BlockAudit:
+    likeliest = max(wanted, key=lambda text: wanted[text])
+    return BlockAudit(
+        False,
+        {},
+        number(1),
+        tolerance,
+        likeliest,
+        number(-wanted[likeliest]),
+        number(0),
+        None,
+        reason,
+        traceback,
     )
 
 

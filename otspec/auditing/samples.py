@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.distributions import DistributionLike, as_distribution
+from otspec.auditing.black_box import Drawn, drawn
+from otspec.auditing.declared import Disagreement, disagreement
+from otspec.auditing.exact import MOST_ACCURACY, told
+from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.rules.contract import Rule
 
@@ -42,7 +44,9 @@ class SampleAudit:
         The token that deviates most.
     size : int
     impossible : str or None
-        What was seen that a lossless rule never does.
+        What was seen that a lossless rule never does, such as raising ``SystemExit``.
+    traceback : str or None
+        Of what the sampler raised, if it did.
     """
 
     consistent: bool
@@ -53,6 +57,7 @@ class SampleAudit:
     token: int
     size: int
     impossible: str | None
+    traceback: str | None = field(default=None, compare=False, repr=False)
 
 
 def audit_samples(
@@ -89,6 +94,7 @@ def audit_samples(
     rule : Rule, optional
         What the sampler is said to implement. Then the joint law of the token and the accepted
         index, which the sampler must return, is tested against the rule's (small vocabularies).
+        The rule has to be lossless, for the law and the target above.
 
     Returns
     -------
@@ -97,8 +103,9 @@ def audit_samples(
     Raises
     ------
     ValueError
-        A size below 1, a rate that the simulation does not resolve, unusable distributions, or a
-        sampler that does not return what is said above.
+        A size below 1, a rate that the simulation does not resolve, unusable distributions, a
+        sampler that does not return what is said above, or a rule of another law or target, or
+        that is not lossless.
 
     Notes
     -----
@@ -118,15 +125,18 @@ def audit_samples(
     law.check_alike(checked, "target")
     rng = np.random.default_rng(seed)
     drafts = law.sample(rng, size)
-    tokens, indices = _drawn(sampler, drafts, rng, batched)
+    answer = drawn(sampler, drafts, rng, batched)
+    if isinstance(answer, Disagreement):
+        trace = None if answer.crash is None else answer.crash.traceback
+        return SampleAudit(False, 0.0, false_alarm, 1.0, 1.0, -1, size, answer.reason, trace)
+    tokens, indices = answer
     if not ((tokens >= 0) & (tokens < law.n)).all():
         raise ValueError(f"sampler returned a token outside 0..{law.n - 1}")
     expected, observed = checked.astype(float), tokens
     if rule is not None:
-        if indices is None or (indices == -2).any():
-            raise ValueError("sampler must return the accepted index when a rule is given")
-        expected = _joint_law(rule)
-        observed = np.where(indices < 0, law.k, indices) * law.n + tokens
+        expected, observed = _jointly(rule, law, checked, answer)
+    # The null is drawn from a generator that the sampler has never held.
+    rng = np.random.default_rng((seed, 1))
     impossible = _impossible(drafts, tokens, indices, observed, expected, law.n)
     counts = np.bincount(observed, minlength=len(expected))
     null = np.array([_deviation(rng.multinomial(size, expected / expected.sum()), expected, size)
@@ -145,60 +155,6 @@ def audit_samples(
         size,
         impossible,
     )
-
-
-def _drawn(
-    sampler: Callable[..., Any], drafts: IntArray, rng: np.random.Generator, batched: bool
-) -> tuple[IntArray, IntArray | None]:
-    """Call the sampler; return tokens and accepted indices (−2: accepted, index unknown)."""
-    extra = (rng,) if _takes_generator(sampler) else ()
-    if batched:
-        answer = sampler(drafts, *extra)
-    else:
-        answers = [sampler(tuple(x), *extra) for x in drafts.tolist()]
-        paired = isinstance(answers[0], tuple)
-        if any(isinstance(each, tuple) != paired for each in answers):
-            raise ValueError("sampler returned a pair for some drafts only: do so for all or none")
-        answer = tuple(zip(*answers, strict=True)) if paired else answers
-    if isinstance(answer, tuple) and len(answer) != 2:
-        raise ValueError(
-            f"sampler returned {len(answer)} values: it must return a token, or a token and which "
-            "draft is accepted"
-        )
-    tokens, marks = answer if isinstance(answer, tuple) else (answer, None)
-    ids = np.asarray(tokens)
-    if ids.dtype.kind not in "iu" or ids.shape != (len(drafts),):
-        raise ValueError(
-            f"sampler returned tokens of type {ids.dtype} and shape {ids.shape}: it must return "
-            "one integer per draft tuple"
-        )
-    if marks is None:
-        return ids.astype(np.intp), None
-    flags = np.asarray(marks)
-    if flags.dtype == bool and flags.shape == ids.shape:
-        return ids.astype(np.intp), np.where(flags, -2, -1)
-    k = drafts.shape[1]
-    if (
-        flags.dtype.kind not in "iu"
-        or flags.shape != ids.shape
-        or not ((flags >= -1) & (flags < k)).all()
-    ):
-        raise ValueError(
-            f"sampler returned marks of type {flags.dtype} and shape {flags.shape}: beside each "
-            f"token it must return a bool, or the index of the accepted draft, -1 to {k - 1}"
-        )
-    return ids.astype(np.intp), flags.astype(np.intp)
-
-
-def _takes_generator(sampler: Callable[..., Any]) -> bool:
-    """Return whether a sampler wants a second argument; one with a default is its own."""
-    try:
-        parameters = inspect.signature(sampler).parameters.values()
-    except ValueError:  # a builtin that does not tell
-        return False
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    wanted = [p for p in parameters if p.kind in positional and p.default is p.empty]
-    return len(wanted) >= 2
 
 
 def _impossible(
@@ -229,6 +185,26 @@ def _impossible(
             at = int(np.argmax(where))
             return f"drafts {tuple(drafts[at].tolist())}, token {int(tokens[at])}: {what}"
     return None
+
+
+def _jointly(
+    rule: Rule, law: DraftLaw, target: Distribution, answer: Drawn
+) -> tuple[Array, IntArray]:
+    """Return the law of (accepted index, token) of a rule, flattened, and which cells were seen."""
+    tokens, indices = answer
+    if indices is None or (indices == -2).any():
+        raise ValueError("sampler must return the accepted index when a rule is given")
+    wrong = disagreement(rule, "the given", law, target, None)
+    if wrong is not None:
+        raise ValueError(f"rule is not for this law and target: {wrong.reason}")
+    expected = told(_joint_law, rule)
+    output = expected.reshape(law.k + 1, law.n).sum(axis=0)
+    # Written so that NaN is refused.
+    if not (
+        (expected >= 0).all() and (np.abs(output - target.astype(float)) <= MOST_ACCURACY).all()
+    ):
+        raise ValueError("rule is not lossless, so that nothing can be held to it: audit it first")
+    return expected, np.where(indices < 0, law.k, indices) * law.n + tokens
 
 
 def _joint_law(rule: Rule) -> Array:

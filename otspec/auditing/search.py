@@ -1,47 +1,24 @@
-"""Auditing a rule on many instances, and shrinking what fails to a small counterexample."""
+"""Auditing a rule on many instances, which say what is right, and shrinking what fails."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from otspec.arithmetic import Number
-from otspec.auditing.exact import Audit, audit
-from otspec.drafts import named_law
+from otspec.auditing.declared import Disagreement, disagreement, kernel_of, law_name_of
+from otspec.auditing.enumeration import enumerated
+from otspec.auditing.exact import check_tolerance
+from otspec.auditing.foreign import attempt
+from otspec.auditing.instances import Instance, simpler
+from otspec.auditing.report import Audit, improper, problem_of
+from otspec.distributions import as_distribution
+from otspec.drafts import LAW_NAMES, named_law
 
-
-@dataclass(frozen=True)
-class Instance:
-    """A draft, a target and k, as whole-number weights.
-
-    Parameters
-    ----------
-    draft_weights, target_weights : tuple of int
-        Of one length, each with a positive sum.
-    k : int
-    """
-
-    draft_weights: tuple[int, ...]
-    target_weights: tuple[int, ...]
-    k: int
-
-    @property
-    def draft(self) -> list[Fraction]:
-        """The draft distribution."""
-        return _as_fractions(self.draft_weights)
-
-    @property
-    def target(self) -> list[Fraction]:
-        """The target distribution."""
-        return _as_fractions(self.target_weights)
-
-    def __str__(self) -> str:
-        draft, target = (",".join(map(str, law)) for law in (self.draft, self.target))
-        return f"draft {draft}  target {target}  k = {self.k}"
+LEAST_AUDITED = Fraction(1, 20)
+"""The share of instances that a rule has to take before anything is said of it."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +30,24 @@ class SearchReport:
     audited : int
         How many instances were audited.
     refused : int
-        How many the rule refused with a ``ValueError`` (too small a support, say).
+        How many the rule refused with a ``ValueError`` (too small a support, say), or have no
+        drafts of the law.
     worst_gap : float or Fraction
         The largest distance from the optimum among them.
     failure : Instance or None
         The shrunk counterexample, if there is one.
     report : Audit or None
         Its audit.
+    exact : int
+        How many of the audited instances were in exact arithmetic, with no error allowed.
+    tolerance : float
+        The largest error per token that counted as rounding; 0 if all were exact.
+    largest_error : float or Fraction
+        The largest error of a token on the instances that passed.
+    laws : tuple of str
+        The draft laws of the audited instances, by name.
+    refusal : str or None
+        Why the first of the refused instances was.
     """
 
     audited: int
@@ -67,11 +55,22 @@ class SearchReport:
     worst_gap: Number
     failure: Instance | None
     report: Audit | None
+    exact: int = 0
+    tolerance: float = 0.0
+    largest_error: Number = Fraction(0)
+    laws: tuple[str, ...] = ()
+    refusal: str | None = None
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether something failed, or enough was audited: at least one instance of twenty."""
+        total = self.audited + self.refused
+        return self.failure is not None or self.audited >= max(Fraction(1), LEAST_AUDITED * total)
 
     @property
     def lossless(self) -> bool:
-        """Whether nothing failed."""
-        return self.failure is None
+        """Whether nothing failed, and enough was audited."""
+        return self.failure is None and self.conclusive
 
 
 RuleFactory = Callable[[Any, Any, int], Any]
@@ -79,120 +78,129 @@ RuleFactory = Callable[[Any, Any, int], Any]
 
 
 def audit_over(
-    rule_factory: RuleFactory, instances: Iterable[Instance], *, drafts: str = "iid"
+    rule_factory: RuleFactory,
+    instances: Iterable[Instance],
+    *,
+    drafts: str | None = None,
+    tolerance: float | None = None,
 ) -> SearchReport:
     """Audit a rule on many exact instances; stop at the first failure and shrink it.
+
+    The instance says what is right. The drafts are drawn from a law of this package over the
+    draft and k of the instance, and the output is held to its target; if what is made has
+    ``target``, ``law`` or ``k``, they have to agree. Its ``accuracy`` does not count.
 
     Parameters
     ----------
     rule_factory : callable
-        (draft, target, k) → a rule, or a kernel (then for drafts of the law ``drafts``). A
-        ``ValueError`` from it means that the rule does not take the instance.
+        (draft, target, k) → a rule, or a kernel. A ``ValueError`` from it means that the rule
+        does not take the instance; whatever else it or the rule raises is a failure.
     instances : iterable of Instance
         Such as :func:`random_instances`.
-    drafts : str
-        The law of the drafts for kernels, by name.
+    drafts : str, optional
+        The law of the drafts, by name. By default what the rule says in an attribute ``drafts``,
+        and i.i.d. drafts for a rule or kernel that has none.
+    tolerance : float, optional
+        The error per token that counts as rounding where answers are floats; by default one
+        rounding error of float64 per draft tuple and eight per token. A float32 verifier needs
+        about 1e-6. Exact answers have to be right exactly.
 
     Returns
     -------
     SearchReport
-    """
-    audited = refused = 0
-    worst: Number = Fraction(0)
-    for instance in instances:
-        report = _audited(rule_factory, instance, drafts)
-        if report is None:
-            refused += 1
-            continue
-        audited += 1
-        if not report.lossless:
-            smallest, report = _shrunk(rule_factory, instance, report, drafts)
-            return SearchReport(audited, refused, worst, smallest, report)
-        worst = max(worst, report.gap)
-    return SearchReport(audited, refused, worst, None, None)
 
-
-def random_instances(
-    count: int, *, most_tokens: int = 4, most_drafts: int = 3, seed: int = 0
-) -> Iterator[Instance]:
-    """Yield exact instances with zeros, ties, draft = target, and nearly certain tokens.
-
-    Parameters
-    ----------
-    count : int
-    most_tokens, most_drafts : int
-        Bounds on n and k.
-    seed : int
-
-    Yields
+    Raises
     ------
-    Instance
-        Small denominators first, so that what fails early is simple.
+    ValueError
+        An unknown law, or a tolerance that is not from 0 to below 1.
+    KeyboardInterrupt
+        Ctrl-C; one that the rule raises itself is a failure of the rule.
     """
-    rng = np.random.default_rng(seed)
-    for number in range(count):
-        largest = 2 + 10 * number // max(count, 1)
-        n, k = int(rng.integers(1, most_tokens + 1)), int(rng.integers(1, most_drafts + 1))
-        draft = _random_weights(rng, n, largest)
-        kind = rng.integers(6)
-        target = draft if kind == 0 else _random_weights(rng, n, largest)
-        if kind == 1:  # one token nearly certain
-            target = tuple(w + 10**6 * (i == 0) for i, w in enumerate(target))
-        yield Instance(draft, target, k)
+    check_tolerance(tolerance)
+    if drafts is not None and drafts not in LAW_NAMES:
+        raise ValueError(f"drafts is {drafts!r}: it must be one of {', '.join(LAW_NAMES)}")
+    passed: list[_Audited] = []
+    refusals: list[str] = []
+
+    def result(failure: Instance | None = None, last: _Audited | None = None) -> SearchReport:
+        seen = passed if last is None else [*passed, last]
+        return SearchReport(
+            len(seen),
+            len(refusals),
+            max((each.report.gap for each in passed), default=Fraction(0)),
+            failure,
+            None if last is None else last.report,
+            sum(each.report.exact for each in passed),
+            max((each.report.tolerance for each in passed), default=0.0),
+            max((each.report.largest_error for each in passed), default=Fraction(0)),
+            tuple(dict.fromkeys(each.law for each in seen)),
+            refusals[0] if refusals else None,
+        )
+
+    for instance in instances:
+        found = _audited(rule_factory, instance, drafts, tolerance)
+        if isinstance(found, str):
+            refusals.append(found)
+        elif found.report.lossless:
+            passed.append(found)
+        else:
+            return result(*_shrunk(rule_factory, instance, found, drafts, tolerance))
+    return result()
 
 
-def _random_weights(rng: np.random.Generator, n: int, largest: int) -> tuple[int, ...]:
-    weights = rng.integers(0, largest + 1, size=n)
-    weights[rng.integers(n)] += 1  # never all zero
-    return tuple(weights.tolist())
+class _Audited(NamedTuple):
+    report: Audit
+    law: str
 
 
-def _audited(rule_factory: RuleFactory, instance: Instance, drafts: str) -> Audit | None:
-    """Audit one instance; None if the rule or the law refuses it."""
+def _audited(
+    rule_factory: RuleFactory, instance: Instance, drafts: str | None, tolerance: float | None
+) -> _Audited | str:
+    """Audit one instance, or say why the rule or the law refuses it."""
+    target = as_distribution(instance.target, "target")
+    rule, crash = attempt(rule_factory, instance.draft, instance.target, instance.k)
+    found: Disagreement | None = None
+    if crash is not None:
+        found = Disagreement("making", f"making the rule {crash.what}", crash)
+        if isinstance(crash.error, ValueError):
+            return found.reason
+    name = law_name_of(rule, drafts) if found is None else drafts or "iid"
+    if isinstance(name, Disagreement):
+        found, name = name, drafts or "iid"
     try:
-        rule = rule_factory(instance.draft, instance.target, instance.k)
-        if hasattr(rule, "kernel"):
-            return audit(rule)
-        law = named_law(drafts, np.array(instance.draft), instance.k)
-    except ValueError:
-        return None
-    return audit(rule, law=law, target=instance.target)
+        law = named_law(name, as_distribution(instance.draft, "draft"), instance.k)
+    except ValueError as error:
+        return str(error)
+    problem = problem_of(law, target)
+    found = found or disagreement(rule, name, law, target, tolerance)
+    kernel = kernel_of(rule) if found is None else found
+    if isinstance(kernel, Disagreement):
+        return _Audited(improper(kernel, problem), name)
+    limit = problem.rounding if tolerance is None else tolerance
+    return _Audited(enumerated(kernel, problem, in_fractions=0.0, in_floats=limit), name)
 
 
 def _shrunk(
-    rule_factory: RuleFactory, instance: Instance, report: Audit, drafts: str
-) -> tuple[Instance, Audit]:
-    """Simplify a failing instance step by step while it fails."""
+    rule_factory: RuleFactory,
+    instance: Instance,
+    found: _Audited,
+    drafts: str | None,
+    tolerance: float | None,
+) -> tuple[Instance, _Audited]:
+    """Simplify a failing instance step by step while it fails in the same way."""
     progress = True
     while progress:
         progress = False
-        for simpler in _simpler(instance):
-            found = _audited(rule_factory, simpler, drafts)
-            if found is not None and not found.lossless:
-                instance, report, progress = simpler, found, True
+        for candidate in simpler(instance):
+            again = _audited(rule_factory, candidate, drafts, tolerance)
+            if not isinstance(again, str) and _alike(again.report, found.report):
+                instance, found, progress = candidate, again, True
                 break
-    return instance, report
+    return instance, found
 
 
-def _simpler(instance: Instance) -> Iterator[Instance]:
-    """Yield neighbours with fewer drafts, fewer tokens, or smaller weights; all well-founded."""
-    draft, target, k = instance.draft_weights, instance.target_weights, instance.k
-    if k > 1:
-        yield Instance(draft, target, k - 1)
-    for i in range(len(draft)):
-        fewer = (draft[:i] + draft[i + 1 :], target[:i] + target[i + 1 :])
-        if sum(fewer[0]) and sum(fewer[1]):
-            yield Instance(*fewer, k)
-    for which, weights in enumerate((draft, target)):
-        for i, weight in enumerate(weights):
-            for smaller in sorted({0, 1, weight // 2, weight - 1} & set(range(weight))):
-                changed = (*weights[:i], smaller, *weights[i + 1 :])
-                if sum(changed):
-                    yield Instance(
-                        changed if which == 0 else draft, changed if which == 1 else target, k
-                    )
-
-
-def _as_fractions(weights: tuple[int, ...]) -> list[Fraction]:
-    total = sum(weights)
-    return [Fraction(weight, total) for weight in weights]
+def _alike(report: Audit, first: Audit) -> bool:
+    """Whether two failures are about the same: one of another kind would hide the one found."""
+    if report.witness is None or first.witness is None:
+        return False
+    return report.witness.about == first.witness.about

@@ -21,7 +21,7 @@ import numpy as np
 
 from otspec import batch
 from otspec.batch.arrays import Array, library_of
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 
 Action = Callable[[], Any]
 BACKENDS = ("numpy", "torch", "cupy", "jax")
@@ -216,7 +216,7 @@ def main(backend: str, device: str | None, vocabulary: int, rows: int, k: int, r
     """Print time and peak memory of every rule relative to one pass and to its inputs."""
     inputs = 2 * rows * vocabulary * 4
     measured = measure(Machine(backend, device), vocabulary, rows, k, repeat)
-    click.echo(
+    say(
         f"float32 ({rows}, {vocabulary}), k = {k}, {backend}{f' on {device}' if device else ''}: "
         "medians against one pass, memory beyond the inputs against the inputs"
     )

@@ -15,7 +15,7 @@ from otspec.cli.output import percent, print_json, shown, shown_set
 from otspec.distributions import Distribution
 from otspec.drafts import named_law
 from otspec.optimum import Optimum, optimal_acceptance
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 
 
 @click.command(cls=PairCommand)
@@ -59,15 +59,15 @@ def accept(
         for k, best in zip(ks, results, strict=True)
     ]
     print_table(("k", "optimum", "cut A"), rows, text=3)
-    click.echo()
-    click.echo(_meaning(drafts, ks[-1], results[-1]))
+    say()
+    say(*_meaning(drafts, ks[-1], results[-1]))
 
 
-def _meaning(drafts: str, k: int, best: Optimum) -> str:
-    plural = "s" if k > 1 else ""
+def _meaning(drafts: str, k: int, best: Optimum) -> tuple[str, str]:
+    counted = f"{k} {drafts} draft{'s' if k > 1 else ''}"
+    most = percent(best.acceptance)
+    bound = "target(A) + 1 - P(all drafts in A), which is that number"
     return (
-        f"With {k} {drafts} draft{plural} one is accepted with probability "
-        f"{percent(best.acceptance)} at best.\n"
-        "The cut proves it: no lossless rule is above target(A) + 1 - P(all drafts in A), which is "
-        "that number."
+        f"With {counted} one is accepted with probability {most} at best.",
+        f"The cut proves it: no lossless rule is above {bound}.",
     )

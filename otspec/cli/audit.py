@@ -5,22 +5,25 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import click
 
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
+from otspec.auditing.foreign import attempt
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.drafts import LAW_NAMES
+from otspec.tables import say
 
 
 @click.command()
 @click.argument("rule", metavar="MODULE:NAME")
 @click.option(
-    "--drafts", type=click.Choice(LAW_NAMES), default="iid", show_default=True,
-    help="How the drafts of a kernel are drawn; a rule says so itself.",
+    "--drafts", type=click.Choice(LAW_NAMES),
+    help="How the drafts are drawn.  [default: as the rule says in its attribute drafts, else iid]",
 )  # fmt: skip
 @click.option(
     "--instances", type=click.IntRange(1, 1_000_000), default=300, show_default=True,
@@ -29,57 +32,77 @@ from otspec.drafts import LAW_NAMES
 @click.option("--most-tokens", type=click.IntRange(1, 8), default=4, show_default=True)
 @click.option("--most-drafts", type=click.IntRange(1, 6), default=3, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--tolerance", type=float, metavar="ERROR",
+    help="The error per token that is rounding in answers of floats, such as 1e-6 for float32.  "
+    "[default: rounding of float64]",
+)  # fmt: skip
+@click.option("--traceback", is_flag=True, help="Show where the code under audit failed.")
 @json_option
 def audit(
     rule: str,
-    drafts: str,
+    drafts: str | None,
     instances: int,
     most_tokens: int,
     most_drafts: int,
     seed: int,
+    tolerance: float | None,
+    traceback: bool,
     as_json: bool,
 ) -> int:
     """Is a rule lossless? Exactly, on random rational instances.
 
     MODULE:NAME is importable from here and makes a rule or a kernel: NAME(draft, target, k) returns
-    an object with kernel(x), law and target, or a function x -> distribution of the output.
-    Drafts and targets are lists of Fraction, with zeros, ties and draft = target among them. A
-    failure is shrunk to a small counterexample. Exit status: 0 lossless, 1 not.
+    a function x -> distribution of the output, or an object with such a kernel(x). Drafts and
+    targets are lists of Fraction, with zeros, ties and draft = target among them. If the object has
+    a law, target or k, they have to be those of the instance; its attribute drafts may name its
+    draft law. Whatever it raises is a failure, other than a ValueError of NAME, which refuses the
+    instance. A failure is shrunk to a small counterexample.
+
+    The code runs in this process, and what it prints goes to standard error. Exit status: 0
+    lossless, 1 not, 2 it cannot be said.
 
     Example: otspec audit otspec.rules:RecursiveRejection
     """
-    factory = _imported(rule)
-    found = _with_progress(instances, most_tokens=most_tokens, most_drafts=most_drafts, seed=seed)
-    try:
-        report = audit_over(factory, found, drafts=drafts)
-    except Exception as error:  # of the code under audit
-        raise ValueError(f"{rule} failed with {type(error).__name__}: {error}") from error
-    if report.audited == 0:
+    with redirect_stdout(sys.stderr):
+        factory = _imported(rule, traceback)
+        found = _with_progress(
+            instances, most_tokens=most_tokens, most_drafts=most_drafts, seed=seed
+        )
+        report = audit_over(factory, found, drafts=drafts, tolerance=tolerance)
+    if not report.conclusive:
         raise ValueError(
-            f"{rule} refused all {report.refused} instances: it must take (draft, target, k)"
+            f"{rule} refused {_how_many(report)} of {report.audited + report.refused} instances, "
+            f"which leaves too little to judge it by; the first: {report.refusal}"
         )
     if as_json:
-        print_json(_document(rule, report))
+        print_json(_document(rule, report, traceback))
     else:
-        _print(rule, report)
+        _print(rule, report, traceback)
     return 0 if report.lossless else 1
 
 
-def _imported(name: str) -> Callable[..., Any]:
+def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
         raise ValueError(f"{name!r} is no MODULE:NAME: write for instance my_rules:my_rule")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    try:
-        found = importlib.import_module(module_name)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (Exception, SystemExit) as error:  # of the code under audit
-        raise ValueError(f"cannot import {name}: {error}") from error
+    found, crash = attempt(_find, module_name, attribute)
+    if crash is not None:
+        if traceback:
+            say(*crash.traceback.splitlines(), err=True)
+        raise ValueError(f"cannot import {name}: it {crash.what}") from crash.error
     if not callable(found):
         raise ValueError(f"{name} is not callable: it must take (draft, target, k)")
+    return found  # type: ignore[no-any-return]
+
+
+def _find(module_name: str, attribute: str) -> Any:
+    found = importlib.import_module(module_name)
+    for part in attribute.split("."):
+        found = getattr(found, part)
     return found
 
 
@@ -97,44 +120,81 @@ def _with_progress(count: int, **options: Any) -> Any:
     )
 
 
-def _print(rule: str, report: SearchReport) -> None:
-    refused = f" ({report.refused} more were refused by the rule)" if report.refused else ""
+def _print(rule: str, report: SearchReport, traceback: bool) -> None:
     if report.failure is None or report.report is None:
-        click.echo(f"{rule} is lossless on all {report.audited} exact instances{refused}.")
-        click.echo(f"At worst it is {shown(report.worst_gap)} below the optimum for its drafts.")
+        say(f"{rule} is lossless {_scope(report)}{_refusals(report)}.")
+        say(f"At worst it is {shown(report.worst_gap)} below the optimum for its drafts.")
         return
-    found = report.report
-    click.echo(f"{rule} is NOT lossless: found on instance {report.audited}, shrunk to")
-    click.echo(f"  {report.failure}")
-    if found.witness is not None:
-        click.echo(f"  {found.witness.reason}.")
-    click.echo(f"  output {_listed(found.output)}, target {_listed(found.target)}")
-    click.echo(f"  total variation {shown(found.total_variation)}")
+    found, witness = report.report, report.report.witness
+    say(f"{rule} is NOT lossless: found on instance {report.audited}, shrunk to")
+    say(f"  {report.failure}  {report.laws[-1]} drafts")
+    if witness is not None:
+        say(f"  {witness.reason}.")
+    if witness is None or witness.token >= 0:
+        say(f"  output {_listed(found.output)}, target {_listed(found.target)}")
+        say(f"  total variation {shown(found.total_variation)}")
+    if witness is not None and witness.traceback is not None:
+        lines = witness.traceback.splitlines() if traceback else ["add --traceback to see where"]
+        say(*(f"  {line}" for line in lines))
+
+
+def _scope(report: SearchReport) -> str:
+    """Say on what a rule is lossless, and how far."""
+    drafts = f"{' and '.join(report.laws)} drafts"
+    if report.exact == report.audited:
+        return f"on all {report.audited} exact instances of {drafts}"
+    exactly = f", exactly on {report.exact} of them" if report.exact else ""
+    return (
+        f"to within {report.tolerance:.1e} per token on all {report.audited} instances of {drafts}"
+        f"{exactly}; the largest error is {float(report.largest_error):.1e}"
+    )
+
+
+def _refusals(report: SearchReport) -> str:
+    if not report.refused:
+        return ""
+    return f" ({report.refused} more were refused, the first: {report.refusal})"
+
+
+def _how_many(report: SearchReport) -> str:
+    return str(report.refused) if report.audited else f"all {report.refused}"
 
 
 def _listed(values: Any) -> str:
     return ",".join(map(str, values))
 
 
-def _document(rule: str, report: SearchReport) -> dict[str, Any]:
-    failure: Instance | None = report.failure
-    found = report.report
+def _document(rule: str, report: SearchReport, traceback: bool) -> dict[str, Any]:
     return {
         "rule": rule,
         "lossless": report.lossless,
+        "drafts": report.laws,
         "audited": report.audited,
+        "exact": report.exact,
+        "tolerance": report.tolerance,
+        "largest_error": report.largest_error,
         "refused": report.refused,
+        "refusal": report.refusal,
         "worst_gap": report.worst_gap,
-        "counterexample": None
-        if failure is None or found is None or found.witness is None
-        else {
-            "draft": failure.draft,
-            "target": failure.target,
-            "k": failure.k,
-            "output": list(found.output),
-            "token": found.witness.token,
-            "error": found.witness.error,
-            "drafts": found.witness.drafts,
-            "total_variation": found.total_variation,
-        },
+        "counterexample": _counterexample(report.failure, report, traceback),
     }
+
+
+def _counterexample(
+    failure: Instance | None, report: SearchReport, traceback: bool
+) -> dict[str, Any] | None:
+    found = report.report
+    if failure is None or found is None or found.witness is None:
+        return None
+    return {
+        "draft": failure.draft,
+        "target": failure.target,
+        "k": failure.k,
+        "drawn": report.laws[-1],
+        "output": list(found.output),
+        "token": found.witness.token,
+        "error": found.witness.error,
+        "drafts": found.witness.drafts,
+        "total_variation": found.total_variation,
+        "reason": found.witness.reason,
+    } | ({"traceback": found.witness.traceback} if traceback else {})

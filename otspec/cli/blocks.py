@@ -25,7 +25,7 @@ from otspec.cli.arguments import CountList, read_numbers
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.datasets import load_smollm2
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 from otspec.traces import load_trace
 
 _LARGEST = 200
@@ -117,7 +117,7 @@ def _on_models(
     if as_json:
         _print_documents(rows, tree_rows)
         return
-    click.echo("One drafted block of L tokens")
+    say("One drafted block of L tokens")
     print_table(
         ("L", "rule", "E[kept]", "tokens per call", "gap"),
         [
@@ -127,10 +127,10 @@ def _on_models(
         ],
         text=2,
     )  # fmt: skip
-    click.echo()
-    click.echo(_meaning(rows))
+    say()
+    say(_meaning(rows))
     if tree_rows:
-        click.echo("\nTrees of drafts")
+        say("", "Trees of drafts")
         print_table(
             ("tree", "rule for one token", "E[kept]", "tokens per call"),
             [
@@ -151,12 +151,12 @@ def _on_trace(
         _print_documents(rows, tree_rows)
         return
     name = "bundled SmolLM2 trace" if file is None else file.name
-    click.echo(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
+    say(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
     _print_means("L", "rule", [(str(row.length), row) for row in rows])
-    click.echo()
-    click.echo(_meaning(rows))
+    say()
+    say(_meaning(rows))
     if tree_rows:
-        click.echo("\nTrees of drafts")
+        say("", "Trees of drafts")
         _print_means("tree", "rule for one token", [(row.tree, row) for row in tree_rows])
 
 

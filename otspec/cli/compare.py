@@ -18,7 +18,7 @@ from otspec.cli.output import percent, print_json, shown
 from otspec.distributions import Distribution
 from otspec.drafts import LAW_NAMES
 from otspec.estimate import Estimate
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 from otspec.traces.comparison import OPTIMUM, Comparison, law_exists
 from otspec.traces.comparison import compare as compare_rules
 from otspec.traces.summary import attainment, attains, listed
@@ -66,10 +66,10 @@ def compare(
         ],
         text=3,
     )  # fmt: skip
-    click.echo()
-    click.echo(_meaning(rows))
+    say()
+    say(_meaning(rows))
     if plot is not None:
-        click.echo(f"chart: {plot}")
+        say(f"chart: {plot}")
 
 
 def _document(row: Comparison) -> dict[str, Any]:

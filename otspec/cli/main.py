@@ -14,6 +14,7 @@ from otspec.cli.blocks import blocks
 from otspec.cli.compare import compare
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
+from otspec.tables import forgive_encodings, say
 from otspec.version import __version__
 
 
@@ -48,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> int:
     """Run a command and return its exit status.
 
-    Bad input is one line on standard error and status 2, never a traceback.
+    Bad input is one line on standard error and status 2, never a traceback. From here on the
+    standard streams write in ASCII what their encodings lack.
 
     Parameters
     ----------
@@ -58,6 +60,7 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
     name : str
         What the command is called in messages.
     """
+    forgive_encodings()
     try:
         status = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.Abort:
@@ -74,5 +77,5 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
 
 
 def _complain(name: str, message: str, status: int) -> int:
-    click.echo(f"{name}: {' '.join(message.split())}", err=True)
+    say(f"{name}: {' '.join(message.split())}", err=True)
     return status

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import click
-
 from otspec.arithmetic import Number
 from otspec.estimate import Estimate
+from otspec.tables import say
 
 _LONGEST_FRACTION = 40
 
 
 def print_json(content: Any) -> None:
-    """Print one JSON document; fractions are strings such as ``"17/20"``."""
-    click.echo(json.dumps(content, default=_jsonable, indent=2, ensure_ascii=False))
+    """Print one JSON document in ASCII; fractions are strings such as ``"17/20"``."""
+    text = json.dumps(content, default=_jsonable, indent=2)
+    # The one control character that JSON leaves as it is.
+    say(*text.replace("\x7f", "\\u007f").split("\n"))
 
 
 def _jsonable(value: Any) -> Any:

@@ -23,7 +23,7 @@ from otspec.plan import plan_from
 from otspec.programs import PROGRAMS, formulate
 from otspec.solvers import SOLVERS, rational
 from otspec.solvers import solve as solve_program
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 
 
 @click.command(cls=PairCommand)
@@ -105,9 +105,9 @@ def solve(
         ],
         text=3,
     )
-    click.echo()
+    say()
     for k, optimum in optima:
-        click.echo(
+        say(
             f"k = {k}: the cut A = {shown_set(optimum.cut)} proves that "
             f"{shown(optimum.acceptance, 9)} is the optimum."
         )
@@ -127,7 +127,7 @@ def _solved(
         start = time.perf_counter()
         formulation = formulate(program, law, target, sets=sets)
         if sys.stderr.isatty():
-            click.echo(f"{program}, {solver}: {formulation.size()}", err=True)
+            say(f"{program}, {solver}: {formulation.size()}", err=True)
         linear_program = formulation.build()
         built = time.perf_counter() - start
         solution = solve_program(linear_program, solver)

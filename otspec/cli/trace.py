@@ -15,7 +15,7 @@ import click
 from otspec.cli.options import counts_option, json_option, temperatures_option
 from otspec.cli.output import percent, print_json
 from otspec.cli.progress import progress_of
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 from otspec.traces.chunks import Settings
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.documents import document_of, write_summary
@@ -116,7 +116,7 @@ def trace(
     else:
         _print_means(rows, ks, document)
         for line in written:
-            click.echo(line)
+            say(line)
     _complain(failures)
     return 1 if failures else 0
 
@@ -150,7 +150,7 @@ def _compute(run: Run, out: Path | None, workers: int | None, scheduler: str | N
             run.compute(workers=workers, scheduler=scheduler)
     except KeyboardInterrupt:
         if out is not None:
-            click.echo(
+            say(
                 f"{len(run.finished()):,} of {len(run.chunks):,} chunks are finished in {out}: "
                 "the same command with --resume goes on",
                 err=True,
@@ -166,10 +166,10 @@ def _all_failed(failures: Sequence[Failure]) -> str:
 
 def _complain(failures: Sequence[Failure]) -> None:
     for failure in failures[:_MOST_COMPLAINTS]:
-        click.echo(f"otspec: skipped {failure.chunk}: {_reason(failure)}", err=True)
+        say(f"otspec: skipped {failure.chunk}: {_reason(failure)}", err=True)
     if len(failures) > _MOST_COMPLAINTS:
         more = len(failures) - _MOST_COMPLAINTS
-        click.echo(f"otspec: skipped {more:,} chunks more: see --json or --out", err=True)
+        say(f"otspec: skipped {more:,} chunks more: see --json or --out", err=True)
 
 
 def _reason(failure: Failure) -> str:
@@ -189,7 +189,7 @@ def _print_means(rows: list[Statistic], ks: Sequence[int], document: dict[str, A
     temperatures = dict.fromkeys(row.temperature for row in rows)
     for index, temperature in enumerate(temperatures):
         if index:
-            click.echo()
+            say()
         _print_table(
             [row for row in rows if row.temperature == temperature], ks, temperature, document
         )
@@ -203,9 +203,7 @@ def _print_table(
         for name, key in (("top-k", "top_k"), ("top-p", "top_p"))
         if document[key] is not None
     )
-    click.echo(
-        f"Mean acceptance over {document['positions']} positions (T = {temperature}{restricted})"
-    )
+    say(f"Mean acceptance over {document['positions']} positions (T = {temperature}{restricted})")
     cells = {(row.rule, row.drafts, row.k): f"{row.acceptance:.4f}" for row in rows}
     print_table(
         ("rule", "drafts", *(f"k={k}" for k in ks)),
@@ -215,12 +213,12 @@ def _print_table(
         ],
         text=2,
     )
-    click.echo()
-    click.echo(_meaning(rows, ks[-1]))
-    click.echo(_certainty(rows, ks[-1], document["independent"]))
+    say()
+    say(*_meaning(rows, ks[-1]))
+    say(_certainty(rows, ks[-1], document["independent"]))
 
 
-def _meaning(rows: list[Statistic], k: int) -> str:
+def _meaning(rows: list[Statistic], k: int) -> list[str]:
     rules = [row for row in rows if row.k == k and row.drafts == "iid" and row.rule != OPTIMUM]
     drafts = f"{k} i.i.d. draft{'s' if k > 1 else ''}"
     most = percent(rules[0].optimum)
@@ -230,7 +228,7 @@ def _meaning(rows: list[Statistic], k: int) -> str:
         rules[0].optimum,
         lambda best: f"reaches {percent(best.acceptance)}, {100 * best.gap:z.1f} points less",
     )
-    return ";\n".join(clauses) + "."
+    return [*(f"{clause};" for clause in clauses[:-1]), f"{clauses[-1]}."]
 
 
 def _certainty(rows: list[Statistic], k: int, units: str) -> str:

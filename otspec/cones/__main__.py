@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from otspec.cones.double_description import require
 from otspec.cones.reach import LADDERS, Attempt, reach
-from otspec.tables import print_table
+from otspec.tables import print_table, say
 
 
 @click.command()
@@ -45,10 +47,10 @@ def _print(attempts: list[Attempt]) -> None:
     columns = ("method", "n", "k", "size", "found", "cuts", "proved", "seconds")
     rows = [(each.method, str(each.n), str(each.k), *_cells(each)) for each in attempts]
     print_table(columns, rows)
-    click.echo()
-    click.echo("size: draft rows of a cone, most inequalities of an elimination, vertices")
-    click.echo("seconds: processor time")
-    click.echo("found: rays of a cone, conditions left by an elimination, facets")
+    say()
+    say("size: draft rows of a cone, most inequalities of an elimination, vertices")
+    say("seconds: processor time")
+    say("found: rays of a cone, conditions left by an elimination, facets")
 
 
 def _cells(attempt: Attempt) -> tuple[str, ...]:
@@ -60,4 +62,6 @@ def _cells(attempt: Attempt) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
-    main(prog_name="python -m otspec.cones")
+    from otspec.cli.main import run
+
+    sys.exit(run(main, None, "python -m otspec.cones"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
+from otspec.tables import say
 from otspec.traces.warping import warp
 
 
@@ -214,8 +216,10 @@ def main(
     except (ValueError, OSError) as error:
         raise _BadInput(" ".join(str(error).split())) from error
     shape = " × ".join(map(str, logged["draft_logits"].shape))
-    click.echo(f"{out}: {shape} logits of each model")
+    say(f"{out}: {shape} logits of each model")
 
 
 if __name__ == "__main__":
-    main(prog_name="python -m otspec.traces.collect")
+    from otspec.cli.main import run
+
+    sys.exit(run(main, None, "python -m otspec.traces.collect"))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from otspec.tables import printable
 from otspec.traces.chart import save_acceptance_chart
 from otspec.traces.runs import Run
 from otspec.traces.statistics import CONFIDENCE, Statistic
@@ -87,6 +88,7 @@ def write_summary(
     summary = folder / "summary.json"
     summary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     temperatures = list(dict.fromkeys(row.temperature for row in rows))
+    name = printable(Path(document["trace"]).name)
     charts = []
     for temperature in temperatures:
         mark = "" if len(temperatures) == 1 else f"-T{temperature:g}"
@@ -94,7 +96,6 @@ def write_summary(
         save_acceptance_chart(
             [row for row in rows if row.temperature == temperature],
             charts[-1],
-            title=f"{Path(document['trace']).name}: mean of {document['positions']} positions, "
-            f"T = {temperature}",
+            title=f"{name}: mean of {document['positions']} positions, T = {temperature}",
         )
     return charts, summary

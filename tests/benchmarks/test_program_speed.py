@@ -44,7 +44,7 @@ def test_building_the_reduced_program_against_solving_it(report_ratio):
 
 def test_peak_memory_of_building(record_property):
     done = subprocess.run(
-        [sys.executable, "-c", BUILD_AND_MEASURE], check=True, capture_output=True, text=True
+        [sys.executable, "-c", BUILD_AND_MEASURE], check=True, capture_output=True, encoding="utf-8"
     )
     gigabytes = int(done.stdout) / 2**20  # ru_maxrss is in KiB on Linux
     record_property("peak GB of building n = 50, k = 3, a row per tuple", gigabytes)

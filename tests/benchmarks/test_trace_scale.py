@@ -64,7 +64,7 @@ def say(capfd):
 def reference_speed(pair):
     """Positions a second of single-position calls in as many processes as there are workers."""
     command = [sys.executable, "-c", REFERENCE, *map(str, pair), "60"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
     one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     processes = [subprocess.Popen(command, env=one_thread, **pipes) for _ in range(WORKERS)]
     for process in processes:
@@ -80,7 +80,7 @@ def resident_bytes(root):
     children, sizes = {}, {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = status.read_text().rsplit(")", 1)[1].split()
+            fields = status.read_text(encoding="utf-8").rsplit(")", 1)[1].split()
         except OSError:
             continue  # it has ended
         children.setdefault(int(fields[1]), []).append(int(status.parent.name))
@@ -117,7 +117,9 @@ class Watched:
 
 def results(out):
     parts = sorted((out / "positions").iterdir())
-    return [part.read_bytes() for part in parts], json.loads((out / "summary.json").read_text())
+    return [part.read_bytes() for part in parts], json.loads(
+        (out / "summary.json").read_text(encoding="utf-8")
+    )
 
 
 def test_a_large_trace_on_two_cores(pair, tmp_path, say, record_property):

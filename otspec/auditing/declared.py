@@ -1,0 +1,178 @@
+"""What a rule under audit says of itself, compared with the instance that it was made for."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from otspec.arithmetic import Array, as_numbers, is_exact
+from otspec.auditing.foreign import Crash, attempt, attribute
+from otspec.distributions import Distribution
+from otspec.drafts import LAW_NAMES, DraftLaw
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """What is wrong with what a rule says of itself.
+
+    Parameters
+    ----------
+    about : str
+        Its attribute, ``making`` it, or its ``kernel``.
+    reason : str
+        In words.
+    crash : Crash or None
+        If asking for it failed.
+    """
+
+    about: str
+    reason: str
+    crash: Crash | None = None
+
+
+def kernel_of(rule: Any) -> Callable[..., Any] | Disagreement:
+    """Return the kernel of a rule, or a callable itself."""
+    kernel = _read(rule, "kernel")
+    if isinstance(kernel, Disagreement):
+        return kernel
+    kernel = rule if kernel is None else kernel
+    if callable(kernel):
+        return cast(Callable[..., Any], kernel)
+    return Disagreement(
+        "kernel", f"what is made is neither a rule nor a kernel, but {type(rule).__name__}"
+    )
+
+
+def law_name_of(rule: Any, drafts: str | None) -> str | Disagreement:
+    """Return the name of the draft law that a rule verifies: as it says, or else ``drafts``.
+
+    Parameters
+    ----------
+    rule : object
+    drafts : str or None
+        The law that is asked for, by name; None for what the rule says, or else ``"iid"``.
+    """
+    declared = _read(rule, "drafts")
+    if isinstance(declared, Disagreement):
+        return declared
+    if declared is None:
+        return drafts or "iid"
+    if type(declared) is not str or declared not in LAW_NAMES:
+        return Disagreement(
+            "drafts",
+            f"the rule says that its drafts are {_shown(declared)}, which names no draft law: "
+            f"write one of {', '.join(LAW_NAMES)}",
+        )
+    if drafts not in (None, declared):
+        return Disagreement(
+            "drafts", f"the rule is for {declared} drafts, and is audited for {drafts} ones"
+        )
+    return declared
+
+
+def disagreement(
+    rule: Any, name: str, law: DraftLaw, target: Distribution, tolerance: float | None
+) -> Disagreement | None:
+    """Compare ``k``, ``target`` and ``law`` of a rule, where it has them, with the right ones.
+
+    Parameters
+    ----------
+    rule : object
+    name : str
+        Of the law.
+    law : DraftLaw
+        What the drafts are drawn from.
+    target : ndarray, shape (n,)
+        What the output should be distributed as.
+    tolerance : float or None
+        The error of a float that counts as rounding; None for one rounding per draft tuple and
+        eight per token. Exact numbers have to be equal.
+    """
+    for about, judge in (
+        ("k", lambda value: _wrong_k(value, law)),
+        ("target", lambda value: _wrong_target(value, target, tolerance)),
+        ("law", lambda value: _wrong_law(value, name, law, tolerance)),
+    ):
+        value = _read(rule, about)
+        if isinstance(value, Disagreement):
+            return value
+        if value is None:
+            continue
+        reason, crash = attempt(judge, value)
+        if crash is not None:
+            reason = f"the rule's {about} cannot be used: it {crash.what}"
+        if reason is not None:
+            return Disagreement(about, str(reason), crash)
+    return None
+
+
+def rounding(tuples: int, tokens: int) -> float:
+    """Return the error per token that counts as rounding in floats."""
+    return float(np.finfo(float).eps) * (tuples + 8 * tokens)
+
+
+def _read(rule: Any, name: str) -> Any:
+    value, crash = attempt(attribute, rule, name)
+    if crash is not None:
+        return Disagreement(name, f"asking the rule for its {name} {crash.what}", crash)
+    return value
+
+
+def _wrong_k(value: Any, law: DraftLaw) -> str | None:
+    k = operator.index(value)
+    return None if k == law.k else f"the rule says that k is {k}, and was made for k = {law.k}"
+
+
+def _wrong_target(value: Any, target: Distribution, tolerance: float | None) -> str | None:
+    declared = as_numbers(value, "target")
+    allowed = rounding(0, len(target)) if tolerance is None else tolerance
+    if declared.shape == target.shape and _alike(declared, target, allowed):
+        return None
+    return (
+        f"the rule says that its target is {_shown(declared.tolist())}, and was made for "
+        f"{_shown(target.tolist())}"
+    )
+
+
+def _wrong_law(value: Any, name: str, law: DraftLaw, tolerance: float | None) -> str | None:
+    if not isinstance(value, DraftLaw):
+        return f"the rule's law is {type(value).__name__}, and no draft law"
+    if (value.k, value.n) != (law.k, law.n):  # before a table that may be far larger
+        return (
+            f"the rule's law is of {value.k} drafts over {value.n} tokens, and it was made for "
+            f"{law.k} over {law.n}"
+        )
+    declared, wanted = _masses(value), _masses(law)
+    allowed = rounding(len(wanted), law.n) if tolerance is None else tolerance
+    for x in sorted({*declared, *wanted}):
+        found, right = declared.get(x, 0), wanted.get(x, 0)
+        if not _alike(as_numbers([found], "mass"), as_numbers([right], "mass"), allowed):
+            return (
+                f"the rule's law gives drafts {x} probability {found}, and {name} drafts of the "
+                f"instance have them with {right}: name the law that the rule verifies"
+            )
+    return None
+
+
+def _masses(law: DraftLaw) -> dict[tuple[int, ...], Any]:
+    tuples, masses = law.tuples()
+    table: dict[tuple[int, ...], Any] = {}
+    for x, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+        table[tuple(x)] = table.get(tuple(x), 0) + mass
+    return table
+
+
+def _alike(declared: Array, wanted: Array, allowed: float) -> bool:
+    if is_exact(declared) and is_exact(wanted):
+        return bool((declared == wanted).all())
+    # Written so that NaN is unlike.
+    return bool((np.abs(declared.astype(float) - wanted.astype(float)) <= allowed).all())
+
+
+def _shown(value: Any, most: int = 120) -> str:
+    text = f"[{', '.join(map(str, value))}]" if isinstance(value, list) else repr(value)
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,0 +1,98 @@
+"""Instances to audit a rule on: random ones, and simpler neighbours of one that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A draft, a target and k, as whole-number weights.
+
+    Parameters
+    ----------
+    draft_weights, target_weights : tuple of int
+        Of one length, each with a positive sum.
+    k : int
+    """
+
+    draft_weights: tuple[int, ...]
+    target_weights: tuple[int, ...]
+    k: int
+
+    @property
+    def draft(self) -> list[Fraction]:
+        """The draft distribution."""
+        return _as_fractions(self.draft_weights)
+
+    @property
+    def target(self) -> list[Fraction]:
+        """The target distribution."""
+        return _as_fractions(self.target_weights)
+
+    def __str__(self) -> str:
+        draft, target = (",".join(map(str, law)) for law in (self.draft, self.target))
+        return f"draft {draft}  target {target}  k = {self.k}"
+
+
+def random_instances(
+    count: int, *, most_tokens: int = 4, most_drafts: int = 3, seed: int = 0
+) -> Iterator[Instance]:
+    """Yield exact instances with zeros, ties, draft = target, and nearly certain tokens.
+
+    Parameters
+    ----------
+    count : int
+    most_tokens, most_drafts : int
+        Bounds on n and k.
+    seed : int
+
+    Yields
+    ------
+    Instance
+        Small denominators first, so that what fails early is simple.
+    """
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        largest = 2 + 10 * number // max(count, 1)
+        n, k = int(rng.integers(1, most_tokens + 1)), int(rng.integers(1, most_drafts + 1))
+        draft = _random_weights(rng, n, largest)
+        kind = rng.integers(6)
+        target = draft if kind == 0 else _random_weights(rng, n, largest)
+        if kind == 1:  # one token nearly certain
+            target = tuple(w + 10**6 * (i == 0) for i, w in enumerate(target))
+        yield Instance(draft, target, k)
+
+
+def _random_weights(rng: np.random.Generator, n: int, largest: int) -> tuple[int, ...]:
+    weights = rng.integers(0, largest + 1, size=n)
+    weights[rng.integers(n)] += 1  # never all zero
+    return tuple(weights.tolist())
+
+
+def simpler(instance: Instance) -> Iterator[Instance]:
+    """Yield neighbours with fewer drafts, fewer tokens, or smaller weights; all well-founded."""
+    draft, target, k = instance.draft_weights, instance.target_weights, instance.k
+    if k > 1:
+        yield Instance(draft, target, k - 1)
+    for i in range(len(draft)):
+        fewer = (draft[:i] + draft[i + 1 :], target[:i] + target[i + 1 :])
+        if sum(fewer[0]) and sum(fewer[1]):
+            yield Instance(*fewer, k)
+    for which, weights in enumerate((draft, target)):
+        for i, weight in enumerate(weights):
+            for smaller in sorted({0, 1, weight // 2, weight - 1} & set(range(weight))):
+                changed = (*weights[:i], smaller, *weights[i + 1 :])
+                if sum(changed):
+                    yield Instance(
+                        changed if which == 0 else draft, changed if which == 1 else target, k
+                    )
+
+
+def _as_fractions(weights: tuple[int, ...]) -> list[Fraction]:
+    total = sum(weights)
+    return [Fraction(weight, total) for weight in weights]

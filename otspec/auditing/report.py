@@ -1,0 +1,189 @@
+"""What an audit reports: the law of the output, and a witness where it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec.auditing.declared import Disagreement, rounding
+from otspec.distributions import Distribution
+from otspec.drafts import DraftLaw
+from otspec.frozen import Frozen
+from otspec.optimum import optimal_acceptance
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Why a rule is not lossless.
+
+    Parameters
+    ----------
+    token : int
+        The token whose output probability is most wrong; −1 for an improper kernel.
+    error : float or Fraction
+        Output probability minus target probability.
+    drafts : tuple of tuple of int
+        The fewest draft tuples that can account for the error: those that put most mass on the
+        token if it comes out too often, or most elsewhere if too seldom. For an improper kernel,
+        the drafts where it is no distribution, if there are such.
+    reason : str
+        In words.
+    about : str
+        What is wrong: the ``output``, the ``kernel``, ``making`` the rule, or what the rule says of
+        itself: its ``k``, ``target``, ``law`` or ``drafts``.
+    traceback : str or None
+        Of what the rule raised, if it did.
+    """
+
+    token: int
+    error: Number
+    drafts: tuple[tuple[int, ...], ...]
+    reason: str
+    about: str = "output"
+    traceback: str | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Frozen):
+    """What enumerating all drafts says about a rule.
+
+    Parameters
+    ----------
+    lossless : bool
+        The output is distributed as the target: exactly, or in floats within ``tolerance``.
+    output : ndarray, shape (n,)
+        The law of the output.
+    target : ndarray, shape (n,)
+    acceptance : float or Fraction
+        The probability that the output is one of the drafts.
+    optimum : float or Fraction
+        The most that a lossless rule accepts under this draft law.
+    total_variation : float or Fraction
+        Between the output and the target.
+    tolerance : float
+        The error per token that counts as rounding; 0 in exact arithmetic.
+    witness : Witness or None
+        Why not, if it is not lossless.
+    """
+
+    lossless: bool
+    output: Distribution
+    target: Distribution
+    acceptance: Number
+    optimum: Number
+    total_variation: Number
+    tolerance: float
+    witness: Witness | None
+
+    @property
+    def gap(self) -> Number:
+        """How far the acceptance is below the optimum; negative only for a rule that is lossy."""
+        return self.optimum - self.acceptance
+
+    @property
+    def exact(self) -> bool:
+        """Whether the audit was in exact arithmetic."""
+        return is_exact(self.output)
+
+    @property
+    def largest_error(self) -> Number:
+        """The largest |output − target| of a token."""
+        return as_number(np.abs(self.output - self.target).max(), like=self.output)
+
+
+class Problem(NamedTuple):
+    """What a kernel is held to."""
+
+    drafts: list[tuple[int, ...]]
+    """Every draft tuple of positive probability."""
+    masses: Array
+    target: Distribution
+    optimum: Number
+    """The most that a lossless rule accepts."""
+
+    @property
+    def rounding(self) -> float:
+        """The error per token that counts as rounding in floats."""
+        return rounding(len(self.drafts), len(self.target))
+
+
+def problem_of(law: DraftLaw, target: Distribution) -> Problem:
+    """Enumerate the drafts of a law, and find its optimum for a target."""
+    law.check_alike(target, "target")
+    tuples, masses = law.tuples()
+    optimum = optimal_acceptance(law, target).acceptance
+    return Problem([tuple(x) for x in tuples.tolist()], masses, target, optimum)
+
+
+def improper(
+    finding: Disagreement,
+    problem: Problem,
+    drafts: tuple[tuple[int, ...], ...] = (),
+    tolerance: float = 0.0,
+) -> Audit:
+    """Return the report on a rule that says nothing about its output."""
+    target = problem.target
+    zero, one = (as_number(value, like=target) for value in (0, 1))
+    trace = None if finding.crash is None else finding.crash.traceback
+    witness = Witness(-1, zero, drafts, finding.reason, finding.about, trace)
+    nothing = zeros(len(target), like=target)
+    return Audit(False, nothing, target, zero, problem.optimum, one, tolerance, witness)
+
+
+def measured(problem: Problem, rows: list[Array], exact: bool, tolerance: float) -> Audit:
+    """Return the report on a kernel whose answers are distributions, a row per draft tuple."""
+    drafts, masses, target, optimum = problem
+    if not exact:
+        masses, target, optimum = masses.astype(float), target.astype(float), float(optimum)
+        rows = [row.astype(float) for row in rows]
+    output, acceptance = zeros(len(target), like=masses), as_number(0, like=masses)
+    for x, mass, row in zip(drafts, masses, rows, strict=True):
+        output = output + mass * row
+        acceptance += as_number(mass * row[sorted(set(x))].sum(), like=masses)
+    errors = output - target
+    lossless = bool((np.abs(errors) <= tolerance).all())
+    return Audit(
+        lossless,
+        output,
+        target,
+        acceptance,
+        optimum,
+        as_number(positive_part(errors).sum(), like=masses),
+        tolerance,
+        None if lossless else _witness(drafts, masses, np.array(rows), errors),
+    )
+
+
+def _witness(
+    drafts: Sequence[tuple[int, ...]], masses: Array, rows: Array, errors: Array
+) -> Witness:
+    """Name the token most wrong and the fewest draft tuples that can account for it."""
+    token = int(np.argmax(np.abs(errors)))
+    error = as_number(errors[token], like=errors)
+    too_often = error > 0
+    movable = masses * (rows[:, token] if too_often else 1 - rows[:, token])
+    # Most mass first; of equal masses the simplest drafts.
+    order = sorted(range(len(drafts)), key=lambda i: (-movable[i], len(set(drafts[i])), drafts[i]))
+    chosen: list[tuple[int, ...]] = []
+    explained: Any = error * 0
+    for i in order:
+        if explained >= abs(error):
+            break
+        chosen.append(drafts[i])
+        explained += movable[i]
+    how = "too often" if too_often else "too seldom"
+    return Witness(
+        token,
+        error,
+        tuple(chosen),
+        f"token {token} comes out {how}, by {abs(error)}; drafts {_listed(chosen)} account for it",
+    )
+
+
+def _listed(drafts: Sequence[tuple[int, ...]], most: int = 4) -> str:
+    text = ", ".join(map(str, drafts[:most]))
+    return text if len(drafts) <= most else f"{text} and {len(drafts) - most} more"

@@ -1,0 +1,168 @@
+"""The tests, and the package, wherever they run: in the background, under -O, in any locale."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from otspec.cli.main import main, otspec
+
+ROOT = Path(__file__).parents[1]
+SHIPPED = [path for part in ("otspec", "validation", "figures") for path in
+           sorted((ROOT / part).rglob("*.py"))]  # fmt: skip
+OURS = [*SHIPPED, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "docs").glob("*.py"))]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+COMMANDS = {
+    "accept": ("accept", "1/2,3/10,1/5", "1/10,3/5,3/10", "-k", "1,2"),
+    "audit": ("audit", "otspec.rules:PooledSelection", "--instances", "20"),
+    "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "--trees", "2x2"),
+    "compare": ("compare", "0.5,0.3,0.2", "0.1,0.6,0.3", "-k", "1,2"),
+    "solve": ("solve", "1/2,1/2", "1/4,3/4", "-k", "2", "--solver", "highs", "--json"),
+    "trace": ("trace", "-k", "1", "--json"),
+}
+
+
+def ignoring_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def environment(**changes):
+    """That of this process, without what the tests themselves have set."""
+    rest = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"}
+    return rest | changes
+
+
+# In the background
+
+
+def test_children_hear_ctrl_c():
+    program = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.strip() == b"True"
+
+
+def test_tests_of_interrupts_pass_in_the_background():
+    chosen = "tests/test_environment.py::test_children_hear_ctrl_c"
+    own = "tests/test_audit_trust.py::test_ctrl_c_is_the_users_own"
+    done = subprocess.run(
+        [*PYTEST, chosen, own],
+        cwd=ROOT, preexec_fn=ignoring_interrupts, capture_output=True, encoding="utf-8",
+        env=environment(), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
+
+
+# Under -O
+
+
+def test_tests_without_asserts_are_refused():
+    done = subprocess.run(
+        [*PYTEST, "tests/test_package.py"],
+        cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
+        env=environment(PYTHONOPTIMIZE="1"),
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "passed" not in done.stdout
+    assert "because assert statements are not executed" in done.stderr
+
+
+def test_make_runs_the_tests_with_asserts():
+    make = shutil.which("make")
+    assert make is not None
+    done = subprocess.run(
+        [make, "--eval", "probe: ; @echo [$$PYTHONOPTIMIZE]", "probe"],
+        cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
+        env=environment(PYTHONOPTIMIZE="1"),
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_package_does_not_depend_on_asserts():
+    assert len(SHIPPED) > 200
+    for path in SHIPPED:
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        assert not [(path, node.lineno) for node in nodes if isinstance(node, ast.Assert)]
+        assert "__debug__" not in {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def test_a_command_of_each_kind_is_run():
+    assert set(COMMANDS) == set(otspec.commands)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_do_the_same_under_optimisation(name, capfd):
+    done = subprocess.run(
+        [sys.executable, "-OO", "-W", "error", "-m", "otspec", *COMMANDS[name]],
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert main(COMMANDS[name]) == 0
+    printed = capfd.readouterr()
+    assert (done.returncode, done.stderr) == (0, printed.err)
+    if name == "solve":  # it prints times
+        assert len(done.stdout.splitlines()) == len(printed.out.splitlines())
+    else:
+        assert done.stdout == printed.out
+
+
+def test_a_book_runs_under_optimisation():
+    done = subprocess.run(
+        [sys.executable, "-OO", "-W", "error", "-m", "figures", "--list"],
+        cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) > 20
+
+
+# In any locale
+
+
+def unencoded(tree):
+    """Yield lines that read or write text in the encoding of the locale."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        function = node.func
+        name = getattr(function, "attr", getattr(function, "id", ""))
+        named = {keyword.arg for keyword in node.keywords}
+        positional = {"read_text": 1, "write_text": 2}.get(name)
+        if positional is not None and len(node.args) < positional and "encoding" not in named:
+            yield node.lineno
+        if name == "open" and isinstance(function, ast.Name) and "encoding" not in named:
+            yield node.lineno
+        if {"text", "universal_newlines"} & named and name in ("run", "Popen", "check_output"):
+            yield node.lineno
+
+
+def test_text_is_read_and_written_in_a_named_encoding():
+    for path in OURS:
+        lines = list(unencoded(ast.parse(path.read_text(encoding="utf-8"))))
+        assert not lines, (path, lines)
+
+
+def test_an_encoding_of_the_locale_is_noticed():
+    text = "p.read_text()\np.write_text(x)\nopen(p)\nsubprocess.run(a, text=True)\n"
+    assert list(unencoded(ast.parse(text))) == [1, 2, 3, 4]
+    assert list(unencoded(ast.parse("p.read_text('utf-8')\np.write_text(x, 'utf-8')"))) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"PYTHONIOENCODING": "latin-1"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+)
+def test_tests_pass_in_other_locales(changes):
+    chosen = "tests/test_command_line_files.py"
+    done = subprocess.run(
+        [*PYTEST, chosen], cwd=ROOT, capture_output=True, check=False, env=environment(**changes)
+    )
+    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")
