@@ -15,8 +15,10 @@ Weight: TypeAlias = Callable[[Array, Array], Array]
 """Turns draft and target, (..., m) each, into the weights of the same m tokens."""
 
 
-def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
-    """Return Σ min(target, scale·draft) for several scales in one pass.
+def overlaps(
+    library: Library, draft: Array, target: Array, scales: Array, lift: float = 1.0
+) -> Array:
+    """Return Σ min(target, scale·lift·draft) for several scales in one pass.
 
     Parameters
     ----------
@@ -24,6 +26,8 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     draft, target : array, shape (..., V)
     scales : array, shape (..., m)
         Wide, and :meth:`~otspec.batch.arrays.Library.rounded`.
+    lift : float
+        :attr:`~otspec.batch.arrays.Library.lift` where a scale may be beyond the dtype's range.
 
     Returns
     -------
@@ -35,7 +39,7 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     columns = [scales[..., j : j + 1] for j in range(scales.shape[-1])]
     parts: list[list[Array]] = [[] for _ in columns]
     for stretch, _ in library.slices(draft):
-        drafted = library.narrowed(draft[..., stretch])
+        drafted = lifted(library.narrowed(draft[..., stretch]), lift)
         wanted = library.narrowed(target[..., stretch])
         for part, scale in zip(parts, columns, strict=True):
             part.append(inner.sum(inner.minimum(scale * drafted, wanted), axis=-1))
@@ -91,8 +95,13 @@ def the_target(draft: Array, target: Array) -> Array:  # noqa: ARG001 # a weight
     return target
 
 
-def excess(library: Library, scale: Array) -> Weight:
-    """Return the weight (target − scale·draft)₊ for a scale per row, shape (...)."""
+def excess(library: Library, scale: Array, lift: float = 1.0) -> Weight:
+    """Return the weight (target − scale·lift·draft)₊ for a scale per row, shape (...)."""
     minimum, scale = library.inner.minimum, library.narrowed(scale)[..., None]
     # Not max(·, 0): exactly 0 where nothing is left, also if the compiler fuses the product.
-    return lambda draft, target: target - minimum(target, scale * draft)
+    return lambda draft, target: target - minimum(target, scale * lifted(draft, lift))
+
+
+def lifted(draft: Array, lift: float) -> Array:
+    """Return lift·draft, a power of two times it: exact."""
+    return draft if lift == 1 else draft * lift
