@@ -11,7 +11,7 @@ from otspec.batch.arguments import as_arrays, as_count, as_pair, check_lead, che
 from otspec.batch.arrays import Array, quiet
 from otspec.batch.checks import check_mask, counted_ids
 from otspec.batch.k_sequential import geometric, safe_rho
-from otspec.batch.passes import overlaps, total_of
+from otspec.batch.passes import common, overlaps, the_target, totals
 from otspec.batch.pooled import as_grades, graded_pools
 from otspec.batch.sequential import InTurn
 from otspec.batch.spechub import find_hub, hub_shares
@@ -72,8 +72,7 @@ def maximal_coupling(draft: Array, target: Array, /) -> Array:
     Law: :meth:`otspec.rules.MaximalCoupling.acceptance`.
     """
     library = as_pair(draft, target)
-    ones = library.full((*draft.shape[:-1], 1), 1.0)
-    return overlaps(library, draft, target, ones)[..., 0]
+    return totals(library, draft, target, common(library))[0]
 
 
 @quiet
@@ -147,7 +146,7 @@ def k_sequential(draft: Array, target: Array, k: int, /) -> Array:
         # 1 − (1 − share)^k, given that all drafts are rejected, which `residual` counts.
         return residual * share * geometric(library, share, float(k) + 0 * share)
 
-    return xp.clip(beta * gain + total_of(library, draft, target, hits), 0.0, 1.0)
+    return xp.clip(beta * gain + totals(library, draft, target, hits)[0], 0.0, 1.0)
 
 
 @quiet
@@ -171,6 +170,5 @@ def pooled_selection(draft: Array, target: Array, k: int, /, *, grades: int = 6)
     library, k = as_pair(draft, target), _any_k(k)
     count = library.full(draft.shape[:-1], float(k))
     pools = graded_pools(library, draft, target, count, as_grades(grades))
-    rest = total_of(library, draft, target, pools.rest())
-    whole = total_of(library, draft, target, lambda _, q: q)
+    whole, rest = totals(library, draft, target, the_target, pools.rest())
     return library.xp.clip(whole - rest, 0.0, 1.0)

@@ -13,12 +13,11 @@ from otspec.batch.draws import without
 from otspec.batch.passes import (
     Weight,
     block_sums,
+    common,
     excess,
-    lifted,
-    overlaps,
     the_draft,
     the_target,
-    total_of,
+    totals,
 )
 from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
@@ -200,7 +199,7 @@ class InTurn:
 
     def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
         """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
-        drafted = lifted(drafted, self.lift)
+        drafted = drafted * self.lift
         left = wanted - self.library.xp.minimum(wanted, self.scale * drafted)
         return left, self.rejected * (self.share * drafted)
 
@@ -224,16 +223,22 @@ class InTurn:
             self.blocks = block_sums(library, self.draft, self.target, the_target, self.rest())
             self.rejected = xp.sum(self.blocks[1], axis=-1)
             return
-        if self._mass is None:
-            self._mass = total_of(library, self.draft, self.target, the_target)
-        scales = self.scale[..., None]
-        kept = overlaps(library, self.draft, self.target, scales, self.lift)[..., 0]
-        self.rejected = xp.clip(self._mass - kept, min=0.0)
+        rejected = xp.clip(self._lacking(), min=0.0)
+        self.rejected = rejected if valid is None else xp.where(valid, rejected, self.rejected)
         if self._left is not None and tokens is not None:
             less = without(library, self.draft, self.draft, the_draft, self._left, tokens)
             self._left = less if valid is None else xp.where(valid[..., None], less, self._left)
-            left = lifted(xp.sum(self._left, axis=-1), self.lift)
+            left = xp.sum(self._left, axis=-1) * self.lift
             self.share = library.quotient(xp.ones_like(left), left)
+
+    def _lacking(self) -> Array:
+        """Return Σ (target − c·draft)₊; the first time c is 1, and the target is added up, too."""
+        pair = self.library, self.draft, self.target
+        if self._mass is None:
+            self._mass, kept = totals(*pair, the_target, common(self.library))
+        else:
+            (kept,) = totals(*pair, common(self.library, self.scale, self.lift))
+        return self._mass - kept
 
 
 def passes(uniforms: Array, wanted: Array, offered: Array) -> Array:
