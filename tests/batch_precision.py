@@ -26,14 +26,14 @@ def drawn_law(library, draft, target, weight, blocks):
     padded = np.concatenate([weights, np.zeros(-len(weights) % BLOCK)]).reshape(-1, BLOCK)
     inner = padded.sum(axis=1, keepdims=True)
     within = np.divide(padded, inner, out=np.zeros_like(padded), where=inner > 0)
-    law = within * (blocks / blocks.sum())[:, None]
+    law = within * (blocks / (blocks.sum() or 1))[:, None]
     return law.ravel()[: len(weights)]
 
 
 def chances(wanted, offered):
     """min(1, wanted/offered), and 0 where nothing is wanted."""
-    ratio = np.divide(wanted, offered, out=np.ones_like(wanted), where=offered > 0)
-    return np.where(wanted > 0, np.minimum(ratio, 1), 0)
+    ratio = np.divide(wanted, offered, out=np.ones_like(wanted), where=offered > wanted)
+    return np.where(wanted > 0, ratio, 0)
 
 
 def recursive_rejection(draft, target, k):

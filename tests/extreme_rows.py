@@ -1,8 +1,8 @@
 """Rows of one dominant token and a rest next to nothing; and the exact law of a batch rule's token.
 
-The law is put together from thresholds of the uniform numbers, which are bisected in the rule itself:
-draft i of a rule that tries them in turn passes below a threshold, and the last number chooses the
-drawn token. Probabilities are `Fraction`s of the very entries of the rows.
+The law is put together from thresholds of the uniform numbers, bisected in the rule itself: draft i
+of a rule that tries them in turn passes below a threshold, and the last number chooses the drawn
+token. Probabilities are `Fraction`s of the very entries of the rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ REJECTED = 1 - 2.0**-53
 def rows(dtype):
     """Pairs of draft and target; `least` is the least positive number of the dtype."""
     number = np.finfo(dtype)
-    least, small, step = (float(part) for part in (number.smallest_subnormal, number.tiny, number.eps))
+    least, small, step = (
+        float(part) for part in (number.smallest_subnormal, number.tiny, number.eps)
+    )
     pairs = {
         "subnormal rest": ([1, 5 * least, 3 * least, least, 0], [0, 0.2, 0, 0.3, 0.5]),
         "subnormal, target on it": ([1, 4 * least, 2 * least, least], [0.25, 0.25, 0.25, 0.25]),
