@@ -26,14 +26,14 @@ def drawn_law(library, draft, target, weight, blocks):
     padded = np.concatenate([weights, np.zeros(-len(weights) % BLOCK)]).reshape(-1, BLOCK)
     inner = padded.sum(axis=1, keepdims=True)
     within = np.divide(padded, inner, out=np.zeros_like(padded), where=inner > 0)
-    law = within * (blocks / blocks.sum())[:, None]
+    law = within * (blocks / (blocks.sum() or 1))[:, None]
     return law.ravel()[: len(weights)]
 
 
 def chances(wanted, offered):
     """min(1, wanted/offered), and 0 where nothing is wanted."""
-    ratio = np.divide(wanted, offered, out=np.ones_like(wanted), where=offered > 0)
-    return np.where(wanted > 0, np.minimum(ratio, 1), 0)
+    ratio = np.divide(wanted, offered, out=np.ones_like(wanted), where=offered > wanted)
+    return np.where(wanted > 0, ratio, 0)
 
 
 def recursive_rejection(draft, target, k):
@@ -42,19 +42,18 @@ def recursive_rejection(draft, target, k):
     state = InTurn(library, draft, target, distinct=False)
     law, reached = np.zeros_like(p), 1.0
     for i in range(k):
-        left = q - np.minimum(q, state.scale * p)
-        chance = chances(left, state.rejected * p)
+        chance = chances(*state.offer(p, q))
         law += reached * p * chance
         reached *= (p * (1 - chance)).sum() / p.sum()
         state.reject(last=i == k - 1)
-    rest = excess(library, state.scale)
+    rest = state.rest()
     return law + reached * drawn_law(library, draft, target, rest, state.blocks[1])
 
 
 def k_sequential(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
-    rho = safe_rho(library, draft, target, np.asarray(float(k)), k)
+    rho = safe_rho(library, draft, target, np.asarray(float(k)))
     rest = excess(library, rho)
     whole, lacking = block_sums(library, draft, target, the_target, rest)
     beta = (whole.sum() - lacking.sum()) / rho
@@ -75,8 +74,8 @@ def pooled_selection(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
     count = np.asarray(float(k))
-    pools = graded_pools(library, draft, target, count, k, 6)
-    lifetimes = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count, k)
+    pools = graded_pools(library, draft, target, count, 6)
+    lifetimes = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count)
     below, part = pools.position(p, q)
     claimed = pools.law(p, below, part)
     last = len(pools.grades) - 1
@@ -117,12 +116,12 @@ def spechub(draft, target, k):
     total = p.sum()
     last, first = np.where(off, p, 0) / total, np.where(off, p / others * p[a], 0) / total
     x_last = last * chances(q, p)
-    x_first = first * chances(q - np.minimum(q, p), hub.odds * p)
+    x_first = first * chances(q - np.minimum(q, p), hub.odds * (library.lift * p))
     law = x_last + x_first
     taken_last = chances(shares.last_taken, shares.last) * (last - x_last).sum()
     taken_first = chances(shares.first_taken, shares.first) * (first - x_first).sum()
     law[a] += taken_last + taken_first
-    rest = excess(library, 1 + hub.odds)
+    rest = excess(library, hub.scale, library.lift)
     (blocks,) = block_sums(library, draft, target, rest)
     blocks = without(library, draft, target, rest, blocks, hub.token[..., None])
     drawn = drawn_law(library, np.where(off, draft, 0), np.where(off, target, 0), rest, blocks)
@@ -145,18 +144,17 @@ def without_replacement(draft, target, k):
         state.reject(np.array([x]), last=False)
         left = np.where(np.arange(len(p)) == x, 0, p)
         second = left / left.sum()
-        wanted = q - np.minimum(q, state.scale * draft.astype(float))
-        passed = chances(wanted, state.rejected * state.share * draft.astype(float))
+        passed = chances(*state.offer(draft.astype(float), q))
         mass = p[x] * (1 - chance[x])
         law += mass * second * passed
         state.reject(np.array([x, 0]), last=True)
-        rest = excess(library, state.scale)
+        rest = state.rest()
         drawn = drawn_law(library, draft, target, rest, state.blocks[1])
         law += mass * (second * (1 - passed)).sum() * drawn
     if k > 1:
         return law
     first.reject(last=True)
-    rest = excess(library, first.scale)
+    rest = first.rest()
     drawn = drawn_law(library, draft, target, rest, first.blocks[1])
     return law + (1 - law.sum()) * drawn
 

@@ -46,7 +46,7 @@ def recursive_rejection_without_replacement(draft, target, drafts, uniforms):
 
 def k_sequential(draft, target, drafts, uniforms):
     k = len(drafts)
-    rho = float(safe_rho(library_of(draft), draft, target, np.asarray(float(k)), k))
+    rho = float(safe_rho(library_of(draft), draft, target, np.asarray(float(k))))
     kept = np.minimum(draft, target / rho)
     beta = kept.sum()
     for i, x in enumerate(drafts):

@@ -123,5 +123,5 @@ def test_what_the_bench_cannot_do_is_one_line(arguments, says, capsys):
 
 
 def test_lists_are_refused_with_the_fix():
-    with pytest.raises(ValueError, match="list is not a supported array type: pass arrays of one"):
+    with pytest.raises(ValueError, match="draft is a list: pass an array of NumPy"):
         batch.k_sequential([0.5, 0.5], [0.5, 0.5], [0], [0.1, 0.2])

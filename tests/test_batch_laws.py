@@ -37,7 +37,7 @@ RULES = {
 
 def rho_of(draft, target, k):
     draft, target = np.asarray(draft), np.asarray(target)
-    return float(safe_rho(library_of(draft), draft, target, np.asarray(float(k)), k))
+    return float(safe_rho(library_of(draft), draft, target, np.asarray(float(k))))
 
 
 def reference(name, draft, target, k):
@@ -104,8 +104,8 @@ def pooled_cuts(draft, target, x, k):
     """Where the outcome of pooled selection may change, from what its code computes."""
     draft, target = np.asarray(draft), np.asarray(target)
     library, count = library_of(draft), np.asarray(float(k))
-    pools = graded_pools(library, draft, target, count, k, 6)
-    lives = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count, k)
+    pools = graded_pools(library, draft, target, count, 6)
+    lives = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count)
     below, part = pools.position(draft, target)
     law = pools.law(draft, below, part)
     chances = np.minimum(1, target[x] / np.where(law[x] > 0, law[x], 1))
@@ -129,7 +129,7 @@ def test_pooled_selection_is_lossless_with_the_law_that_it_claims(case):
     draft, target = (np.array(part) for part in CASES[case])
     k, n = 2, len(draft)
     library = library_of(draft)
-    pools = graded_pools(library, draft, target, np.asarray(float(k)), k, 6)
+    pools = graded_pools(library, draft, target, np.asarray(float(k)), 6)
     claimed = pools.law(draft, *pools.position(draft, target))
     kernels = {
         x: pooled_kernel(draft, target, list(x))

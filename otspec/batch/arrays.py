@@ -8,6 +8,7 @@ from importlib import import_module
 from math import prod
 from typing import Any, TypeAlias
 
+import numpy as np
 from array_api_compat import (
     array_namespace,
     device,
@@ -21,6 +22,12 @@ Array: TypeAlias = Any
 
 BLOCK = 256
 """Tokens whose weights are added up in one number, for draws."""
+
+quiet = np.errstate(all="ignore")
+"""Decorates what computes: whatever :func:`numpy.seterr` says, no value is complained of.
+
+A product beyond a dtype's range is meant; and the other libraries are quiet.
+"""
 
 _CACHED = 1 << 17
 """Numbers worked on at once on a CPU: a few such arrays of float32 fit into a core's cache."""
@@ -58,6 +65,15 @@ class Library:
     wide: Any
     index: Any
     at_once: int | None
+
+    @property
+    def lift(self) -> float:
+        """A power of two that draft masses are multiplied with before they are divided by.
+
+        1 over a mass may be beyond the range of the dtype, which is not symmetric: the least
+        float32 is 2⁻¹⁴⁹. Lifted masses are from 2⁻⁸⁵ to 2⁶⁴, and 1 over them is in range.
+        """
+        return 2.0**512 if self.dtype == self.xp.float64 else 2.0**64
 
     def arange(self, stop: int) -> Array:
         """Return the token ids 0 to ``stop`` − 1."""
@@ -98,6 +114,10 @@ class Library:
         flags = self.xp.astype(flags, self.xp.int8)
         return self.ids(self.xp.argmax(flags, axis=-1))
 
+    def largest(self, values: Array) -> Array:
+        """Return the index of the largest entry of the last axis, of equal ones the first."""
+        return self.ids(self.xp.argmax(values, axis=-1))
+
     def pick(self, values: Array, index: Array) -> Array:
         """Return one entry of each row: (..., m), (...) -> (...)."""
         return self.xp.take_along_axis(values, index[..., None], axis=-1)[..., 0]
@@ -117,20 +137,9 @@ class Library:
             yield slice(whole, size), size - whole
 
 
-def library_of(like: Array, *others: Array) -> Library:
-    """Return how to compute with the library that the arrays belong to.
-
-    Raises
-    ------
-    ValueError
-        Arrays of several libraries, or of none.
-    """
-    try:
-        xp = array_namespace(like, *others)
-    except TypeError as error:
-        raise ValueError(
-            f"{error}: pass arrays of one library, NumPy, PyTorch, CuPy or JAX"
-        ) from error
+def library_of(like: Array) -> Library:
+    """Return how to compute with the library that an array belongs to."""
+    xp = array_namespace(like)
     info = xp.__array_namespace_info__().default_dtypes()
     wide: Any = xp.float64
     place: Any = None

@@ -7,13 +7,14 @@ proposition 4. Here it runs over a handful of pools, so that every step looks at
 from __future__ import annotations
 
 from otspec.batch.arrays import Array, Library
+from otspec.batch.k_sequential import geometric
 
 FOR_EVER = 2.0
 """The lifetime of a knot that is always a barrier."""
 
 
 def barrier_lifetimes(
-    library: Library, knots: Array, slopes: Array, tight: Array, count: Array, most: int
+    library: Library, knots: Array, slopes: Array, tight: Array, count: Array
 ) -> Array:
     """Return below which uniform number each knot is a barrier.
 
@@ -28,8 +29,6 @@ def barrier_lifetimes(
         The knot where the law is as low as it can be.
     count : array, shape (...)
         The number of drafts.
-    most : int
-        Its maximum.
 
     Returns
     -------
@@ -47,7 +46,7 @@ def barrier_lifetimes(
     kinks = xp.concat([nothing, slopes[..., 1:] - slopes[..., :-1], nothing], axis=-1)
     now = xp.zeros_like(knots[..., 0])
     for _ in range(last - 1):  # each time at least one knot dies
-        chords = _chords(library, knots, alive, count, most)
+        chords = _chords(library, knots, alive, count)
         rates = xp.concat([nothing, chords[..., 1:] - chords[..., :-1], nothing], axis=-1)
         mortal = alive & ~permanent
         waits = xp.where(kinks > 0, library.quotient(kinks, rates, otherwise=FOR_EVER), 0 * one)
@@ -68,18 +67,10 @@ def group_start(library: Library, lifetimes: Array, top: Array, uniforms: Array)
     return library.xp.max(library.xp.where(barrier, ids, library.xp.zeros_like(ids)), axis=-1)
 
 
-def powers(library: Library, values: Array, count: Array, most: int) -> Array:
-    """Return values to the power of a count, 1 to ``most``, that differs from row to row."""
-    total = values
-    for i in range(1, most):
-        total = library.xp.where(count > i, total * values, total)
-    return total
-
-
-def _chords(library: Library, knots: Array, alive: Array, count: Array, most: int) -> Array:
+def _chords(library: Library, knots: Array, alive: Array, count: Array) -> Array:
     """Return the slope of u^count over the barriers around each pool: (..., m + 1) -> (..., m).
 
-    Added up as Σ low^a high^(count−1−a): all terms are positive, so that nothing cancels.
+    It is high^(count−1) (1 + r + … + r^(count−1)), r = low/high: nothing cancels.
     """
     xp = library.xp
     ids = library.arange(knots.shape[-1])
@@ -87,8 +78,6 @@ def _chords(library: Library, knots: Array, alive: Array, count: Array, most: in
     every, living = knots[..., None, :], alive[..., None, :]
     low = xp.max(xp.where(living & (ids <= pools), every, xp.zeros_like(every)), axis=-1)
     high = xp.min(xp.where(living & (ids > pools), every, xp.ones_like(every)), axis=-1)
-    total, power = xp.ones_like(low), low
-    for i in range(1, most):
-        total = xp.where(count[..., None] > i, total * high + power, total)
-        power = power * low
-    return total
+    count = count[..., None]
+    apart = library.quotient(high - low, high)
+    return high ** (count - 1) * geometric(library, apart, count)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from otspec.batch.arrays import Array, Library, library_of
-from otspec.batch.checks import (
+from otspec.batch.arguments import (
+    as_arrays,
     check_alike,
-    check_mask,
     check_probabilities,
     check_tokens,
     check_uniforms,
 )
+from otspec.batch.arrays import Array, Library, quiet
+from otspec.batch.checks import check_mask, counted_ids
 from otspec.batch.draws import block_weights, locate
-from otspec.batch.passes import block_sums, excess, the_target
+from otspec.batch.passes import Weight, block_sums, the_target
 from otspec.batch.results import VerifiedBlock
 from otspec.batch.sequential import passes
 
 
+@quiet
 def block_verification(
     draft: Array,
     target: Array,
@@ -65,20 +67,16 @@ def block_verification(
     Each place goes through the sums of :func:`otspec.batch.maximal_coupling`, whose total variation
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block.
     """
-    library = _checked(draft, target, drafts, uniforms)
+    library = _checked(draft, target, drafts, uniforms, mask)
     xp = library.xp
-    ids, uniforms = library.ids(drafts), library.widened(uniforms)
-    length = draft.shape[-2]
-    valid = check_mask(library, mask, drafts, draft)
-    ids = xp.where(valid, ids, xp.zeros_like(ids))
+    uniforms, length = library.widened(uniforms), draft.shape[-2]
+    valid = check_mask(library, mask, drafts)
+    ids = counted_ids(library, drafts, valid, draft.shape[-1])
     kept = _kept(library, draft, target, ids, valid)  # (..., L + 1): w_0 to w_L
     before = target[..., :-1, :]
-    # w q − p = w (q − p/w): where w is 0 nothing is left.
-    scale = library.rounded(library.quotient(xp.ones_like(kept), kept))[..., :-1]
-    rest = excess(library, scale)
-    (lacking,) = block_sums(library, draft, before, rest)
+    (lacking,) = block_sums(library, draft, before, _lack(library, kept[..., :-1]))
     (whole,) = block_sums(library, target, target, the_target)
-    z = kept[..., :-1] * xp.sum(lacking, axis=-1)
+    z = xp.sum(lacking, axis=-1)
     ends = xp.sum(library.ids(valid), axis=-1)  # the length of each block
     place = library.arange(length + 1)
     at_end = place == ends[..., None]
@@ -93,7 +91,7 @@ def block_verification(
     tau = xp.max(xp.where(stays, number, xp.zeros_like(number)), axis=-1)
     padded = xp.concat([lacking, xp.zeros_like(whole[..., :1, :])], axis=-2)
     from_target = (place == ends[..., None]) | (xp.sum(padded, axis=-1) == 0)
-    token = _drawn(library, draft, target, scale, whole, padded, from_target, tau, uniforms)
+    token = _drawn(library, draft, target, kept, whole, padded, from_target, tau, uniforms)
     return VerifiedBlock(tau, token)
 
 
@@ -111,11 +109,18 @@ def _kept(library: Library, draft: Array, target: Array, ids: Array, valid: Arra
     return xp.stack(weights, axis=-1)
 
 
+def _lack(library: Library, kept: Array) -> Weight:
+    """Return the weight (w·target − draft)₊ for a w per row, shape (...)."""
+    maximum, kept = library.inner.maximum, library.narrowed(kept)[..., None]
+    # Exactly 0 where nothing is left, also if the compiler fuses the product.
+    return lambda draft, target: maximum(kept * target, draft) - draft
+
+
 def _drawn(
     library: Library,
     draft: Array,
     target: Array,
-    scale: Array,
+    kept: Array,
     whole: Array,
     lacking: Array,
     from_target: Array,
@@ -135,10 +140,8 @@ def _drawn(
     more = block[..., None] + xp.zeros_like(target[..., 0], dtype=library.index)
     _, wanted = block_weights(library, target, target, lambda _, q: q, more)
     drafted, wanted = _at(library, drafted, place), _at(library, wanted, tau)
-    factor = xp.take_along_axis(scale, place[..., None], axis=-1)
-    weights = library.widened(
-        excess(library, factor[..., 0])(library.narrowed(drafted), library.narrowed(wanted))
-    )
+    lack = _lack(library, library.pick(kept, place))
+    weights = library.widened(lack(library.narrowed(drafted), library.narrowed(wanted)))
     plain = xp.take_along_axis(from_target, tau[..., None] + same, axis=-1)
     within, _ = locate(library, xp.where(plain, wanted, weights), left)
     token = library.pick(ids[..., 0, :], within)
@@ -153,10 +156,13 @@ def _at(library: Library, values: Array, place: Array) -> Array:
     return xp.take_along_axis(values, index, axis=-2)[..., 0, :]
 
 
-def _checked(draft: Array, target: Array, drafts: Array, uniforms: Array) -> Library:
-    library = library_of(draft, target)
-    check_probabilities(library, "draft", draft)
-    check_probabilities(library, "target", target)
+def _checked(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
+) -> Library:
+    given = {} if mask is None else {"mask": mask}
+    library = as_arrays(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **given)
+    check_probabilities("draft", draft)
+    check_probabilities("target", target)
     check_alike(draft, target)
     if draft.ndim < 2 or draft.shape[-2] == 0:
         raise ValueError(f"draft has shape {draft.shape}: it must be (..., L, V), L at least 1")
@@ -168,6 +174,6 @@ def _checked(draft: Array, target: Array, drafts: Array, uniforms: Array) -> Lib
         )
     if drafts.shape != (*lead, length):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, length)}")
-    check_tokens(library, "drafts", drafts)
-    check_uniforms(library, uniforms, (*lead, length + 1), draft)
+    check_tokens("drafts", drafts)
+    check_uniforms(uniforms, (*lead, length + 1))
     return library

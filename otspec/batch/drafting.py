@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from otspec.batch.arrays import Array, Library, library_of
-from otspec.batch.checks import check_probabilities, check_uniforms
+from otspec.batch.arguments import as_arrays, check_probabilities, check_uniforms
+from otspec.batch.arrays import Array, Library, quiet
 from otspec.batch.draws import draw, locate, without
 from otspec.batch.passes import block_sums, the_draft
 from otspec.batch.spechub import find_hub
 
 
+@quiet
 def sample_iid(draft: Array, uniforms: Array, /) -> Array:
     """Draw independent drafts.
 
@@ -43,6 +44,7 @@ def sample_iid(draft: Array, uniforms: Array, /) -> Array:
     return library.xp.stack(drawn, axis=-1)
 
 
+@quiet
 def sample_without_replacement(draft: Array, uniforms: Array, /) -> Array:
     """Draw distinct drafts one after another, each from the draft renormalised off the earlier.
 
@@ -86,6 +88,7 @@ def sample_without_replacement(draft: Array, uniforms: Array, /) -> Array:
     return excluded
 
 
+@quiet
 def sample_spechub(draft: Array, uniforms: Array, /) -> Array:
     """Draw SpecHub's two drafts: one of them is the likeliest token a, the hub.
 
@@ -128,10 +131,10 @@ def sample_spechub(draft: Array, uniforms: Array, /) -> Array:
 
 
 def _checked(draft: Array, uniforms: Array) -> Library:
-    library = library_of(draft, uniforms)
-    check_probabilities(library, "draft", draft)
+    library = as_arrays(draft=draft, uniforms=uniforms)
+    check_probabilities("draft", draft)
     k = uniforms.shape[-1] if uniforms.ndim else 0
     if k == 0:
         raise ValueError(f"uniforms has shape {uniforms.shape}: it must be (..., k), k at least 1")
-    check_uniforms(library, uniforms, (*draft.shape[:-1], k), draft)
+    check_uniforms(uniforms, (*draft.shape[:-1], k))
     return library

@@ -60,13 +60,15 @@ def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Ar
     xp = library.xp
     sums = xp.cumulative_sum(weights, axis=-1)
     total = sums[..., -1:]
-    position = uniforms[..., None] * total
-    # u·total can round up to the total: then it is the first entry that reaches it.
-    here = (sums > position) | (sums >= total)
-    index = library.first(here)
-    chosen = library.pick(weights, index)
-    before = library.pick(sums, index) - chosen
-    rest = library.quotient(position[..., 0] - before, chosen)
+    # Shares of the total, not u·total: that is far from u times the total if both are subnormal.
+    safe = xp.where(total > 0, total, xp.ones_like(total))
+    # A parallel sum may change where nothing is added: such an entry is passed over.
+    here = (sums / safe > uniforms[..., None]) & (weights > 0)
+    index = xp.where(xp.any(here, axis=-1), library.first(here), library.largest(weights))
+    safe = safe[..., 0]
+    chosen = library.pick(weights, index) / safe
+    before = library.pick(sums, index) / safe - chosen
+    rest = library.quotient(uniforms - before, chosen)
     return index, xp.clip(rest, 0.0, 1.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from otspec.batch.arrays import Array, Library
+from otspec.batch.arrays import Array, Library, quiet
 from otspec.batch.checks import as_problem
 from otspec.batch.passes import block_sums, excess, overlaps, the_target
 from otspec.batch.residuals import draw_rest
@@ -23,6 +23,7 @@ _ROUGH = 1
 """How often for a place to look at next."""
 
 
+@quiet
 def k_sequential(
     draft: Array,
     target: Array,
@@ -77,29 +78,35 @@ def k_sequential(
     problem = as_problem(draft, target, drafts, uniforms, mask)
     library, xp = problem.library, problem.library.xp
     count = problem.count()
-    rho = safe_rho(library, draft, target, count, problem.k)
+    rho = safe_rho(library, draft, target, count)
     rest = excess(library, rho)
     blocks = block_sums(library, draft, target, the_target, rest)
     offered = rho[..., None] * problem.drafted()
     took = problem.valid & passes(problem.uniforms[..., : problem.k], problem.wanted(), offered)
     # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
     beta = (xp.sum(blocks[0], axis=-1) - xp.sum(blocks[1], axis=-1)) / rho
-    ratio = geometric(library, 1 - xp.clip(beta, 0.0, 1.0), count, problem.k) / rho
+    ratio = geometric(library, xp.clip(beta, 0.0, 1.0), xp.clip(count, min=1.0)) / rho
     # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
     keep = xp.where(count > 0, xp.clip(1 - ratio, 0.0, 1.0), xp.ones_like(rho))
     drawn = draw_rest(problem, rest, blocks, keep=keep)
     return verified(library, problem.drafts, problem.valid, took, drawn)
 
 
-def geometric(library: Library, ratio: Array, count: Array, most: int) -> Array:
-    """Return 1 + ratio + … + ratio^(count−1), for a count per row of at most ``most``."""
-    total = library.xp.ones_like(ratio)
-    for i in range(1, most):
-        total = library.xp.where(count > i, total * ratio + 1, total)
-    return total
+@quiet
+def geometric(library: Library, chance: Array, count: Array) -> Array:
+    """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
+
+    It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
+    count, which is at least 1.
+    """
+    xp = library.xp
+    safe = xp.where(chance > 0, chance, xp.ones_like(chance))
+    total = -xp.expm1(count * xp.log1p(-safe)) / safe
+    total = xp.where(chance > 0, total, count + 0 * chance)
+    return xp.clip(total, min=1.0)
 
 
-def safe_rho(library: Library, draft: Array, target: Array, count: Array, most: int) -> Array:
+def safe_rho(library: Library, draft: Array, target: Array, count: Array) -> Array:
     """Return a ρ per row that is at least ρ*, and close to it: shape (...), wide and rounded."""
     xp = library.xp
     many = xp.clip(count, min=1.0)
@@ -113,7 +120,6 @@ def safe_rho(library: Library, draft: Array, target: Array, count: Array, most: 
         xp.concat([zero, tried, many[..., None]], axis=-1),
         xp.concat([zero, values, values[..., -1:]], axis=-1),
         many,
-        most,
     )
     within = curve.bracket()
     high = curve.root(within, curve.chord(within), cuts=_ROUGH)
@@ -126,7 +132,6 @@ def safe_rho(library: Library, draft: Array, target: Array, count: Array, most: 
         xp.concat([ends[..., :1], tried, ends[..., 1:]], axis=-1),
         xp.concat([at_ends[..., :1], values, at_ends[..., 1:]], axis=-1),
         many,
-        most,
     )
     within = curve.bracket()
     rho = curve.root(within, curve.chord(within))
@@ -148,19 +153,18 @@ class _Chords:
         ρ and M(ρ); every root sought is at most the last ρ.
     count : array, shape (...)
         How many drafts.
-    most : int
-        How many at most.
     """
 
-    def __init__(self, library: Library, at: Array, values: Array, count: Array, most: int) -> None:
-        self.library, self.at, self.values = library, at, values
-        self.count, self.most = count, most
+    def __init__(self, library: Library, at: Array, values: Array, count: Array) -> None:
+        self.library, self.at, self.values, self.count = library, at, values, count
 
     def valid(self, rho: Array, overlap: Array) -> Array:
         """Return whether ρ is at least g, so that the rule is lossless: (..., m)."""
         xp = self.library.xp
-        miss = 1 - xp.clip(self.library.quotient(overlap, rho), 0.0, 1.0)
-        return rho >= geometric(self.library, miss, self.count[..., None], self.most)
+        chance = xp.clip(self.library.quotient(overlap, rho), 0.0, 1.0)
+        # Up to the rounding of g, lest equal rows be taken for a little different ones.
+        step = 2 * float(xp.finfo(self.library.wide).eps)
+        return rho * (1 + step) >= geometric(self.library, chance, self.count[..., None])
 
     def bracket(self) -> Array:
         """Return the index of the first valid ρ, at least 1: shape (...)."""

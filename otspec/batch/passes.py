@@ -28,18 +28,10 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     Returns
     -------
     array, shape (..., m)
-        Wide. Sums of stretches are made in the dtype of the vocabulary, their sum in the wide one.
+        Wide.
     """
-    xp, inner = library.xp, library.inner
-    scales = library.narrowed(scales)
-    columns = [scales[..., j : j + 1] for j in range(scales.shape[-1])]
-    parts: list[list[Array]] = [[] for _ in columns]
-    for stretch, _ in library.slices(draft):
-        drafted = library.narrowed(draft[..., stretch])
-        wanted = library.narrowed(target[..., stretch])
-        for part, scale in zip(parts, columns, strict=True):
-            part.append(inner.sum(inner.minimum(scale * drafted, wanted), axis=-1))
-    return xp.stack([_added(library, part) for part in parts], axis=-1)
+    weights = [common(library, scales[..., j]) for j in range(scales.shape[-1])]
+    return library.xp.stack(totals(library, draft, target, *weights), axis=-1)
 
 
 def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
@@ -66,19 +58,23 @@ def in_blocks(library: Library, values: Array, width: int) -> Array:
     return library.xp.reshape(values, (*lead, size // width, width))
 
 
-def total_of(library: Library, draft: Array, target: Array, weight: Weight) -> Array:
-    """Return the sum of a weight over the vocabulary: (..., V) -> (...), wide."""
-    parts = []
+def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+    """Return the sums of each weight over the vocabulary, in one pass.
+
+    Returns
+    -------
+    list of array, shape (...)
+        Wide; one per weight. Sums of stretches are made in the dtype of the vocabulary, their sum
+        in the wide one.
+    """
+    xp = library.xp
+    parts: list[list[Array]] = [[] for _ in weights]
     for stretch, _ in library.slices(draft):
         drafted = library.narrowed(draft[..., stretch])
         wanted = library.narrowed(target[..., stretch])
-        parts.append(library.inner.sum(weight(drafted, wanted), axis=-1))
-    return _added(library, parts)
-
-
-def _added(library: Library, parts: list[Array]) -> Array:
-    """Return the sum of sums of stretches, added up in the wide dtype."""
-    return library.xp.sum(library.widened(library.xp.stack(parts, axis=-1)), axis=-1)
+        for part, weight in zip(parts, weights, strict=True):
+            part.append(library.inner.sum(weight(drafted, wanted), axis=-1))
+    return [xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1) for part in parts]
 
 
 def the_draft(draft: Array, target: Array) -> Array:  # noqa: ARG001 # a weight
@@ -91,8 +87,29 @@ def the_target(draft: Array, target: Array) -> Array:  # noqa: ARG001 # a weight
     return target
 
 
-def excess(library: Library, scale: Array) -> Weight:
-    """Return the weight (target − scale·draft)₊ for a scale per row, shape (...)."""
-    minimum, scale = library.inner.minimum, library.narrowed(scale)[..., None]
+def common(library: Library, scale: Array | None = None, lift: float = 1.0) -> Weight:
+    """Return the weight min(target, scale·lift·draft) for a scale per row, shape (...).
+
+    Without a scale it is min(target, draft). A lift other than 1 is
+    :attr:`~otspec.batch.arrays.Library.lift`, where a scale alone may be out of range.
+    """
+    minimum: Weight = library.inner.minimum
+    if scale is None:
+        return minimum
+    scale = library.narrowed(scale)[..., None]
+    return lambda draft, target: minimum(_product(scale, draft, lift), target)
+
+
+def _product(scale: Array, draft: Array, lift: float) -> Array:
+    if lift == 1:
+        return scale * draft
+    product = draft * lift
+    product *= scale  # in place, since fresh memory takes longer than the product
+    return product
+
+
+def excess(library: Library, scale: Array, lift: float = 1.0) -> Weight:
+    """Return the weight (target − scale·lift·draft)₊ for a scale per row, shape (...)."""
+    kept = common(library, scale, lift)
     # Not max(·, 0): exactly 0 where nothing is left, also if the compiler fuses the product.
-    return lambda draft, target: target - minimum(target, scale * draft)
+    return lambda draft, target: target - kept(draft, target)

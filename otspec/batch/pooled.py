@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from otspec.batch.arrays import Array, Library
-from otspec.batch.barriers import barrier_lifetimes, group_start, powers
+from otspec.batch.arguments import as_count
+from otspec.batch.arrays import Array, Library, quiet
+from otspec.batch.barriers import barrier_lifetimes, group_start
 from otspec.batch.checks import Problem, as_problem
 from otspec.batch.passes import Weight, block_sums, overlaps, the_target
 from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
 from otspec.batch.sequential import passes
 
+MOST_GRADES = 256
+"""Pools are looked at in pairs, once for each of them."""
 LOWEST = 0.5
 """The lowest positive grade."""
 
 
+@quiet
 def pooled_selection(
     draft: Array,
     target: Array,
@@ -53,7 +58,7 @@ def pooled_selection(
     mask : array of bool, shape (..., k), optional
         True where a draft counts; rows may have different numbers of drafts, also none.
     grades : int
-        m, at least 2.
+        m, from 2 to 256.
 
     Returns
     -------
@@ -62,7 +67,7 @@ def pooled_selection(
     Raises
     ------
     ValueError
-        As :func:`otspec.batch.maximal_coupling`; or fewer than two grades.
+        As :func:`otspec.batch.maximal_coupling`; or grades that are none.
 
     Notes
     -----
@@ -76,7 +81,7 @@ def pooled_selection(
     Cost: a sum per grade in one reading, and one pass.
     """
     problem = as_problem(draft, target, drafts, uniforms, mask)
-    pools = graded_pools(problem.library, draft, target, problem.count(), problem.k, grades)
+    pools = graded_pools(problem.library, draft, target, problem.count(), as_grades(grades))
     took = _accepted(problem, pools)
     rest = pools.rest()
     blocks = block_sums(problem.library, draft, target, the_target, rest)
@@ -98,9 +103,7 @@ def _accepted(problem: Problem, pools: GradedPools) -> Array:
     )
     pool = below + library.ids(up)
     top = xp.max(xp.where(valid, pool, xp.zeros_like(pool)), axis=-1)
-    lifetimes = barrier_lifetimes(
-        library, pools.knots, pools.slopes, pools.tight, pools.count, problem.k
-    )
+    lifetimes = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, pools.count)
     lowest = group_start(library, lifetimes, top, uniforms[..., 0])
     among = valid & (pool >= lowest[..., None])
     size = xp.sum(library.widened(among), axis=-1)
@@ -110,6 +113,17 @@ def _accepted(problem: Problem, pools: GradedPools) -> Array:
     chosen = among & (ordinal == place[..., None])
     law = pools.law(drafted, below, part)
     return chosen & passes((choice - place)[..., None], wanted, law)
+
+
+def as_grades(grades: Any) -> int:
+    """Return a number of grades.
+
+    Raises
+    ------
+    ValueError
+        Not an integer from 2 to 256.
+    """
+    return as_count("grades", grades, 2, MOST_GRADES, "and 6 do well")
 
 
 @dataclass(frozen=True)
@@ -186,21 +200,14 @@ class GradedPools:
 
 
 def graded_pools(
-    library: Library, draft: Array, target: Array, count: Array, most: int, grades: int
+    library: Library, draft: Array, target: Array, count: Array, grades: int
 ) -> GradedPools:
     """Return the pools and the best law that they allow.
 
     Σ min(q, t p) at the grades gives the draft mass of each pool. The pools are then an
     alphabet of m + 1 tokens of ratios t_j, and their optimal law is that of proposition 3 in the
     documentation: clip(t_j, low, high), low and high from two tangents.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two grades.
     """
-    if grades < 2:
-        raise ValueError(f"grades is {grades}: at least 2 are needed, and 6 do well")
     xp = library.xp
     count = xp.clip(count, min=1.0)
     steps = library.widened(library.arange(grades)) / (grades - 1)
@@ -213,18 +220,18 @@ def graded_pools(
     knots = _ascending(library, xp.concat([zero, 1 - above, one], axis=-1))
     masses = knots[..., 1:] - knots[..., :-1]
     wanted = xp.concat([zero, xp.cumulative_sum(at * masses, axis=-1)], axis=-1)
-    inside = powers(library, knots, count[..., None], most)
+    inside = knots ** count[..., None]
     gap = inside - wanted
     tight = library.ids(xp.argmax(gap, axis=-1))
     lacking = library.pick(gap, tight)
-    low, high = _tangents(library, knots, wanted + lacking[..., None], tight, most)
+    low, high = _tangents(library, knots, wanted + lacking[..., None], tight, count)
     below = library.arange(grades + 1) < tight[..., None]
     slopes = xp.where(below, xp.maximum(at, low), xp.minimum(at, high))
     return GradedPools(library, at, slopes, knots, tight, count, lacking)
 
 
 def _tangents(
-    library: Library, knots: Array, lifted: Array, tight: Array, most: int
+    library: Library, knots: Array, lifted: Array, tight: Array, count: Array
 ) -> tuple[Array, Array]:
     """Return the least and the largest slope of the law, (..., 1) each.
 
@@ -233,7 +240,8 @@ def _tangents(
     """
     xp = library.xp
     ids = library.arange(knots.shape[-1])
-    beyond = library.full(knots.shape, 2.0 * most)
+    most = count[..., None]
+    beyond = 2 * most + xp.zeros_like(knots)
     below = (ids > 0) & (ids <= tight[..., None]) & (knots > 0)
     above = (ids >= tight[..., None]) & (ids < knots.shape[-1] - 1) & (knots < 1)
     rises = xp.where(below, library.quotient(lifted, knots), beyond)

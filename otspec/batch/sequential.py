@@ -7,21 +7,23 @@ numbers c and W. A round costs one pass.
 
 from __future__ import annotations
 
-from otspec.batch.arrays import Array, Library
+from otspec.batch.arrays import Array, Library, quiet
 from otspec.batch.checks import Problem, as_problem
 from otspec.batch.draws import without
 from otspec.batch.passes import (
+    Weight,
     block_sums,
+    common,
     excess,
-    overlaps,
     the_draft,
     the_target,
-    total_of,
+    totals,
 )
 from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
 
 
+@quiet
 def maximal_coupling(
     draft: Array,
     target: Array,
@@ -66,6 +68,7 @@ def maximal_coupling(
     return _in_turn(as_problem(draft, target, drafts, uniforms, mask, only_k=1), distinct=False)
 
 
+@quiet
 def recursive_rejection(
     draft: Array,
     target: Array,
@@ -108,6 +111,7 @@ def recursive_rejection(
     return _in_turn(as_problem(draft, target, drafts, uniforms, mask), distinct=False)
 
 
+@quiet
 def recursive_rejection_without_replacement(
     draft: Array,
     target: Array,
@@ -159,11 +163,10 @@ def _in_turn(problem: Problem, *, distinct: bool) -> Verified:
     chances = InTurn(library, problem.draft, problem.target, distinct=distinct)
     took = []
     for i in range(problem.k):
-        offered = chances.rejected * chances.share * drafted[..., i]
-        left = wanted[..., i] - xp.minimum(wanted[..., i], chances.scale * drafted[..., i])
+        left, offered = chances.offer(drafted[..., i], wanted[..., i])
         took.append(valid[..., i] & passes(problem.uniforms[..., i], left, offered))
         chances.reject(problem.drafts[..., : i + 1], valid[..., i], last=i == problem.k - 1)
-    drawn = draw_rest(problem, excess(library, chances.scale), chances.blocks)
+    drawn = draw_rest(problem, chances.rest(), chances.blocks)
     return verified(library, problem.drafts, valid, xp.stack(took, axis=-1), drawn)
 
 
@@ -181,16 +184,28 @@ class InTurn:
     def __init__(self, library: Library, draft: Array, target: Array, *, distinct: bool) -> None:
         lead = draft.shape[:-1]
         self.library, self.draft, self.target = library, draft, target
+        self.lift = library.lift if distinct else 1.0
+        """Draft masses are lifted by this, which c and 1/left are for: both may be out of range."""
         self.scale = library.full(lead, 0.0)
-        """c: what the target lacks is (target − c·draft)₊."""
+        """c over the lift: what the target lacks is (target − c·draft)₊."""
         self.rejected = library.full(lead, 1.0)
         """W: the probability that all drafts so far are rejected."""
-        self.share = library.full(lead, 1.0)
-        """1 over the draft's mass off the earlier drafts."""
+        self.share = library.full(lead, 1 / self.lift)
+        """1 over the draft's lifted mass off the earlier drafts."""
         self.blocks: list[Array] = []
         """After the last draft: block sums of the target, and of what it lacks."""
         self._mass: Array = None
         self._left = block_sums(library, draft, draft, the_draft)[0] if distinct else None
+
+    def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+        """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
+        drafted = drafted * self.lift
+        left = wanted - self.library.xp.minimum(wanted, self.scale * drafted)
+        return left, self.rejected * (self.share * drafted)
+
+    def rest(self) -> Weight:
+        """Return what the target still lacks, as a weight."""
+        return excess(self.library, self.scale, self.lift)
 
     def reject(
         self, tokens: Array | None = None, valid: Array | None = None, *, last: bool
@@ -204,20 +219,26 @@ class InTurn:
         if valid is not None:
             added = xp.where(valid, added, xp.zeros_like(added))
         self.scale = library.rounded(self.scale + added)
-        weight = excess(library, self.scale)
         if last:
-            self.blocks = block_sums(library, self.draft, self.target, the_target, weight)
+            self.blocks = block_sums(library, self.draft, self.target, the_target, self.rest())
             self.rejected = xp.sum(self.blocks[1], axis=-1)
             return
-        if self._mass is None:
-            self._mass = total_of(library, self.draft, self.target, the_target)
-        kept = overlaps(library, self.draft, self.target, self.scale[..., None])[..., 0]
-        self.rejected = xp.clip(self._mass - kept, min=0.0)
+        rejected = xp.clip(self._lacking(), min=0.0)
+        self.rejected = rejected if valid is None else xp.where(valid, rejected, self.rejected)
         if self._left is not None and tokens is not None:
             less = without(library, self.draft, self.draft, the_draft, self._left, tokens)
             self._left = less if valid is None else xp.where(valid[..., None], less, self._left)
-            left = xp.sum(self._left, axis=-1)
+            left = xp.sum(self._left, axis=-1) * self.lift
             self.share = library.quotient(xp.ones_like(left), left)
+
+    def _lacking(self) -> Array:
+        """Return Σ (target − c·draft)₊; the first time c is 1, and the target is added up, too."""
+        pair = self.library, self.draft, self.target
+        if self._mass is None:
+            self._mass, kept = totals(*pair, the_target, common(self.library))
+        else:
+            (kept,) = totals(*pair, common(self.library, self.scale, self.lift))
+        return self._mass - kept
 
 
 def passes(uniforms: Array, wanted: Array, offered: Array) -> Array:

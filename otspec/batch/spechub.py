@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otspec.batch.arrays import Array, Library
+from otspec.batch.arrays import Array, Library, quiet
 from otspec.batch.checks import Problem, as_problem
 from otspec.batch.draws import block_weights, locate, without
-from otspec.batch.passes import block_sums, excess, in_blocks, overlaps, the_draft, the_target
+from otspec.batch.passes import (
+    block_sums,
+    common,
+    excess,
+    in_blocks,
+    the_draft,
+    the_target,
+    totals,
+)
 from otspec.batch.residuals import draw_rest
 from otspec.batch.results import Verified, verified
 from otspec.batch.sequential import passes
 
 
+@quiet
 def spechub(
     draft: Array,
     target: Array,
@@ -66,7 +75,7 @@ def spechub(
     left = wanted - xp.minimum(wanted, drafted)
     off_wanted = xp.where(hub_last, wanted, left)
     off_wanted = xp.where(certain, xp.zeros_like(left), off_wanted)
-    off_offered = xp.where(hub_last, drafted, hub.odds * drafted)
+    off_offered = xp.where(hub_last, drafted, hub.odds * (drafted * library.lift))
     off_took = passes(problem.uniforms[..., 0], off_wanted, off_offered)
     served = xp.where(hub_last, shares.last_taken, shares.first_taken)
     available = xp.where(hub_last, shares.last, shares.first)
@@ -90,9 +99,12 @@ class Hubs:
     others : array, shape (...)
         The mass of all other tokens, added up without it.
     odds : array, shape (...)
-        p(a) over that mass; 0 if the hub is certain.
+        p(a) over that mass, lifted: times that lifted it is p(a). 0 if the hub is certain.
     blocks : array, shape (..., ceil(V / 256))
         The draft's block sums without the hub.
+    scale : array, shape (...)
+        1 + p(a) over the mass of the others, over the lift: the tokens off the hub are offered
+        that times their lifted draft mass.
     """
 
     token: Array
@@ -100,6 +112,7 @@ class Hubs:
     others: Array
     odds: Array
     blocks: Array
+    scale: Array
 
 
 @dataclass(frozen=True)
@@ -141,29 +154,28 @@ def find_hub(library: Library, draft: Array) -> Hubs:
     every = library.widened(xp.concat(sums, axis=-1))
     blocks = without(library, draft, draft, the_draft, every, token[..., None])
     others = xp.sum(blocks, axis=-1)
-    return Hubs(token, mass, others, library.quotient(mass, others), blocks)
+    odds = library.quotient(mass, others * library.lift)
+    return Hubs(token, mass, others, odds, blocks, 1 / library.lift + odds)
 
 
 def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubShares:
     """Return what the hub takes of the pairs that are left."""
     xp = library.xp
-    at_hub = hub.token[..., None]
-    wanted, drafted = library.take(target, at_hub), library.take(draft, at_hub)
-    one = xp.ones_like(hub.odds)
-    scales = library.rounded(xp.stack([one, 1 + hub.odds], axis=-1))
-    own = xp.minimum(scales * drafted, wanted)
-    served = xp.clip(overlaps(library, draft, target, scales) - own, min=0.0)
-    second = served[..., 1] - served[..., 0]
-    zero = xp.zeros_like(one)
-    first = xp.clip(hub.odds * hub.others - second, min=0.0)
+    wanted, drafted = library.pick(target, hub.token), library.pick(draft, hub.token)
+    wanted, drafted = library.widened(wanted), library.widened(drafted)
+    lift, zero = library.lift, xp.zeros_like(hub.scale)
+    scale = library.rounded(hub.scale)
+    pair = totals(library, draft, target, common(library), common(library, scale, lift))
+    at_last = xp.clip(pair[0] - xp.minimum(drafted, wanted), min=0.0)
+    served = xp.clip(pair[1] - xp.minimum(scale * (drafted * lift), wanted), min=0.0)
+    first = xp.clip(hub.mass - (served - at_last), min=0.0)
     # If the hub is certain, the pair (a, a) counts among the last.
-    last = xp.where(hub.others > 0, xp.clip(hub.others - served[..., 0], min=0.0), hub.mass)
+    last = xp.where(hub.others > 0, xp.clip(hub.others - at_last, min=0.0), hub.mass)
     first = xp.where(hub.others > 0, first, zero)
-    wanted = wanted[..., 0]
     first_taken = xp.minimum(first, wanted)
     last_taken = xp.minimum(last, wanted - first_taken)
     rest = wanted - first_taken - last_taken
-    return HubShares(first, last, first_taken, last_taken, rest, served[..., 1])
+    return HubShares(first, last, first_taken, last_taken, rest, served)
 
 
 def _draw_rest(problem: Problem, hub: Hubs, shares: HubShares) -> Array:
@@ -171,7 +183,7 @@ def _draw_rest(problem: Problem, hub: Hubs, shares: HubShares) -> Array:
     library, draft, target = problem.library, problem.draft, problem.target
     xp = library.xp
     at_hub = hub.token[..., None]
-    rest = excess(library, 1 + hub.odds)
+    rest = excess(library, hub.scale, library.lift)
     whole, lacking = block_sums(library, draft, target, the_target, rest)
     lacking = without(library, draft, target, rest, lacking, at_hub)
     weights = xp.stack([shares.rest, xp.sum(lacking, axis=-1)], axis=-1)

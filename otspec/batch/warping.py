@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from otspec.batch.arrays import Array, Library, library_of
-from otspec.batch.checks import check_probabilities
+from otspec.batch.arguments import as_arrays, as_count, as_number, check_probabilities, shown
+from otspec.batch.arrays import Array, Library, quiet
 
 
+@quiet
 def warp(
     logits: Array,
     /,
@@ -26,7 +28,7 @@ def warp(
     logits : array, shape (..., V)
         float32 or float64, or a half-precision type. ``-inf`` masks a token.
     temperature : float
-        Divides the logits; positive and finite.
+        Divides the logits; positive, and in the range of the dtype that is computed in.
     top_k : int, optional
         Keep the k largest logits, and all that tie with the smallest of them.
     top_p : float, optional
@@ -48,9 +50,9 @@ def warp(
     ``top_k`` and ``top_p`` sort the vocabulary. Σ of a row is 1 to a few roundings; a rule's
     law is off by as much.
     """
-    _check_options(temperature, top_k, top_p)
-    library = library_of(logits)
-    check_probabilities(library, "logits", logits)
+    library = as_arrays(logits=logits)
+    check_probabilities("logits", logits)
+    temperature, top_k, top_p = _options(library, temperature, top_k, top_p)
     xp = library.xp
     scaled = library.narrowed(logits)
     scaled = (scaled - xp.max(scaled, axis=-1, keepdims=True)) / temperature
@@ -82,13 +84,23 @@ def _normalised(library: Library, weights: Array) -> Array:
     return weights / total
 
 
-def _check_options(temperature: float, top_k: int | None, top_p: float | None) -> None:
-    if not 0 < temperature < math.inf:
+def _options(
+    library: Library, temperature: Any, top_k: Any, top_p: Any
+) -> tuple[float, int | None, float | None]:
+    """Check the options, and return them as plain numbers, which do not change the dtype."""
+    range_ = library.xp.finfo(library.dtype)
+    low, high = float(range_.smallest_normal), float(range_.max)
+    heat = as_number("temperature", temperature)
+    if not low <= heat <= high:
         raise ValueError(
-            f"temperature is {temperature}: it must be positive and finite (for greedy decoding "
-            "use top_k=1)"
+            f"temperature is {shown(temperature)}: it must be positive and finite, from {low:.3g} "
+            f"to {high:.3g} (for greedy decoding use top_k=1)"
         )
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k is {top_k}: it must be at least 1")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p is {top_p}: it must be above 0 and at most 1")
+    if top_k is not None:
+        top_k = as_count("top_k", top_k, 1)
+    if top_p is not None:
+        share = as_number("top_p", top_p)
+        if not 0 < share <= 1:
+            raise ValueError(f"top_p is {shown(top_p)}: it must be above 0 and at most 1")
+        top_p = share
+    return heat, top_k, top_p

@@ -1,0 +1,132 @@
+"""Rows of one dominant token on every array library and dtype: no token of probability 0, no NaN.
+
+What the libraries compute is compared with NumPy's, whose laws are tested exactly. JAX takes
+subnormal numbers for zeros on a CPU: there NumPy is given the rows without them.
+"""
+
+import numpy as np
+import pytest
+from batch_backends import NAMES, Backend
+from extreme_rows import rows
+
+from otspec import batch
+
+REPEATS = 40
+RULES = {
+    "maximal_coupling": 1,
+    "recursive_rejection": 3,
+    "recursive_rejection_without_replacement": 3,
+    "k_sequential": 3,
+    "pooled_selection": 3,
+    "spechub": 2,
+}
+DTYPES = ["float16", "bfloat16", "float32", "float64"]
+HAS = {
+    "numpy": ["float16", "float32", "float64"],
+    "array_api_strict": ["float32", "float64"],
+    "torch": DTYPES,
+    "torch-cuda": DTYPES,
+    "jax": ["float32"],
+    "jax-jit": ["float16", "bfloat16", "float32"],
+    "cupy": ["float16", "float32", "float64"],
+}
+WIDEST = {"bfloat16": np.float32}
+
+
+def all_rows(dtype, *, flushed):
+    """All pairs, many times, in the dtype that NumPy has for it: bfloat16 in float32."""
+    held = np.dtype(WIDEST.get(dtype, dtype)).type
+    pairs = [np.stack(pair) for pair in rows(held).values()]
+    pairs = [np.pad(pair, ((0, 0), (0, 5 - pair.shape[1]))) for pair in pairs]
+    both = np.stack(pairs * REPEATS, axis=1)
+    if dtype == "bfloat16":  # whose range is float32's: its entries have 8 digits
+        both = (both.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+        both[both.sum(axis=-1) == 0] = 0.25
+    if flushed:
+        both[np.abs(both) < np.finfo(held).tiny] = 0
+    return both[0], both[1]
+
+
+def drafted(name, draft, uniforms):
+    if name == "spechub":
+        return batch.sample_spechub(draft, uniforms[:, :2])
+    drafter = batch.sample_without_replacement if "without" in name else batch.sample_iid
+    return drafter(draft, uniforms[:, : RULES[name]])
+
+
+def given(backend, dtype, values):
+    """The rows in the backend's own dtype."""
+    if dtype != "bfloat16":
+        return backend.array(values)
+    if backend.name.startswith("jax"):
+        return backend.array(values).astype("bfloat16")
+    return backend.array(values).to(backend.module.bfloat16)
+
+
+def called(backend, function, arrays):
+    function = backend.module.jit(function) if backend.name == "jax-jit" else function
+    return (
+        type(result)(*map(backend.numpy, result))
+        if isinstance(result := function(*arrays), tuple)
+        else backend.numpy(result)
+    )
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize(("library", "dtype"), [(n, d) for n in NAMES for d in HAS[n]])
+def test_rules(name, library, dtype):
+    backend = Backend(library)
+    flushed = library.startswith("jax") and dtype != "float16"
+    draft, target = all_rows(dtype, flushed=flushed)
+    k, rng = RULES[name], np.random.default_rng(0)
+    uniforms = rng.random((len(draft), 2 * k + 1), dtype=np.float32)
+    uniforms[::3] = rng.choice(np.array([0, 1 - 2**-24], np.float32), uniforms[::3].shape)
+    drafts = drafted(name, draft, uniforms[:, :k])
+    if "without" in name:  # what is beyond the support is masked, as documented
+        mask = np.arange(k) < np.count_nonzero(draft, axis=1)[:, None]
+    rest = uniforms[:, k:].copy()
+    masks = {"mask": mask} if "without" in name else {}
+
+    def rule(draft, target, drafts, uniforms, *mask):
+        return getattr(batch, name)(
+            draft, target, drafts, uniforms, **dict(zip(masks, mask, strict=True))
+        )
+
+    pair = (given(backend, dtype, row) for row in all_rows(dtype, flushed=False))
+    others = map(backend.array, (drafts, rest, *masks.values()))
+    found = called(backend, rule, (*pair, *others))
+    every = np.arange(len(draft))
+    assert (target[every, found.token] > 0).all()
+    taken = found.index >= 0
+    assert (drafts[every, found.index][taken] == found.token[taken]).all()
+    assert (
+        found.accepted == ((drafts == found.token[:, None]) & masks.get("mask", True)).any(axis=1)
+    ).all()
+    wanted = getattr(batch, name)(draft, target, drafts, rest, **masks)
+    # A uniform number may be within rounding of a cut; 0 and 1 are nowhere near one here.
+    differing = found.token != wanted.token
+    assert np.count_nonzero(differing) <= (0 if dtype == "float64" else len(draft) // 100)
+
+
+@pytest.mark.parametrize(("library", "dtype"), [(n, d) for n in NAMES for d in HAS[n]])
+def test_acceptance_and_drafters(library, dtype):
+    backend = Backend(library)
+    flushed = library.startswith("jax") and dtype != "float16"
+    draft, target = all_rows(dtype, flushed=flushed)
+    own = [given(backend, dtype, row) for row in all_rows(dtype, flushed=False)]
+    acceptance = batch.acceptance
+    for function in (
+        acceptance.maximal_coupling,
+        acceptance.spechub,
+        lambda *pair: batch.optimal_acceptance(*pair, 2),
+        lambda *pair: acceptance.recursive_rejection(*pair, 3),
+        lambda *pair: acceptance.k_sequential(*pair, 3),
+        lambda *pair: acceptance.pooled_selection(*pair, 3),
+    ):
+        found = called(backend, function, own)
+        np.testing.assert_allclose(found, function(draft, target), rtol=0, atol=3e-6)
+    uniforms = np.random.default_rng(0).random((len(draft), 2), dtype=np.float32)
+    for drafter in (batch.sample_iid, batch.sample_without_replacement, batch.sample_spechub):
+        drafts = called(backend, drafter, (own[0], backend.array(uniforms)))
+        enough = np.count_nonzero(draft, axis=1) > 1
+        assert (np.take_along_axis(draft, drafts, axis=1)[enough] > 0).all()

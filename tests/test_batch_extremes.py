@@ -1,0 +1,204 @@
+"""The exact laws of the batch rules on rows of one dominant token and a rest next to nothing."""
+
+import numpy as np
+import pytest
+from batch_precision import pooled_selection, variation
+from extreme_rows import REJECTED, bisected, fractions, kernel_of, rows, spread, supported
+
+import otspec
+from otspec import batch
+
+BOUNDS = {np.float32: 1e-6, np.float64: 1e-13}
+"""As documented, for rows that sum to 1; up to a factor of 3 for what a bisection leaves."""
+RULES = {
+    "maximal_coupling": (otspec.rules.MaximalCoupling, 1),
+    "recursive_rejection": (otspec.rules.RecursiveRejection, 3),
+    "recursive_rejection_without_replacement": (
+        otspec.rules.RecursiveRejectionWithoutReplacement,
+        3,
+    ),
+    "k_sequential": (otspec.rules.KSequential, 2),
+    "spechub": (otspec.rules.SpecHub, 2),
+}
+CASES = [(dtype, case) for dtype in BOUNDS for case in rows(dtype)]
+EVERY_CASE = pytest.mark.parametrize(
+    ("dtype", "case"), CASES, ids=lambda value: getattr(value, "__name__", value)
+)
+
+
+def exact(name, draft, target):
+    """The rule on the very entries as fractions, with as many drafts as there are tokens."""
+    make, k = RULES[name]
+    if "without" in name:
+        k = min(k, np.count_nonzero(draft))
+    if k == 1 and "maximal" in name:
+        return make(fractions(draft), fractions(target))
+    return make(fractions(draft), fractions(target), *([] if name == "spechub" else [k]))
+
+
+@EVERY_CASE
+@pytest.mark.parametrize("name", RULES)
+def test_the_law_of_the_token_is_the_target(name, dtype, case):
+    draft, target = rows(dtype)[case]
+    rule = exact(name, draft, target)
+    tuples, masses = rule.law.tuples()
+    weights = np.array([float(mass) for mass in masses])
+    kernel = kernel_of(name, draft, target, np.asarray(tuples))
+    assert np.isfinite(kernel).all()
+    law = np.tensordot(weights, kernel, axes=1)
+    assert not law[:, target == 0].any()
+    wanted = np.array([float(entry) for entry in fractions(target)])
+    assert 0.5 * np.abs(law.sum(axis=0) - wanted).sum() <= BOUNDS[dtype]
+    if name == "k_sequential":
+        return  # at another ρ than the smallest
+    exactly = np.array([rule.joint_kernel(x) for x in tuples.tolist()], dtype=float)
+    apart = np.abs(kernel - exactly).sum(axis=(1, 2))
+    assert weights @ apart <= 2 * BOUNDS[dtype]
+
+
+@EVERY_CASE
+@pytest.mark.parametrize("name", ["recursive_rejection_without_replacement", "spechub"])
+def test_the_law_in_a_large_vocabulary(name, dtype, case):
+    """Several blocks of a draw; the same rows otherwise."""
+    draft, target = rows(dtype)[case]
+    wide = [spread(row, 700) for row in (draft, target)]
+    places = np.linspace(0, 699, len(draft)).astype(int)
+    rule = exact(name, draft, target)
+    tuples, masses = rule.law.tuples()
+    if tuples.shape[1] > 2:
+        tuples, masses = tuples[:6], masses[:6]
+    found = kernel_of(name, *wide, places[np.asarray(tuples)])
+    exactly = np.array([rule.joint_kernel(x) for x in tuples.tolist()], dtype=float)
+    weights = np.array([float(mass) for mass in masses])
+    assert weights @ np.abs(found[..., places] - exactly).sum(axis=(1, 2)) <= 2 * BOUNDS[dtype]
+
+
+@EVERY_CASE
+def test_pooled_selection_puts_its_law_together_rightly(dtype, case):
+    draft, target = rows(dtype)[case]
+    for k in (1, 2, 4):
+        law = pooled_selection(draft, target, k)
+        assert not law[target == 0].any()
+        assert variation(law, target) <= BOUNDS[dtype]
+
+
+@EVERY_CASE
+def test_acceptance_is_that_of_the_exact_rule(dtype, case):
+    draft, target = rows(dtype)[case]
+    pair = fractions(draft), fractions(target)
+
+    def close(found, wanted):
+        assert abs(float(found) - float(wanted)) <= BOUNDS[dtype]
+
+    acceptance = batch.acceptance
+    close(
+        acceptance.maximal_coupling(draft, target),
+        exact("maximal_coupling", draft, target).acceptance(),
+    )
+    close(acceptance.spechub(draft, target), exact("spechub", draft, target).acceptance())
+    for k in (1, 2, 3):
+        best = otspec.optimal_acceptance(otspec.IID(pair[0], k), pair[1]).acceptance
+        close(batch.optimal_acceptance(draft, target, k), best)
+        recursive = otspec.rules.RecursiveRejection(*pair, k)
+        close(acceptance.recursive_rejection(draft, target, k), recursive.acceptance())
+        for inexact in (acceptance.k_sequential, acceptance.pooled_selection):
+            assert 0 <= inexact(draft, target, k) <= float(best) + BOUNDS[dtype]
+    rule = exact("recursive_rejection_without_replacement", draft, target)
+    tuples, masses = rule.law.tuples()
+    many = (np.broadcast_to(row, (len(tuples), len(row))) for row in (draft, target))
+    found = acceptance.recursive_rejection_without_replacement(*many, np.asarray(tuples))
+    assert np.isfinite(found).all()
+    close(np.array([float(mass) for mass in masses]) @ found, rule.acceptance())
+
+
+@EVERY_CASE
+def test_drafters_draw_next_to_nothing_in_proportion(dtype, case):
+    draft, _ = rows(dtype)[case]
+    k = min(2, np.count_nonzero(draft))
+    tokens, n = supported(draft, draft), len(draft)
+    many = np.broadcast_to(draft, (len(tokens), n))
+    first, second = np.full((len(tokens), 2), 0.5), fractions(draft)
+
+    def drawn(u, at=0):
+        first[:, at] = u
+        return batch.sample_without_replacement(many, first[:, :k])[:, at] <= tokens
+
+    law = np.diff(bisected(drawn, tokens.shape), prepend=0)
+    assert np.abs(law - [float(second[token]) for token in tokens]).sum() <= BOUNDS[dtype]
+    if k == 1:
+        return
+    first[:, 0] = 0.5
+    out = int(batch.sample_without_replacement(draft, first[0])[0])
+    law = np.diff(bisected(lambda u: drawn(u, 1), tokens.shape), prepend=0)
+    left = [0 if token == out else second[token] for token in tokens]
+    wanted = [float(entry / sum(left)) for entry in left]
+    assert np.abs(law - wanted).sum() <= BOUNDS[dtype]
+    # SpecHub's other token: given the hub, the others in proportion.
+    off = np.argmax(draft) != tokens
+
+    def other(u):
+        pair = batch.sample_spechub(many, np.stack([np.full_like(u, 0.5), u], axis=-1))
+        return pair[np.arange(len(pair)), (pair[:, 0] == np.argmax(draft)).astype(int)] <= tokens
+
+    law = np.diff(bisected(other, tokens.shape), prepend=0)
+    left = [second[token] if there else 0 for token, there in zip(tokens, off, strict=True)]
+    wanted = [float(entry / sum(left)) for entry in left]
+    assert np.abs(law - wanted).sum() <= BOUNDS[dtype]
+
+
+@EVERY_CASE
+def test_blocks_continue_as_the_target(dtype, case):
+    """Two places, the second an ordinary pair: the text's law is the product of the targets."""
+    pairs = [rows(dtype)[case], [row[: len(rows(dtype)[case][0])] for row in rows(dtype)["mixed"]]]
+    pairs[1] = [np.pad(row, (0, len(pairs[0][0]) - len(row))) for row in pairs[1]]
+    for first, second in (pairs, pairs[::-1]):
+        text = law_of_text(first, second)
+        wanted = np.outer(
+            *([float(entry) for entry in fractions(one[1])] for one in (first, second))
+        )
+        assert not text[wanted == 0].any()
+        assert 0.5 * np.abs(text - wanted).sum() <= 2 * BOUNDS[dtype]
+
+
+def law_of_text(first, second):
+    """The law of two tokens after a block of two, (n, n)."""
+    n = len(first[0])
+    draft = np.stack([first[0], second[0]])
+    target = np.stack([first[1], second[1], second[1]])
+    places = np.stack(np.meshgrid(np.arange(n), np.arange(n), indexing="ij"), axis=-1).reshape(
+        -1, 2
+    )
+    masses = np.outer(*([float(entry) for entry in fractions(row)] for row in draft)).ravel()
+    places, masses = places[masses > 0], masses[masses > 0]
+
+    def call(blocks, uniforms):
+        count = len(blocks)
+        many = (np.broadcast_to(part, (count, *part.shape)) for part in (draft, target))
+        return batch.block_verification(*many, blocks, uniforms)
+
+    def kept(length, u):
+        uniforms = np.full((len(places), 3), REJECTED)
+        uniforms[:, length - 1] = u
+        return call(places, uniforms).length >= length
+
+    both, one = (bisected(lambda u, i=i: kept(i, u), (len(places),)) for i in (2, 1))
+
+    def next_token(length):
+        uniforms = np.full((len(places) * n, 3), REJECTED)
+        uniforms[:, :length] = 0  # kept up to there, if it can be kept at all
+        tokens = np.tile(np.arange(n), len(places))
+        every = np.repeat(places, n, axis=0)
+
+        def within(u):
+            uniforms[:, 2] = u
+            return call(every, uniforms).token <= tokens
+
+        below = bisected(within, tokens.shape).reshape(len(places), n)
+        return np.diff(below, axis=1, prepend=0)
+
+    text = np.zeros((n, n))
+    np.add.at(text, tuple(places.T), masses * both)
+    after = masses * (1 - both) * one
+    np.add.at(text, places[:, 0], after[:, None] * next_token(1))
+    none = masses * (1 - both) * (1 - one)
+    return text + np.outer(none @ next_token(0), [float(entry) for entry in fractions(second[1])])
