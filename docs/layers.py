@@ -29,8 +29,10 @@ CONTENT = {
     "ratios": "target/draft",
     "estimate": "numbers with an interval",
     "distributions": "what a distribution is",
+    "arguments": "what arguments may be",
     "files": "readers",
     "arithmetic": "floats and fractions",
+    "raw": "what a caller passes",
     "tables": "printing",
     "batch": "array API, (…, V)",
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_flag, as_instance, as_real
 from otspec.arithmetic import Number
 from otspec.blocks import (
     BlockRule,
@@ -100,7 +101,10 @@ def audit_blocks(
     >>> report.lossless, report.expected, report.optimum, report.gap
     (True, Fraction(11, 8), Fraction(23, 16), Fraction(1, 16))
     """
-    length = rule.depth + 1 if tokens is None else tokens
+    as_instance(rule, "rule", BlockRule, "a BlockRule, such as BlockVerify(draft, target, 2)")
+    length, optimum = rule.depth + 1 if tokens is None else tokens, as_flag(optimum, "optimum")
+    if tolerance is not None:
+        tolerance = float(as_real(tolerance, "tolerance"))
     decoded = decoded_law(rule, length)
     wanted = dict(rule.target.texts(length))
     errors: dict[Prefix, Any] = {

@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from otspec.arguments import as_callable, as_real
 from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, positive_part, zeros
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
+from otspec.drafts.contract import as_law
 from otspec.optimum import optimal_acceptance
 from otspec.rules.contract import Rule
 
@@ -132,8 +134,11 @@ def audit(
     if law is None or wanted is None:
         missing = "law" if law is None else "target"
         raise ValueError(f"{missing} is missing: a callable is audited with law=... and target=...")
+    as_callable(kernel, "rule", "a Rule, or a callable from a draft tuple to a distribution")
     checked = as_distribution(wanted, "target")
-    law.check_alike(checked, "target")
+    as_law(law).check_alike(checked, "target")
+    if tolerance is not None:
+        tolerance = float(as_real(tolerance, "tolerance"))
     tuples, masses = law.tuples()
     drafts = [tuple(x) for x in tuples.tolist()]
     rows: list[Array] = []

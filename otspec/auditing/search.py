@@ -9,9 +9,23 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import (
+    as_callable,
+    as_choice,
+    as_instance,
+    as_integer,
+    as_list,
+    as_seed,
+    as_steps,
+)
 from otspec.arithmetic import Number
 from otspec.auditing.exact import Audit, audit
-from otspec.drafts import named_law
+from otspec.distributions import as_k
+from otspec.drafts import LAW_NAMES, named_law
+from otspec.raw import shown
+
+MOST_DRAWN = 1_000_000
+"""The largest bounds on n and k of random instances."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +37,27 @@ class Instance:
     draft_weights, target_weights : tuple of int
         Of one length, each with a positive sum.
     k : int
+
+    Raises
+    ------
+    ValueError
+        Weights that are no such integers, or an unusable k.
     """
 
     draft_weights: tuple[int, ...]
     target_weights: tuple[int, ...]
     k: int
+
+    def __post_init__(self) -> None:
+        for name in ("draft_weights", "target_weights"):
+            given = as_list(getattr(self, name), name, "a tuple of integers")
+            weights = tuple(as_integer(w, f"{name}[{i}]", 0) for i, w in enumerate(given))
+            if not any(weights):
+                raise ValueError(f"{name} is {shown(weights)}: one weight at least must be above 0")
+            object.__setattr__(self, name, weights)
+        if len(self.draft_weights) != len(self.target_weights):
+            raise ValueError("draft_weights and target_weights must have one length")
+        object.__setattr__(self, "k", as_k(self.k))
 
     @property
     def draft(self) -> list[Fraction]:
@@ -97,9 +127,12 @@ def audit_over(
     -------
     SearchReport
     """
+    as_callable(rule_factory, "rule_factory", "a callable from a draft, a target and k to a rule")
+    as_choice(drafts, "drafts", LAW_NAMES)
     audited = refused = 0
     worst: Number = Fraction(0)
-    for instance in instances:
+    for given in as_steps(instances, "instances", "instances, such as random_instances(100)"):
+        instance = as_instance(given, "instances", Instance, "Instance objects")
         report = _audited(rule_factory, instance, drafts)
         if report is None:
             refused += 1
@@ -115,7 +148,7 @@ def audit_over(
 def random_instances(
     count: int, *, most_tokens: int = 4, most_drafts: int = 3, seed: int = 0
 ) -> Iterator[Instance]:
-    """Yield exact instances with zeros, ties, draft = target, and nearly certain tokens.
+    """Return exact instances with zeros, ties, draft = target, and nearly certain tokens.
 
     Parameters
     ----------
@@ -124,12 +157,26 @@ def random_instances(
         Bounds on n and k.
     seed : int
 
-    Yields
-    ------
-    Instance
+    Returns
+    -------
+    iterator of Instance
         Small denominators first, so that what fails early is simple.
+
+    Raises
+    ------
+    ValueError
+        Counts and bounds that are no integers of at least 0 or 1, or another seed.
     """
-    rng = np.random.default_rng(seed)
+    count = as_integer(count, "count", 0, wanted="how many instances")
+    bounds = as_k(most_tokens, "most_tokens"), as_k(most_drafts, "most_drafts")
+    for name, bound in zip(("most_tokens", "most_drafts"), bounds, strict=True):
+        as_integer(bound, name, 1, MOST_DRAWN, otherwise="an audit enumerates n^k draft tuples")
+    return _random_instances(count, *bounds, np.random.default_rng(as_seed(seed)))
+
+
+def _random_instances(
+    count: int, most_tokens: int, most_drafts: int, rng: np.random.Generator
+) -> Iterator[Instance]:
     for number in range(count):
         largest = 2 + 10 * number // max(count, 1)
         n, k = int(rng.integers(1, most_tokens + 1)), int(rng.integers(1, most_drafts + 1))

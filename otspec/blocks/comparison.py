@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_instance, as_list
 from otspec.arithmetic import Array, Number
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.logged import LoggedBlock
@@ -79,7 +80,7 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list
     """
     models = as_models(draft, target)
     found = []
-    for length in lengths:
+    for length in as_list(lengths, "lengths", "a sequence of lengths"):
         optimum = BlockVerify(*models, length).expected()
         found += [
             BlockComparison(rule.title, length, rule(*models, length).expected(), optimum)
@@ -104,9 +105,9 @@ def compare_on_blocks(
     ValueError
         No block, or one that is shorter than a length.
     """
-    logged = list(blocks)
+    logged = as_blocks(blocks)
     found = []
-    for length in lengths:
+    for length in as_list(lengths, "lengths", "a sequence of lengths"):
         kept = {
             rule: np.array([float(block.expected(rule, length)) for block in logged])
             for rule in BLOCK_RULES
@@ -116,6 +117,19 @@ def compare_on_blocks(
             mean, error = mean_and_error(values)
             found.append(BlockComparison(rule.title, length, mean, optimum, error))
     return found
+
+
+def as_blocks(blocks: Any) -> list[LoggedBlock]:
+    """Check logged blocks.
+
+    Raises
+    ------
+    ValueError
+        Something else among them.
+    """
+    wanted = "LoggedBlock objects"
+    logged = as_list(blocks, "blocks", f"an iterable of {wanted}")
+    return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
 
 
 def mean_and_error(values: Array) -> tuple[float, float]:

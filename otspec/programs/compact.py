@@ -31,6 +31,7 @@ class CompactMaxFlow(Formulation):
     sets: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.law.k != 2:
             raise ValueError(
                 f"the compact network is for two drafts, but the law has k = {self.law.k}: use "
