@@ -191,7 +191,7 @@ def refuse_long_power(values: Any, exponent: int) -> None:
 
 def counted_power(base: int, exponent: int, most: int = 10**18) -> int:
     """Return base^exponent, or ``most`` where that is more: nobody counts further."""
-    if base > 1 and exponent * math.log2(base) > math.log2(most):
+    if base > 1 and exponent > math.log2(most) / math.log2(base):
         return most
     return min(base**exponent, most) if base > 1 else base
 

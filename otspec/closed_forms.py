@@ -41,7 +41,7 @@ def single_draft_expression(n: int) -> sympy.Expr:
     """Return Σ min(draft_i, target_i) in ``draft_0, …`` and ``target_0, …``."""
     import sympy
 
-    n = as_integer(n, "n", 1, 100_000, wanted="a number of tokens")
+    n = as_integer(n, "n", 1, 10_000, wanted="a number of tokens")
     drafts = sympy.symbols(f"draft_:{n}", nonnegative=True)
     targets = sympy.symbols(f"target_:{n}", nonnegative=True)
     return sympy.Add(*(sympy.Min(*pair) for pair in zip(drafts, targets, strict=True)))

@@ -24,6 +24,8 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
     ValueError
         It makes none; or entries are masked, which a plain array would show.
     """
+    if isinstance(values, (list, tuple)):
+        values = boxed(values, name).tolist()
     try:
         array = np.asanyarray(values)
         masked = is_masked(array)
@@ -68,6 +70,8 @@ def boxed(values: Any, name: str) -> npt.NDArray[Any]:
             if 0 in lengths:
                 level = []
                 break
+        if any(map(is_masked, level)):
+            raise ValueError(f"{name} has masked entries: fill or drop them first")
         return np.fromiter(level, dtype=object, count=len(level)).reshape(shape)
     except ValueError:
         raise

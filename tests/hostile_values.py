@@ -6,6 +6,7 @@ some of them are used up.
 """
 
 import itertools
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -71,6 +72,12 @@ def twice():
     return itself
 
 
+def matrix():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        return np.matrix([[0.5, 0.5]])
+
+
 def masked(*values):
     return np.ma.array(values, mask=[True] + [False] * (len(values) - 1))
 
@@ -90,17 +97,17 @@ NOTHING = made(
 )  # fmt: skip
 NO_SCALAR = made(
     True, False, lambda: np.True_, lambda: np.array(True), float("nan"), lambda: np.float32("nan"),
-    lambda: [1], lambda: [[1]], lambda: np.array([2]), lambda: np.ma.masked, lambda: (2,), "", "01",
+    lambda: [1], lambda: [[1]], lambda: np.array([2]), lambda: np.ma.masked, lambda: (2,), "",
 )  # fmt: skip
 NO_INTEGER = made(
-    1.9, 2.0, "2", lambda: np.float64(2.0), Fraction(1, 2), Decimal("1.5"), float("inf"),
+    1.9, 2.0, "2", "01", lambda: np.float64(2.0), Fraction(1, 2), Decimal("1.5"), float("inf"),
     lambda: np.array(2.0), Fraction(2),
 )  # fmt: skip
 NO_ARRAY = made(
     3, 0.5, list, lambda: [[]], lambda: [True, False], lambda: [0.5, None], lambda: [0.5, "x"],
     lambda: [0.5, [0.5]], lambda: [-0.5, 1.5], lambda: [float("nan"), 0.5], lambda: [np.inf, 0],
     lambda: [0.5, Fraction(1, 2)], lambda: [0.9, 0.9], lambda: [1j, 0], lambda: ["1/0", "1"],
-    lambda: np.matrix([[0.5, 0.5]]), Frame, lambda: [[0.5, 0.5]], lambda: masked(0.5, 0.5),
+    matrix, Frame, lambda: [[0.5, 0.5]], lambda: masked(0.5, 0.5),
     lambda: masked(0.5, 0.3, 0.2), lambda: [np.ma.masked, 0.5], lambda: [10**400, 0.5],
     lambda: range(3), lambda: np.ones((1, 1, 3)), lambda: iter([0.5, 0.5]), lambda: ["1e999999999"],
     lambda: np.array([True, False]), lambda: [masked(0.5), masked(0.5)], lambda: np.array(0.5),
@@ -132,11 +139,12 @@ _IN_LISTS = made(
     lambda: [Raises()], lambda: [float("nan")], lambda: [None], lambda: [1j], lambda: [deep()],
     lambda: masked(1, 2), endless, lambda: ["x"],
 )  # fmt: skip
-_NO_SUM = made(lambda: [0.9, 0.9], lambda: [[0.5, 0.5]], lambda: np.matrix([[0.5, 0.5]]), Frame)
+_NO_SUM = made(lambda: [0.9, 0.9], lambda: [[0.5, 0.5]], matrix, Frame)
 
 HOSTILE = {
     "distribution": _ARRAYS,
     "distributions": (*_LISTS, *_IN_LISTS, *made(list, lambda: [0.5, 0.5], lambda: [[2.0]])),
+    "others": (*_LISTS[:-1], *_IN_LISTS, *made(lambda: [0.5, 0.5], lambda: [[2.0]])),
     "table": [value for value in _ARRAYS if value not in _NO_SUM and value is not Frame],
     "logits": (*NOTHING, *_IN_LISTS, *made(3, list, lambda: [[0.5]], lambda: [True, False]), None),
     "count": _COUNTS,
@@ -146,13 +154,16 @@ HOSTILE = {
     "real": (*NOTHING, *NO_SCALAR, *made(float("inf"), -1.0, "-1"), None),
     "signed": (*NOTHING, *NO_SCALAR, *made(float("inf"), float("-inf")), None),
     "flag": (*NOTHING, *NO_INTEGER, *made("no", 0, 1, list, lambda: np.array([True])), None),
+    "node": (*NOTHING, *NO_SCALAR, *NO_INTEGER, *made(-2, -(2**70)), None),
     "tokens": _IDS,
     "token set": _IDS,
     "order": (*_IDS, *made(list, lambda: [0, 0, 1], lambda: [0])),
     "object": (*NOTHING, *NO_OBJECT, None),
     "objects": (*_LISTS, *_IN_LISTS, *made(lambda: [3], lambda: [[3]])),
     "callable": (*NOTHING[:-1], *made(3, 0.5, True, lambda: [0.5, 0.5]), None),
-    "mapping": (*NOTHING[:2], *NOTHING[3:], *made(3, list, lambda: {"x": 1}, lambda: {(): "x"}), None),
+    "mapping": (
+        *NOTHING[:2], *NOTHING[3:], *made(3, list, lambda: {"x": 1}, lambda: {(): "x"}), None,
+    ),
     "name": (*NOTHING, *made(3, True, lambda: ["highs"], "HIGHS", ""), None),
     "names": (*_LISTS, *_IN_LISTS, *made("iid", lambda: [3], lambda: [["iid"]])),
     "counts": (*NOTHING, *_ENTRIES, *made(3, 1.5, True), None),
@@ -165,7 +176,7 @@ HOSTILE = {
         lambda: [float("nan")], lambda: [-1.0], lambda: [np.inf], lambda: [[1.0]], 10**12, 2**70,
         lambda: masked(1.0, 2.0), lambda: [True], lambda: ["x"], lambda: np.array(2.5)), None,
     ),
-    "path": (*NOTHING[1:], *made(3, 1.5, True, list, lambda: Path("/nowhere.npz")), None),
+    "path": (*NOTHING[1:], *made(3, 1.5, True), None),
 }  # fmt: skip
 """Values of which no argument of a kind takes any; None stands for itself."""
 
@@ -184,6 +195,7 @@ ODD = {
     "parents": made(list, lambda: np.array([-1, 0]), lambda: [2**70]),
     "weights": made(lambda: (2**70, 1), lambda: np.array([1, 1])),
     "pools": made(lambda: np.int8(4), lambda: [0.5, 2.0], lambda: ["1/2", 2], "fewest"),
+    "path": made("/nowhere.npz", lambda: Path("/nowhere.npz")),
     "distribution": made(lambda: np.array([0.5, 0.5, 0.0], ">f8"), lambda: ["1/2", "1/2", 0]),
 }
 """Values that some arguments of a kind take: a call with one of them returns, or is refused."""

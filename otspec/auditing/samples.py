@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_flag, as_instance, as_seed, as_size
-from otspec.arithmetic import Array, IntArray, as_scalar
+from otspec.arguments import as_callable, as_flag, as_instance, as_real, as_seed, as_size
+from otspec.arithmetic import Array, IntArray
 from otspec.distributions import DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
@@ -110,7 +110,7 @@ def audit_samples(
     target raises its mean by at least 4 δ² size / (1 + cells/size) (Cauchy–Schwarz), which gives
     ``resolution``.
     """
-    rate = float(as_scalar(false_alarm, "false_alarm"))
+    rate = float(as_real(false_alarm, "false_alarm"))
     if not 1 / (SIMULATIONS + 1) <= rate < 1:
         raise ValueError(
             f"false_alarm is {false_alarm}: it must be at least 1/{SIMULATIONS + 1} and below 1"

@@ -24,7 +24,7 @@ from otspec.distributions import as_k
 from otspec.drafts import LAW_NAMES, named_law
 from otspec.raw import shown
 
-MOST_DRAWN = 1_000_000
+MOST_DRAWN = 10_000
 """The largest bounds on n and k of random instances."""
 
 

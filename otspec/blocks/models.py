@@ -45,7 +45,7 @@ class Model(ABC):
         Law: if ``context(x) == context(z)``, then ``model(x + y)`` equals ``model(z + y)`` for
         all y.
         """
-        return prefix
+        return as_prefix(prefix, self.n)
 
     def after(self, prefix: Prefix) -> Model:
         """Return the model of what follows a prefix."""

@@ -114,7 +114,8 @@ def compare_trees_on_blocks(
 
 
 def _as_trees(trees: Any) -> list[tuple[int, ...]]:
-    return [as_branching(tree) for tree in as_list(trees, "trees", "a sequence of branchings")]
+    given = as_list(trees, "trees", "a sequence of branchings")
+    return [as_branching(tree, f"trees[{i}]") for i, tree in enumerate(given)]
 
 
 def _rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:

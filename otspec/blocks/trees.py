@@ -194,7 +194,7 @@ class TokenTree:
         return _as_prompt(prompt) + self.depths - 1
 
 
-def as_branching(branching: str | Sequence[int]) -> tuple[int, ...]:
+def as_branching(branching: str | Sequence[int], name: str = "branching") -> tuple[int, ...]:
     """Check a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``.
 
     Raises
@@ -211,13 +211,13 @@ def as_branching(branching: str | Sequence[int]) -> tuple[int, ...]:
         parts = branching.split("x")
         if not all(part.isascii() and part.isdigit() and len(part) < 100 for part in parts):
             raise ValueError(
-                f"branching is {shown(branching)}: write the children by depth, such as 4x2x1"
+                f"{name} is {shown(branching)}: write the children by depth, such as 4x2x1"
             )
         branching = [int(part) for part in parts]
-    widths = as_list(branching, "branching", "the children by depth, such as 4x2x1")
+    widths = as_list(branching, name, "the children by depth, such as 4x2x1")
     if len(widths) == 0:
-        raise ValueError("branching is empty: name the children of at least one depth")
-    return tuple(as_k(width, f"branching[{depth}]") for depth, width in enumerate(widths))
+        raise ValueError(f"{name} is empty: name the children of at least one depth")
+    return tuple(as_k(width, f"{name}[{depth}]") for depth, width in enumerate(widths))
 
 
 def as_text(branching: Sequence[int]) -> str:

@@ -20,7 +20,7 @@ from otspec.arithmetic import (
     suffix_sums,
     zeros,
 )
-from otspec.distributions import Distribution, DistributionLike, as_k, normalised
+from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
 from otspec.programs import TruncatedImportance
@@ -88,7 +88,11 @@ class ImportanceSampling(PairRule):
                     f"others has {len(self.others)} distributions, but drafts 2 to {self.k} need "
                     f"{self.k - 1}"
                 )
-            checked = Independent([self.draft, *self.others], normalize=normalize)
+            given = [
+                as_distribution(other, f"others[{i}]", normalize=normalize)
+                for i, other in enumerate(others)
+            ]
+            checked = Independent([self.draft, *given])
             checked.check_alike(self.target, "target")
             object.__setattr__(self, "others", tuple(checked.drafts[1:]))
         wanted = "how many tokens the linear program covers"

@@ -205,7 +205,8 @@ def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: in
             "write all exactly, or all as floats"
         )
     if rho > 0 and math.isfinite(rho):
-        beta = as_number(np.minimum(draft, target / rho).sum(), like=draft)
+        with np.errstate(over="ignore"):
+            beta = as_number(np.minimum(draft, target / rho).sum(), like=draft)
         # β carries the rounding of a pairwise sum, and p_acc/β changes by at most k²/2 times that.
         slack = 0 if is_exact(draft) else k**2 * np.finfo(float).eps * (2 + math.log2(len(draft)))
         if _is_valid(rho + slack, beta, k):

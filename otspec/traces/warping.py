@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from otspec.arguments import as_real
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, as_scalar
 from otspec.distributions import Distribution, as_k
 from otspec.raw import as_array
 
@@ -52,6 +52,7 @@ def warp(
     [0.625, 0.375, 0.0]
     """
     check_warping(temperature, top_k, top_p)
+    temperature = float(as_scalar(temperature, "temperature"))
     given = as_array(logits, name)
     if given.dtype.kind not in "fiu" or given.ndim != 1 or given.size == 0:
         raise ValueError(
@@ -66,8 +67,8 @@ def warp(
         scaled[scaled < smallest] = -np.inf
     probabilities: Distribution = np.exp(scaled)
     probabilities /= probabilities.sum()
-    if top_p is not None and top_p < 1:
-        _keep_likeliest(probabilities, top_p)
+    if top_p is not None:
+        _keep_likeliest(probabilities, float(as_scalar(top_p, "top_p")))
     return probabilities
 
 
@@ -99,6 +100,8 @@ def _highest(logits: Array, name: str) -> float:
 
 
 def _keep_likeliest(probabilities: Distribution, top_p: float) -> None:
+    if top_p == 1:
+        return
     order = np.argsort(-probabilities, kind="stable")
     reached = int(np.searchsorted(np.cumsum(probabilities[order]), top_p))
     probabilities[order[reached + 1 :]] = 0
