@@ -246,6 +246,13 @@ def as_tokens(
     return tuple(tokens)
 
 
+def counted(values: Any, tokens: tuple[int, ...], count: int) -> str:
+    """Say how many tokens there were where :func:`as_tokens` was to look at ``count``."""
+    if isinstance(values, (list, tuple, np.ndarray)):
+        return str(len(values))
+    return f"more than {count}" if len(tokens) > count else str(len(tokens))
+
+
 def as_permutation(order: Any, n: int, name: str = "order") -> IntArray:
     """Check an order of all token ids.
 

@@ -7,6 +7,7 @@ of that.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ def _row(value: Any, name: str) -> list[Any] | None:
 def shown(value: Any, most: int = 60) -> str:
     """Return a value as error messages show it: on one line, and short."""
     try:
-        text = " ".join(repr(value).split())
+        text = str(value) if isinstance(value, Fraction) else " ".join(repr(value).split())
     except Exception:  # __repr__ is the caller's code; lists may be too deep, integers too long
         text = f"of type {type(value).__name__}"
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -239,7 +239,7 @@ def test_tokens_drafts_and_sizes_out_of_range_are_refused(name, tokens):
         law.inside(tokens)
     with pytest.raises(ValueError, match="drafts are numbered from 0 to 1"):
         law.marginal(2)
-    with pytest.raises(ValueError, match="size is -1"):
+    with pytest.raises(ValueError, match="size must be at least 0, got -1"):
         law.sample(np.random.default_rng(8), -1)
     assert law.sample(np.random.default_rng(8), 0).shape == (0, 2)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_integer, as_tokens
+from otspec.arguments import as_generator, as_integer, as_tokens, counted
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.levels import expected_accepted
@@ -169,7 +169,7 @@ class SingleDraftRule(BlockRule):
     def _checked(self, block: Sequence[int]) -> Prefix:
         drafted = as_tokens(block, self.draft.n, "block", count=self.length)
         if len(drafted) != self.length:
-            given = f"more than {self.length}" if len(drafted) > self.length else len(drafted)
+            given = counted(block, drafted, self.length)
             raise ValueError(f"block has {given} tokens, but the length is {self.length}")
         for depth, token in enumerate(drafted):
             if not self.draft(drafted[:depth])[token] > 0:

@@ -15,6 +15,7 @@ from otspec.arguments import (
     as_permutation,
     as_size,
     as_tokens,
+    counted,
 )
 from otspec.arithmetic import (
     Array,
@@ -171,9 +172,8 @@ class DraftLaw(ABC):
         ValueError
             No such draft.
         """
-        number = as_integer(
-            i, "i", 0, self.k - 1, wanted="which draft", otherwise="drafts are numbered from 0"
-        )
+        numbered = f"drafts are numbered from 0 to {self.k - 1}"
+        number = as_integer(i, "i", 0, self.k - 1, wanted=numbered, otherwise=numbered)
         return self._marginal(number)
 
     def _marginal(self, i: int) -> Distribution:
@@ -232,7 +232,7 @@ def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
     """
     drafts = as_tokens(x, law.n, "x", count=law.k)
     if len(drafts) != law.k:
-        given = f"more than {law.k}" if len(drafts) > law.k else len(drafts)
+        given = counted(x, drafts, law.k)
         raise ValueError(f"x has {given} drafts, but the law has k = {law.k}")
     return drafts
 
