@@ -29,9 +29,11 @@ CONTENT = {
     "ratios": "target/draft",
     "estimate": "numbers with an interval",
     "distributions": "what a distribution is",
+    "arguments": "what arguments may be",
     "files": "readers",
     "arithmetic": "floats and fractions",
     "frozen": "arrays that stay",
+    "raw": "what a caller passes",
     "tables": "printing",
     "batch": "array API, (…, V)",
 }

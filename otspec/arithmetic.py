@@ -6,6 +6,7 @@ Floats of any width become float64; integers, ``Fraction``, ``Decimal`` and stri
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from decimal import Decimal
@@ -16,12 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from otspec.frozen import read_only
+from otspec.raw import as_array, boxed, shown, unboxed
 
 Array: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 Number: TypeAlias = float | Fraction
 
 _LARGEST_EXPONENT = 4000  # read exactly, 1e999999999 would fill the memory
+_MOST_BITS = 2**20
+"""The longest numerator or denominator of an exact power, about 315,000 digits."""
 
 
 def as_numbers(values: Any, name: str) -> Array:
@@ -32,21 +36,17 @@ def as_numbers(values: Any, name: str) -> Array:
     Raises
     ------
     ValueError
-        Something that is not a real number, or floats next to exact numbers.
+        Something that is not a real number, floats next to exact numbers, masked entries, or
+        lists that are ragged or nested more than 32 levels deep.
     """
     if isinstance(values, (str, bytes, dict, set, frozenset)) or values is None:
         raise ValueError(
-            f"{name} must be a list or array of probabilities, got {_shown(values)}: "
+            f"{name} must be a list or array of probabilities, got {shown(values)}: "
             "pass for instance [0.5, 0.3, 0.2]"
         )
     if isinstance(values, (list, tuple)):
-        return read_only(_from_elements(np.asarray(_boxed(values, name), dtype=object), name))
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ValueError(
-            f"{name} cannot be read as an array ({error}): convert it to a NumPy array first"
-        ) from error
+        return read_only(_from_elements(boxed(values, name), name))
+    array = as_array(values, name)
     if array.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):  # refused later, by name
             return read_only(array.astype(np.float64, copy=False))
@@ -56,6 +56,20 @@ def as_numbers(values: Any, name: str) -> Array:
         f"{name} has dtype {array.dtype}, which holds no probabilities: convert it with "
         "astype(float), or pass Fractions"
     )
+
+
+def as_scalar(value: Any, name: str) -> Number:
+    """Return one number of any accepted kind as a float or a ``Fraction``.
+
+    Raises
+    ------
+    ValueError
+        Something that is not one real number; NaN and infinity are floats.
+    """
+    value = unboxed(value)
+    if isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} is {value!r}: pass a number, not a truth value")
+    return float(value) if isinstance(value, (float, np.floating)) else _fraction(value, name)
 
 
 def in_arithmetic(values: Sequence[Any], name: str, exact: bool) -> Array:
@@ -137,6 +151,52 @@ def positive_part(values: Array) -> Array:
     return part
 
 
+def power(values: Any, exponent: int) -> Any:
+    """Return numbers from 0 to 1 to a power, of a number or an array, by repeated squaring.
+
+    Raises
+    ------
+    ValueError
+        Exact powers that are longer than a million bits.
+    """
+    refuse_long_power(values, exponent)
+    if not is_exact(np.asarray(values)):
+        return values ** float(exponent)
+    if not isinstance(values, np.ndarray):
+        return values**exponent
+    # One by one: the loops of an object array take no exponent beyond their integers.
+    powers = np.empty(values.size, dtype=object)
+    powers[:] = [value**exponent for value in values.ravel().tolist()]
+    return powers.reshape(values.shape)
+
+
+def refuse_long_power(values: Any, exponent: int) -> None:
+    """Refuse to raise exact numbers from 0 to 1, and their sums, to a power of too many digits.
+
+    Raises
+    ------
+    ValueError
+        With the limit, and what to do instead.
+    """
+    array = np.asarray(values)
+    if not is_exact(array):
+        return
+    common = math.lcm(*(value.denominator for value in array.ravel().tolist()))
+    bits = (common.bit_length() - 1) * exponent
+    if bits > _MOST_BITS:
+        raise ValueError(
+            f"k is {shown(exponent)}: exact powers would have about {shown(bits)} bits, at most "
+            f"{_MOST_BITS:,}; use floats or a smaller k"
+        )
+
+
+def counted_power(base: int, exponent: int, most: int = 10**18) -> int:
+    """Return base^exponent, or ``most`` where that is more: nobody counts further."""
+    if base > 1 and exponent > math.log2(most) / math.log2(base):
+        return most
+    return min(base**exponent, most) if base > 1 else base
+
+
 def zeros(shape: int | tuple[int, ...], like: Array) -> Array:
     """Return zeros in the arithmetic of ``like``."""
     if is_exact(like):
@@ -144,22 +204,9 @@ def zeros(shape: int | tuple[int, ...], like: Array) -> Array:
     return np.zeros(shape)
 
 
-def _boxed(values: Any, name: str) -> Array:
-    """Put nested lists into an object array without letting NumPy turn strings into numbers."""
-    if any(isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) for value in values):
-        rows = [_boxed(list(row), name) if np.iterable(row) else None for row in values]
-        shapes = {None if row is None else row.shape for row in rows}
-        if len(shapes) != 1 or None in shapes:
-            raise ValueError(f"{name} is ragged: its rows must have one length")
-        return np.stack([row for row in rows if row is not None])
-    boxed = np.empty(len(values), dtype=object)
-    boxed[:] = values
-    return boxed
-
-
-def _from_elements(boxed: Array, name: str) -> Array:
+def _from_elements(elements: Array, name: str) -> Array:
     """Decide the arithmetic of an object array element by element."""
-    flat = boxed.ravel().tolist()
+    flat = [unboxed(value) for value in elements.ravel().tolist()]
     first_float = first_exact = None
     for index, value in enumerate(flat):
         if isinstance(value, (bool, np.bool_)):
@@ -173,18 +220,18 @@ def _from_elements(boxed: Array, name: str) -> Array:
     if first_float is not None and first_exact is not None:
         raise ValueError(
             f"{name} mixes floats ({name}[{first_float}] = {flat[first_float]!r}) and exact "
-            f"numbers ({name}[{first_exact}] = {_shown(flat[first_exact])}): write all as floats, "
+            f"numbers ({name}[{first_exact}] = {shown(flat[first_exact])}): write all as floats, "
             "or all as Fractions or strings such as '3/10'"
         )
     if first_float is not None:
         try:
             with np.errstate(over="ignore"):
-                return np.array(flat, dtype=np.float64).reshape(boxed.shape)
+                return np.array(flat, dtype=np.float64).reshape(elements.shape)
         except OverflowError:
             raise ValueError(f"{name} holds an integer beyond the range of floats") from None
     exact = np.empty(len(flat), dtype=object)
     exact[:] = [_fraction(value, f"{name}[{index}]") for index, value in enumerate(flat)]
-    return exact.reshape(boxed.shape)
+    return exact.reshape(elements.shape)
 
 
 def _float(value: Any, place: str) -> float:
@@ -211,7 +258,7 @@ def _fraction(value: Any, place: str) -> Fraction:
         pass
     if too_long:
         raise ValueError(
-            f"{place} is {_shown(value)}: exact numbers have exponents of at most "
+            f"{place} is {shown(value)}: exact numbers have exponents of at most "
             f"{_LARGEST_EXPONENT}, since all their digits are kept"
         )
     raise ValueError(_not_a_number(place, value))
@@ -227,11 +274,6 @@ def _exponent(value: str | Decimal) -> int:
 
 def _not_a_number(place: str, value: Any) -> str:
     return (
-        f"{place} is {_shown(value)}, which is not a finite number: write a float, an integer or a "
+        f"{place} is {shown(value)}, which is not a finite number: write a float, an integer or a "
         "fraction such as '3/10'"
     )
-
-
-def _shown(value: Any, most: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= most else text[: most - 3] + "..."

@@ -7,11 +7,13 @@ otherwise.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec.arithmetic import Number, as_number, as_numbers, is_exact
+from otspec.arguments import as_integer, as_real
+from otspec.arithmetic import Number, as_number, power
 from otspec.distributions import DistributionLike, as_k, as_pair
 from otspec.drafts import Hub, TopPlusOne
 
@@ -39,7 +41,8 @@ def single_draft_expression(n: int) -> sympy.Expr:
     """Return Σ min(draft_i, target_i) in ``draft_0, …`` and ``target_0, …``."""
     import sympy
 
-    drafts = sympy.symbols(f"draft_:{as_k(n, 'n')}", nonnegative=True)
+    n = as_integer(n, "n", 1, 10_000, wanted="a number of tokens")
+    drafts = sympy.symbols(f"draft_:{n}", nonnegative=True)
     targets = sympy.symbols(f"target_:{n}", nonnegative=True)
     return sympy.Add(*(sympy.Min(*pair) for pair in zip(drafts, targets, strict=True)))
 
@@ -63,7 +66,8 @@ def bernoulli_acceptance(draft: Any, target: Any, k: int) -> Number:
     p, q = _probability(draft, "draft"), _probability(target, "target")
     as_pair([1 - p, p], [1 - q, q])
     k = as_k(k)
-    return min(q, 1 - (1 - p) ** k) + min(1 - q, 1 - p**k)
+    served: Number = min(q, 1 - power(1 - p, k)) + min(1 - q, 1 - power(p, k))
+    return served
 
 
 def bernoulli_expression() -> sympy.Expr:
@@ -90,7 +94,8 @@ def uniform_acceptance(ratio: Any, k: int) -> Number:
     >>> uniform_acceptance(4, k=2)
     Fraction(7, 16)
     """
-    return 1 - (1 - 1 / _ratio(ratio)) ** as_k(k)
+    accepted: Number = 1 - power(1 - 1 / _ratio(ratio), as_k(k))
+    return accepted
 
 
 def uniform_expression() -> sympy.Expr:
@@ -146,7 +151,7 @@ def k_sequential_guarantee(k: int) -> Number:
     >>> k_sequential_guarantee(2)
     Fraction(3, 4)
     """
-    return uniform_acceptance(as_k(k), k)
+    return uniform_acceptance(Fraction(as_k(k)), k)
 
 
 def k_sequential_guarantee_expression() -> sympy.Expr:
@@ -196,14 +201,8 @@ def hub_acceptance(
 
 
 def _probability(value: Any, name: str) -> Number:
-    array = as_numbers([value], name)
-    if not 0 <= array[0] <= 1:
-        raise ValueError(f"{name} is {value}: it must be a probability, between 0 and 1")
-    return as_number(array[0], like=array)
+    return as_real(value, name, 0, 1, wanted="a probability, between 0 and 1")
 
 
 def _ratio(value: Any) -> Number:
-    array = as_numbers([value], "ratio")
-    if not array[0] >= 1 or (not is_exact(array) and np.isinf(array[0])):
-        raise ValueError(f"ratio is {value}: it must be a finite number of at least 1")
-    return as_number(array[0], like=array)
+    return as_real(value, "ratio", 1, wanted="a finite number of at least 1")

@@ -8,13 +8,13 @@ exact through every function of the package. The two never meet: a mixture is an
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from otspec.arguments import as_flag, as_integer, as_tokens
 from otspec.arithmetic import Array, IntArray, as_numbers, is_exact
 from otspec.frozen import read_only
 
@@ -25,6 +25,8 @@ DistributionLike: TypeAlias = Any
 
 SUM_TOLERANCE = 1e-9
 """How far a float sum may be from 1 before it is refused: nothing renormalises silently."""
+LARGEST_K = 10**100
+"""Most drafts; the square of their number is still a float."""
 
 
 def as_distribution(
@@ -53,7 +55,8 @@ def as_distribution(
     ------
     ValueError
         Not one-dimensional, empty, a mixture of floats and exact numbers, not a number, NaN,
-        infinite, negative, or a wrong sum. The message names the argument, index and value.
+        infinite, negative, masked, or a wrong sum. The message names the argument, index and
+        value.
 
     Notes
     -----
@@ -68,6 +71,7 @@ def as_distribution(
     >>> as_distribution([3, 1], normalize=True)
     array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
     """
+    normalize = as_flag(normalize, "normalize")
     array = as_numbers(values, name)
     if array.ndim != 1:
         raise ValueError(
@@ -117,7 +121,7 @@ def as_k(k: Any, name: str = "k") -> int:
     Raises
     ------
     ValueError
-        Not an integer (``True`` and ``2.0`` are not), or below 1.
+        Not an integer (``True`` and ``2.0`` are not), below 1, or above 10^100.
 
     Examples
     --------
@@ -125,17 +129,7 @@ def as_k(k: Any, name: str = "k") -> int:
     4
     """
     wanted = "the number of drafts" if name == "k" else "a positive integer"
-    if isinstance(k, (bool, np.bool_)):
-        raise ValueError(f"{name} must be an integer, got {k!r}: pass {wanted}")
-    try:
-        number = operator.index(k)
-    except TypeError:
-        raise ValueError(
-            f"{name} must be an integer, got {k!r}: pass {wanted}, such as {name}=2"
-        ) from None
-    if number < 1:
-        raise ValueError(f"{name} must be at least 1, got {number}: pass {wanted}")
-    return number
+    return as_integer(k, name, 1, LARGEST_K, wanted=wanted)
 
 
 def complement(probabilities: Distribution) -> Array:
@@ -188,13 +182,7 @@ def token_set(tokens: Iterable[int], n: int) -> IntArray:
     ValueError
         An id that is not an integer in 0..n−1.
     """
-    try:
-        ids = sorted({operator.index(token) for token in tokens})
-    except TypeError:
-        raise ValueError("tokens must be a collection of integer token ids") from None
-    for token in ids[:1] + ids[-1:]:
-        if not 0 <= token < n:
-            raise ValueError(f"tokens holds {token}, but token ids run from 0 to {n - 1}")
+    ids = sorted(set(as_tokens(tokens, n, "tokens", unordered=True)))
     return np.array(ids, dtype=np.intp)
 
 

@@ -16,6 +16,7 @@ from functools import cached_property, singledispatch
 
 import numpy as np
 
+from otspec.arguments import as_list
 from otspec.arithmetic import Array, IntArray, Number, as_number
 from otspec.cuts import flow, halfplanes, prefix
 from otspec.cuts.selections import best_selection, shortfall
@@ -27,6 +28,7 @@ from otspec.distributions import (
     as_pair,
 )
 from otspec.drafts import IID, DraftLaw, Hub, Independent, TopPlusOne, WithoutReplacement
+from otspec.drafts.contract import as_law
 from otspec.frozen import Frozen
 
 
@@ -156,7 +158,7 @@ def optimal_acceptance(
     >>> best.check()
     """
     checked = as_distribution(target, "target", normalize=normalize)
-    law.check_alike(checked, "target")
+    as_law(law).check_alike(checked, "target")
     cut = np.sort(minimum_cut(law, checked))
     bound = cut_bound(law, checked, cut)
     return Optimum(law, checked, bound, tuple(cut.tolist()))
@@ -200,7 +202,8 @@ def optimal_acceptances(
     [0.6, 0.85]
     """
     pair = as_pair(draft, target, normalize=normalize)
-    numbers = [as_k(k, f"ks[{i}]") for i, k in enumerate(ks)]
+    given = as_list(ks, "ks", "a list of numbers of drafts")
+    numbers = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
     if not numbers:
         raise ValueError("ks is empty: pass at least one number of drafts")
     return prefix.iid_acceptances(*pair, numbers)

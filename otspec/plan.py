@@ -135,10 +135,8 @@ class Plan(Frozen):
         Raises
         ------
         ValueError
-            Not k drafts.
+            Not k token ids.
         """
-        if len(x) != self.law.k:
-            raise ValueError(f"x has {len(x)} drafts, but the law has k = {self.law.k}")
         row = self.support.row_of(x)
         if row is None:
             return self._target
@@ -282,7 +280,6 @@ def optimal_plan(
     [0.0, 1.0, 0.0]
     """
     checked = as_distribution(target, "target", normalize=normalize)
-    law.check_alike(checked, "target")
     formulation = formulate(program, law, checked, sets=sets)
     return plan_from(formulation, solve(formulation.build(), solver))
 

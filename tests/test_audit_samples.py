@@ -275,7 +275,7 @@ def test_a_wrong_accepted_draft_is_seen_by_the_joint_test_only():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"size": 0}, "size is 0"),
+        ({"size": 0}, "size must be at least 1, got 0"),
         ({"false_alarm": 0.0}, "false_alarm is 0.0: it must be at least 1/5000"),
         ({"false_alarm": 1.0}, "false_alarm is 1.0"),
         ({"target": [0.5, 0.5]}, "law has 3 tokens and target has 2"),

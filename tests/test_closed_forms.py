@@ -146,13 +146,13 @@ def test_arithmetic_follows_the_input(value):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: closed_forms.bernoulli_acceptance("3/2", "1/2", 2), "draft is 3/2.*between 0"),
+        (lambda: closed_forms.bernoulli_acceptance("3/2", "1/2", 2), "draft is '3/2'.*between 0"),
         (lambda: closed_forms.bernoulli_acceptance(0.5, -0.5, 2), "target is -0.5.*between 0 and"),
         (lambda: closed_forms.bernoulli_acceptance(0.5, math.nan, 2), "target is nan"),
         (lambda: closed_forms.bernoulli_acceptance(0.5, "1/2", 2), "target is exact but draft is"),
         (lambda: closed_forms.bernoulli_acceptance("1/2", "1/2", 0), "k must be at least 1"),
-        (lambda: closed_forms.bernoulli_acceptance("1/2", None, 2), r"target\[0\] is None"),
-        (lambda: closed_forms.uniform_acceptance("1/2", 2), "ratio is 1/2.*at least 1"),
+        (lambda: closed_forms.bernoulli_acceptance("1/2", None, 2), "target is None"),
+        (lambda: closed_forms.uniform_acceptance("1/2", 2), "ratio is '1/2'.*at least 1"),
         (lambda: closed_forms.uniform_acceptance(math.inf, 2), "ratio is inf.*finite"),
         (lambda: closed_forms.uniform_acceptance(math.nan, 2), "ratio is nan"),
         (lambda: closed_forms.uniform_rho(2, 2.0), "k must be an integer"),

@@ -255,7 +255,7 @@ def test_help_lists_the_commands_and_version_is_one_line(capsys):
         (["trace", "--resume"], "--resume needs --out"),
         (["trace", "--resume", "--overwrite", "--out", "run"], "exclude each other"),
         (["trace", "--temperature", "1,x"], "'1,x' is no list of numbers"),
-        (["trace", "--top-k", "0"], "top_k is 0"),
+        (["trace", "--top-k", "0"], "top_k must be at least 1, got 0"),
         (["trace", "--top-p", "1.5"], "top_p is 1.5"),
         (["trace", "--temperature", "-1"], "temperature is -1"),
         (["trace", "--temperature", "nan"], "temperature is nan"),

@@ -210,8 +210,8 @@ def test_samples_agree_with_the_kernel(k):
         ({"others": [[0.2, 0.3, 0.5]]}, "tokens"),
         ({"others": [["1/2", "1/2"]]}, "exact"),
         ({"others": [[0.5, 0.6]]}, "sums to 1.1"),
-        ({"free": -1}, "free is -1"),
-        ({"alphabet": 0}, "alphabet is 0"),
+        ({"free": -1}, "free must be at least 0, got -1"),
+        ({"alphabet": 0}, "alphabet must be at least 1, got 0"),
     ],
 )
 def test_unusable_options_are_refused(options, says):

@@ -151,11 +151,17 @@ def test_callables_are_checked_asked_once_and_continued():
         (lambda: CallableModel(lambda x: HALVES if not x else [1])((1,)), r"model\(\(1,\)\) has 1"),
         (lambda: CallableModel(lambda x: [[1], [0.5]][len(x)])((0,)), r"model\(\(0,\)\) sums"),
         (lambda: random_pair(1, 0.5, np.random.default_rng(0)), r"n is 1: with one token"),
-        (lambda: random_pair(2, 1.5, np.random.default_rng(0)), r"divergence is 1.5: a total"),
-        (lambda: random_pair(2, "-1/2", np.random.default_rng(0)), r"divergence is -1/2"),
+        (
+            lambda: random_pair(2, 1.5, np.random.default_rng(0)),
+            r"divergence is 1.5: it must be a total",
+        ),
+        (lambda: random_pair(2, "-1/2", np.random.default_rng(0)), r"divergence is '-1/2'"),
         (lambda: random_pair(2, float("nan"), np.random.default_rng(0)), r"divergence is nan"),
         (lambda: random_pair(2, "1/0", np.random.default_rng(0)), r"1/0"),
-        (lambda: random_pair(2, "1/2", np.random.default_rng(0), order=-1), r"order is -1"),
+        (
+            lambda: random_pair(2, "1/2", np.random.default_rng(0), order=-1),
+            r"order must be at least 0, got -1",
+        ),
     ],
 )
 def test_unusable_models_are_refused(make, message):

@@ -73,7 +73,7 @@ def test_extreme_logits_and_temperatures_warp_without_a_warning():
         ([0.0], {"temperature": 0.0}, "temperature is 0.0.*top_k=1"),
         ([0.0], {"temperature": np.nan}, "temperature is nan"),
         ([0.0], {"temperature": np.inf}, "temperature is inf"),
-        ([0.0], {"top_k": 0}, "top_k is 0"),
+        ([0.0], {"top_k": 0}, "top_k must be at least 1, got 0"),
         ([0.0], {"top_p": 0.0}, "top_p is 0.0"),
         ([0.0], {"top_p": 1.1}, "top_p is 1.1"),
     ],

@@ -164,7 +164,7 @@ def test_other_laws_are_refused_by_name(law, name):
 @pytest.mark.parametrize("free", [-1, 3])
 def test_more_free_tokens_than_there_are_is_refused(free):
     law = otspec.IID(["1/2", "1/2"], 2)
-    with pytest.raises(ValueError, match=f"free is {free}: it must be between 0 and 2"):
+    with pytest.raises(ValueError, match=f"free must be at .*, got {free}:"):
         truncated(law, fractions("1/2", "1/2"), free)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from otspec.arguments import as_flag, as_instance
 from otspec.arithmetic import Number
 from otspec.auditing.declared import rounding
-from otspec.auditing.exact import asked, check_tolerance, told
+from otspec.auditing.exact import asked, checked_tolerance, told
 from otspec.auditing.foreign import attempt
 from otspec.blocks import (
     BlockRule,
@@ -115,7 +116,9 @@ def audit_blocks(
     >>> report.lossless, report.expected, report.optimum, report.gap
     (True, Fraction(11, 8), Fraction(23, 16), Fraction(1, 16))
     """
-    check_tolerance(tolerance)
+    tolerance = checked_tolerance(tolerance)
+    as_instance(rule, "rule", BlockRule, "a BlockRule, such as BlockVerify(draft, target, 2)")
+    optimum = as_flag(optimum, "optimum")
     length = as_k(told(lambda: rule.depth) + 1 if tokens is None else tokens, "tokens")
     declared = asked(rule, "target")
     models = told(as_models, asked(rule, "draft"), declared if target is None else target)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from otspec.arguments import as_callable, as_real
 from otspec.auditing.enumeration import Kernel, enumerated
 from otspec.auditing.foreign import attempt, attribute
 from otspec.auditing.report import Audit, Problem, problem_of
 from otspec.distributions import DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
+from otspec.drafts.contract import as_law
 from otspec.rules.contract import Rule
 
 T = TypeVar("T")
@@ -70,13 +72,15 @@ def audit(
     >>> greedy.lossless, greedy.witness.token, greedy.witness.error, greedy.witness.drafts
     (False, 0, Fraction(1, 2), ((0, 0), (0, 1)))
     """
-    check_tolerance(tolerance)
+    tolerance = checked_tolerance(tolerance)
     kernel: Any = asked(rule, "kernel")
     law = law if law is not None else asked(rule, "law")
     wanted = target if target is not None else asked(rule, "target")
     if law is None or wanted is None:
         missing = "law" if law is None else "target"
         raise ValueError(f"{missing} is missing: a callable is audited with law=... and target=...")
+    if kernel is None:
+        as_callable(rule, "rule", "a Rule, or a callable from a draft tuple to a distribution")
     problem = told(_problem, law, wanted)
     accuracy = 0.0 if tolerance is not None else told(_believed, asked(rule, "accuracy"))
     return enumerated(
@@ -87,16 +91,20 @@ def audit(
     )
 
 
-def check_tolerance(tolerance: float | None) -> None:
-    """Refuse a tolerance that is none.
+def checked_tolerance(tolerance: float | None) -> float | None:
+    """Return a tolerance as a float, None as it is.
 
     Raises
     ------
     ValueError
-        Not from 0 to below 1: within 1 everything is lossless.
+        Not a number from 0 to below 1: within 1 everything is lossless.
     """
-    if tolerance is not None and not 0 <= tolerance < 1:
+    if tolerance is None:
+        return None
+    number = float(as_real(tolerance, "tolerance"))
+    if not 0 <= number < 1:
         raise ValueError(f"tolerance is {tolerance}: it must be at least 0 and below 1, as 1e-6 is")
+    return number
 
 
 def asked(rule: Any, name: str) -> Any:
@@ -125,9 +133,7 @@ def told(function: Callable[..., T], *arguments: Any) -> T:
 
 def _problem(law: Any, target: Any) -> Problem:
     checked = as_distribution(target, "target")
-    if not isinstance(law, DraftLaw):
-        raise ValueError(f"law is {type(law).__name__}: pass a draft law such as otspec.IID(...)")
-    problem = problem_of(law, checked)
+    problem = problem_of(as_law(law), checked)
     as_distribution(problem.masses, "the masses of the law's draft tuples")
     return problem
 

@@ -8,6 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from otspec.arguments import as_integer, as_list, as_seed
+from otspec.distributions import as_k
+from otspec.raw import shown
+
+MOST_DRAWN = 10_000
+"""The largest bounds on n and k of random instances."""
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -18,11 +25,27 @@ class Instance:
     draft_weights, target_weights : tuple of int
         Of one length, each with a positive sum.
     k : int
+
+    Raises
+    ------
+    ValueError
+        Weights that are no such integers, or an unusable k.
     """
 
     draft_weights: tuple[int, ...]
     target_weights: tuple[int, ...]
     k: int
+
+    def __post_init__(self) -> None:
+        for name in ("draft_weights", "target_weights"):
+            given = as_list(getattr(self, name), name, "a tuple of integers")
+            weights = tuple(as_integer(w, f"{name}[{i}]", 0) for i, w in enumerate(given))
+            if not any(weights):
+                raise ValueError(f"{name} is {shown(weights)}: one weight at least must be above 0")
+            object.__setattr__(self, name, weights)
+        if len(self.draft_weights) != len(self.target_weights):
+            raise ValueError("draft_weights and target_weights must have one length")
+        object.__setattr__(self, "k", as_k(self.k))
 
     @property
     def draft(self) -> list[Fraction]:
@@ -42,7 +65,7 @@ class Instance:
 def random_instances(
     count: int, *, most_tokens: int = 4, most_drafts: int = 3, seed: int = 0
 ) -> Iterator[Instance]:
-    """Yield exact instances with zeros, ties, draft = target, and nearly certain tokens.
+    """Return exact instances with zeros, ties, draft = target, and nearly certain tokens.
 
     Parameters
     ----------
@@ -51,12 +74,26 @@ def random_instances(
         Bounds on n and k.
     seed : int
 
-    Yields
-    ------
-    Instance
+    Returns
+    -------
+    iterator of Instance
         Small denominators first, so that what fails early is simple.
+
+    Raises
+    ------
+    ValueError
+        Counts and bounds that are no integers of at least 0 or 1, or another seed.
     """
-    rng = np.random.default_rng(seed)
+    count = as_integer(count, "count", 0, wanted="how many instances")
+    bounds = as_k(most_tokens, "most_tokens"), as_k(most_drafts, "most_drafts")
+    for name, bound in zip(("most_tokens", "most_drafts"), bounds, strict=True):
+        as_integer(bound, name, 1, MOST_DRAWN, otherwise="an audit enumerates n^k draft tuples")
+    return _random_instances(count, *bounds, np.random.default_rng(as_seed(seed)))
+
+
+def _random_instances(
+    count: int, most_tokens: int, most_drafts: int, rng: np.random.Generator
+) -> Iterator[Instance]:
     for number in range(count):
         largest = 2 + 10 * number // max(count, 1)
         n, k = int(rng.integers(1, most_tokens + 1)), int(rng.integers(1, most_drafts + 1))

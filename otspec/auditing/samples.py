@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_callable, as_flag, as_instance, as_real, as_seed, as_size
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.black_box import Drawn, drawn
 from otspec.auditing.declared import Disagreement, disagreement
 from otspec.auditing.exact import MOST_ACCURACY, told
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
+from otspec.drafts.contract import as_law
 from otspec.rules.contract import Rule
 
 SIMULATIONS = 4_999
@@ -115,15 +117,18 @@ def audit_samples(
     target raises its mean by at least 4 δ² size / (1 + cells/size) (Cauchy–Schwarz), which gives
     ``resolution``.
     """
-    if size < 1:
-        raise ValueError(f"size is {size}: at least one sample is needed")
-    if not 1 / (SIMULATIONS + 1) <= false_alarm < 1:
+    rate = float(as_real(false_alarm, "false_alarm"))
+    if not 1 / (SIMULATIONS + 1) <= rate < 1:
         raise ValueError(
             f"false_alarm is {false_alarm}: it must be at least 1/{SIMULATIONS + 1} and below 1"
         )
+    as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
     checked = as_distribution(target, "target")
-    law.check_alike(checked, "target")
-    rng = np.random.default_rng(seed)
+    as_law(law).check_alike(checked, "target")
+    size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
+    if rule is not None:
+        as_instance(rule, "rule", Rule, "a Rule, or None")
+    rng = np.random.default_rng(as_seed(seed))
     drafts = law.sample(rng, size)
     answer = drawn(sampler, drafts, rng, batched)
     if isinstance(answer, Disagreement):
@@ -146,10 +151,10 @@ def audit_samples(
     frequencies = np.bincount(tokens, minlength=law.n) / size
     errors = frequencies - checked.astype(float)
     return SampleAudit(
-        p_value > false_alarm,
+        p_value > rate,
         p_value,
-        false_alarm,
-        _resolution(null, false_alarm, size, int(np.count_nonzero(expected))),
+        rate,
+        _resolution(null, rate, size, int(np.count_nonzero(expected))),
         float(np.abs(errors).sum() / 2),
         int(np.argmax(np.abs(errors))),
         size,

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from otspec.arguments import as_callable, as_choice, as_instance, as_steps
 from otspec.arithmetic import Number
 from otspec.auditing.declared import Disagreement, disagreement, kernel_of, law_name_of
 from otspec.auditing.enumeration import enumerated
-from otspec.auditing.exact import check_tolerance
+from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.foreign import attempt
 from otspec.auditing.instances import Instance, simpler
 from otspec.auditing.report import Audit, improper, problem_of
@@ -116,9 +117,10 @@ def audit_over(
     KeyboardInterrupt
         Ctrl-C; one that the rule raises itself is a failure of the rule.
     """
-    check_tolerance(tolerance)
-    if drafts is not None and drafts not in LAW_NAMES:
-        raise ValueError(f"drafts is {drafts!r}: it must be one of {', '.join(LAW_NAMES)}")
+    tolerance = checked_tolerance(tolerance)
+    as_callable(rule_factory, "rule_factory", "a callable from a draft, a target and k to a rule")
+    if drafts is not None:
+        as_choice(drafts, "drafts", LAW_NAMES)
     passed: list[_Audited] = []
     refusals: list[str] = []
 
@@ -137,7 +139,8 @@ def audit_over(
             refusals[0] if refusals else None,
         )
 
-    for instance in instances:
+    for given in as_steps(instances, "instances", "instances, such as random_instances(100)"):
+        instance = as_instance(given, "instances", Instance, "Instance objects")
         found = _audited(rule_factory, instance, drafts, tolerance)
         if isinstance(found, str):
             refusals.append(found)

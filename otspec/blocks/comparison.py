@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_instance, as_list
 from otspec.arithmetic import Array, Number
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.logged import LoggedBlock
@@ -15,6 +16,7 @@ from otspec.blocks.models import as_models
 from otspec.blocks.published import BlockVerifyPublished
 from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.token_verify import TokenVerify
+from otspec.distributions import as_k
 
 BLOCK_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished, BlockVerify)
 """The rules for one drafted block, in the order of tables."""
@@ -79,7 +81,7 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list
     """
     models = as_models(draft, target)
     found = []
-    for length in lengths:
+    for length in _as_lengths(lengths):
         optimum = BlockVerify(*models, length).expected()
         found += [
             BlockComparison(rule.title, length, rule(*models, length).expected(), optimum)
@@ -104,9 +106,9 @@ def compare_on_blocks(
     ValueError
         No block, or one that is shorter than a length.
     """
-    logged = list(blocks)
+    logged = as_blocks(blocks)
     found = []
-    for length in lengths:
+    for length in _as_lengths(lengths):
         kept = {
             rule: np.array([float(block.expected(rule, length)) for block in logged])
             for rule in BLOCK_RULES
@@ -116,6 +118,24 @@ def compare_on_blocks(
             mean, error = mean_and_error(values)
             found.append(BlockComparison(rule.title, length, mean, optimum, error))
     return found
+
+
+def as_blocks(blocks: Any) -> list[LoggedBlock]:
+    """Check logged blocks.
+
+    Raises
+    ------
+    ValueError
+        Something else among them.
+    """
+    wanted = "LoggedBlock objects"
+    logged = as_list(blocks, "blocks", f"an iterable of {wanted}")
+    return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
+
+
+def _as_lengths(lengths: Any) -> list[int]:
+    given = as_list(lengths, "lengths", "a sequence of lengths")
+    return [as_k(length, f"lengths[{i}]") for i, length in enumerate(given)]
 
 
 def mean_and_error(values: Array) -> tuple[float, float]:

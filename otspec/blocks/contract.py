@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from otspec.arguments import as_generator, as_instance
 from otspec.arithmetic import Number
 from otspec.blocks.models import Model, Prefix, as_models
 from otspec.drafts.contract import draw
@@ -91,6 +92,8 @@ class BlockRule(Frozen, ABC):
 
     def next_token(self, outcome: Outcome, rng: np.random.Generator) -> int:
         """Draw the token that follows what was kept."""
+        as_instance(outcome, "outcome", Outcome, "an Outcome, as sample() returns it")
+        as_generator(rng)
         return int(draw(rng, outcome.following(()), 1)[0])
 
 

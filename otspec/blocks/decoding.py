@@ -6,10 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from otspec.arguments import as_generator, as_instance, as_integer
 from otspec.arithmetic import Number
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.models import Prefix
+from otspec.blocks.models import MOST_DEPTH, Prefix
 from otspec.distributions import as_k
+
+MOST_DECODED = 1_000_000
+"""Most tokens that are decoded at once."""
 
 
 class Decoded(NamedTuple):
@@ -48,9 +52,11 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
     ValueError
         Fewer than one token.
     """
+    wanted = _as_length(tokens, MOST_DECODED)
+    as_rule(rule), as_generator(rng)
     text: Prefix = ()
     calls = 0
-    while len(text) < as_k(tokens, "tokens"):
+    while len(text) < wanted:
         outcome = rule.sample(rng)
         token = rule.next_token(outcome, rng)
         rule = _continued(rule, outcome, token)
@@ -79,7 +85,7 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     ValueError
         Fewer than one token.
     """
-    law = _decoded(rule, as_k(tokens, "tokens"))
+    law = _decoded(as_rule(rule), _as_length(tokens, MOST_DEPTH))
     return {text: rule.target.number(mass) for text, mass in sorted(law.items())}
 
 
@@ -117,7 +123,8 @@ def decoded_after(rule: BlockRule, blocks: int) -> Number:
     float or Fraction
         Divided by ``blocks`` it is the block efficiency of that many blocks.
     """
-    if as_k(blocks, "blocks") == 1:
+    as_integer(as_k(blocks, "blocks"), "blocks", 1, MOST_DEPTH, otherwise="use simulate()")
+    if as_rule(rule).depth and blocks == 1:
         return rule.efficiency()
     total: Any = rule.target.number(0)
     for outcome in rule.outcomes():
@@ -127,6 +134,24 @@ def decoded_after(rule: BlockRule, blocks: int) -> Number:
                 rest = decoded_after(_continued(rule, outcome, token), blocks - 1)
                 total += outcome.mass * chance * rest
     return rule.target.number(total)
+
+
+def as_rule(rule: Any) -> BlockRule:
+    """Check a rule for drafted blocks.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+    wanted = "a BlockRule, such as BlockVerify(draft, target, 2)"
+    checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
+    return checked
+
+
+def _as_length(tokens: Any, most: int) -> int:
+    otherwise = "use a shorter text, or decode() it in pieces"
+    return as_integer(as_k(tokens, "tokens"), "tokens", 1, most, otherwise=otherwise)
 
 
 def _continued(rule: BlockRule, outcome: Outcome, token: int) -> BlockRule:

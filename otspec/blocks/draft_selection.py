@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from otspec.arguments import as_callable, as_flag, as_generator, as_instance
 from otspec.arithmetic import Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.models import Prefix
@@ -77,11 +78,9 @@ class DraftSelection(BlockRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "branching", as_branching(self.branching))
-        if not callable(self.rule):
-            raise ValueError(
-                f"rule is {self.rule!r}: name a class of otspec.rules, or a function of draft, "
-                "target and k"
-            )
+        wanted = "a class of otspec.rules, or a function of draft, target and k"
+        as_callable(self.rule, "rule", wanted)
+        as_flag(self.merge, "merge")
 
     @cached_property
     def _steps(self) -> TokenSteps:
@@ -202,6 +201,7 @@ class DraftSelection(BlockRule):
 
     def draw(self, rng: np.random.Generator) -> DraftedTree:
         """Draw a tree of drafts from the draft model."""
+        as_generator(rng)
         parents: list[int] = []
         tokens: list[int] = []
         level: list[tuple[int, Prefix]] = [(-1, ())]
@@ -230,6 +230,8 @@ class DraftSelection(BlockRule):
             Its following model starts with the one token that was selected last, if it is none of
             the drafts.
         """
+        as_instance(drafted, "drafted", DraftedTree, "a DraftedTree, as draw() returns it")
+        as_generator(rng)
         prefix: Prefix = ()
         agreeing: Sequence[int] = (-1,)
         for _ in range(self.depth):

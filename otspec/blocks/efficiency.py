@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import MOST_ITEMS, as_flag, as_integer, as_real, as_seed
 from otspec.arithmetic import Number
 from otspec.blocks.contract import BlockRule
+from otspec.blocks.decoding import as_rule
 from otspec.blocks.draft_selection import DraftSelection
+from otspec.blocks.models import MOST_DEPTH
 from otspec.blocks.trees import TokenRule, as_text
 from otspec.distributions import as_k
 from otspec.estimate import Estimate
+
+MOST_SIMULATED = 10**9
+"""Most blocks of one simulation."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +73,18 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
     """
     if as_k(size, "size") < 2:
         raise ValueError("size is 1: an interval needs at least 2 blocks, better thousands")
-    rng = np.random.default_rng(seed)
+    as_integer(size, "size", 2, MOST_SIMULATED, otherwise="simulate several times, with seeds")
+    level = float(as_real(confidence, "confidence"))
+    if not 0 < level < 1:
+        raise ValueError(f"confidence is {confidence}: it must be above 0 and below 1")
+    as_rule(rule)
+    rng = np.random.default_rng(as_seed(seed))
     kept = [len(rule.sample(rng).accepted) for _ in range(size)]
-    return Estimate.of_mean(np.array(kept, float), confidence, plus=1.0, most=rule.depth + 1)
+    return Estimate.of_mean(np.array(kept, float), level, plus=1.0, most=rule.depth + 1)
 
 
 def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:
-    """Yield all branchings of a length with so many candidate sequences, in lexicographic order.
+    """Return all branchings of a length with so many candidate sequences, in lexicographic order.
 
     Parameters
     ----------
@@ -92,7 +103,8 @@ def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:
     >>> list(configurations(4, 2))
     [(1, 4), (2, 2), (4, 1)]
     """
-    yield from _factored(as_k(budget, "budget"), as_k(length, "length"))
+    length = as_integer(as_k(length, "length"), "length", 1, MOST_DEPTH)
+    return _factored(as_integer(as_k(budget, "budget"), "budget", 1, MOST_ITEMS), length)
 
 
 def _factored(budget: int, length: int) -> Iterator[tuple[int, ...]]:
@@ -153,7 +165,8 @@ def sweep(
     >>> [(c.name, str(c.efficiency)) for c in sweep(draft, target, 2, 2, RecursiveRejection)]
     [('2x1', '165/64'), ('1x2', '77/32')]
     """
-    length = as_k(length, "length")
+    as_flag(merge, "merge")
+    length = as_integer(as_k(length, "length"), "length", 1, MOST_DEPTH)
     found = []
     start = DraftSelection(draft, target, (1,) * length, rule, merge)
     for branching in reversed(list(configurations(budget, length))):

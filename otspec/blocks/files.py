@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
+from otspec.arguments import as_flag, as_path
 from otspec.arithmetic import in_arithmetic
 from otspec.blocks.models import Prefix
 from otspec.blocks.tables import TableModel
@@ -41,7 +41,8 @@ def load_model(
         An unreadable file, a key that is no prefix, or rows that make no model. The message
         names the file.
     """
-    if Path(path).suffix != ".json":
+    exact, normalize = as_flag(exact, "exact"), as_flag(normalize, "normalize")
+    if as_path(path).suffix != ".json":
         raise ValueError(f"{path}: a language model is a .json file of rows by prefix")
     content = read_file(path)
     try:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_callable, as_instance, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number, is_exact
 from otspec.blocks.levels import kept_mass
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.trees import TokenRule, as_branching, made_rule
-from otspec.distributions import Distribution, as_k, as_pair, check_alike
+from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.frozen import Frozen, frozen
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from otspec.rules.contract import Rule
@@ -42,12 +43,16 @@ class LoggedBlock(Frozen):
     tokens: Sequence[int]
 
     def __post_init__(self) -> None:
-        tokens = tuple(int(token) for token in self.tokens)
+        for name in ("draft", "target"):
+            given = as_list(getattr(self, name), name, "a sequence of distributions")
+            object.__setattr__(self, name, given)
         if len(self.draft) != len(self.target):
             raise ValueError(
                 f"draft has {len(self.draft)} rows and target {len(self.target)}: log both models "
                 "at the same positions"
             )
+        n = len(as_distribution(self.draft[0], "draft[0]")) if self.draft else 1
+        tokens = as_tokens(self.tokens, n, "tokens")
         if not tokens or len(self.draft) < len(tokens):
             raise ValueError(
                 f"tokens has {len(tokens)} tokens, but there are rows for {len(self.draft)}: a "
@@ -82,6 +87,7 @@ class LoggedBlock(Frozen):
             More tokens than the block has, or one that is never drafted.
         """
         self._check(length)
+        as_block_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
         target = LoggedModel(self.target, text, "target")
@@ -110,6 +116,7 @@ class LoggedBlock(Frozen):
             As :meth:`kept`.
         """
         self._check(length)
+        as_block_rule(rule)
         total: Any = 0
         mass: Any = 1
         ratio: Any = 1
@@ -151,6 +158,7 @@ class LoggedBlock(Frozen):
             the last depth.
         """
         widths = as_branching(branching)
+        as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
         self._check(len(widths))
         total: Any = 0
         weight: Any = 1
@@ -167,10 +175,26 @@ class LoggedBlock(Frozen):
         if as_k(length, "length") > len(self.tokens):
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):
-            if not 0 <= token < len(self.draft[depth]) or not self.draft[depth][token] > 0:
+            if not self.draft[depth][token] > 0:
                 raise ValueError(
                     f"tokens[{depth}] is {token}, which the draft model never drafts there"
                 )
+
+
+def as_block_rule(rule: Any) -> type[SingleDraftRule]:
+    """Check a class of rules for one drafted block.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+    wanted = "a class of rules for one drafted block, such as BlockVerify"
+    as_instance(rule, "rule", type, wanted)
+    if not issubclass(rule, SingleDraftRule):
+        raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")
+    checked: type[SingleDraftRule] = rule
+    return checked
 
 
 def _accepted_law(made: Rule) -> Array:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from otspec.arguments import as_callable, as_integer, as_tokens
 from otspec.arithmetic import Number, as_number, is_exact
 from otspec.distributions import Distribution, as_distribution, check_alike
 from otspec.frozen import Frozen
@@ -17,6 +18,8 @@ from otspec.programs.block import LanguageModel
 Prefix: TypeAlias = tuple[int, ...]
 """Token ids from the first to the last."""
 
+MOST_DEPTH = 500
+"""Most tokens of texts that are all followed, each step inside the one before."""
 REMEMBERED = 1 << 16
 """How many answers of a callable are kept."""
 
@@ -43,28 +46,43 @@ class Model(Frozen, ABC):
         Law: if ``context(x) == context(z)``, then ``model(x + y)`` equals ``model(z + y)`` for
         all y.
         """
-        return prefix
+        return as_prefix(prefix, self.n)
 
     def after(self, prefix: Prefix) -> Model:
         """Return the model of what follows a prefix."""
+        prefix = as_prefix(prefix, self.n)
         return Continued(self, prefix) if prefix else self
 
     def mass(self, prefix: Prefix) -> Number:
-        """Return the probability of a text of that length to be this one."""
+        """Return the probability of a text of that length to be this one.
+
+        Raises
+        ------
+        ValueError
+            Something else than token ids.
+        """
+        prefix = as_tokens(prefix, self.n, "prefix")
         total = self.number(1)
         for depth, token in enumerate(prefix):
             total = total * self(prefix[:depth])[token]
         return as_number(total, like=self(()))
 
     def texts(self, length: int) -> Iterator[tuple[Prefix, Number]]:
-        """Yield every text of positive probability with its probability, in lexicographic order.
+        """Return every text of positive probability with its probability, in lexicographic order.
 
         Parameters
         ----------
         length : int
-            Number of tokens; there may be n**length texts.
+            Number of tokens, at most 500; there may be n**length texts.
+
+        Raises
+        ------
+        ValueError
+            No such number.
         """
-        yield from self._texts((), self.number(1), length)
+        otherwise = "so many texts cannot be enumerated"
+        number = as_integer(length, "length", 0, MOST_DEPTH, otherwise=otherwise)
+        return self._texts((), self.number(1), number)
 
     def _texts(self, prefix: Prefix, mass: Number, length: int) -> Iterator[tuple[Prefix, Number]]:
         if len(prefix) == length:
@@ -94,15 +112,15 @@ class Continued(Model):
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after the start and a prefix, shape (n,)."""
-        return self._model(self._start + prefix)
+        return self._model(self._start + as_prefix(prefix, self.n))
 
     def context(self, prefix: Prefix) -> Prefix:
         """Return what the model remembers of the start and a prefix."""
-        return self._model.context(self._start + prefix)
+        return self._model.context(self._start + as_prefix(prefix, self.n))
 
     def after(self, prefix: Prefix) -> Model:
         """Return the model of what follows the start and a prefix."""
-        return self._model.after(self._start + prefix)
+        return self._model.after(self._start + as_prefix(prefix, self.n))
 
 
 class CallableModel(Model):
@@ -125,12 +143,14 @@ class CallableModel(Model):
     """
 
     def __init__(self, model: LanguageModel, name: str = "model") -> None:
+        as_callable(model, "model", "a callable from a prefix to a distribution")
         self._model, self._name = model, name
         self._first = as_distribution(model(()), f"{name}(())")
         self.n, self.exact = len(self._first), is_exact(self._first)
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after a prefix, shape (n,)."""
+        prefix = as_prefix(prefix, self.n)
         return self._remembered(prefix) if prefix else self._first
 
     @cached_property
@@ -138,9 +158,25 @@ class CallableModel(Model):
         return lru_cache(REMEMBERED)(self._answer)
 
     def _answer(self, prefix: Prefix) -> Distribution:
+        prefix = as_tokens(prefix, self.n, "prefix")
         row = as_distribution(self._model(prefix), f"{self._name}({prefix})")
         check_alike(f"{self._name}(())", self._first, f"{self._name}({prefix})", row)
         return row
+
+
+def as_prefix(prefix: Any, n: int) -> Prefix:
+    """Check a prefix, of which texts that grow token by token need only the last one checked.
+
+    Raises
+    ------
+    ValueError
+        Something else than token ids.
+    """
+    if type(prefix) is not tuple:
+        return as_tokens(prefix, n, "prefix")
+    if prefix and not (type(prefix[-1]) is int and 0 <= prefix[-1] < n):
+        return as_tokens(prefix, n, "prefix")
+    return prefix
 
 
 def as_models(draft: Any, target: Any) -> tuple[Model, Model]:

@@ -6,11 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_numbers
+from otspec.arguments import as_generator, as_integer, as_real
+from otspec.arithmetic import Array, Number, counted_power
 from otspec.blocks.models import Prefix
 from otspec.blocks.tables import TableModel
 from otspec.distributions import as_k
+from otspec.raw import shown
 
+MOST_CELLS = 20_000_000
+"""Most numbers of one order of context (160 MB)."""
 GRAIN = 1_000
 """Denominator of the random parts of exact models."""
 
@@ -49,13 +53,17 @@ def random_pair(
     >>> abs(draft((2,)) - target((2,))).sum() / 2
     Fraction(1, 4)
     """
-    distance = as_numbers([divergence], "divergence")[0]
+    wanted = "a total variation, between 0 and 1"
+    distance = as_real(divergence, "divergence", 0, 1, wanted=wanted)
+    rng = as_generator(rng)
     if as_k(n, "n") < 2:
         raise ValueError("n is 1: with one token a draft and a target cannot differ; use 2 or more")
-    if not 0 <= distance <= 1:
-        raise ValueError(f"divergence is {divergence}: a total variation is between 0 and 1")
-    if order < 0:
-        raise ValueError(f"order is {order}: use 0 for memoryless models, or more")
+    order = as_integer(order, "order", 0, wanted="0 for memoryless models, or more")
+    if counted_power(n, order + 1) > MOST_CELLS:
+        raise ValueError(
+            f"n = {shown(n)} and order = {shown(order)} make rows of more than {MOST_CELLS:,} "
+            "numbers: use a smaller n or order"
+        )
     drafts: dict[Prefix, Array] = {}
     targets: dict[Prefix, Array] = {}
     for depth in range(order + 1):

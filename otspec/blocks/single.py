@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_generator, as_integer, as_tokens, counted
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.levels import expected_accepted
@@ -17,6 +17,9 @@ from otspec.blocks.models import Model, Prefix
 from otspec.distributions import Distribution, as_k
 from otspec.drafts.contract import draw
 from otspec.frozen import read_only
+
+MOST_LENGTH = 10_000
+"""Most tokens of a drafted block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,10 @@ class SingleDraftRule(BlockRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "length", as_k(self.length, "length"))
+        length = as_k(self.length, "length")
+        otherwise = "use shorter blocks"
+        length = as_integer(length, "length", 1, MOST_LENGTH, otherwise=otherwise)
+        object.__setattr__(self, "length", length)
 
     @property
     def depth(self) -> int:
@@ -89,8 +95,15 @@ class SingleDraftRule(BlockRule):
         ----------
         head : sequence of int
             X^τ, a possible beginning of a draft.
+
+        Raises
+        ------
+        ValueError
+            Something else than at most L token ids.
         """
-        kept = tuple(head)
+        kept = as_tokens(head, self.target.n, "head", count=self.length)
+        if len(kept) > self.length:
+            raise ValueError(f"head has more tokens than the length, {self.length}")
         return self.target.after(kept) if len(kept) == self.length else self._corrected(kept)
 
     @abstractmethod
@@ -130,6 +143,7 @@ class SingleDraftRule(BlockRule):
 
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draw a block from the draft model and verify it."""
+        as_generator(rng)
         block: Prefix = ()
         for _ in range(self.length):
             block = (*block, int(draw(rng, self.draft(block), 1)[0]))
@@ -148,20 +162,17 @@ class SingleDraftRule(BlockRule):
         ValueError
             As :meth:`kept`.
         """
-        drafted = self._checked(block)
+        drafted, rng = self._checked(block), as_generator(rng)
         tau = int(draw(rng, self._kept(drafted), 1)[0])
         head = drafted[:tau]
         return Outcome(head, self.target.number(1), self.following(head))
 
     def _checked(self, block: Sequence[int]) -> Prefix:
-        drafted = tuple(operator.index(token) for token in block)
+        drafted = as_tokens(block, self.draft.n, "block", count=self.length)
         if len(drafted) != self.length:
-            raise ValueError(f"block has {len(drafted)} tokens, but the length is {self.length}")
+            given = counted(block, drafted, self.length)
+            raise ValueError(f"block has {given} tokens, but the length is {self.length}")
         for depth, token in enumerate(drafted):
-            if not 0 <= token < self.draft.n:
-                raise ValueError(
-                    f"block[{depth}] is {token}, but token ids run from 0 to {self.draft.n - 1}"
-                )
             if not self.draft(drafted[:depth])[token] > 0:
                 raise ValueError(
                     f"block[{depth}] is {token}, which the draft model never drafts there"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_instance, as_list, plain_integer
 from otspec.arithmetic import Array, as_number, as_numbers, is_exact
-from otspec.blocks.models import Continued, Model, Prefix
+from otspec.blocks.models import Continued, Model, Prefix, as_prefix
 from otspec.distributions import Distribution, as_distribution, check_alike
+from otspec.raw import shown
 
 
 class TableModel(Model):
@@ -48,14 +49,15 @@ class TableModel(Model):
     def __init__(
         self, rows: Mapping[Prefix, Any], name: str = "model", *, normalize: bool = False
     ) -> None:
+        as_instance(rows, "rows", Mapping, "a mapping from prefixes to distributions")
         if () not in rows:
             raise ValueError(
                 f"{name} has no row for the empty prefix: add the distribution of the first token"
             )
         for prefix in rows:
-            if not isinstance(prefix, tuple) or not all(isinstance(t, Integral) for t in prefix):
+            if not isinstance(prefix, tuple) or None in map(plain_integer, prefix):
                 raise ValueError(
-                    f"{name} has a row for {prefix!r}: a prefix is a tuple of token ids, (0,) "
+                    f"{name} has a row for {shown(prefix)}: a prefix is a tuple of token ids, (0,) "
                     "for the row after token 0"
                 )
         self._rows = {
@@ -80,6 +82,7 @@ class TableModel(Model):
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after a prefix, shape (n,)."""
+        prefix = as_prefix(prefix, self.n)
         for start in range(max(0, len(prefix) - self.order), len(prefix)):
             if prefix[start:] in self._rows:
                 return self._rows[prefix[start:]]
@@ -87,10 +90,12 @@ class TableModel(Model):
 
     def context(self, prefix: Prefix) -> Prefix:
         """Return the last tokens, as many as rows tell apart."""
+        prefix = as_prefix(prefix, self.n)
         return prefix[max(0, len(prefix) - self.order) :]
 
     def after(self, prefix: Prefix) -> Model:
         """Return the model of what follows a prefix, of which only the end is kept."""
+        prefix = as_prefix(prefix, self.n)
         return Continued(self, self.context(prefix)) if prefix else self
 
 
@@ -144,7 +149,8 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
         )
     starts = [_start(rows, depth) for depth in range(order)]
     if first is not None:
-        starts = [as_numbers(start, f"first[{depth}]") for depth, start in enumerate(first)]
+        given = as_list(first, "first", "a sequence of distributions")
+        starts = [as_numbers(start, f"first[{depth}]") for depth, start in enumerate(given)]
         shapes = [start.shape for start in starts]
         if shapes != [(n,) * (depth + 1) for depth in range(order)]:
             raise ValueError(

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_list
 from otspec.arithmetic import Number
-from otspec.blocks.comparison import mean_and_error
+from otspec.blocks.comparison import as_blocks, mean_and_error
 from otspec.blocks.draft_selection import DraftSelection
 from otspec.blocks.logged import LoggedBlock
 from otspec.blocks.models import as_models
@@ -81,7 +82,7 @@ def compare_trees(
     models = as_models(draft, target)
     return [
         TreeComparison(as_text(tree), rule.title, DraftSelection(*models, tree, rule).expected())
-        for tree in map(as_branching, trees)
+        for tree in _as_trees(trees)
         for rule in _rules_for(tree)
     ]
 
@@ -103,13 +104,18 @@ def compare_trees_on_blocks(
     ValueError
         No block, or one that is shorter than a tree is deep.
     """
-    logged = list(blocks)
+    logged = as_blocks(blocks)
     found = []
-    for tree in map(as_branching, trees):
+    for tree in _as_trees(trees):
         for rule in _rules_for(tree):
             kept = np.array([float(block.expected_of_tree(tree, rule)) for block in logged])
             found.append(TreeComparison(as_text(tree), rule.title, *mean_and_error(kept)))
     return found
+
+
+def _as_trees(trees: Any) -> list[tuple[int, ...]]:
+    given = as_list(trees, "trees", "a sequence of branchings")
+    return [as_branching(tree, f"trees[{i}]") for i, tree in enumerate(given)]
 
 
 def _rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:

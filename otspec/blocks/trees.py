@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from otspec.arguments import MOST_ITEMS, as_integer, as_list, plain_integer
 from otspec.arithmetic import IntArray
 from otspec.distributions import Distribution, as_k
+from otspec.files import memory
+from otspec.raw import shown
 from otspec.rules import MaximalCoupling
 from otspec.rules.contract import Rule
 
+MOST_PROMPT = 10**9
 TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
 
@@ -67,13 +70,17 @@ class TokenTree:
     parents: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parents", tuple(map(operator.index, self.parents)))
-        for node, parent in enumerate(self.parents):
+        given = as_list(self.parents, "parents", "a sequence of nodes")
+        parents = [plain_integer(parent) for parent in given]
+        for node, parent in enumerate(parents):
+            if parent is None:
+                raise ValueError(f"parents[{node}] is {shown(given[node])}: it must be an integer")
             if not -1 <= parent < node:
                 raise ValueError(
                     f"parents[{node}] is {parent}: a parent comes before its child, and -1 stands "
                     "for the prompt"
                 )
+        object.__setattr__(self, "parents", tuple(parents))
 
     @classmethod
     def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
@@ -83,10 +90,24 @@ class TokenTree:
         ----------
         branching : str or sequence of int
             Children of each node by depth, such as ``"4x2x1"``.
+
+        Raises
+        ------
+        ValueError
+            As :func:`as_branching`; or more than a million nodes.
         """
+        widths = as_branching(branching)
+        nodes, leaves = 0, 1
+        for width in widths:
+            leaves *= width
+            nodes += leaves
+            if nodes > MOST_ITEMS:
+                raise ValueError(
+                    f"branching is {shown(branching)}: the tree has more than {MOST_ITEMS:,} nodes"
+                )
         parents: list[int] = []
         level = [-1]
-        for width in as_branching(branching):
+        for width in widths:
             start = len(parents)
             parents += [node for node in level for _ in range(width)]
             level = list(range(start, len(parents)))
@@ -110,15 +131,21 @@ class TokenTree:
 
     def children(self, node: int) -> tuple[int, ...]:
         """Return the children of a node; −1 for the prompt."""
+        node = self._node(node)
         return tuple(child for child, parent in enumerate(self.parents) if parent == node)
 
     def path(self, node: int) -> tuple[int, ...]:
         """Return the nodes from the prompt to a node, itself included."""
+        node = self._node(node)
         found: list[int] = []
         while node >= 0:
             found.append(node)
             node = self.parents[node]
         return tuple(reversed(found))
+
+    def _node(self, node: Any) -> int:
+        otherwise = f"the tree has {len(self)} nodes"
+        return as_integer(node, "node", -1, len(self) - 1, otherwise=otherwise)
 
     def attention_mask(self, prompt: int = 0) -> npt.NDArray[np.bool_]:
         """Return which tokens each node may see: the prompt, its ancestors and itself.
@@ -137,7 +164,7 @@ class TokenTree:
         ValueError
             A negative number of prompt tokens.
         """
-        _check_prompt(prompt)
+        prompt = _as_prompt(prompt, len(self))
         mask = np.zeros((len(self), prompt + len(self)), dtype=bool)
         mask[:, :prompt] = True
         for node, parent in enumerate(self.parents):
@@ -164,11 +191,10 @@ class TokenTree:
         ValueError
             A negative number of prompt tokens.
         """
-        _check_prompt(prompt)
-        return prompt + self.depths - 1
+        return _as_prompt(prompt) + self.depths - 1
 
 
-def as_branching(branching: str | Sequence[int]) -> tuple[int, ...]:
+def as_branching(branching: str | Sequence[int], name: str = "branching") -> tuple[int, ...]:
     """Check a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``.
 
     Raises
@@ -183,16 +209,15 @@ def as_branching(branching: str | Sequence[int]) -> tuple[int, ...]:
     """
     if isinstance(branching, str):
         parts = branching.split("x")
-        if not all(part.isascii() and part.isdigit() for part in parts):
+        if not all(part.isascii() and part.isdigit() and len(part) < 100 for part in parts):
             raise ValueError(
-                f"branching is {branching!r}: write the children by depth, such as 4x2x1"
+                f"{name} is {shown(branching)}: write the children by depth, such as 4x2x1"
             )
         branching = [int(part) for part in parts]
-    if not isinstance(branching, (Sequence, np.ndarray)):
-        raise ValueError(f"branching is {branching!r}: write the children by depth, such as 4x2x1")
-    if len(branching) == 0:
-        raise ValueError("branching is empty: name the children of at least one depth")
-    return tuple(as_k(width, f"branching[{depth}]") for depth, width in enumerate(branching))
+    widths = as_list(branching, name, "the children by depth, such as 4x2x1")
+    if len(widths) == 0:
+        raise ValueError(f"{name} is empty: name the children of at least one depth")
+    return tuple(as_k(width, f"{name}[{depth}]") for depth, width in enumerate(widths))
 
 
 def as_text(branching: Sequence[int]) -> str:
@@ -200,6 +225,7 @@ def as_text(branching: Sequence[int]) -> str:
     return "x".join(map(str, branching))
 
 
-def _check_prompt(prompt: int) -> None:
-    if prompt < 0:
-        raise ValueError(f"prompt is {prompt}: the number of prompt tokens is at least 0")
+def _as_prompt(prompt: Any, rows: int = 1) -> int:
+    wanted = "the number of prompt tokens"
+    most = memory() // (2 * max(rows, 1))
+    return as_integer(prompt, "prompt", 0, min(most, MOST_PROMPT), wanted=wanted)

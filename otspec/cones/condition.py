@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
+from otspec.arguments import as_choice, as_list
+from otspec.arithmetic import as_scalar
 from otspec.cones.coordinates import Coordinates, dot
 from otspec.cones.vectors import Quotient, Vector
+from otspec.raw import shown
 
 Kind = Literal["trivial", "cut", "equality", "other"]
 Drafts = Literal["any", "iid", "independent"]
@@ -36,8 +39,20 @@ class Condition:
     cut: tuple[int, ...] | None = None
 
     def slack(self, values: Sequence[Fraction]) -> Fraction:
-        """Return by how much the condition holds, given the coordinates' values."""
-        return dot(self.coefficients, values)
+        """Return by how much the condition holds, given the coordinates' values.
+
+        Raises
+        ------
+        ValueError
+            Floats, or another number of values.
+        """
+        given = as_list(values, "values", "the coordinates' values, as fractions")
+        exact = [as_scalar(value, f"values[{i}]") for i, value in enumerate(given)]
+        if len(exact) != len(self.coefficients) or not all(isinstance(v, Fraction) for v in exact):
+            raise ValueError(
+                f"values is {shown(given)}: it must hold {len(self.coefficients)} exact numbers"
+            )
+        return dot(self.coefficients, [Fraction(value) for value in exact])
 
     def holds(self, values: Sequence[Fraction]) -> bool:
         """Return whether the condition holds, given the coordinates' values."""
@@ -53,8 +68,7 @@ class Condition:
             Write the condition of a cut for i.i.d. drafts from p, or for independent drafts from
             p, p', p'', …; by default, and for any other condition, with the mass P of each row.
         """
-        if drafts not in ("any", "iid", "independent"):
-            raise ValueError(f"drafts is {drafts!r}: it must be one of any, iid, independent")
+        as_choice(drafts, "drafts", get_args(Drafts))
         if self.cut is None or drafts == "any":
             return self._in_masses()
         wanted = " + ".join(f"q{token}" for token in self.cut)

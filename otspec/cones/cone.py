@@ -11,13 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import get_args
 
+from otspec.arguments import as_choice, as_real
 from otspec.arithmetic import Number
 from otspec.cones.condition import Classifier, Condition, Drafts
 from otspec.cones.coordinates import Coordinates, Rows, coordinates
 from otspec.cones.double_description import cone_generators
 from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
+from otspec.raw import shown
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class Cone:
         tuple of str
             Equalities other than Σ q = Σ P, which all distributions satisfy; cuts; others.
         """
+        as_choice(drafts, "drafts", get_args(Drafts))
         equal = self.lineality if len(self.lineality) > 1 else ()
         return tuple(condition.written(drafts) for condition in (*equal, *self.cuts, *self.others))
 
@@ -108,12 +112,13 @@ class Cone:
         ValueError
             Another n or k, floats, or an acceptance that the cone does not answer for.
         """
-        if acceptance != 1 and not self.coordinates.acceptance:
+        wanted = as_real(acceptance, "acceptance")
+        if wanted != 1 and not self.coordinates.acceptance:
             raise ValueError(
-                f"acceptance is {acceptance}, but this cone is that of acceptance 1: use "
+                f"acceptance is {shown(acceptance)}, but this cone is that of acceptance 1: use "
                 "optimum_cone(n, k)"
             )
-        values = self.coordinates.values(law, target, Fraction(acceptance))
+        values = self.coordinates.values(law, target, Fraction(wanted))
         return tuple(it for it in (*self.lineality, *self.rays) if not it.holds(values))
 
     def optimum(self, law: DraftLaw, target: DistributionLike) -> Fraction:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,9 +10,13 @@ from itertools import combinations, product
 from math import comb
 from typing import Any, Literal, cast, get_args
 
+from otspec.arguments import as_choice, as_integer, plain_integer
+from otspec.arithmetic import counted_power
 from otspec.cones.vectors import Vector, unit
 from otspec.distributions import DistributionLike, as_distribution, as_k
 from otspec.drafts import DraftLaw
+from otspec.drafts.contract import as_law
+from otspec.raw import shown
 
 Rows = Literal["sets", "tuples"]
 
@@ -103,7 +106,7 @@ class Coordinates:
         ValueError
             Another number of tokens or drafts, a float law, or an unusable target.
         """
-        if (law.n, law.k) != (self.n, self.k):
+        if (as_law(law).n, law.k) != (self.n, self.k):
             raise ValueError(
                 f"law has n = {law.n} tokens and k = {law.k} drafts, but the cone n = {self.n} and "
                 f"k = {self.k}: compute the cone of that n and k"
@@ -132,15 +135,16 @@ def coordinates(n: Any, k: Any, rows: Any, *, acceptance: bool) -> Coordinates:
         Not positive integers, an unknown kind, or more coordinates than can be handled.
     """
     tokens, drafts = as_vocabulary_size(n), as_k(k)
-    if rows not in get_args(Rows):
-        raise ValueError(f"rows is {rows!r}: it must be one of {', '.join(get_args(Rows))}")
-    sizes = range(1, min(tokens, drafts) + 1)
+    rows = as_choice(rows, "rows", get_args(Rows))
+    lines = pairs = 0
     if rows == "sets":
-        lines = sum(comb(tokens, size) for size in sizes)
-        pairs = sum(size * comb(tokens, size) for size in sizes)
+        for size in range(1, min(tokens, drafts) + 1):
+            lines, pairs = lines + comb(tokens, size), pairs + size * comb(tokens, size)
+            if lines > LARGEST:
+                break
     else:
-        lines = tokens**drafts
-        pairs = tokens * (lines - (tokens - 1) ** drafts)
+        lines = counted_power(tokens, drafts)
+        pairs = tokens * max(lines - counted_power(tokens - 1, drafts), 1)
     if (pairs + lines) * (lines + tokens) > LARGEST:
         advice = "" if rows == "sets" else " or rows='sets', which loses nothing"
         raise ValueError(
@@ -158,13 +162,12 @@ def as_vocabulary_size(n: Any) -> int:
     ValueError
         Not an integer, or below 1.
     """
-    try:
-        size = operator.index(n)
-    except TypeError:
-        size = 0
-    if isinstance(n, bool) or size < 1:
-        raise ValueError(f"n is {n!r}: it must be an integer, at least 1: the number of tokens")
-    return size
+    size = plain_integer(n)
+    if size is None or size < 1:
+        raise ValueError(
+            f"n is {shown(n)}: it must be an integer, at least 1: the number of tokens"
+        )
+    return as_integer(size, "n", 1, LARGEST, otherwise="use fewer tokens")
 
 
 def refuse_floats(law: DraftLaw) -> None:
@@ -175,7 +178,7 @@ def refuse_floats(law: DraftLaw) -> None:
     ValueError
         With what to pass instead.
     """
-    if not law.exact:
+    if not as_law(law).exact:
         raise ValueError(
             "law is in floats, but cones are exact: pass Fractions or strings such as '3/10'"
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
 
+from otspec.arguments import as_choice, as_flag
 from otspec.cones.condition import Classifier, Condition
 from otspec.cones.coordinates import coordinates
 from otspec.cones.double_description import irredundant
@@ -114,8 +115,8 @@ def eliminate(n: int, *, target: Target = "certainty", reduce: bool = True) -> E
     ImportError
         pycddlib is not installed.
     """
-    if target not in get_args(Target):
-        raise ValueError(f"target is {target!r}: it must be one of {', '.join(get_args(Target))}")
+    as_choice(target, "target", get_args(Target))
+    reduce = as_flag(reduce, "reduce")
     system = System(coordinates(n, 2, "sets", acceptance=target == "optimum"))
     rows, steps = list(system.inequalities()), []
     for step, left in eliminations(system, reduce=reduce):

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, IntArray, Number, prefix_sums
+from otspec.arithmetic import Array, IntArray, Number, power, prefix_sums, refuse_long_power
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Hub, TopPlusOne, WithoutReplacement
+
+_STEPS = 32
+"""More factors than these are slower than a power."""
 
 
 def by_ratio(law: IID | WithoutReplacement, target: Distribution) -> IntArray:
@@ -49,13 +52,16 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
     order = ratios.order(draft, target)
     inside, cost = prefix_sums(draft[order]), prefix_sums(target[order])
     optimum: dict[int, Number] = {}
-    power, difference = inside.copy(), np.empty_like(inside)
-    for k in range(1, max(ks) + 1):
-        if k > 1:
-            np.multiply(power, inside, out=power)
-        if k in ks:
-            np.subtract(cost, power, out=difference)
-            optimum[k] = 1 + difference[np.argmin(difference)]
+    raised, reached, difference = inside.copy(), 1, np.empty_like(inside)
+    for k in sorted(set(ks)):
+        if k - reached > _STEPS:
+            raised[:] = power(inside, k)
+        else:
+            refuse_long_power(inside, k)
+            for _ in range(k - reached):
+                np.multiply(raised, inside, out=raised)
+        np.subtract(cost, raised, out=difference)
+        optimum[k], reached = 1 + difference[np.argmin(difference)], k
     return np.array([optimum[k] for k in ks], dtype=draft.dtype)
 
 

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
+from otspec.arguments import (
+    as_generator,
+    as_instance,
+    as_integer,
+    as_permutation,
+    as_size,
+    as_tokens,
+    counted,
+)
+from otspec.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    sums_by,
+)
 from otspec.distributions import Distribution, check_alike, token_set
 from otspec.frozen import Frozen
 
@@ -41,7 +58,10 @@ class DraftLaw(Frozen, ABC):
 
     @abstractmethod
     def table_rows(self) -> int:
-        """Return how many tuples the table would have at most, without building it."""
+        """Return how many tuples the table would have at most, without building it.
+
+        No further than to 10^18.
+        """
 
     @abstractmethod
     def _table(self) -> tuple[IntArray, Array]:
@@ -112,7 +132,13 @@ class DraftLaw(Frozen, ABC):
         -------
         ndarray, shape (n + 1,)
             Entry j is ``inside(order[:j])``; entry 0 is 0.
+
+        Raises
+        ------
+        ValueError
+            Not each token id once.
         """
+        order = as_permutation(order, self.n)
         tuples, masses = self.tuples()
         rank = np.empty(self.n, dtype=np.intp)
         rank[order] = np.arange(self.n)
@@ -155,9 +181,9 @@ class DraftLaw(Frozen, ABC):
         ValueError
             No such draft.
         """
-        if not 0 <= i < self.k:
-            raise ValueError(f"i is {i}, but drafts are numbered from 0 to {self.k - 1}")
-        return self._marginal(i)
+        numbered = f"drafts are numbered from 0 to {self.k - 1}"
+        number = as_integer(i, "i", 0, self.k - 1, wanted=numbered, otherwise=numbered)
+        return self._marginal(number)
 
     def _marginal(self, i: int) -> Distribution:
         tuples, masses = self.tuples()
@@ -177,10 +203,13 @@ class DraftLaw(Frozen, ABC):
         ndarray of int, shape (size, k)
             A token of probability zero is never drawn. Exact probabilities are rounded to
             float64 for the draw.
+
+        Raises
+        ------
+        ValueError
+            No generator, or a size that is negative or beyond the memory.
         """
-        if size < 0:
-            raise ValueError(f"size is {size}: it must be at least 0")
-        return self._sample(rng, size)
+        return self._sample(as_generator(rng), as_size(size, width=self.k))
 
     def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
         tuples, masses = self.tuples()
@@ -188,6 +217,33 @@ class DraftLaw(Frozen, ABC):
 
     def _number(self, value: object) -> Number:
         return as_number(value, like=self._probabilities())
+
+
+def as_law(law: Any, name: str = "law") -> DraftLaw:
+    """Check a draft law.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+    checked: DraftLaw = as_instance(law, name, DraftLaw, "a draft law, such as IID(draft, k)")
+    return checked
+
+
+def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
+    """Check a tuple of drafts.
+
+    Raises
+    ------
+    ValueError
+        Not k token ids between 0 and n − 1.
+    """
+    drafts = as_tokens(x, law.n, "x", count=law.k)
+    if len(drafts) != law.k:
+        given = counted(x, drafts, law.k)
+        raise ValueError(f"x has {given} drafts, but the law has k = {law.k}")
+    return drafts
 
 
 def draw(rng: np.random.Generator, masses: Array, size: int) -> IntArray:

@@ -9,7 +9,8 @@ from functools import reduce
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, prefix_sums
+from otspec.arguments import as_list, as_permutation
+from otspec.arithmetic import Array, IntArray, Number, counted_power, power, prefix_sums
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.contract import DraftLaw, draw
 from otspec.drafts.single import SingleDraftLaw
@@ -27,7 +28,7 @@ class _Product(DraftLaw):
 
     def table_rows(self) -> int:
         """Return how many tuples the table would have at most."""
-        return int(self.n**self.k)
+        return counted_power(self.n, self.k)
 
     def _table(self) -> tuple[IntArray, Array]:
         tuples = np.indices((self.n,) * self.k).reshape(self.k, -1).T
@@ -69,12 +70,19 @@ class IID(SingleDraftLaw, _Product):
     def _factors(self) -> Iterator[Distribution]:
         return (self.draft for _ in range(self.k))
 
+    def _probabilities(self) -> Array:
+        return self.draft
+
+    def _marginal(self, i: int) -> Distribution:  # noqa: ARG002 -- all are alike
+        return self.draft
+
     def _inside(self, members: IntArray) -> Number:
-        return self._number(self.draft[members].sum() ** self.k)
+        return self._number(power(self.draft[members].sum(), self.k))
 
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return p(order[:j])^k for every j: one cumulative sum."""
-        return prefix_sums(self.draft[order]) ** self.k
+        inside: Array = power(prefix_sums(self.draft[as_permutation(order, self.n)]), self.k)
+        return inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +115,7 @@ class Independent(_Product):
     normalize: InitVar[bool] = field(default=False, kw_only=True)
 
     def __post_init__(self, normalize: bool) -> None:
-        given = list(self.drafts)
+        given = as_list(self.drafts, "drafts", "a sequence of distributions")
         if not given:
             raise ValueError("drafts is empty: pass one distribution per draft")
         checked = tuple(
@@ -127,4 +135,5 @@ class Independent(_Product):
 
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return Π p_i(order[:j]) for every j: one cumulative sum per draft."""
+        order = as_permutation(order, self.n)
         return reduce(np.multiply, (prefix_sums(draft[order]) for draft in self._factors()))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from otspec.distributions import Distribution
+from otspec.arguments import as_choice
+from otspec.distributions import Distribution, as_k
 from otspec.drafts.contract import DraftLaw
 from otspec.drafts.hub import Hub, TopPlusOne
 from otspec.drafts.independent import IID
 from otspec.drafts.without_replacement import WithoutReplacement
+from otspec.raw import shown
 
 LAW_NAMES = ("iid", "without-replacement", "hub", "top-plus-one")
 """The laws that are made from one draft distribution."""
@@ -27,14 +29,13 @@ def named_law(name: str, draft: Distribution, k: int) -> DraftLaw:
     ValueError
         An unknown name, or a k that the law does not have for this draft.
     """
+    name = as_choice(name, "drafts", LAW_NAMES)
     if name == "iid":
         return IID(draft, k)
     if name == "without-replacement":
         return WithoutReplacement(draft, k)
     if name == "top-plus-one":
         return TopPlusOne(draft, k)
-    if name != "hub":
-        raise ValueError(f"drafts is {name!r}: it must be one of {', '.join(LAW_NAMES)}")
-    if k != 2:
-        raise ValueError(f"k is {k}, but hub drafts come in pairs: use k = 2 or another law")
+    if as_k(k) != 2:
+        raise ValueError(f"k is {shown(k)}, but hub drafts come in pairs: use k = 2 or another law")
     return Hub(draft)

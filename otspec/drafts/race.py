@@ -22,6 +22,8 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 
+_MOST_COUNTS = 1 << 31
+"""Most numbers of a quadrature, times 2π (3 GB)."""
 _CHUNK = 1 << 22
 """Most random numbers drawn at once (32 MB)."""
 
@@ -56,6 +58,11 @@ def escape(inner: Array, outer: Array, k: int) -> Array:
     slowest = float(outside[wanted].min())
     # In a small enough unit of time neither 1/slowest nor the shortest times leave the floats.
     unit = 1.0 if slowest > 1e-250 else 1e-200
+    if (nodes := (38 + 0.616 * k) * (44 - math.log(slowest))) * k > _MOST_COUNTS:
+        raise ValueError(
+            f"k is {k:,}: so many distinct drafts need a quadrature over {nodes:,.0f} nodes with "
+            "k numbers each; use a smaller k, or sample()"
+        )
     times, weights = _nodes(slowest, k, unit)
     inner, outside = inner / unit, outside / unit
     # (nodes, k): Pr(N = j) for j < k, all at time t.

@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from otspec.arguments import as_flag, as_integer
 from otspec.arithmetic import Array, IntArray, sums_by
-from otspec.drafts.contract import DraftLaw
+from otspec.drafts.contract import DraftLaw, as_drafts, as_law
 from otspec.frozen import Frozen
 
 
@@ -45,12 +46,19 @@ class Support(Frozen):
     tokens: IntArray
 
     def row_of(self, x: Sequence[int]) -> int | None:
-        """Return the row of a draft tuple, or None if it has probability 0."""
-        key = np.array([x], dtype=np.intp)
+        """Return the row of a draft tuple, or None if it has probability 0.
+
+        Raises
+        ------
+        ValueError
+            Not k token ids.
+        """
+        key = np.array([as_drafts(x, self.law)], dtype=np.intp)
         return self._row_numbers.get(tuple((_as_set_keys(key) if self.sets else key)[0].tolist()))
 
     def pairs_of(self, row: int) -> slice:
         """Return the stretch of pairs that belong to a row."""
+        row = as_integer(row, "row", 0, len(self.keys) - 1)
         return slice(*np.searchsorted(self.rows, [row, row + 1]))
 
     @cached_property
@@ -72,8 +80,8 @@ def support(law: DraftLaw, *, sets: bool = True) -> Support:
     ValueError
         As :meth:`DraftLaw.tuples`.
     """
-    keys, masses = law.tuples()
-    if sets:
+    keys, masses = as_law(law).tuples()
+    if as_flag(sets, "sets"):
         keys, masses = _added_up(_as_set_keys(keys), masses)
         ascending = keys
     else:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, prefix_sums, suffix_sums
+from otspec.arguments import as_permutation
+from otspec.arithmetic import Array, IntArray, Number, counted_power, prefix_sums, suffix_sums
 from otspec.distributions import Distribution, complement
 from otspec.drafts import race
 from otspec.drafts.hub import check_support
@@ -48,7 +49,7 @@ class WithoutReplacement(SingleDraftLaw):
 
     def table_rows(self) -> int:
         """Return how many tuples the table would have at most."""
-        return int(self.n**self.k)
+        return counted_power(self.n, self.k)
 
     def _table(self) -> tuple[IntArray, Array]:
         descending = np.argsort(-self.draft, kind="stable")
@@ -81,7 +82,7 @@ class WithoutReplacement(SingleDraftLaw):
         """
         if self._tabulated:
             return super().inside_prefixes(order)
-        draft = self.draft[order]
+        draft = self.draft[as_permutation(order, self.n)]
         if self.k == 1:
             return prefix_sums(draft)
         if self.k > 2:

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from otspec.arguments import as_choice, as_flag
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.programs.block import BlockProgram
@@ -36,8 +37,8 @@ def formulate(
     program : str
         One of :data:`PROGRAMS`.
     law : DraftLaw
-    target : ndarray, shape (n,)
-        Checked, of the law's length and arithmetic.
+    target : array_like, shape (n,)
+        Of the law's length and arithmetic.
     sets : bool
         One row per set of distinct drafts instead of one per tuple. The compact network's nodes
         are tokens, so that it has neither.
@@ -47,8 +48,7 @@ def formulate(
     ValueError
         An unknown name, or a law that the program does not take.
     """
-    if program not in PROGRAMS:
-        raise ValueError(f"program is {program!r}: it must be one of {', '.join(PROGRAMS)}")
+    program, sets = as_choice(program, "program", PROGRAMS), as_flag(sets, "sets")
     if program == "compact":
         return CompactMaxFlow(law, target)
     return PROGRAMS[program](law, target, sets)

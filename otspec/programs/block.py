@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, zeros
+from otspec.arguments import as_callable
+from otspec.arithmetic import Array, IntArray, counted_power, zeros
 from otspec.distributions import DistributionLike, as_distribution, as_k, check_alike
 from otspec.programs.formulation import Lines, Size, arrow, assemble, check_size
 from otspec.solvers import LinearProgram, Sense
@@ -44,6 +45,8 @@ class BlockProgram:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", as_k(self.length, "length"))
+        as_callable(self.draft, "draft", "a language model, a callable from a prefix")
+        as_callable(self.target, "target", "a language model, a callable from a prefix")
         draft = as_distribution(self.draft(()), "draft()")
         check_alike("draft()", draft, "target()", as_distribution(self.target(()), "target()"))
 
@@ -54,7 +57,7 @@ class BlockProgram:
 
     def size(self) -> Size:
         """Return the size of the program."""
-        blocks = self.n**self.length
+        blocks = counted_power(self.n, self.length)
         return Size(2 * blocks, blocks**2, 2 * blocks**2)
 
     def build(self) -> LinearProgram:

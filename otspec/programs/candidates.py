@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_numbers
+from otspec.arguments import as_callable, as_instance, as_tokens
+from otspec.arithmetic import Array, Number, as_numbers, counted_power
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.programs.block import LanguageModel, block_law
 from otspec.programs.formulation import Lines, Size, assemble, check_size
@@ -51,25 +52,25 @@ class CandidateProgram:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", as_k(self.length, "length"))
+        wanted = "a mapping from sets of sequences to their probabilities"
+        as_instance(self.candidates, "candidates", Mapping, wanted)
         object.__setattr__(self, "candidates", dict(self.candidates))
+        as_callable(self.target, "target", "a language model, a callable from a prefix")
         masses = as_distribution(list(self.candidates.values()), "candidates")
         start = as_distribution(self.target(()), "target(())")
         check_alike("candidates", masses[:1], "target(())", start[:1])
         for sequences in self.candidates:
-            if any(len(sequence) != self.length for sequence in sequences) or not sequences:
+            as_instance(sequences, "a key of candidates", frozenset, "a frozenset of sequences")
+            tokens = [as_tokens(each, len(start), "a candidate") for each in sequences]
+            if any(len(sequence) != self.length for sequence in tokens) or not tokens:
                 raise ValueError(
-                    f"candidates holds {sorted(sequences)}: sequences must have {self.length} "
+                    f"candidates holds {sorted(tokens)}: sequences must have {self.length} "
                     "tokens, as many as the length"
-                )
-            if not all(0 <= token < len(start) for sequence in sequences for token in sequence):
-                raise ValueError(
-                    f"candidates holds {sorted(sequences)}: token ids run from 0 to "
-                    f"{len(start) - 1}"
                 )
 
     def size(self) -> Size:
         """Return the size of the program."""
-        blocks = len(self.target(())) ** self.length
+        blocks = counted_power(len(self.target(())), self.length)
         sets = len(self.candidates)
         return Size(sets + blocks, sets * blocks, 2 * sets * blocks)
 

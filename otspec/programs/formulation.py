@@ -10,9 +10,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from otspec.arguments import as_flag
 from otspec.arithmetic import Array, IntArray, zeros
-from otspec.distributions import Distribution
+from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import DraftLaw
+from otspec.drafts.contract import as_law
 from otspec.drafts.support import Support, support
 from otspec.files import memory
 from otspec.frozen import Frozen
@@ -63,10 +65,15 @@ class Formulation(Frozen, ABC):
     Parameters
     ----------
     law : DraftLaw
-    target : ndarray, shape (n,)
-        Checked, in the law's arithmetic.
+    target : array_like, shape (n,)
+        In the law's arithmetic.
     sets : bool
         One row per set of distinct drafts instead of one per tuple; same optimum, fewer rows.
+
+    Raises
+    ------
+    ValueError
+        No law, or an unusable target.
     """
 
     title: ClassVar[str]
@@ -77,6 +84,12 @@ class Formulation(Frozen, ABC):
     law: DraftLaw
     target: Distribution
     sets: bool = True
+
+    def __post_init__(self) -> None:
+        target = as_distribution(self.target, "target")
+        as_law(self.law).check_alike(target, "target")
+        object.__setattr__(self, "target", target)
+        as_flag(self.sets, "sets")
 
     @cached_property
     def support(self) -> Support:
@@ -89,9 +102,13 @@ class Formulation(Frozen, ABC):
         k, n = min(self.law.k, self.law.n), self.law.n
         if not self.sets:
             return self._size(Seen(tuples, tuples * k))
-        counts = [math.comb(n, j) for j in range(1, k + 1)]
-        pairs = sum(j * count for j, count in enumerate(counts, start=1))
-        return self._size(Seen(min(tuples, sum(counts)), min(tuples * k, pairs)))
+        rows = pairs = 0
+        for j in range(1, k + 1):
+            count = math.comb(n, j)
+            rows, pairs = rows + count, pairs + j * count
+            if rows > tuples and pairs > tuples * k:
+                break
+        return self._size(Seen(min(tuples, rows), min(tuples * k, pairs)))
 
     def build(self) -> LinearProgram:
         """Build the linear program.

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from otspec.arguments import as_integer
 from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, suffix_sums, zeros
 from otspec.drafts import IID, Independent
 from otspec.programs.formulation import (
@@ -70,8 +71,8 @@ class TruncatedImportance(Formulation):
             )
         if not self.sets:
             raise ValueError("sets must be True: the truncated program has one row per draft set")
-        if not 0 <= self.free <= self.law.n:
-            raise ValueError(f"free is {self.free}: it must be between 0 and {self.law.n}")
+        free = as_integer(self.free, "free", 0, self.law.n, otherwise="there are no more tokens")
+        object.__setattr__(self, "free", free)
 
     @cached_property
     def excess(self) -> Array:

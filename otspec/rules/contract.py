@@ -10,14 +10,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.arguments import as_generator
+from otspec.arithmetic import Array, Number, as_number, refuse_long_power, zeros
 from otspec.distributions import Distribution, as_k, as_pair, normalised
 from otspec.drafts import DraftLaw, named_law
-from otspec.drafts.contract import draw
+from otspec.drafts.contract import as_drafts, draw
 from otspec.frozen import Frozen
+from otspec.raw import shown
 
 ENUMERATION_LIMIT = 20_000
 """Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
+MOST_LISTED = 1_000_000
+"""Most drafts that an answer for each of them is listed for."""
 
 
 class Rule(Frozen, ABC):
@@ -94,9 +98,14 @@ class Rule(Frozen, ABC):
         token : int
         accepted : bool
             Whether the token is one of the drafts; its mean is :meth:`acceptance`.
+
+        Raises
+        ------
+        ValueError
+            Not k token ids, or no generator.
         """
         drafts = as_drafts(x, self.law)
-        token = self._sample(drafts, rng)
+        token = self._sample(drafts, as_generator(rng))
         return token, token in drafts
 
     def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
@@ -234,23 +243,6 @@ class SequentialRule(PairRule):
         return int(draw(rng, normalised(residual, self.target), 1)[0])
 
 
-def as_drafts(x: Sequence[int], law: DraftLaw) -> tuple[int, ...]:
-    """Check a tuple of drafts.
-
-    Raises
-    ------
-    ValueError
-        Not k token ids between 0 and n − 1.
-    """
-    drafts = tuple(int(token) for token in x)
-    if len(drafts) != law.k:
-        raise ValueError(f"x has {len(drafts)} drafts, but the law has k = {law.k}")
-    for i, token in enumerate(drafts):
-        if not 0 <= token < law.n:
-            raise ValueError(f"x[{i}] is {token}, but token ids run from 0 to {law.n - 1}")
-    return drafts
-
-
 def acceptance_chance(wanted: Number, offered: Number) -> Number:
     """Return min(1, wanted/offered), dividing only where it is below 1.
 
@@ -271,8 +263,35 @@ def at_least_once(probability: Any, k: int) -> Any:
 
 
 def geometric(ratio: Any, k: int) -> Any:
-    """Return 1 + ratio + … + ratio^(k−1), of a number or an array."""
-    total = ratio * 0 + 1
-    for _ in range(k - 1):
-        total = total * ratio + 1
+    """Return 1 + ratio + … + ratio^(k−1), of a number or an array, by doubling.
+
+    1 + … + r^{2m−1} is (1 + … + r^{m−1}) (1 + r^m): all terms are positive, so that no digits
+    cancel.
+
+    Raises
+    ------
+    ValueError
+        Exact numbers that would be too long.
+    """
+    refuse_long_power(ratio, k)
+    total, highest = ratio * 0, ratio * 0 + 1
+    for digit in bin(k)[2:]:
+        total, highest = total * (1 + highest), highest * highest
+        if digit == "1":
+            total, highest = total * ratio + 1, highest * ratio
     return total
+
+
+def refuse_many_drafts(k: int, most: int, what: str) -> None:
+    """Refuse to compute for more drafts, one by one, than anybody waits for.
+
+    Raises
+    ------
+    ValueError
+        With the limit, and a fix.
+    """
+    if k > most:
+        raise ValueError(
+            f"k is {shown(k)}: {what} is computed draft by draft, for at most {most:,}; use a "
+            "smaller k, or limit_acceptance() for what the optimum tends to"
+        )

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from otspec.arguments import as_choice, as_integer, as_list, as_seed, as_size
 from otspec.arithmetic import (
     Array,
     IntArray,
@@ -19,13 +20,16 @@ from otspec.arithmetic import (
     suffix_sums,
     zeros,
 )
-from otspec.distributions import Distribution, DistributionLike, normalised
+from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.programs import TruncatedImportance
-from otspec.rules.contract import ENUMERATION_LIMIT, PairRule
-from otspec.solvers import SolverName, solve
+from otspec.rules.contract import ENUMERATION_LIMIT, PairRule, refuse_many_drafts
+from otspec.solvers import SOLVERS, SolverName, solve
+
+MOST_STAGES = 10_000
+"""Most drafts; each but the first takes a linear program."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class ImportanceSampling(PairRule):
     ------
     ValueError
         Also for ``others`` that are not k − 1 distributions, ``free`` below 0, ``alphabet``
-        below 1.
+        below 1, an unknown solver, and more than 10,000 drafts.
 
     Examples
     --------
@@ -76,19 +80,28 @@ class ImportanceSampling(PairRule):
 
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
-        if self.others:
+        refuse_many_drafts(self.k, MOST_STAGES, "the selection")
+        others = as_list(self.others, "others", "a sequence of distributions")
+        object.__setattr__(self, "others", tuple(others))
+        if others:
             if len(self.others) != self.k - 1:
                 raise ValueError(
                     f"others has {len(self.others)} distributions, but drafts 2 to {self.k} need "
                     f"{self.k - 1}"
                 )
-            checked = Independent([self.draft, *self.others], normalize=normalize)
+            given = [
+                as_distribution(other, f"others[{i}]", normalize=normalize)
+                for i, other in enumerate(others)
+            ]
+            checked = Independent([self.draft, *given])
             checked.check_alike(self.target, "target")
             object.__setattr__(self, "others", tuple(checked.drafts[1:]))
-        if self.free < 0:
-            raise ValueError(f"free is {self.free}: it must be at least 0")
-        if self.alphabet is not None and self.alphabet < 1:
-            raise ValueError(f"alphabet is {self.alphabet}: it must be at least 1")
+        wanted = "how many tokens the linear program covers"
+        object.__setattr__(self, "free", as_integer(self.free, "free", 0, wanted=wanted))
+        if self.alphabet is not None:
+            object.__setattr__(self, "alphabet", as_k(self.alphabet, "alphabet"))
+        if self.solver is not None:
+            as_choice(self.solver, "solver", SOLVERS)
 
     @property
     def law(self) -> DraftLaw:
@@ -154,7 +167,8 @@ class ImportanceSampling(PairRule):
         -------
         Estimate
         """
-        drafts = self.law.sample(np.random.default_rng(seed), size)
+        size = as_size(size, least=2, width=self.k)
+        drafts = self.law.sample(np.random.default_rng(as_seed(seed)), size)
         chance, residual, kept, _ = self._acceptance_parts
         rejected = (self._selection(drafts) * (1 - chance[drafts])).sum(axis=1)
         ordered = np.sort(drafts, axis=1)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -15,16 +16,27 @@ from otspec.arithmetic import (
     Array,
     Number,
     as_number,
-    as_numbers,
+    as_scalar,
     is_exact,
     positive_part,
     prefix_sums,
+    refuse_long_power,
     suffix_sums,
     zeros,
 )
 from otspec.distributions import Distribution
-from otspec.rules.contract import SequentialRule, acceptance_chance, at_least_once, geometric
+from otspec.raw import shown
+from otspec.rules.contract import (
+    MOST_LISTED,
+    SequentialRule,
+    acceptance_chance,
+    at_least_once,
+    geometric,
+    refuse_many_drafts,
+)
 
+MOST_EXACT = 2_000
+"""Most drafts for which ρ* is found exactly."""
 _HALVINGS = 200
 """Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognised."""
 _EXCESS = Fraction(1, 2**64)
@@ -54,7 +66,7 @@ class KSequential(SequentialRule):
     Raises
     ------
     ValueError
-        Also for ρ below ρ*; the message names ρ*.
+        Also for ρ below ρ*; the message names ρ*. In exact arithmetic, more than 2,000 drafts.
 
     Examples
     --------
@@ -99,7 +111,9 @@ class KSequential(SequentialRule):
 
     def acceptance_by_draft(self) -> Array:
         """Return β (1−β)^{i−1} for draft i; residual hits are nobody's."""
+        refuse_many_drafts(self.k, MOST_LISTED, "acceptance_by_draft()")
         _, beta = self._kept()
+        refuse_long_power(beta, self.k)
         by_draft = zeros(self.k, like=self.draft)
         by_draft[:] = [beta * (1 - beta) ** i for i in range(self.k)]
         return by_draft
@@ -141,6 +155,9 @@ def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:
         In [1, k]; 1 if draft and target are disjoint. Floats: the smallest float at or above
         the root. Exact: the root if rational, else at most 2⁻⁶⁴ above.
     """
+    if is_exact(draft):
+        refuse_many_drafts(k, MOST_EXACT, "an exact rho*")
+        refuse_long_power(draft, k)
     ratio = ratios.target_to_draft(draft, target)
     order = ratios.ascending(ratio)
     knots, below = ratio[order], prefix_sums(target[order])
@@ -163,27 +180,40 @@ def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:
 
 def _is_valid(rho: Array | Number, beta: Array | Number, k: int) -> Array:
     """Return whether ρ ≥ p_acc/β, or nothing is ever accepted."""
+    if is_exact(np.asarray(beta)):
+        reached: Array = np.vectorize(partial(_reaches, k=k), otypes=[bool])(rho, beta)
+        return reached
     valid: Array = (beta == 0) | (rho >= geometric(1 - beta, k))
     return valid
 
 
+def _reaches(rho: Fraction, beta: Fraction, k: int) -> bool:
+    """Answer :func:`_is_valid` exactly: in integers, which need no common divisors."""
+    if beta == 0:
+        return True
+    missed, of = (1 - beta).as_integer_ratio()
+    # p_acc/β = (of^k − missed^k) / ((of − missed) of^{k−1}).
+    accepted = (of**k - missed**k) // (of - missed)
+    return bool(rho.numerator * of ** (k - 1) >= accepted * rho.denominator)
+
+
 def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: int) -> Number:
-    rho_array = as_numbers([given], "rho")
-    if is_exact(rho_array) != is_exact(draft):
+    rho = as_scalar(given, "rho")
+    if isinstance(rho, Fraction) != is_exact(draft):
         raise ValueError(
-            f"rho is {given!r}, in another arithmetic than the distributions: "
+            f"rho is {shown(given)}, in another arithmetic than the distributions: "
             "write all exactly, or all as floats"
         )
-    rho = as_number(rho_array[0], like=draft)
     if rho > 0 and math.isfinite(rho):
-        beta = as_number(np.minimum(draft, target / rho).sum(), like=draft)
+        with np.errstate(over="ignore"):
+            beta = as_number(np.minimum(draft, target / rho).sum(), like=draft)
         # β carries the rounding of a pairwise sum, and p_acc/β changes by at most k²/2 times that.
         slack = 0 if is_exact(draft) else k**2 * np.finfo(float).eps * (2 + math.log2(len(draft)))
         if _is_valid(rho + slack, beta, k):
             return rho
     root = float(smallest_rho(draft, target, k))
     raise ValueError(
-        f"rho is {given}, but the rule is known to be lossless for a finite rho of at least "
+        f"rho is {shown(given)}, but the rule is known to be lossless for a finite rho of at least "
         f"rho* = {root!r} only: raise rho, or leave it out"
     )
 

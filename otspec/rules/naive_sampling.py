@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from otspec.arithmetic import Array, as_number, zeros
-from otspec.rules.contract import PairRule, at_least_once
+from otspec.arithmetic import Array, as_number, refuse_long_power, zeros
+from otspec.rules.contract import MOST_LISTED, PairRule, at_least_once, refuse_many_drafts
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,8 @@ class NaiveSampling(PairRule):
 
     def acceptance_by_draft(self) -> Array:
         """Return Σ q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""
+        refuse_many_drafts(self.k, MOST_LISTED, "acceptance_by_draft()")
+        refuse_long_power(self.draft, self.k)
         by_draft = zeros(self.k, like=self.draft)
         first = self.target * self.draft
         for i in range(self.k):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from otspec.arguments import as_instance
 from otspec.arithmetic import Array, Number, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
@@ -28,6 +29,9 @@ class PlannedRule(Rule):
     title: ClassVar[str] = "plan"
 
     plan: Plan
+
+    def __post_init__(self) -> None:
+        as_instance(self.plan, "plan", Plan, "a Plan, such as optimal_plan(law, target)")
 
     @property
     def accuracy(self) -> float:  # type: ignore[override]

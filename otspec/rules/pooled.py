@@ -8,14 +8,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, as_numbers, zeros
-from otspec.distributions import DistributionLike, as_k, as_pair
+from otspec.arguments import as_real
+from otspec.arithmetic import Array, Number, as_number, refuse_long_power, zeros
+from otspec.distributions import DistributionLike, as_pair
 from otspec.frozen import frozen
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.fewest import fewest_thresholds
 from otspec.selection.laws import SelectionLaw, clipped_law
-from otspec.selection.pools import Pools, as_pools, by_bins, by_thresholds, by_token
+from otspec.selection.pools import Pools, as_pools, by_bins, by_thresholds, by_token, checked_power
 from otspec.selection.refinement import losses, refined_thresholds
 
 
@@ -46,7 +47,7 @@ class PooledSelection(BarrierRule):
     Raises
     ------
     ValueError
-        As :class:`otspec.rules.contract.PairRule`; or unusable pools.
+        As :class:`otspec.rules.contract.PairRule`; or unusable pools, or more than 10⁹ drafts.
 
     Notes
     -----
@@ -70,6 +71,8 @@ class PooledSelection(BarrierRule):
 
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
+        checked_power(self.k)
+        refuse_long_power(self.draft, self.k)
         object.__setattr__(self, "pools", frozen(as_pools(self.pools, self.draft)))
 
     @classmethod
@@ -104,9 +107,9 @@ class PooledSelection(BarrierRule):
             As the rule; or a negative loss.
         """
         checked = as_pair(draft, target, normalize=normalize)
-        if not as_numbers([loss], "loss")[0] >= 0:
-            raise ValueError(f"loss is {loss}: it must be at least 0")
-        return cls(*checked, k, refined_thresholds(*checked, as_k(k), loss))
+        most = as_number(as_real(loss, "loss", 0), like=checked[0])
+        refuse_long_power(checked[0], checked_power(k))
+        return cls(*checked, k, refined_thresholds(*checked, checked_power(k), most))
 
     @cached_property
     def _wanted(self) -> SelectionLaw:

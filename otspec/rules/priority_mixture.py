@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from otspec.arguments import as_integer, as_real
 from otspec.arithmetic import Array, IntArray, Number, sums_by
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import inverted
+from otspec.drafts.contract import as_law, inverted
 from otspec.estimate import Estimate
 from otspec.rules.contract import ENUMERATION_LIMIT, enumerated_acceptance
 from otspec.rules.selecting import SelectingRule
@@ -65,14 +66,11 @@ class PriorityMixture(SelectingRule):
 
     def __post_init__(self, normalize: bool) -> None:
         target = as_distribution(self.target, "target", normalize=normalize)
-        self.law.check_alike(target, "target")
+        as_law(self.law, "draft_law").check_alike(target, "target")
         object.__setattr__(self, "target", target)
-        if isinstance(self.most, bool) or not isinstance(self.most, int):
-            raise ValueError(f"most must be an integer, got {self.most!r}: pass a number of orders")
-        if self.most < 1:
-            raise ValueError(f"most must be at least 1, got {self.most}: one order is needed")
-        if not self.gap >= 0:
-            raise ValueError(f"gap is {self.gap}: it must be at least 0")
+        most = as_integer(self.most, "most", 1, wanted="a number of orders")
+        object.__setattr__(self, "most", most)
+        object.__setattr__(self, "gap", as_real(self.gap, "gap", 0))
 
     @property
     def law(self) -> DraftLaw:

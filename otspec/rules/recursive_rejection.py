@@ -7,8 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
-from otspec.rules.contract import SequentialRule, acceptance_chance
+from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec.rules.contract import SequentialRule, acceptance_chance, refuse_many_drafts
+
+MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
+"""Most drafts, in floats and in exact arithmetic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +22,8 @@ class RecursiveRejection(SequentialRule):
 
     Law: the output is distributed as the target.
     Source: MCSD, alg. 1; SpecHub, alg. 1 with replacement; SpecInfer's multi-step speculative
-    sampling. Parameters and errors: :class:`otspec.rules.contract.PairRule`.
+    sampling. Parameters and errors: :class:`otspec.rules.contract.PairRule`; the answers are for
+    at most 100,000 drafts, 10,000 in exact arithmetic.
 
     Examples
     --------
@@ -52,12 +56,16 @@ class RecursiveRejection(SequentialRule):
 
     def _rejections(self) -> list[Number]:
         """Return W_0 = 1, …, W_k: the probability that the first i drafts are rejected."""
+        most = MOST_EXACT_ROUNDS if is_exact(self.draft) else MOST_ROUNDS
+        refuse_many_drafts(self.k, most, type(self).__name__)
         rejections = [as_number(1, like=self.draft)]
         drafted = as_number(0, like=self.draft)
-        for _ in range(self.k):
+        for i in range(self.k):
             drafted += rejections[-1]
             residual = positive_part(self.target - drafted * self.draft)
             rejections.append(as_number(residual.sum(), like=self.draft))
+            if not (residual * self.draft).any():  # what can be drafted is not wanted any more
+                return rejections + rejections[-1:] * (self.k - i - 1)
         return rejections
 
     def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec import ratios
+from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import (
     Array,
     Number,
@@ -137,6 +138,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         return self._paths(size, seed).accepted_law(self.k)
 
     def _paths(self, size: int, seed: int) -> DistinctPaths:
+        size, seed = as_size(size, least=2, width=3 * self.k), as_seed(seed)
         pair = self.draft.astype(float), self.target.astype(float)
         return DistinctPaths(*pair, self.k, size, seed)
 

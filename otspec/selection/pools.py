@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,11 +11,17 @@ from typing import Any
 import numpy as np
 
 from otspec import ratios
+from otspec.arguments import as_integer, plain_integer
 from otspec.arithmetic import Array, IntArray, as_numbers, is_exact, zeros
-from otspec.distributions import Distribution
+from otspec.distributions import Distribution, as_k
 from otspec.frozen import Frozen
+from otspec.raw import as_array, shown
 from otspec.selection.histogram import Bins, equal_bins
 from otspec.selection.knots import Knots
+
+MOST_BINS = 1 << 20
+"""Most bins; there are hardly more floats between their thresholds that anybody tells apart."""
+MOST_DRAFTS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +165,14 @@ def as_pools(pools: Any, like: Distribution) -> str | int | Array:
     """
     if isinstance(pools, str) and pools in ("tokens", "fewest"):
         return pools
-    if isinstance(pools, str) or np.ndim(pools) == 0:
-        return _as_count(pools)
+    number = plain_integer(pools)
+    if number is not None and number >= 1:
+        return as_integer(number, "pools", 1, MOST_BINS, otherwise="use 'tokens' or fewer bins")
+    if isinstance(pools, (str, bytes, dict, set)) or as_array([pools], "pools").ndim == 1:
+        raise ValueError(
+            f"pools is {shown(pools)}: pass 'tokens', 'fewest', a number of bins such as 256, or a "
+            "list of increasing thresholds on target/draft"
+        )
     values = as_numbers(pools, "pools")
     if values.ndim != 1:
         raise ValueError(f"pools has shape {values.shape}: thresholds are one-dimensional")
@@ -178,17 +189,17 @@ def as_pools(pools: Any, like: Distribution) -> str | int | Array:
     return thresholds
 
 
-def _as_count(pools: Any) -> int:
-    try:
-        count = 0 if isinstance(pools, (bool, np.bool_)) else operator.index(pools)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise ValueError(
-            f"pools is {pools!r}: pass 'tokens', 'fewest', a number of bins such as 256, or a list "
-            "of increasing thresholds on target/draft"
-        )
-    return count
+def checked_power(k: Any) -> int:
+    """Check the number of drafts of a rule with pools, for which compiled loops have integers.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.distributions.as_k`; or more than 10⁹.
+    """
+    number = as_k(k)
+    otherwise = "limit_acceptance() is what the optimum tends to"
+    return as_integer(number, "k", 1, MOST_DRAFTS, otherwise=otherwise)
 
 
 def _exactly(values: Array, like: Distribution) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from otspec.arguments import as_choice, as_instance
 from otspec.solvers import cvxpy, highs, rational
 from otspec.solvers.linear_program import LinearProgram, Names, Sense
 from otspec.solvers.solution import Certificate, Solution, SolverError, Status, certify
@@ -37,9 +38,10 @@ def solve(program: LinearProgram, solver: str | None = None) -> Solution:
     ImportError
         The solver's package is not installed.
     """
-    name = solver or ("rational" if program.exact else "highs")
-    if name not in SOLVERS:
-        raise ValueError(f"solver is {name!r}: it must be one of {', '.join(SOLVERS)}")
+    as_instance(program, "program", LinearProgram, "a LinearProgram, such as build() returns")
+    name = "rational" if program.exact else "highs"
+    if solver is not None:
+        name = as_choice(solver, "solver", SOLVERS)
     solution = SOLVERS[name](program)
     solution.check()
     return solution

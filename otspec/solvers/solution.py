@@ -7,7 +7,8 @@ from enum import Enum
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.arguments import as_instance
+from otspec.arithmetic import Array, Number, as_number, as_numbers, zeros
 from otspec.frozen import Frozen
 from otspec.solvers.linear_program import LinearProgram, Sense
 
@@ -134,7 +135,17 @@ def certify(program: LinearProgram, primal: Array, duals: Array) -> Certificate:
     Returns
     -------
     Certificate
+
+    Raises
+    ------
+    ValueError
+        No program, or numbers that are none or not as many.
     """
+    as_instance(program, "program", LinearProgram, "a LinearProgram")
+    primal, duals = as_numbers(primal, "primal"), as_numbers(duals, "duals")
+    for name, values, size in zip(("duals", "primal"), (duals, primal), program.shape, strict=True):
+        if values.shape != (size,):
+            raise ValueError(f"{name} has shape {values.shape}: it must have shape ({size},)")
     sign = 1 if program.sense is Sense.MAXIMISE else -1
     activity = program.activity(primal)
     reduced = program.objective - program.prices(duals)

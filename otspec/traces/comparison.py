@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from otspec.arguments import as_list
 from otspec.arithmetic import Number, as_number
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import LAW_NAMES, named_law
 from otspec.optimum import optimal_acceptance, optimal_acceptances
+from otspec.raw import shown
 from otspec.rules import ALL_RULES
 
 OPTIMUM = "optimum"
@@ -78,10 +80,12 @@ def compare(
         Unusable distributions, a k that is no positive integer, or an unknown law.
     """
     checked = as_pair(draft, target, normalize=normalize)
-    counts = [as_k(k, f"ks[{i}]") for i, k in enumerate(ks)]
+    given = as_list(ks, "ks", "a list of numbers of drafts")
+    counts = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
+    laws = as_list(laws, "laws", "a list of names")
     for law in laws:
-        if law not in LAW_NAMES:
-            raise ValueError(f"laws holds {law!r}: the laws are {', '.join(LAW_NAMES)}")
+        if not isinstance(law, str) or law not in LAW_NAMES:
+            raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAW_NAMES)}")
     iid = dict(zip(counts, optimal_acceptances(*checked, counts), strict=True)) if counts else {}
     return [
         row

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from otspec.arguments import as_instance, as_steps
 from otspec.arithmetic import Number
 from otspec.distributions import SUM_TOLERANCE
 from otspec.traces.comparison import Comparison
@@ -61,8 +62,10 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
         some positions only (too few tokens left by top-k or top-p) is averaged over those.
     """
     groups: dict[tuple[str, str, int], list[Comparison]] = {}
-    for comparisons in positions:
-        for row in comparisons:
+    wanted = "lists of Comparison objects, one per position"
+    for comparisons in as_steps(positions, "positions", wanted):
+        for row in as_steps(comparisons, "positions", wanted):
+            as_instance(row, "positions", Comparison, wanted)
             groups.setdefault((row.rule, row.drafts, row.k), []).append(row)
     return [
         Summary(

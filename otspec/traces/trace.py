@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
+from otspec.arguments import as_path
 from otspec.arithmetic import Array
 from otspec.blocks import LoggedBlock
 from otspec.distributions import Distribution
 from otspec.files import read_file
 from otspec.frozen import Frozen
-from otspec.traces.warping import warp
+from otspec.raw import as_array
+from otspec.traces.warping import check_warping, warp
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,7 @@ class Trace(Frozen):
             if not isinstance(logits, np.ndarray) or logits.dtype.kind != "f":
                 kind = getattr(logits, "dtype", type(logits).__name__)
                 raise ValueError(f"{name} has type {kind}: logits must be an array of floats")
+            as_array(logits, name)  # refuses masked entries
         if self.draft_logits.shape != self.target_logits.shape:
             raise ValueError(
                 f"draft_logits has shape {self.draft_logits.shape} and target_logits "
@@ -74,7 +76,7 @@ class Trace(Frozen):
     def pairs(
         self, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
-        """Yield position, draft and target distribution, one position at a time.
+        """Return position, draft and target distribution, one position at a time.
 
         Both models are warped alike; see :func:`otspec.traces.warp`.
 
@@ -83,6 +85,12 @@ class Trace(Frozen):
         ValueError
             Logits that are no distribution; the message names the position.
         """
+        check_warping(temperature, top_k, top_p)
+        return self._pairs(temperature, top_k, top_p)
+
+    def _pairs(
+        self, temperature: float, top_k: int | None, top_p: float | None
+    ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         for position in np.ndindex(*self.shape[:-1]):
             draft, target = (
                 warp(
@@ -112,7 +120,7 @@ class Trace(Frozen):
         """
         if self.draft_tokens is None:
             raise ValueError("the trace has no draft_tokens: log the drafted tokens of each block")
-        tokens, shape = np.asarray(self.draft_tokens), self.shape
+        tokens, shape = as_array(self.draft_tokens, "draft_tokens"), self.shape
         fits = tokens.ndim == len(shape) - 1 and tokens.shape[:-1] == shape[:-2]
         if not fits or not 1 <= tokens.shape[-1] <= shape[-2] or tokens.dtype.kind not in "iu":
             raise ValueError(
@@ -153,7 +161,7 @@ def load_trace(path: str | PathLike[str]) -> Trace:
         As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
         type. The message names the file.
     """
-    if Path(path).suffix not in {".npz", ".safetensors"}:
+    if as_path(path).suffix not in {".npz", ".safetensors"}:
         raise ValueError(f"{path}: a trace is a .npz or .safetensors file")
     arrays = read_file(path)
     for name in ("draft_logits", "target_logits"):

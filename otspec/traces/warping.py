@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.distributions import Distribution
+from otspec.arguments import as_real
+from otspec.arithmetic import Array, as_scalar
+from otspec.distributions import Distribution, as_k
+from otspec.raw import as_array
 
 
 def warp(
@@ -50,8 +52,14 @@ def warp(
     [0.625, 0.375, 0.0]
     """
     check_warping(temperature, top_k, top_p)
+    temperature = float(as_scalar(temperature, "temperature"))
+    given = as_array(logits, name)
+    if given.dtype.kind not in "fiu" or given.ndim != 1 or given.size == 0:
+        raise ValueError(
+            f"{name} has type {given.dtype} and shape {given.shape}: logits are one row of floats"
+        )
     with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
-        scaled = np.asarray(logits).astype(np.float64)
+        scaled = given.astype(np.float64)
     with np.errstate(over="ignore"):  # far below the largest at a tiny temperature: probability 0
         scaled = (scaled - _highest(scaled, name)) / temperature
     if top_k is not None and top_k < len(scaled):
@@ -59,8 +67,8 @@ def warp(
         scaled[scaled < smallest] = -np.inf
     probabilities: Distribution = np.exp(scaled)
     probabilities /= probabilities.sum()
-    if top_p is not None and top_p < 1:
-        _keep_likeliest(probabilities, top_p)
+    if top_p is not None:
+        _keep_likeliest(probabilities, float(as_scalar(top_p, "top_p")))
     return probabilities
 
 
@@ -72,15 +80,12 @@ def check_warping(temperature: float, top_k: int | None, top_p: float | None) ->
     ValueError
         Naming the option, its value and its range.
     """
-    if not 0 < temperature < math.inf:
-        raise ValueError(
-            f"temperature is {temperature}: it must be positive and finite (for greedy decoding "
-            "use top_k=1)"
-        )
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k is {top_k}: it must be at least 1")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p is {top_p}: it must be above 0 and at most 1")
+    wanted = "positive and finite (for greedy decoding use top_k=1)"
+    as_real(temperature, "temperature", 0, open_below=True, wanted=wanted)
+    if top_k is not None:
+        as_k(top_k, "top_k")
+    if top_p is not None:
+        as_real(top_p, "top_p", 0, 1, open_below=True, wanted="above 0 and at most 1")
 
 
 def _highest(logits: Array, name: str) -> float:
@@ -95,6 +100,8 @@ def _highest(logits: Array, name: str) -> float:
 
 
 def _keep_likeliest(probabilities: Distribution, top_p: float) -> None:
+    if top_p == 1:
+        return
     order = np.argsort(-probabilities, kind="stable")
     reached = int(np.searchsorted(np.cumsum(probabilities[order]), top_p))
     probabilities[order[reached + 1 :]] = 0

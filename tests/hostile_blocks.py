@@ -1,0 +1,161 @@
+"""Models, rules for blocks and trees, and what they are asked, with examples of arguments."""
+
+from hostile_rows import (
+    DRAFT,
+    MODELS,
+    NORMALIZE,
+    PAIR,
+    RNG,
+    SEED,
+    SMALL,
+    TARGET,
+    TOKENS,
+    Row,
+    logged,
+    method,
+    models,
+    positional,
+    rng,
+    selection,
+    small,
+)
+
+from otspec import blocks, rules
+
+
+def block_rows():
+    for cls in blocks.BLOCK_RULES:
+        name = f"blocks.{cls.__name__}"
+
+        def make(cls=cls):
+            return cls(*models(), 2)
+
+        yield name, Row(cls, {**MODELS, "length": ("count", 2)})
+        yield f"{name}.kept", Row(method(make, "kept"), {"block": TOKENS})
+        yield f"{name}.following", Row(method(make, "following"), {"head": TOKENS})
+        yield f"{name}.sample", Row(method(make, "sample"), {"rng": RNG})
+        yield f"{name}.verify", Row(method(make, "verify"), {"block": TOKENS, "rng": RNG})
+        yield (
+            f"{name}.next_token",
+            Row(
+                method(make, "next_token"),
+                {"outcome": ("object", lambda make=make: make().sample(rng())), "rng": RNG},
+            ),
+        )
+    rule = ("object", lambda: blocks.BlockVerify(*small(), 1))
+    token_rule = ("callable", lambda: rules.RecursiveRejection)
+    tree = {"branching": ("branching", (2, 1)), "rule": token_rule, "merge": ("flag", True)}
+    trees = ("trees", ("2x1",))
+    yield "blocks.DraftSelection", Row(blocks.DraftSelection, {**SMALL, **tree})
+    yield (
+        "DraftSelection.with_branching",
+        Row(method(selection, "with_branching"), {"branching": tree["branching"]}),
+    )
+    for name in ("sample", "draw"):
+        yield f"DraftSelection.{name}", Row(method(selection, name), {"rng": RNG})
+    drafted = ("object", lambda: selection().draw(rng()))
+    yield (
+        "DraftSelection.verify",
+        Row(method(selection, "verify"), {"drafted": drafted, "rng": RNG}),
+    )
+    yield "blocks.decode", Row(blocks.decode, {"rule": rule, "tokens": ("few", 2), "rng": RNG})
+    yield "blocks.decoded_law", Row(blocks.decoded_law, {"rule": rule, "tokens": ("small", 2)})
+    yield "blocks.decoded_after", Row(blocks.decoded_after, {"rule": rule, "blocks": ("small", 2)})
+    yield (
+        "blocks.simulate",
+        Row(
+            blocks.simulate,
+            {"rule": rule, "size": ("few", 3), "seed": SEED, "confidence": ("real", 0.9)},
+        ),
+    )
+    yield (
+        "blocks.configurations",
+        Row(blocks.configurations, {"budget": ("count", 4), "length": ("small", 2)}),
+    )
+    yield (
+        "blocks.sweep",
+        Row(
+            blocks.sweep,
+            {**SMALL, "budget": ("small", 2), "length": ("small", 2), "rule": token_rule,
+             "merge": ("flag", True), "size": ("few?", 3), "seed": SEED},
+        ),
+    )  # fmt: skip
+    yield (
+        "blocks.compare_block_rules",
+        Row(blocks.compare_block_rules, {**SMALL, "lengths": ("counts", [1])}),
+    )
+    logged_blocks = ("objects", lambda: [logged()])
+    yield (
+        "blocks.compare_on_blocks",
+        Row(blocks.compare_on_blocks, {"blocks": logged_blocks, "lengths": ("counts", [1])}),
+    )
+    yield "blocks.compare_trees", Row(blocks.compare_trees, {**SMALL, "trees": trees})
+    yield (
+        "blocks.compare_trees_on_blocks",
+        Row(blocks.compare_trees_on_blocks, {"blocks": logged_blocks, "trees": trees}),
+    )
+    rows = {
+        name: ("distributions", [value]) for name, value in (("draft", DRAFT), ("target", TARGET))
+    }
+    yield "blocks.LoggedBlock", Row(blocks.LoggedBlock, {**rows, "tokens": ("tokens", [0])})
+    block_rule = ("callable", lambda: blocks.BlockVerify)
+    for name in ("kept", "expected"):
+        yield (
+            f"LoggedBlock.{name}",
+            Row(method(logged, name), {"rule": block_rule, "length": ("count", 2)}),
+        )
+    yield (
+        "LoggedBlock.expected_of_tree",
+        Row(
+            method(logged, "expected_of_tree"),
+            {"branching": ("branching", (2, 1)), "rule": token_rule},
+        ),
+    )
+    yield "blocks.as_branching", Row(blocks.as_branching, {"branching": ("branching", (2, 1))})
+    yield "TokenTree", Row(blocks.TokenTree, {"parents": ("parents", (-1, 0))})
+    yield (
+        "TokenTree.of_branching",
+        Row(blocks.TokenTree.of_branching, {"branching": ("branching", (2, 1))}),
+    )
+    for name in ("attention_mask", "positions"):
+        call = method(lambda: blocks.TokenTree((-1, 0)), name)
+        yield f"TokenTree.{name}", Row(call, {"prompt": ("natural", 1)})
+    for name in ("children", "path"):
+        call = method(lambda: blocks.TokenTree((-1, 0)), name)
+        yield f"TokenTree.{name}", Row(call, {"node": ("node", 1)})
+
+
+def model_rows():
+    yield "blocks.memoryless", Row(blocks.memoryless, {"row": PAIR["draft"]})
+    yield (
+        "blocks.markov",
+        Row(
+            blocks.markov,
+            {
+                "transition": ("table", [[0.5, 0.5], [0.25, 0.75]]),
+                "first": ("distributions?", [[0.5, 0.5]]),
+            },
+        ),
+    )
+    yield (
+        "blocks.TableModel",
+        Row(blocks.TableModel, {"rows": ("mapping", lambda: {(): DRAFT}), **NORMALIZE}),
+    )
+    yield "blocks.CallableModel", Row(blocks.CallableModel, {"model": MODELS["draft"]})
+    yield (
+        "blocks.random_pair",
+        Row(
+            blocks.random_pair,
+            {"n": ("few", 2), "divergence": ("real", 0.5), "rng": RNG, "order": ("natural", 1)},
+        ),
+    )
+    made = {
+        "TableModel": lambda: blocks.markov([[0.5, 0.5], [0.25, 0.75]]),
+        "CallableModel": lambda: blocks.CallableModel(lambda _: DRAFT),
+        "Continued": lambda: blocks.markov([[0.5, 0.5], [0.25, 0.75]]).after((1,)),
+    }
+    for name, make in made.items():
+        for question in ("__call__", "context", "after", "mass"):
+            call = positional(make, question)
+            yield f"{name}.{question}", Row(call, {"prefix": ("tokens", (0, 1))})
+        yield f"{name}.texts", Row(positional(make, "texts"), {"length": ("natural", 1)})

@@ -1,0 +1,91 @@
+"""Every function, class and method of the package with hostile values for each argument in turn.
+
+The table has a row per callable: its name, how it is called, and for each argument the kind of
+values that it takes (see ``hostile_values``) and a valid example. ``hostile_calls()`` yields a call
+per row, argument and value; ``hold(call)`` checks what must hold of each.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import fuzz_targets
+import hostile_values
+from hostile_blocks import block_rows, model_rows
+from hostile_functions import FUNCTIONS
+from hostile_methods import law_rows, rule_rows
+
+SECONDS = 5.0
+TABLE = FUNCTIONS | dict((*law_rows(), *rule_rows(), *block_rows(), *model_rows()))
+
+CALLED = {
+    ("distributions.as_distribution", "values"): "distribution",
+    ("drafts.named_law", "name"): "drafts",
+    ("blocks.memoryless", "row"): "model",
+    ("blocks.TableModel", "rows"): "model",
+}
+"""What messages call arguments that say themselves what they are called."""
+
+
+class Call(NamedTuple):
+    """One call with one hostile value."""
+
+    name: str
+    """Of the callable."""
+    argument: str
+    number: int
+    """Of the value among those of the argument's kind."""
+    refused: bool
+    """Whether nothing but a refusal will do."""
+    call: object
+    """Takes nothing."""
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.argument}: value {self.number})"
+
+
+def valid(row):
+    """Return the valid arguments of a row."""
+    return {
+        name: example() if callable(example) and kind != "name" else example
+        for name, (kind, example) in row.arguments.items()
+    }
+
+
+def hostile_calls(names=None):
+    """Yield the calls of all rows, or of some, each with one hostile value."""
+    for name in names or TABLE:
+        row = TABLE[name]
+        for argument, (kind, _) in row.arguments.items():
+            values = [(make, True) for make in hostile_values.hostile(kind)]
+            values += [(make, False) for make in hostile_values.odd(kind)]
+            for number, (make, refused) in enumerate(values):
+
+                def call(row=row, argument=argument, make=make):
+                    return settled(row.call(**valid(row) | {argument: make()}))
+
+                yield Call(name, argument, number, refused, call)
+
+
+def settled(result):
+    """Return a result; of an iterator its first entries."""
+    return list(islice(result, 5)) if isinstance(result, Iterator) else result
+
+
+def hold(case):
+    """Check that a call returns, or is refused in one line that names the argument, and soon."""
+    with fuzz_targets.time_limit(str(case), SECONDS):
+        try:
+            case.call()
+        except ValueError as error:
+            message = str(error)
+        except ImportError:
+            return
+        else:
+            assert not case.refused, f"{case} is taken"
+            return
+    assert message, f"{case} says nothing"
+    assert "\n" not in message, f"{case}: {message}"
+    if case.refused:
+        called = (case.argument, CALLED.get((case.name, case.argument), case.argument))
+        assert any(name in message for name in called), f"{case}: {message}"

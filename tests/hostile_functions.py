@@ -1,0 +1,251 @@
+"""Functions and classes, but for rules and blocks, with the kinds and examples of arguments."""
+
+from hostile_rows import (
+    DRAFT,
+    LAW,
+    LAW_TARGET,
+    NORMALIZE,
+    PAIR,
+    SEED,
+    SMALL,
+    TARGET,
+    TOKENS,
+    WANTED,
+    K,
+    Row,
+    exact_law,
+    iid,
+    method,
+    selection,
+    small,
+    trace,
+)
+
+import otspec
+from otspec import (
+    auditing,
+    blocks,
+    closed_forms,
+    cones,
+    datasets,
+    distributions,
+    drafts,
+    programs,
+    rules,
+    solvers,
+    traces,
+)
+
+
+def reduced():
+    return programs.formulate("reduced", iid(), TARGET).build()
+
+
+FUNCTIONS = {
+    "distributions.as_distribution": Row(
+        distributions.as_distribution, {"values": ("distribution", DRAFT), **NORMALIZE}
+    ),
+    "distributions.as_pair": Row(distributions.as_pair, {**PAIR, **NORMALIZE}),
+    "distributions.as_k": Row(distributions.as_k, K),
+    "IID": Row(otspec.IID, {"draft": PAIR["draft"], **K, **NORMALIZE}),
+    "WithoutReplacement": Row(
+        otspec.WithoutReplacement, {"draft": PAIR["draft"], **K, **NORMALIZE}
+    ),
+    "TopPlusOne": Row(otspec.TopPlusOne, {"draft": PAIR["draft"], **K, **NORMALIZE}),
+    "Hub": Row(otspec.Hub, {"draft": PAIR["draft"], **NORMALIZE}),
+    "Independent": Row(
+        otspec.Independent, {"drafts": ("distributions", [DRAFT, TARGET]), **NORMALIZE}
+    ),
+    "Joint": Row(otspec.Joint, {"table": ("table", [[0.5, 0.0], [0.25, 0.25]]), **NORMALIZE}),
+    "drafts.named_law": Row(
+        drafts.named_law, {"name": ("name", "iid"), "draft": PAIR["draft"], **K}
+    ),
+    "optimal_acceptance": Row(otspec.optimal_acceptance, LAW_TARGET),
+    "optimal_acceptances": Row(
+        otspec.optimal_acceptances, {**PAIR, "ks": ("counts", [1, 2]), **NORMALIZE}
+    ),
+    "optimal_plan": Row(
+        otspec.optimal_plan,
+        {
+            **LAW_TARGET,
+            "program": ("name", "reduced"),
+            "solver": ("name?", "highs"),
+            "sets": ("flag", True),
+        },
+    ),
+    "Plan.kernel": Row(method(lambda: otspec.optimal_plan(iid(), TARGET), "kernel"), {"x": TOKENS}),
+    "programs.formulate": Row(
+        programs.formulate, {"program": ("name", "reduced"), **LAW, "sets": ("flag", True)}
+    ),
+    "programs.TruncatedImportance": Row(
+        programs.TruncatedImportance, {**LAW, "free": ("natural", 1)}
+    ),
+    "programs.BlockProgram": Row(programs.BlockProgram, {**SMALL, "length": ("count", 1)}),
+    "programs.CandidateProgram": Row(
+        programs.CandidateProgram,
+        {
+            "candidates": ("mapping", lambda: selection().candidates()),
+            "target": SMALL["target"],
+            "length": ("count", 2),
+        },
+    ),
+    "solvers.solve": Row(
+        solvers.solve,
+        {
+            "program": ("object", reduced),
+            "solver": ("name?", "highs"),
+        },
+    ),
+    "solvers.certify": Row(
+        solvers.certify,
+        {
+            "program": ("object", reduced),
+            "primal": ("table", lambda: [0.0] * reduced().shape[1]),
+            "duals": ("table", lambda: [0.0] * reduced().shape[0]),
+        },
+    ),
+    "closed_forms.bernoulli_acceptance": Row(
+        closed_forms.bernoulli_acceptance, {"draft": ("real", 0.5), "target": ("real", 0.25), **K}
+    ),
+    "closed_forms.uniform_acceptance": Row(
+        closed_forms.uniform_acceptance, {"ratio": ("real", 4.0), **K}
+    ),
+    "closed_forms.uniform_rho": Row(closed_forms.uniform_rho, {"ratio": ("real", 4.0), **K}),
+    "closed_forms.k_sequential_guarantee": Row(closed_forms.k_sequential_guarantee, K),
+    "closed_forms.single_draft_expression": Row(
+        closed_forms.single_draft_expression, {"n": ("count", 2)}
+    ),
+    "closed_forms.top_plus_one_acceptance": Row(
+        closed_forms.top_plus_one_acceptance, {**PAIR, **K, **NORMALIZE}
+    ),
+    **{
+        f"closed_forms.{name}": Row(getattr(closed_forms, name), {**PAIR, **NORMALIZE})
+        for name in ("single_draft_acceptance", "limit_acceptance", "hub_acceptance")
+    },
+    "audit": Row(
+        otspec.audit,
+        {
+            "rule": ("callable", lambda: rules.MaximalCoupling(DRAFT, TARGET)),
+            "law": ("object?", lambda: otspec.IID(DRAFT, 1)),
+            "target": ("distribution?", TARGET),
+            "tolerance": ("signed?", 0.0),
+        },
+    ),
+    "audit_samples": Row(
+        otspec.audit_samples,
+        {
+            "sampler": ("callable", lambda: lambda x: x[0]),
+            **LAW,
+            "size": ("few", 2),
+            "seed": SEED,
+            "false_alarm": ("real", 0.01),
+            "batched": ("flag", False),
+            "rule": ("object?", None),
+        },
+    ),
+    "audit_over": Row(
+        otspec.audit_over,
+        {
+            "rule_factory": ("callable", lambda: rules.KSequential),
+            "instances": ("objects", lambda: list(auditing.random_instances(1))),
+            "drafts": ("name", "iid"),
+        },
+    ),
+    "audit_blocks": Row(
+        otspec.audit_blocks,
+        {
+            "rule": ("object", lambda: blocks.BlockVerify(*small(), 1)),
+            "tokens": ("count?", 1),
+            "optimum": ("flag", False),
+            "tolerance": ("signed?", 0.0),
+        },
+    ),
+    "auditing.best_expected": Row(
+        auditing.best_expected, {"rule": ("object", lambda: blocks.BlockVerify(*small(), 1))}
+    ),
+    "auditing.random_instances": Row(
+        auditing.random_instances,
+        {
+            "count": ("natural", 1),
+            "most_tokens": ("count", 2),
+            "most_drafts": ("count", 2),
+            "seed": SEED,
+        },
+    ),
+    "auditing.Instance": Row(
+        auditing.Instance,
+        {"draft_weights": ("weights", (1, 2)), "target_weights": ("weights", (1, 1)), **K},
+    ),
+    "cones.certainty_cone": Row(
+        cones.certainty_cone, {"n": ("count", 2), "k": ("count", 2), "rows": ("name", "sets")}
+    ),
+    "cones.optimum_cone": Row(
+        cones.optimum_cone, {"n": ("count", 2), "k": ("count", 2), "rows": ("name", "tuples")}
+    ),
+    "cones.eliminate": Row(
+        cones.eliminate,
+        {"n": ("count", 2), "target": ("name", "certainty"), "reduce": ("flag", True)},
+    ),
+    "cones.selection_polytope": Row(cones.selection_polytope, {"law": ("object", exact_law)}),
+    "Cone.conditions": Row(
+        method(lambda: cones.certainty_cone(2, 2), "conditions"), {"drafts": ("name", "iid")}
+    ),
+    "Cone.violated": Row(
+        method(lambda: cones.optimum_cone(3, 2), "violated"),
+        {
+            "law": ("object", exact_law),
+            "target": ("distribution", WANTED),
+            "acceptance": ("signed", 1),
+        },
+    ),
+    "Cone.optimum": Row(
+        method(lambda: cones.optimum_cone(3, 2), "optimum"),
+        {"law": ("object", exact_law), "target": ("distribution", WANTED)},
+    ),
+    **{
+        f"Condition.{name}": Row(
+            method(lambda: cones.certainty_cone(2, 1).rays[0], name),
+            {"values": ("table", ["1", "0", "1", "0"])},
+        )
+        for name in ("slack", "holds")
+    },
+    "Condition.written": Row(
+        method(lambda: cones.certainty_cone(2, 1).rays[0], "written"), {"drafts": ("name", "iid")}
+    ),
+    "traces.compare": Row(
+        traces.compare,
+        {
+            **PAIR,
+            "ks": ("counts", [1]),
+            "laws": ("names", ("iid",)),
+            **NORMALIZE,
+        },
+    ),
+    "traces.warp": Row(
+        traces.warp,
+        {
+            "logits": ("logits", DRAFT),
+            "temperature": ("real", 1.0),
+            "top_k": ("count?", 2),
+            "top_p": ("real?", 0.5),
+        },
+    ),
+    "traces.Trace": Row(
+        traces.Trace,
+        {
+            "draft_logits": ("object", lambda: trace().draft_logits),
+            "target_logits": ("object", lambda: trace().target_logits),
+        },
+    ),
+    "Trace.pairs": Row(
+        method(trace, "pairs"),
+        {"temperature": ("real", 1.0), "top_k": ("count?", 2), "top_p": ("real?", 0.5)},
+    ),
+    "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
+    "traces.summarise": Row(
+        traces.summarise,
+        {"positions": ("objects", lambda: [traces.compare(DRAFT, TARGET, [1])])},
+    ),
+    "datasets.load_smollm2": Row(datasets.load_smollm2, {"path": ("path?", None)}),
+    "blocks.load_model": Row(blocks.load_model, {"path": ("path", None)}),
+}

@@ -1,0 +1,81 @@
+"""What the rows of the table of hostile calls are made of: valid examples, by argument."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+import otspec
+from otspec import blocks, rules, traces
+
+DRAFT, TARGET = [0.5, 0.3, 0.2], [0.1, 0.6, 0.3]
+EXACT, WANTED = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+
+
+class Row(NamedTuple):
+    """How one callable is called."""
+
+    call: object
+    """Takes the arguments by name."""
+    arguments: dict
+    """name -> (kind, valid example or function that makes one)."""
+    fixed: dict = {}  # noqa: RUF012
+    """Arguments that stay as they are."""
+
+
+def iid():
+    return otspec.IID(DRAFT, 2)
+
+
+def exact_law():
+    return otspec.IID(EXACT, 2)
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def models():
+    return blocks.memoryless(DRAFT), blocks.memoryless(TARGET)
+
+
+def small():
+    return blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
+
+
+def logged():
+    return blocks.LoggedBlock([DRAFT, DRAFT], [TARGET, TARGET], [0, 1])
+
+
+def selection():
+    return blocks.DraftSelection(*small(), "2x1", rules.RecursiveRejection)
+
+
+def trace():
+    logits = np.log(np.array([[DRAFT, DRAFT]]))
+    return traces.Trace(logits, logits + 0.0, np.array([[0]]))
+
+
+def method(make, name):
+    """Return a call of a method of an object that is made anew."""
+
+    def call(**arguments):
+        return getattr(make(), name)(**arguments)
+
+    return call
+
+
+def positional(make, name):
+    """Return the same where the arguments have no names that can be passed."""
+    return lambda **arguments: getattr(make(), name)(*arguments.values())
+
+
+PAIR = {"draft": ("distribution", DRAFT), "target": ("distribution", TARGET)}
+NORMALIZE = {"normalize": ("flag", False)}
+K = {"k": ("count", 2)}
+LAW = {"law": ("object", iid), "target": ("distribution", TARGET)}
+LAW_TARGET = {**LAW, **NORMALIZE}
+TOKENS = ("tokens", [0, 1])
+SIZE, SEED = ("natural", 3), ("natural", 0)
+RNG = ("object", rng)
+MODELS = {"draft": ("callable", lambda: models()[0]), "target": ("callable", lambda: models()[1])}
+SMALL = {"draft": ("callable", lambda: small()[0]), "target": ("callable", lambda: small()[1])}
