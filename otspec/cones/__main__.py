@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from otspec.cones.double_description import require
 from otspec.cones.reach import LADDERS, Attempt, reach
-from otspec.tables import print_table, say
+from otspec.tables import forgive_encodings, print_table, say
 
 
 @click.command()
@@ -62,6 +60,5 @@ def _cells(attempt: Attempt) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
-    from otspec.cli.main import run
-
-    sys.exit(run(main, None, "python -m otspec.cones"))
+    forgive_encodings()
+    main(prog_name="python -m otspec.cones")

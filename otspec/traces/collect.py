@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.tables import say
+from otspec.tables import forgive_encodings, printable, say
 from otspec.traces.warping import warp
 
 
@@ -214,12 +213,11 @@ def main(
         # Not compressed, so that it is read in place.
         np.savez(out, allow_pickle=False, **logged)
     except (ValueError, OSError) as error:
-        raise _BadInput(" ".join(str(error).split())) from error
+        raise _BadInput(printable(" ".join(str(error).split()))) from error
     shape = " × ".join(map(str, logged["draft_logits"].shape))
     say(f"{out}: {shape} logits of each model")
 
 
 if __name__ == "__main__":
-    from otspec.cli.main import run
-
-    sys.exit(run(main, None, "python -m otspec.traces.collect"))
+    forgive_encodings()
+    main(prog_name="python -m otspec.traces.collect")
