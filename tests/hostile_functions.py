@@ -148,7 +148,8 @@ FUNCTIONS = {
         {
             "rule_factory": ("callable", lambda: rules.KSequential),
             "instances": ("objects", lambda: list(auditing.random_instances(1))),
-            "drafts": ("name", "iid"),
+            "drafts": ("name?", "iid"),
+            "tolerance": ("signed?", 0.0),
         },
     ),
     "audit_blocks": Row(

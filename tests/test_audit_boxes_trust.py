@@ -73,7 +73,7 @@ def test_a_black_box_cannot_change_the_drafts_or_the_null():
 
 
 def test_what_is_no_callable_is_refused():
-    with pytest.raises(ValueError, match="sampler is int: pass a callable"):
+    with pytest.raises(ValueError, match="sampler is 3: it must be a callable"):
         otspec.audit_samples(3, LAW, TARGET, 20, 0)
 
 

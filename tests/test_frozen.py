@@ -26,6 +26,7 @@ from otspec.frozen import Frozen, frozen, read_only
 NOT_WALKED = {
     "Frozen": "the base class itself",
     "Lines": "a builder, which is there to be changed",
+    "Crash": "holds whatever exception foreign code has raised",
     "Models": "transformers models, which pickle by their own means",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -95,15 +95,24 @@ class Audit(Frozen):
         return as_number(np.abs(self.output - self.target).max(), like=self.output)
 
 
-class Problem(NamedTuple):
-    """What a kernel is held to."""
+@dataclass(frozen=True, eq=False)
+class Problem(Frozen):
+    """What a kernel is held to.
 
-    drafts: list[tuple[int, ...]]
-    """Every draft tuple of positive probability."""
+    Parameters
+    ----------
+    drafts : tuple of tuple of int
+        Every draft tuple of positive probability.
+    masses : ndarray, shape (len(drafts),)
+    target : ndarray, shape (n,)
+    optimum : float or Fraction
+        The most that a lossless rule accepts.
+    """
+
+    drafts: tuple[tuple[int, ...], ...]
     masses: Array
     target: Distribution
     optimum: Number
-    """The most that a lossless rule accepts."""
 
     @property
     def rounding(self) -> float:
@@ -116,7 +125,8 @@ def problem_of(law: DraftLaw, target: Distribution) -> Problem:
     law.check_alike(target, "target")
     tuples, masses = law.tuples()
     optimum = optimal_acceptance(law, target).acceptance
-    return Problem([tuple(x) for x in tuples.tolist()], masses, target, optimum)
+    drafts = tuple(tuple(x) for x in tuples.tolist())
+    return Problem(drafts, masses, target, optimum)
 
 
 def improper(
@@ -136,7 +146,9 @@ def improper(
 
 def measured(problem: Problem, rows: list[Array], exact: bool, tolerance: float) -> Audit:
     """Return the report on a kernel whose answers are distributions, a row per draft tuple."""
-    drafts, masses, target, optimum = problem
+    drafts, masses, target, optimum = (
+        problem.drafts, problem.masses, problem.target, problem.optimum
+    )  # fmt: skip
     if not exact:
         masses, target, optimum = masses.astype(float), target.astype(float), float(optimum)
         rows = [row.astype(float) for row in rows]

@@ -128,12 +128,13 @@ def audit_samples(
     size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
     if rule is not None:
         as_instance(rule, "rule", Rule, "a Rule, or None")
-    rng = np.random.default_rng(as_seed(seed))
+    seed = as_seed(seed)
+    rng = np.random.default_rng(seed)
     drafts = law.sample(rng, size)
     answer = drawn(sampler, drafts, rng, batched)
     if isinstance(answer, Disagreement):
         trace = None if answer.crash is None else answer.crash.traceback
-        return SampleAudit(False, 0.0, false_alarm, 1.0, 1.0, -1, size, answer.reason, trace)
+        return SampleAudit(False, 0.0, rate, 1.0, 1.0, -1, size, answer.reason, trace)
     tokens, indices = answer
     if not ((tokens >= 0) & (tokens < law.n)).all():
         raise ValueError(f"sampler returned a token outside 0..{law.n - 1}")
