@@ -14,7 +14,7 @@ from otspec.arithmetic import Array, IntArray, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support, support
-from otspec.files import memory
+from otspec.memory import memory
 from otspec.solvers import LinearProgram, Names, Sense, Solution
 
 _BYTES_PER_COEFFICIENT = 120
