@@ -6,6 +6,7 @@ Floats of any width become float64; integers, ``Fraction``, ``Decimal`` and stri
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from decimal import Decimal
@@ -133,6 +134,29 @@ def positive_part(values: Array) -> Array:
     """
     part: Array = np.maximum(values, zeros(1, like=values))
     return part
+
+
+def over_one_denominator(*arrays: Array) -> tuple[Any, ...]:
+    """Return arrays times their common denominator, and that.
+
+    Returns
+    -------
+    *arrays : ndarray
+        Fractions as whole numbers; floats as they are.
+    unit : int or float
+        The least common multiple of all denominators; 1.0 for floats.
+    """
+    if not is_exact(arrays[0]):
+        return *arrays, 1.0
+    unit = math.lcm(*(value.denominator for array in arrays for value in array.ravel().tolist()))
+    whole = []
+    for array in arrays:
+        scaled = np.empty(array.size, dtype=object)
+        scaled[:] = [
+            value.numerator * (unit // value.denominator) for value in array.ravel().tolist()
+        ]
+        whole.append(scaled.reshape(array.shape))
+    return *whole, unit
 
 
 def zeros(shape: int | tuple[int, ...], like: Array) -> Array:

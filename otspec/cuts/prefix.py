@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, IntArray, Number, prefix_sums
+from otspec.arithmetic import Array, IntArray, Number, is_exact, prefix_sums
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Hub, TopPlusOne, WithoutReplacement
 
@@ -49,13 +49,15 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
     order = ratios.ascending(ratios.target_to_draft(draft, target))
     inside, cost = prefix_sums(draft[order]), prefix_sums(target[order])
     optimum: dict[int, Number] = {}
-    power, difference = inside.copy(), np.empty_like(inside)
-    for k in range(1, max(ks) + 1):
-        if k > 1:
-            np.multiply(power, inside, out=power)
-        if k in ks:
-            np.subtract(cost, power, out=difference)
-            optimum[k] = 1 + difference[np.argmin(difference)]
+    power, difference, reached = inside.copy(), np.empty_like(inside), 1
+    for k in sorted(set(ks)):
+        if is_exact(inside):  # a power of a fraction in lowest terms is in lowest terms
+            power = inside**k
+        elif k > reached:  # one multiplication where ks follow each other
+            np.multiply(power, inside if k == reached + 1 else inside ** (k - reached), out=power)
+        reached = k
+        np.subtract(cost, power, out=difference)
+        optimum[k] = 1 + difference[np.argmin(difference)]
     return np.array([optimum[k] for k in ks], dtype=draft.dtype)
 
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -259,19 +259,3 @@ def acceptance_chance(wanted: Number, offered: Number) -> Number:
     if wanted < offered:
         return wanted / offered
     return wanted * 0 + (1 if wanted > 0 else 0)
-
-
-def at_least_once(probability: Any, k: int) -> Any:
-    """Return 1 − (1 − probability)^k as probability · Σ_{i<k} (1 − probability)^i.
-
-    Of a number or an array. All terms are positive, so that a tiny probability keeps its digits.
-    """
-    return probability * geometric(1 - probability, k)
-
-
-def geometric(ratio: Any, k: int) -> Any:
-    """Return 1 + ratio + … + ratio^(k−1), of a number or an array."""
-    total = ratio * 0 + 1
-    for _ in range(k - 1):
-        total = total * ratio + 1
-    return total

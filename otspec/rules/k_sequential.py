@@ -23,7 +23,8 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.distributions import Distribution
-from otspec.rules.contract import SequentialRule, acceptance_chance, at_least_once, geometric
+from otspec.rules.contract import SequentialRule, acceptance_chance
+from otspec.rules.powers import at_least_once, covers, geometric
 
 _HALVINGS = 200
 """Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognised."""
@@ -163,6 +164,9 @@ def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:
 
 def _is_valid(rho: Array | Number, beta: Array | Number, k: int) -> Array:
     """Return whether ρ ≥ p_acc/β, or nothing is ever accepted."""
+    if is_exact(np.asarray(beta)):
+        exact = np.frompyfunc(lambda r, b: b == 0 or covers(Fraction(r), Fraction(b), k), 2, 1)
+        return np.asarray(exact(rho, beta), dtype=bool)
     valid: Array = (beta == 0) | (rho >= geometric(1 - beta, k))
     return valid
 

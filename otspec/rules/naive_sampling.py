@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from otspec.arithmetic import Array, as_number, zeros
-from otspec.rules.contract import PairRule, at_least_once
+from otspec.rules.contract import PairRule
+from otspec.rules.powers import at_least_once
 
 
 @dataclass(frozen=True, eq=False)
