@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -15,6 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from otspec.digits import MOST_DIGITS, quoted
 
 Array: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.intp]
@@ -33,7 +36,7 @@ def as_numbers(values: Any, name: str) -> Array:
     """
     if isinstance(values, (str, bytes, dict, set, frozenset)) or values is None:
         raise ValueError(
-            f"{name} must be a list or array of probabilities, got {_shown(values)}: "
+            f"{name} must be a list or array of probabilities, got {quoted(values)}: "
             "pass for instance [0.5, 0.3, 0.2]"
         )
     if isinstance(values, (list, tuple)):
@@ -195,7 +198,7 @@ def _from_elements(boxed: Array, name: str) -> Array:
     if first_float is not None and first_exact is not None:
         raise ValueError(
             f"{name} mixes floats ({name}[{first_float}] = {flat[first_float]!r}) and exact "
-            f"numbers ({name}[{first_exact}] = {_shown(flat[first_exact])}): write all as floats, "
+            f"numbers ({name}[{first_exact}] = {quoted(flat[first_exact])}): write all as floats, "
             "or all as Fractions or strings such as '3/10'"
         )
     if first_float is not None:
@@ -215,13 +218,15 @@ def _float(value: Any, place: str) -> float:
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"{place} is {str(value)[:40]!r}: write numbers such as 0.3 or 3/10")
+    raise ValueError(f"{place} is {quoted(value, 40)}: write numbers such as 0.3 or 3/10")
 
 
 def _fraction(value: Any, place: str) -> Fraction:
     if isinstance(value, Fraction):
         return value
     too_long = False
+    if isinstance(value, str):
+        _refuse_many_digits(value, place)
     try:
         if isinstance(value, numbers.Rational):
             return Fraction(int(value.numerator), int(value.denominator))
@@ -233,10 +238,19 @@ def _fraction(value: Any, place: str) -> Fraction:
         pass
     if too_long:
         raise ValueError(
-            f"{place} is {_shown(value)}: exact numbers have exponents of at most "
+            f"{place} is {quoted(value)}: exact numbers have exponents of at most "
             f"{_LARGEST_EXPONENT}, since all their digits are kept"
         )
     raise ValueError(_not_a_number(place, value))
+
+
+def _refuse_many_digits(text: str, place: str) -> None:
+    digits = max(map(len, re.split(r"[^\d_]+", text)))
+    if digits > MOST_DIGITS:
+        raise ValueError(
+            f"{place} is {quoted(text)}, {digits:,} digits: exact numbers are read with up to "
+            f"{MOST_DIGITS:,}; write it as a decimal of a few, or pass a Fraction in Python"
+        )
 
 
 def _exponent(value: str | Decimal) -> int:
@@ -249,11 +263,6 @@ def _exponent(value: str | Decimal) -> int:
 
 def _not_a_number(place: str, value: Any) -> str:
     return (
-        f"{place} is {_shown(value)}, which is not a finite number: write a float, an integer or a "
+        f"{place} is {quoted(value)}, which is not a finite number: write a float, an integer or a "
         "fraction such as '3/10'"
     )
-
-
-def _shown(value: Any, most: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= most else text[: most - 3] + "..."

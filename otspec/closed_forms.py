@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from otspec.arithmetic import Number, as_number, as_numbers, is_exact
+from otspec.digits import plain
 from otspec.distributions import DistributionLike, as_k, as_pair
 from otspec.drafts import Hub, TopPlusOne
 
@@ -198,12 +199,12 @@ def hub_acceptance(
 def _probability(value: Any, name: str) -> Number:
     array = as_numbers([value], name)
     if not 0 <= array[0] <= 1:
-        raise ValueError(f"{name} is {value}: it must be a probability, between 0 and 1")
+        raise ValueError(f"{name} is {plain(value)}: it must be a probability, between 0 and 1")
     return as_number(array[0], like=array)
 
 
 def _ratio(value: Any) -> Number:
     array = as_numbers([value], "ratio")
     if not array[0] >= 1 or (not is_exact(array) and np.isinf(array[0])):
-        raise ValueError(f"ratio is {value}: it must be a finite number of at least 1")
+        raise ValueError(f"ratio is {plain(value)}: it must be a finite number of at least 1")
     return as_number(array[0], like=array)

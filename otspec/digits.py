@@ -8,6 +8,7 @@ without that switch; reading them stays refused, in words that say so.
 from __future__ import annotations
 
 import decimal
+import math
 import sys
 from fractions import Fraction
 from typing import Any
@@ -112,7 +113,24 @@ def plain(value: Any) -> str:
     return shortened(value) if isinstance(value, (Fraction, int)) else str(value)
 
 
-def plain_list(values: Any, most: int = 8) -> str:
-    """Return some values in brackets for a message, cut short if they are many."""
-    listed = [plain(value) for value in values[:most]]
-    return f"[{', '.join(listed)}{', …' if len(values) > most else ''}]"
+def quoted(value: Any, most: int = 60) -> str:
+    """Return any value as ``repr`` would, for a message: cut short, and whatever it holds."""
+    try:
+        text = repr(value)
+    except ValueError:  # digits past Python's limit, somewhere in it
+        exact = isinstance(value, (Fraction, int))
+        return shortened(value) if exact else f"{type(value).__name__} of long numbers"
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def counted(number: int) -> str:
+    """Return a count with thousands separated; by its power of ten if nobody would read that.
+
+    Examples
+    --------
+    >>> counted(12_345), counted(3**1000)
+    ('12,345', 'more than 10^477')
+    """
+    if number.bit_length() <= 100:
+        return f"{number:,}"
+    return f"more than 10^{int((number.bit_length() - 1) * math.log10(2))}"

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from otspec.arithmetic import Array, IntArray, as_numbers, is_exact
+from otspec.digits import plain, quoted
 
 Distribution: TypeAlias = npt.NDArray[Any]
 """A checked, read-only array of shape (n,): float64, or object holding ``Fraction``."""
@@ -126,15 +127,15 @@ def as_k(k: Any, name: str = "k") -> int:
     """
     wanted = "the number of drafts" if name == "k" else "a positive integer"
     if isinstance(k, (bool, np.bool_)):
-        raise ValueError(f"{name} must be an integer, got {k!r}: pass {wanted}")
+        raise ValueError(f"{name} must be an integer, got {quoted(k)}: pass {wanted}")
     try:
         number = operator.index(k)
     except TypeError:
         raise ValueError(
-            f"{name} must be an integer, got {k!r}: pass {wanted}, such as {name}=2"
+            f"{name} must be an integer, got {quoted(k)}: pass {wanted}, such as {name}=2"
         ) from None
     if number < 1:
-        raise ValueError(f"{name} must be at least 1, got {number}: pass {wanted}")
+        raise ValueError(f"{name} must be at least 1, got {plain(number)}: pass {wanted}")
     return number
 
 
@@ -194,7 +195,7 @@ def token_set(tokens: Iterable[int], n: int) -> IntArray:
         raise ValueError("tokens must be a collection of integer token ids") from None
     for token in ids[:1] + ids[-1:]:
         if not 0 <= token < n:
-            raise ValueError(f"tokens holds {token}, but token ids run from 0 to {n - 1}")
+            raise ValueError(f"tokens holds {plain(token)}, but token ids run from 0 to {n - 1}")
     return np.array(ids, dtype=np.intp)
 
 
@@ -214,8 +215,8 @@ def _refuse_improper(array: Distribution, total: Any, name: str) -> None:
     if negative.size:
         index = int(negative[0])
         raise ValueError(
-            f"{name}[{index}] is {array[index]}, which is negative: probabilities are at least 0 "
-            "(if these are logits, take their softmax first)"
+            f"{name}[{index}] is {plain(array[index])}, which is negative: probabilities are "
+            "at least 0 (if these are logits, take their softmax first)"
         )
 
 
@@ -226,7 +227,9 @@ def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Dist
         if total == 1:
             return array
         if not normalize:
-            raise ValueError(f"{name} sums to {total}, not exactly 1: pass normalize=True to scale")
+            raise ValueError(
+                f"{name} sums to {plain(total)}, not exactly 1: pass normalize=True to scale"
+            )
         exact: Distribution = array / total
         return exact
     if not math.isfinite(total):

@@ -17,6 +17,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number
 from otspec.cuts import flow, halfplanes, prefix
+from otspec.digits import plain, quoted
 from otspec.distributions import (
     Distribution,
     DistributionLike,
@@ -46,6 +47,13 @@ class Optimum:
     acceptance: Number
     cut: tuple[int, ...]
 
+    def __repr__(self) -> str:
+        """Return law, acceptance and cut; of long numbers and cuts the ends."""
+        return (
+            f"Optimum(acceptance={plain(self.acceptance)}, cut={quoted(self.cut)}, "
+            f"law={type(self.law).__name__}, k={self.law.k}, n={self.law.n})"
+        )
+
     def check(self) -> None:
         """Recompute the upper bound from the cut alone.
 
@@ -60,8 +68,8 @@ class Optimum:
         # Not through a float: an exact difference may be too small for one.
         if not -rounding <= bound - self.acceptance <= rounding:
             raise ValueError(
-                f"the cut gives the bound {bound}, but the acceptance is said to be "
-                f"{self.acceptance}: one of the two was changed"
+                f"the cut gives the bound {plain(bound)}, but the acceptance is said to be "
+                f"{plain(self.acceptance)}: one of the two was changed"
             )
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, as_numbers, is_exact, positive_part, zeros
+from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.optimum import optimal_acceptance
@@ -149,7 +150,7 @@ def audit(
         tolerance = 0.0 if exact else max(rounding, getattr(rule, "accuracy", 0.0))
     for x, row in zip(drafts, rows, strict=True):
         if not _is_distribution(row, tolerance):
-            listed = ", ".join(map(str, row[:8]))
+            listed = ", ".join(map(plain, row[:8]))
             return _improper(x, f"answers [{listed}]", checked, optimum, tolerance)
     if not exact:
         masses, checked, optimum = masses.astype(float), checked.astype(float), float(optimum)
@@ -220,7 +221,8 @@ def _witness(
         token,
         error,
         tuple(chosen),
-        f"token {token} comes out {how}, by {abs(error)}; drafts {_listed(chosen)} account for it",
+        f"token {token} comes out {how}, by {plain(abs(error))}; drafts "
+        f"{_listed(chosen)} account for it",
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.trees import TokenRule, made_rule
+from otspec.digits import counted
 from otspec.drafts import IID
 from otspec.estimate import Estimate
 from otspec.rules.contract import Rule
@@ -102,8 +103,8 @@ def _enumerated(made: Rule, merges: bool) -> Selection:
     rows = made.law.table_rows()
     if rows > TUPLE_LIMIT:
         raise ValueError(
-            f"{rows:,} tuples of k = {made.law.k} drafts over {made.law.n} tokens are too many "
-            "for an exact sum: use a smaller tree, merge=False, or simulate()"
+            f"{counted(rows)} tuples of k = {made.law.k} drafts over {made.law.n} tokens are too "
+            "many for an exact sum: use a smaller tree, merge=False, or simulate()"
         )
     accepted: Counted = {}
     rejected = zeros(made.law.n, like=made.target)

@@ -13,6 +13,7 @@ import click
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
+from otspec.digits import plain
 from otspec.drafts import LAW_NAMES
 
 
@@ -113,7 +114,7 @@ def _print(rule: str, report: SearchReport) -> None:
 
 
 def _listed(values: Any) -> str:
-    return ",".join(map(str, values))
+    return ",".join(map(plain, values))
 
 
 def _document(rule: str, report: SearchReport) -> dict[str, Any]:

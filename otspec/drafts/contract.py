@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
+from otspec.digits import counted, plain
 from otspec.distributions import Distribution, check_alike, token_set
 
 TABLE_LIMIT = 20_000_000
@@ -63,8 +64,9 @@ class DraftLaw(ABC):
         size = self.table_rows() * self.k
         if size > TABLE_LIMIT:
             raise ValueError(
-                f"a table of {self.table_rows():,} draft tuples (n = {self.n}, k = {self.k}) is "
-                "too large: use a smaller vocabulary, or inside() and sample(), which need no table"
+                f"a table of {counted(self.table_rows())} draft tuples (n = {self.n}, "
+                f"k = {self.k}) is too large: use a smaller vocabulary, or inside() and sample(), "
+                "which need no table"
             )
         tuples, masses = self._table()
         possible = masses > 0
@@ -147,7 +149,7 @@ class DraftLaw(ABC):
             No such draft.
         """
         if not 0 <= i < self.k:
-            raise ValueError(f"i is {i}, but drafts are numbered from 0 to {self.k - 1}")
+            raise ValueError(f"i is {plain(i)}, but drafts are numbered from 0 to {self.k - 1}")
         return self._marginal(i)
 
     def _marginal(self, i: int) -> Distribution:
@@ -170,7 +172,7 @@ class DraftLaw(ABC):
             float64 for the draw.
         """
         if size < 0:
-            raise ValueError(f"size is {size}: it must be at least 0")
+            raise ValueError(f"size is {plain(size)}: it must be at least 0")
         return self._sample(rng, size)
 
     def _sample(self, rng: np.random.Generator, size: int) -> IntArray:

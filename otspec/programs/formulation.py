@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, zeros
+from otspec.digits import counted
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support, support
@@ -42,9 +43,13 @@ class Size:
         return _BYTES_PER_COEFFICIENT * self.coefficients + _BYTES_PER_LINE * lines
 
     def __str__(self) -> str:
+        counts = map(counted, (self.rows, self.columns, self.coefficients))
+        parts = zip(counts, ("rows", "variables", "coefficients"), strict=True)
+        listed = ", ".join(f"{count} {part}" for count, part in parts)
         return (
-            f"{self.rows:,} rows, {self.columns:,} variables, {self.coefficients:,} coefficients, "
-            f"about {self.bytes / 2**30:.2g} GiB"
+            f"{listed}, about {counted(self.bytes >> 30)} GiB"
+            if self.bytes >> 40
+            else (f"{listed}, about {self.bytes / 2**30:.2g} GiB")
         )
 
 

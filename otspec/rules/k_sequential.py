@@ -22,6 +22,7 @@ from otspec.arithmetic import (
     suffix_sums,
     zeros,
 )
+from otspec.digits import plain, quoted
 from otspec.distributions import Distribution
 from otspec.rules.contract import SequentialRule, acceptance_chance
 from otspec.rules.powers import at_least_once, covers, geometric
@@ -175,7 +176,7 @@ def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: in
     rho_array = as_numbers([given], "rho")
     if is_exact(rho_array) != is_exact(draft):
         raise ValueError(
-            f"rho is {given!r}, in another arithmetic than the distributions: "
+            f"rho is {quoted(given)}, in another arithmetic than the distributions: "
             "write all exactly, or all as floats"
         )
     rho = as_number(rho_array[0], like=draft)
@@ -187,7 +188,7 @@ def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: in
             return rho
     root = float(smallest_rho(draft, target, k))
     raise ValueError(
-        f"rho is {given}, but the rule is known to be lossless for a finite rho of at least "
+        f"rho is {plain(given)}, but the rule is known to be lossless for a finite rho of at least "
         f"rho* = {root!r} only: raise rho, or leave it out"
     )
 

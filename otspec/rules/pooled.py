@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, as_numbers, zeros
+from otspec.digits import plain
 from otspec.distributions import DistributionLike, as_k, as_pair
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
@@ -103,7 +104,7 @@ class PooledSelection(BarrierRule):
         """
         checked = as_pair(draft, target, normalize=normalize)
         if not as_numbers([loss], "loss")[0] >= 0:
-            raise ValueError(f"loss is {loss}: it must be at least 0")
+            raise ValueError(f"loss is {plain(loss)}: it must be at least 0")
         return cls(*checked, k, refined_thresholds(*checked, as_k(k), loss))
 
     @cached_property

@@ -13,6 +13,7 @@ import numpy as np
 
 from otspec import ratios
 from otspec.arithmetic import Array, IntArray, as_numbers, is_exact, prefix_sums, zeros
+from otspec.digits import plain, quoted
 from otspec.distributions import Distribution
 from otspec.selection.histogram import Bins, equal_bins
 
@@ -144,11 +145,12 @@ def as_pools(pools: Any, like: Distribution) -> str | int | Array:
     for j, value in enumerate(thresholds.tolist()):
         if not 0 <= value < np.inf:
             raise ValueError(
-                f"pools[{j}] is {values[j]}: a threshold is a finite number, at least 0"
+                f"pools[{j}] is {plain(values[j])}: a threshold is a finite number, at least 0"
             )
         if j and not thresholds[j - 1] < value:
             raise ValueError(
-                f"pools[{j}] is {values[j]} after {values[j - 1]}: thresholds must increase"
+                f"pools[{j}] is {plain(values[j])} after {plain(values[j - 1])}: thresholds "
+                "must increase"
             )
     return thresholds
 
@@ -160,8 +162,8 @@ def _as_count(pools: Any) -> int:
         count = 0
     if count < 1:
         raise ValueError(
-            f"pools is {pools!r}: pass 'tokens', 'fewest', a number of bins such as 256, or a list "
-            "of increasing thresholds on target/draft"
+            f"pools is {quoted(pools)}: pass 'tokens', 'fewest', a number of bins such as 256, or "
+            "a list of increasing thresholds on target/draft"
         )
     return count
 
