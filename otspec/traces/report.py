@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from otspec.traces.chart import acceptance_figure
 from otspec.traces.gap_chart import gap_figure
+from otspec.traces.lettering import printable
 from otspec.traces.statistics import QUANTILES, Statistic
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ def _page(document: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     # The icon is there so that browsers do not ask for one.
-    yield f'<link rel="icon" href="data:,"><title>{html.escape(title)}</title>'
+    yield f'<link rel="icon" href="data:,"><title>{_escape(title)}</title>'
     yield f"<style>{_STYLE}</style></head><body>"
-    yield f"<h1>{html.escape(title)}</h1>"
-    yield f"<p>{html.escape(_about(document))}</p>"
+    yield f"<h1>{_escape(title)}</h1>"
+    yield f"<p>{_escape(_about(document))}</p>"
     if document["skipped"]:
         yield from _failures(document["skipped"])
     for temperature in dict.fromkeys(row.temperature for row in rows):
@@ -102,7 +103,7 @@ def _about(document: dict[str, Any]) -> str:
 def _failures(skipped: Sequence[dict[str, Any]]) -> Iterable[str]:
     yield '<div class="failed"><h2>Skipped</h2><ul>'
     for failure in skipped:
-        yield f"<li>{html.escape(failure['reason'])}</li>"
+        yield f"<li>{_escape(failure['reason'])}</li>"
     yield "</ul></div>"
 
 
@@ -147,12 +148,16 @@ def _row(tag: str, cells: Sequence[str], words: int) -> str:
         [
             "<tr>",
             *(
-                f"<{tag}{' class=words' if index < words else ''}>{html.escape(cell)}</{tag}>"
+                f"<{tag}{' class=words' if index < words else ''}>{_escape(cell)}</{tag}>"
                 for index, cell in enumerate(cells)
             ),
             "</tr>",
         ]
     )
+
+
+def _escape(text: str) -> str:
+    return html.escape(printable(text))
 
 
 def _svg(figure: Figure) -> str:
