@@ -22,7 +22,12 @@ from otspec.memory import refuse_too_large
 
 _MAGIC = b"\x93NUMPY"
 _LONGEST_HEADER = 2**16
-_BLOCK = 2**20
+BLOCK = 2**12
+"""Bytes that are asked for at a time.
+
+``zipfile`` unpacks as many packed bytes of bzip2 and LZMA at once, however much they hold: these
+are some 80 MB at most.
+"""
 _LENGTH_BYTES = {(1, 0): 2, (2, 0): 4}
 _TYPE = re.compile(r"[<>=|]?(?:[biufcOSUV]\d{0,9}|\?|[mM]8(?:\[\d{0,9}[A-Za-z]{1,7}\])?)")
 _ITEM = re.compile(
@@ -81,7 +86,7 @@ class Header:
         buffer: Array = np.empty(self.size, dtype=np.uint8)
         done = 0
         while done < self.size:
-            block = stream.read(min(_BLOCK, self.size - done))
+            block = stream.read(min(BLOCK, self.size - done))
             if not block:
                 raise ValueError(f"an array ends {self.size - done:,} bytes early")
             buffer[done : done + len(block)] = np.frombuffer(block, dtype=np.uint8)
@@ -189,14 +194,8 @@ def member_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Header:
     Raises
     ------
     ValueError
-        A compression of which little may unpack to more than is asked for; as
-        :func:`read_header` and :meth:`Header.refuse_other_size`.
+        As :func:`read_header` and :meth:`Header.refuse_other_size`.
     """
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(
-            f"{member.filename} is packed with method {member.compress_type}, which NumPy does not "
-            "write: save it again with np.savez_compressed"
-        )
     if not member.compress_type and member.compress_size != member.file_size:
         raise ValueError(f"{member.filename} is stored with two sizes: save it again with np.savez")
     with archive.open(member) as stream:

@@ -13,10 +13,9 @@ from typing import IO
 import numpy as np
 
 from otspec.files import named_errors
-from otspec.npy import Header, member_header, members_of, read_header
+from otspec.npy import BLOCK, Header, member_header, members_of, read_header
 from otspec.traces.stored import MappedArray, SafetensorsArray, StoredArray, ZarrArray
 
-_BLOCK = 2**20
 _LARGEST_ZARR_CHUNK = 2**30
 
 
@@ -70,7 +69,7 @@ class PackedArray:
 def _copy(packed: IO[bytes], stream: IO[bytes], size: int) -> None:
     left = size
     # One byte past the end, so that the checksum is compared.
-    while block := packed.read(min(_BLOCK, left + 1)):
+    while block := packed.read(min(BLOCK, left + 1)):
         left -= len(block)
         if left < 0:
             raise ValueError("an array is longer than its header says")
