@@ -15,6 +15,7 @@ from otspec.blocks.models import as_models
 from otspec.blocks.published import BlockVerifyPublished
 from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.token_verify import TokenVerify
+from otspec.distributions import as_k
 
 BLOCK_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished, BlockVerify)
 """The rules for one drafted block, in the order of tables."""
@@ -78,14 +79,17 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list
     ['21/16', '11/8', '23/16']
     """
     models = as_models(draft, target)
-    found = []
-    for length in lengths:
-        optimum = BlockVerify(*models, length).expected()
-        found += [
-            BlockComparison(rule.title, length, rule(*models, length).expected(), optimum)
-            for rule in BLOCK_RULES
-        ]
-    return found
+    if not lengths:
+        return []
+    most = max(as_k(length, "length") for length in lengths)
+    expected = {rule: rule(*models, most).expected_up_to() for rule in BLOCK_RULES}
+    return [
+        BlockComparison(
+            rule.title, length, expected[rule][length - 1], expected[BlockVerify][length - 1]
+        )
+        for length in lengths
+        for rule in BLOCK_RULES
+    ]
 
 
 def compare_on_blocks(

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from otspec.cli.limits import check_digits
 from otspec.cli.options import (
     PairCommand,
     counts_option,
@@ -16,6 +17,7 @@ from otspec.cli.options import (
 )
 from otspec.cli.output import percent, print_json, shown
 from otspec.cli.places import check_picture, check_place, written
+from otspec.cli.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import LAW_NAMES
 from otspec.estimate import Estimate
@@ -54,7 +56,13 @@ def compare(
     missing = [k for k in ks if not any(law_exists(law, pair[0], k) for law in laws)]
     if missing:
         raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
-    rows = compare_rules(*pair, ks, laws)
+    if "iid" in laws:
+        check_digits(pair, ks, rules=True)
+    rows: list[Comparison] = []
+    with working(len(ks), "numbers of drafts") as done:
+        for k in ks:
+            rows += compare_rules(*pair, [k], laws)
+            done()
     if as_json:
         print_json([_document(row) for row in rows])
     else:
