@@ -93,6 +93,8 @@ def _rows(draft: Model, target: Model, level: _Level) -> tuple[dict[Any, _Row], 
         drafted, wanted = draft(prefix), target(prefix)
         possible = np.flatnonzero((drafted > 0) & (wanted > 0))
         pairs[contexts] = possible, drafted[possible], wanted[possible]
+    if not pairs:  # no text goes on
+        return {}, 1
     *whole, unit = over_one_denominator(*(row for pair in pairs.values() for row in pair[1:]))
     rows = zip(pairs, whole[::2], whole[1::2], strict=True)
     return {key: (pairs[key][0], drafted, wanted) for key, drafted, wanted in rows}, unit

@@ -16,7 +16,7 @@ from otspec.drafts import IID
 from otspec.estimate import Estimate
 from otspec.rules.contract import Rule
 
-TUPLE_LIMIT = 100_000
+TUPLE_LIMIT = 20_000
 """Most tuples of drafts that an exact computation enumerates after one prefix."""
 
 Counted = dict[tuple[int, int], Any]
@@ -64,7 +64,7 @@ class TokenSteps:
         Raises
         ------
         ValueError
-            More than 100,000 tuples of drafts.
+            More than 20,000 tuples of drafts.
         """
         found: Selection = self._once(_enumerated, prefix, k)
         return found
