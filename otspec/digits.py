@@ -129,7 +129,7 @@ def counted(number: int) -> str:
     Examples
     --------
     >>> counted(12_345), counted(3**1000)
-    ('12,345', 'more than 10^477')
+    ('12,345', 'more than 10^476')
     """
     if number.bit_length() <= 100:
         return f"{number:,}"
