@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import IntArray, Number, as_scalar
-from otspec.files import memory
+from otspec.memory import memory
 from otspec.raw import as_array, is_masked, reason, shown
 
 _SETS = (set, frozenset)
@@ -246,7 +246,7 @@ def as_tokens(
     return tuple(tokens)
 
 
-def counted(values: Any, tokens: tuple[int, ...], count: int) -> str:
+def how_many(values: Any, tokens: tuple[int, ...], count: int) -> str:
     """Say how many tokens there were where :func:`as_tokens` was to look at ``count``."""
     if isinstance(values, (list, tuple, np.ndarray)):
         return str(len(values))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -16,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from otspec.digits import MOST_DIGITS
 from otspec.frozen import read_only
 from otspec.raw import as_array, boxed, shown, unboxed
 
@@ -197,6 +199,29 @@ def counted_power(base: int, exponent: int, most: int = 10**18) -> int:
     return min(base**exponent, most) if base > 1 else base
 
 
+def over_one_denominator(*arrays: Array) -> tuple[Any, ...]:
+    """Return arrays times their common denominator, and that.
+
+    Returns
+    -------
+    *arrays : ndarray
+        Fractions as whole numbers; floats as they are.
+    unit : int or float
+        The least common multiple of all denominators; 1.0 for floats.
+    """
+    if not is_exact(arrays[0]):
+        return *arrays, 1.0
+    unit = math.lcm(*(value.denominator for array in arrays for value in array.ravel().tolist()))
+    whole = []
+    for array in arrays:
+        scaled = np.empty(array.size, dtype=object)
+        scaled[:] = [
+            value.numerator * (unit // value.denominator) for value in array.ravel().tolist()
+        ]
+        whole.append(scaled.reshape(array.shape))
+    return *whole, unit
+
+
 def zeros(shape: int | tuple[int, ...], like: Array) -> Array:
     """Return zeros in the arithmetic of ``like``."""
     if is_exact(like):
@@ -240,13 +265,15 @@ def _float(value: Any, place: str) -> float:
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"{place} is {str(value)[:40]!r}: write numbers such as 0.3 or 3/10")
+    raise ValueError(f"{place} is {shown(value, 40)}: write numbers such as 0.3 or 3/10")
 
 
 def _fraction(value: Any, place: str) -> Fraction:
     if type(value) is Fraction:  # a subclass may compute as it likes
         return value
     too_long = False
+    if isinstance(value, str):
+        _refuse_many_digits(value, place)
     try:
         if isinstance(value, numbers.Rational):
             return Fraction(int(value.numerator), int(value.denominator))
@@ -262,6 +289,15 @@ def _fraction(value: Any, place: str) -> Fraction:
             f"{_LARGEST_EXPONENT}, since all their digits are kept"
         )
     raise ValueError(_not_a_number(place, value))
+
+
+def _refuse_many_digits(text: str, place: str) -> None:
+    digits = max(map(len, re.split(r"[^\d_]+", text)))
+    if digits > MOST_DIGITS:
+        raise ValueError(
+            f"{place} is {shown(text)}, {digits:,} digits: exact numbers are read with up to "
+            f"{MOST_DIGITS:,}; write it as a decimal of a few, or pass a Fraction in Python"
+        )
 
 
 def _exponent(value: str | Decimal) -> int:

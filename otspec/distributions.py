@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from otspec.arguments import as_flag, as_integer, as_tokens
 from otspec.arithmetic import Array, IntArray, as_numbers, is_exact
+from otspec.digits import plain
 from otspec.frozen import read_only
 
 Distribution: TypeAlias = npt.NDArray[Any]
@@ -202,8 +203,8 @@ def _refuse_improper(array: Distribution, total: Any, name: str) -> None:
     if negative.size:
         index = int(negative[0])
         raise ValueError(
-            f"{name}[{index}] is {array[index]}, which is negative: probabilities are at least 0 "
-            "(if these are logits, take their softmax first)"
+            f"{name}[{index}] is {plain(array[index])}, which is negative: probabilities are "
+            "at least 0 (if these are logits, take their softmax first)"
         )
 
 
@@ -214,7 +215,9 @@ def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Dist
         if total == 1:
             return array
         if not normalize:
-            raise ValueError(f"{name} sums to {total}, not exactly 1: pass normalize=True to scale")
+            raise ValueError(
+                f"{name} sums to {plain(total)}, not exactly 1: pass normalize=True to scale"
+            )
         exact: Distribution = array / total
         return exact
     if not math.isfinite(total):

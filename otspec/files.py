@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import lzma
-import os
-import struct
-import tokenize
-import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -20,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.memory import refuse_too_large
+from otspec.npy import members_of, read_members, read_npy
 
 Named = dict[str, Any]
 """What a file holds, by name; a format without names uses the empty one."""
@@ -29,21 +26,17 @@ _UNREADABLE = (
     OSError,
     EOFError,
     KeyError,
-    SyntaxError,
     MemoryError,
     OverflowError,
     RuntimeError,
     csv.Error,
-    lzma.LZMAError,
-    struct.error,
-    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What the readers raise on a malformed file.
+"""What the readers raise on a malformed file; ``RuntimeError``: a password, or deep nesting."""
 
-``SyntaxError`` and ``TokenError``: a .npy header; ``RuntimeError``: nesting too deep, a password.
-"""
+_DEEPEST = 32
+_TOO_DEEP = f"its lists and objects are nested more than {_DEEPEST} levels deep"
 
 
 def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
@@ -80,8 +73,10 @@ def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
     if not there:
         raise ValueError(f"{path}: no such file")
     with named_errors(path):
-        if path.stat().st_size == 0:
+        size = path.stat().st_size
+        if size == 0:
             raise ValueError("the file is empty")
+        refuse_too_large(size)
         return reader(path, keys)
 
 
@@ -94,10 +89,7 @@ def named_errors(path: Path) -> Iterator[None]:
     ValueError
     """
     try:
-        # NumPy and the compiler of Python warn about odd headers of .npy files.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
+        yield
     except _UNREADABLE as error:
         text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
         reason = " ".join(text.split()) or type(error).__name__
@@ -112,26 +104,16 @@ def _selected(names: list[str], keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _read_npy(path: Path, _keys: tuple[str, ...]) -> Named:
-    with path.open("rb") as stream:
-        return {"": np.lib.format.read_array(stream, allow_pickle=False)}
+    return {"": read_npy(path)}
 
 
 def _read_npz(path: Path, keys: tuple[str, ...]) -> Named:
-    # Opened as a zip file first: np.load falls back to pickle for what is none.
-    with zipfile.ZipFile(path) as packed, np.load(path, allow_pickle=False) as archive:
-        chosen = _selected(archive.files, keys)
-        sizes = {Path(entry.filename).stem: entry.file_size for entry in packed.infolist()}
-        unpacked = sum(sizes.get(key, 0) for key in chosen)
-        if unpacked > memory() / 2:
-            raise ValueError(
-                f"it unpacks to {unpacked / 2**30:.3g} GiB, more than half of this machine's memory"
-            )
-        return {key: archive[key] for key in chosen}
-
-
-def memory() -> int:
-    """Return the physical memory of this machine in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with zipfile.ZipFile(path) as archive:
+        members = members_of(archive)
+        arrays = [key for key, member in members.items() if member.filename.endswith(".npy")]
+        chosen = _selected(list(members), keys) if keys else tuple(arrays)
+        found = read_members(archive, [members[key] for key in chosen])
+    return dict(zip(chosen, found, strict=True))
 
 
 def _read_csv(path: Path, keys: tuple[str, ...]) -> Named:
@@ -142,7 +124,7 @@ def _read_csv(path: Path, keys: tuple[str, ...]) -> Named:
     if len({len(row) for row in rows}) != 1:
         raise ValueError("its rows have different lengths")
     if not any(_is_number(cell) for cell in rows[0]):
-        columns = {name: [row[i] for row in rows[1:]] for i, name in enumerate(rows[0])}
+        columns = _once((name, [row[i] for row in rows[1:]]) for i, name in enumerate(rows[0]))
         return {key: columns[key] for key in _selected(list(columns), keys)}
     if len(rows) == 1:
         return {"": rows[0]}
@@ -156,13 +138,42 @@ def _is_number(cell: str) -> bool:
 
 
 def _read_json(path: Path, keys: tuple[str, ...]) -> Named:
-    # Numbers stay text, so that the caller can read them exactly.
-    content = json.loads(path.read_text(encoding="utf-8"), parse_float=str)
+    # Numbers stay text, so that the caller can read them exactly, and refuse too many digits.
+    text = path.read_text(encoding="utf-8")
+    try:
+        content = json.loads(text, parse_float=str, parse_int=str, object_pairs_hook=_once)
+        _refuse_deep(content)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
     if isinstance(content, dict):
         return {key: content[key] for key in _selected(list(content), keys)}
     if not isinstance(content, list):
         raise ValueError(f"it holds {type(content).__name__}, not a list or an object of lists")
     return {"": content}
+
+
+def _once(items: Iterable[tuple[str, Any]]) -> Named:
+    """Return named values, none of them named twice."""
+    found: Named = {}
+    for key, value in items:
+        if key in found:
+            raise ValueError(f"{key!r} is named twice in it: give each its own name")
+        found[key] = value
+    return found
+
+
+def _refuse_deep(content: Any) -> None:
+    """Refuse more nesting than arrays have axes, level by level."""
+    level = [content]
+    for _ in range(_DEEPEST):
+        nested = (item for item in level if isinstance(item, (list, dict)))
+        level = [
+            below
+            for item in nested
+            for below in (item.values() if isinstance(item, dict) else item)
+        ]
+    if any(isinstance(item, (list, dict)) for item in level):
+        raise ValueError(_TOO_DEEP)
 
 
 def _read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:

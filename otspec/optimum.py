@@ -20,6 +20,7 @@ from otspec.arguments import as_list
 from otspec.arithmetic import Array, IntArray, Number, as_number
 from otspec.cuts import flow, halfplanes, prefix
 from otspec.cuts.selections import best_selection, shortfall
+from otspec.digits import plain
 from otspec.distributions import (
     Distribution,
     DistributionLike,
@@ -30,6 +31,7 @@ from otspec.distributions import (
 from otspec.drafts import IID, DraftLaw, Hub, Independent, TopPlusOne, WithoutReplacement
 from otspec.drafts.contract import as_law
 from otspec.frozen import Frozen
+from otspec.raw import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,13 @@ class Optimum(Frozen):
     target: Distribution
     acceptance: Number
     cut: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        """Return law, acceptance and cut; of long numbers and cuts the ends."""
+        return (
+            f"Optimum(acceptance={plain(self.acceptance)}, cut={shown(self.cut)}, "
+            f"law={type(self.law).__name__}, k={self.law.k}, n={self.law.n})"
+        )
 
     @cached_property
     def selection(self) -> Distribution | None:
@@ -92,8 +101,8 @@ class Optimum(Frozen):
         # Not through a float: an exact difference may be too small for one.
         if not -rounding <= bound - self.acceptance <= rounding:
             raise ValueError(
-                f"the cut gives the bound {bound}, but the acceptance is said to be "
-                f"{self.acceptance}: one of the two was changed"
+                f"the cut gives the bound {plain(bound)}, but the acceptance is said to be "
+                f"{plain(self.acceptance)}: one of the two was changed"
             )
 
     def _check_selection(self, selection: Distribution) -> None:
@@ -102,19 +111,20 @@ class Optimum(Frozen):
         lowest, total = selection.min(), selection.sum()
         if not (lowest >= 0 and -error <= total - 1 <= error):
             raise ValueError(
-                f"the selection is no distribution: its least mass is {lowest}, its sum {total}"
+                f"the selection is no distribution: its least mass is {plain(lowest)}, its "
+                f"sum {plain(total)}"
             )
         missed = shortfall(self.law, selection)
         if not missed <= error:
             raise ValueError(
                 "the selection is no law of a selected draft: the drafts are all inside some token "
-                f"set with a probability that is {missed} above what it gives to that set"
+                f"set with a probability that is {plain(missed)} above what it gives to that set"
             )
         accepted = as_number(np.minimum(selection, self.target).sum(), like=self.target)
         if not -error <= accepted - self.acceptance <= error:
             raise ValueError(
-                f"the selection accepts {accepted}, but the acceptance is said to be "
-                f"{self.acceptance}: one of the two was changed"
+                f"the selection accepts {plain(accepted)}, but the acceptance is said to be "
+                f"{plain(self.acceptance)}: one of the two was changed"
             )
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, sums_by
+from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike, as_distribution, normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
@@ -164,14 +165,14 @@ class Plan(Frozen):
         limit = self.tolerance
         lowest = min(self.accepted.min(), 0)
         if -lowest > limit:
-            raise ValueError(f"the plan has a negative mass, {lowest}")
+            raise ValueError(f"the plan has a negative mass, {plain(lowest)}")
         for name, found, wanted in (
             ("draft", self.draft_marginal(), self.law.tuples()[1]),
             ("target", self.target_marginal(), self.target),
         ):
             worst = np.abs(found - wanted.astype(found.dtype)).max()
             if worst > limit:
-                raise ValueError(f"the plan's {name} marginal is off by {worst}")
+                raise ValueError(f"the plan's {name} marginal is off by {plain(worst)}")
 
     def selection(self) -> Selection:
         """Split the plan into selecting a draft and accepting it.

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from otspec.digits import shortened
+
 _DEEPEST = 32  # levels of nested lists; an array has no more axes
 _MOST_ENTRIES = 2**31  # lists that hold one list many times are larger than they look
 
@@ -108,7 +110,8 @@ def _row(value: Any, name: str) -> list[Any] | None:
 def shown(value: Any, most: int = 60) -> str:
     """Return a value as error messages show it: on one line, and short."""
     try:
-        text = str(value) if isinstance(value, Fraction) else " ".join(repr(value).split())
+        exact = isinstance(value, (Fraction, int)) and not isinstance(value, bool)
+        text = shortened(value) if exact else " ".join(repr(value).split())
     except Exception:  # __repr__ is the caller's code; lists may be too deep, integers too long
         text = f"of type {type(value).__name__}"
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -42,11 +42,11 @@ Of 2 drafted tokens at most 1.4375 can be kept; token by token 1.3125 are, and 1
 the best rule that corrects one token only.
 
 Trees of drafts
-tree  rule for one token                                         E[kept]  tokens per call
-2x1   recursive rejection                                1.5781 = 101/64           2.5781
-2x1   k-sequential                    1.6454 (long fraction: see --json)           2.6454
-2x1   pooled selection                                     1.8750 = 15/8           2.8750
-2x1   recursive rejection (distinct)                        1.7500 = 7/4           2.7500
+tree  rule for one token                                           E[kept]  tokens per call
+2x1   recursive rejection                                  1.5781 = 101/64           2.5781
+2x1   k-sequential                    1.6454 ≈ 381…209/232…616 (63 digits)           2.6454
+2x1   pooled selection                                       1.8750 = 15/8           2.8750
+2x1   recursive rejection (distinct)                          1.7500 = 7/4           2.7500
 """
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, as_numbers, is_exact
 from otspec.auditing.foreign import Crash, attempt, attribute
+from otspec.digits import plain
 from otspec.distributions import Distribution
 from otspec.drafts import LAW_NAMES, DraftLaw
 
@@ -174,5 +175,5 @@ def _alike(declared: Array, wanted: Array, allowed: float) -> bool:
 
 
 def _shown(value: Any, most: int = 120) -> str:
-    text = f"[{', '.join(map(str, value))}]" if isinstance(value, list) else repr(value)
+    text = f"[{', '.join(map(plain, value))}]" if isinstance(value, list) else repr(value)
     return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -11,6 +11,7 @@ from otspec.arithmetic import Array, as_numbers, is_exact
 from otspec.auditing.declared import Disagreement
 from otspec.auditing.foreign import attempt
 from otspec.auditing.report import Audit, Problem, improper, measured
+from otspec.digits import plain
 
 Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]
 """Drafts → distribution of the output, shape (n,)."""
@@ -86,7 +87,7 @@ def _no_distribution(x: tuple[int, ...], how: str) -> str:
 
 def _listed_masses(row: Array) -> str:
     more = ", ..." if len(row) > _MOST_LISTED else ""
-    return f"[{', '.join(map(str, row[:_MOST_LISTED].tolist()))}{more}]"
+    return f"[{', '.join(map(plain, row[:_MOST_LISTED].tolist()))}{more}]"
 
 
 def _is_distribution(row: Array, tolerance: float) -> bool:

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from otspec.arguments import as_integer, as_list, as_seed
+from otspec.digits import plain
 from otspec.distributions import as_k
 from otspec.raw import shown
 
@@ -58,7 +59,7 @@ class Instance:
         return _as_fractions(self.target_weights)
 
     def __str__(self) -> str:
-        draft, target = (",".join(map(str, law)) for law in (self.draft, self.target))
+        draft, target = (",".join(map(plain, law)) for law in (self.draft, self.target))
         return f"draft {draft}  target {target}  k = {self.k}"
 
 

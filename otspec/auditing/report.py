@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.auditing.declared import Disagreement, rounding
+from otspec.digits import plain
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.frozen import Frozen
@@ -192,7 +193,8 @@ def _witness(
         token,
         error,
         tuple(chosen),
-        f"token {token} comes out {how}, by {abs(error)}; drafts {_listed(chosen)} account for it",
+        f"token {token} comes out {how}, by {plain(abs(error))}; drafts "
+        f"{_listed(chosen)} account for it",
     )
 
 

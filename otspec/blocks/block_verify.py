@@ -43,9 +43,9 @@ class BlockVerify(SingleDraftRule):
     title: ClassVar[str] = "block verification (preprint)"
 
     @staticmethod
-    def step(mass: Any, ratio: Any, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+    def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
         """Go on by one token in the formula of E[τ]."""
-        return mass * drafted, longer_ratio(ratio, wanted, drafted)
+        return wanted * target, drafted * draft
 
     def _kept(self, block: Prefix) -> Array:
         ratio: Any = self.target.number(1)

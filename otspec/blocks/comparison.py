@@ -80,14 +80,17 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list
     ['21/16', '11/8', '23/16']
     """
     models = as_models(draft, target)
-    found = []
-    for length in _as_lengths(lengths):
-        optimum = BlockVerify(*models, length).expected()
-        found += [
-            BlockComparison(rule.title, length, rule(*models, length).expected(), optimum)
-            for rule in BLOCK_RULES
-        ]
-    return found
+    counts = _as_lengths(lengths)
+    if not counts:
+        return []
+    expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in BLOCK_RULES}
+    return [
+        BlockComparison(
+            rule.title, length, expected[rule][length - 1], expected[BlockVerify][length - 1]
+        )
+        for length in counts
+        for rule in BLOCK_RULES
+    ]
 
 
 def compare_on_blocks(

@@ -97,7 +97,7 @@ class DraftSelection(BlockRule):
         Raises
         ------
         ValueError
-            More than 100,000 tuples of drafts at one node.
+            More than 20,000 tuples of drafts at one node.
         """
         level: dict[Prefix, dict[int, Any]] = {(): {1: self.target.number(1)}}
         for _ in self.branching:
@@ -128,7 +128,7 @@ class DraftSelection(BlockRule):
         Raises
         ------
         ValueError
-            More than 100,000 tuples of drafts at one node; :func:`otspec.blocks.simulate` needs
+            More than 20,000 tuples of drafts at one node; :func:`otspec.blocks.simulate` needs
             no table.
         """
         total: Any = self.target.number(0)

@@ -2,74 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number
+from otspec.arithmetic import Array, IntArray, Number, over_one_denominator
 from otspec.blocks.models import Model, Prefix
 
-STATE_LIMIT = 3_000_000
-"""Most states of one depth before an exact computation is refused (about 1 GB)."""
+STATE_LIMIT = 300_000
+"""Most states of all depths before an exact computation is refused (about ten seconds)."""
 
 Step: TypeAlias = Callable[[Any, Any, Array, Array], tuple[Array, Array]]
-"""(mass, ratio, draft, target probabilities of the next tokens) → masses and ratios after them.
+"""(wanted, drafted mass, draft, target probabilities of the next tokens) → both masses after them.
 
-All draft probabilities are positive.
+All probabilities are positive. A text is kept with the smaller of its two masses. Both are linear:
+the masses of several texts of one ratio are added up.
 """
+_Level: TypeAlias = dict[Any, tuple[Prefix, Any, Any]]
+"""(draft's context, target's context, ratio) → a text, wanted and drafted mass."""
+_Row: TypeAlias = tuple[IntArray, Array, Array]
+"""Tokens that both models may draw, and their probabilities."""
 
 
-def expected_accepted(draft: Model, target: Model, length: int, step: Step) -> Number:
-    """Return Σ_{ℓ ≤ L} Σ_{x^ℓ} mass(x^ℓ) · min(1, ratio(x^ℓ)) for masses and ratios made stepwise.
+def expected_up_to(draft: Model, target: Model, length: int, step: Step) -> list[Number]:
+    """Return Σ_{ℓ ≤ L} Σ_{x^ℓ} min(wanted mass(x^ℓ), drafted mass(x^ℓ)) for L = 1, …, ``length``.
 
-    Texts with equal ratios after which both models remember the same are one state. So on Markov
-    models in exact arithmetic there are far fewer states than texts.
+    Texts with equal ratios of the two after which both models remember the same are one state. So
+    on Markov models in exact arithmetic there are far fewer states than texts.
 
     Parameters
     ----------
     draft, target : Model
     length : int
-        L
+        The largest L.
     step : callable
-        From the mass and the ratio of a text and the probabilities of one more token to the
-        masses and the ratios of the longer texts; both are 1 for the empty text.
+        From the masses of a text and the probabilities of one more token to the masses of the
+        longer texts; both are 1 for the empty text.
 
     Returns
     -------
-    float or Fraction
+    list of float or Fraction
 
     Raises
     ------
     ValueError
-        More than three million states of one depth.
+        More than 300,000 states.
     """
-    total: Any = draft.number(0)
-    one = draft.number(1)
-    level: dict[Any, tuple[Prefix, Any]] = {((), (), one): ((), one)}
-    for depth in range(length):
-        longer: dict[Any, tuple[Prefix, Any]] = {}
-        for (_, _, ratio), (prefix, mass) in level.items():
-            drafted, wanted = draft(prefix), target(prefix)
-            possible = np.flatnonzero((drafted > 0) & (wanted > 0))
-            masses, ratios = step(mass, ratio, drafted[possible], wanted[possible])
-            total += kept_mass(masses, ratios)
-            if depth + 1 == length:
-                continue
-            rows = zip(possible.tolist(), masses.tolist(), ratios.tolist(), strict=True)
-            for token, more, next_ratio in rows:
-                text = (*prefix, token)
-                key = draft.context(text), target.context(text), next_ratio
-                longer[key] = text, longer[key][1] + more if key in longer else more
-        if len(longer) > STATE_LIMIT:
+    return [draft.number(total) for total in accumulate(_kept(draft, target, length, step))]
+
+
+def _kept(draft: Model, target: Model, length: int, step: Step) -> Iterator[Any]:
+    """Yield the probability that at least ℓ tokens are kept, for ℓ = 1 to L.
+
+    Exact masses are whole numbers over the product of the depths' common denominators.
+    """
+    one = 1 if draft.exact else 1.0
+    level: _Level = {((), (), one): ((), one, one)}
+    scale: Any = one
+    states = 0
+    for depth in range(1, length + 1):
+        rows, unit = _rows(draft, target, level)
+        scale = scale * unit
+        kept: Any = one * 0
+        longer: _Level = {}
+        for (drafts, targets, _), (prefix, wanted, drafted) in level.items():
+            tokens, draft_row, target_row = rows[drafts, targets]
+            masses = step(wanted, drafted, draft_row, target_row)
+            kept = kept + np.minimum(*masses).sum()
+            if depth < length:
+                _add(longer, draft, target, prefix, tokens, masses)
+        yield Fraction(int(kept), scale) if draft.exact else float(kept)
+        states += len(longer)
+        if states > STATE_LIMIT:
             raise ValueError(
-                f"length is {length}: after {depth + 1} tokens there are {len(longer):,} states, "
+                f"length is {length}: after {depth} tokens there are {states:,} states, "
                 "too many for an exact sum; use a smaller length, or simulate()"
             )
         level = longer
-    return draft.number(total)
 
 
-def kept_mass(masses: Array, ratios: Array) -> Any:
-    """Return Σ mass · min(1, ratio) over the texts that are longer by one token."""
-    return (masses * np.minimum(ratios, 1)).sum()
+def _rows(draft: Model, target: Model, level: _Level) -> tuple[dict[Any, _Row], Any]:
+    """Return the next tokens after each pair of contexts, all over one denominator, and that."""
+    texts = {key[:2]: prefix for key, (prefix, _, _) in level.items()}
+    pairs: dict[Any, tuple[IntArray, Array, Array]] = {}
+    for contexts, prefix in texts.items():
+        drafted, wanted = draft(prefix), target(prefix)
+        possible = np.flatnonzero((drafted > 0) & (wanted > 0))
+        pairs[contexts] = possible, drafted[possible], wanted[possible]
+    if not pairs:  # no text goes on
+        return {}, 1
+    *whole, unit = over_one_denominator(*(row for pair in pairs.values() for row in pair[1:]))
+    rows = zip(pairs, whole[::2], whole[1::2], strict=True)
+    return {key: (pairs[key][0], drafted, wanted) for key, drafted, wanted in rows}, unit
+
+
+def _add(
+    longer: _Level,
+    draft: Model,
+    target: Model,
+    prefix: Prefix,
+    tokens: IntArray,
+    masses: Sequence[Array],
+) -> None:
+    """Add the texts that are longer by one token to their states."""
+    rows = zip(tokens.tolist(), *(mass.tolist() for mass in masses), strict=True)
+    for token, wanted, drafted in rows:
+        if not (wanted and drafted):  # below the range of floats: so are all longer texts
+            continue
+        text = (*prefix, token)
+        key = draft.context(text), target.context(text), _ratio(wanted, drafted)
+        _, more_wanted, more_drafted = longer.get(key, (text, 0, 0))
+        longer[key] = text, wanted + more_wanted, drafted + more_drafted
+
+
+def _ratio(wanted: Any, drafted: Any) -> Any:
+    """Return what is equal for equal wanted/drafted."""
+    if isinstance(wanted, float):
+        return wanted / drafted
+    common = math.gcd(wanted, drafted)
+    return wanted // common, drafted // common

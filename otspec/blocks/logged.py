@@ -10,7 +10,6 @@ import numpy as np
 
 from otspec.arguments import as_callable, as_instance, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number, is_exact
-from otspec.blocks.levels import kept_mass
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.trees import TokenRule, as_branching, made_rule
@@ -118,18 +117,19 @@ class LoggedBlock(Frozen):
         self._check(length)
         as_block_rule(rule)
         total: Any = 0
-        mass: Any = 1
-        ratio: Any = 1
+        wanted: Any = 1
+        drafted: Any = 1
         for token, draft, target in zip(
             self.tokens[:length], self.draft, self.target, strict=False
         ):
             possible = np.flatnonzero((draft > 0) & (target > 0))
-            masses, ratios = rule.step(mass, ratio, draft[possible], target[possible])
-            total += kept_mass(masses, ratios)
+            with np.errstate(over="ignore"):  # a ratio beyond the floats: kept for sure
+                masses = rule.step(wanted, drafted, draft[possible], target[possible])
+            total += np.minimum(*masses).sum()
             place = np.flatnonzero(possible == token)
             if place.size == 0:  # the target never goes on like this: longer texts add nothing
                 break
-            mass, ratio = masses[place[0]] / draft[token], ratios[place[0]]
+            wanted, drafted = (mass[place[0]] / draft[token] for mass in masses)
         return as_number(total, like=self.draft[0])
 
     def expected_of_tree(self, branching: str | Sequence[int], rule: TokenRule) -> Number:

@@ -38,9 +38,9 @@ class BlockVerifyPublished(SingleDraftRule):
     title: ClassVar[str] = "block verification (published)"
 
     @staticmethod
-    def step(mass: Any, ratio: Any, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+    def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
         """Go on by one token in the formula of E[τ]."""
-        return mass * drafted, np.minimum(ratio * wanted, drafted) / drafted
+        return np.minimum(wanted * target, drafted * draft), drafted * draft
 
     def _kept(self, block: Prefix) -> Array:
         weights = self._weights(block)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_integer, as_tokens, counted
+from otspec.arguments import as_generator, as_integer, as_tokens, how_many
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.levels import expected_accepted
+from otspec.blocks.levels import expected_up_to
 from otspec.blocks.models import Model, Prefix
 from otspec.distributions import Distribution, as_k
 from otspec.drafts.contract import draw
@@ -57,7 +57,7 @@ class SingleDraftRule(BlockRule):
 
     @staticmethod
     @abstractmethod
-    def step(mass: Any, ratio: Any, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+    def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
         """Go on by one token in the formula of E[τ].
 
         See :data:`otspec.blocks.levels.Step`.
@@ -137,9 +137,19 @@ class SingleDraftRule(BlockRule):
         Raises
         ------
         ValueError
-            Too many states; see :func:`otspec.blocks.levels.expected_accepted`.
+            Too many states; see :func:`otspec.blocks.levels.expected_up_to`.
         """
-        return expected_accepted(self.draft, self.target, self.length, self.step)
+        return self.expected_up_to()[-1]
+
+    def expected_up_to(self) -> list[Number]:
+        """Return :meth:`expected` for blocks of 1, …, L tokens, from one pass.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`expected`.
+        """
+        return expected_up_to(self.draft, self.target, self.length, self.step)
 
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draw a block from the draft model and verify it."""
@@ -170,7 +180,7 @@ class SingleDraftRule(BlockRule):
     def _checked(self, block: Sequence[int]) -> Prefix:
         drafted = as_tokens(block, self.draft.n, "block", count=self.length)
         if len(drafted) != self.length:
-            given = counted(block, drafted, self.length)
+            given = how_many(block, drafted, self.length)
             raise ValueError(f"block has {given} tokens, but the length is {self.length}")
         for depth, token in enumerate(drafted):
             if not self.draft(drafted[:depth])[token] > 0:

@@ -11,12 +11,13 @@ import numpy as np
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.trees import TokenRule, made_rule
+from otspec.digits import counted
 from otspec.drafts import IID
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen, frozen
 from otspec.rules.contract import Rule
 
-TUPLE_LIMIT = 100_000
+TUPLE_LIMIT = 20_000
 """Most tuples of drafts that an exact computation enumerates after one prefix."""
 
 Counted = dict[tuple[int, int], Any]
@@ -64,7 +65,7 @@ class TokenSteps(Frozen):
         Raises
         ------
         ValueError
-            More than 100,000 tuples of drafts.
+            More than 20,000 tuples of drafts.
         """
         found: Selection = self._once(_enumerated, prefix, k)
         return found
@@ -103,8 +104,8 @@ def _enumerated(made: Rule, merges: bool) -> Selection:
     rows = made.law.table_rows()
     if rows > TUPLE_LIMIT:
         raise ValueError(
-            f"{rows:,} tuples of k = {made.law.k} drafts over {made.law.n} tokens are too many "
-            "for an exact sum: use a smaller tree, merge=False, or simulate()"
+            f"{counted(rows)} tuples of k = {made.law.k} drafts over {made.law.n} tokens are too "
+            "many for an exact sum: use a smaller tree, merge=False, or simulate()"
         )
     accepted: Counted = {}
     rejected = zeros(made.law.n, like=made.target)

@@ -33,9 +33,15 @@ class TokenVerify(SingleDraftRule):
     title: ClassVar[str] = "token verification"
 
     @staticmethod
-    def step(mass: Any, ratio: Any, drafted: Array, wanted: Array) -> tuple[Array, Array]:
-        """Go on by one token in the formula of E[τ]."""
-        return mass * np.minimum(drafted, wanted), np.full_like(drafted, ratio)
+    def step(
+        wanted: Any,
+        drafted: Any,  # noqa: ARG004
+        draft: Array,
+        target: Array,
+    ) -> tuple[Array, Array]:
+        """Go on by one token in the formula of E[τ]; the two masses are equal."""
+        kept: Array = wanted * np.minimum(draft, target)
+        return kept, kept
 
     def _kept(self, block: Prefix) -> Array:
         kept = zeros(self.length + 1, like=self.target(()))

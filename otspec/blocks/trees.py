@@ -12,7 +12,7 @@ import numpy.typing as npt
 from otspec.arguments import MOST_ITEMS, as_integer, as_list, plain_integer
 from otspec.arithmetic import IntArray
 from otspec.distributions import Distribution, as_k
-from otspec.files import memory
+from otspec.memory import memory
 from otspec.raw import shown
 from otspec.rules import MaximalCoupling
 from otspec.rules.contract import Rule

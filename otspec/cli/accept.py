@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from otspec.cli.limits import check_digits
 from otspec.cli.options import (
     PairCommand,
     counts_option,
@@ -12,6 +13,7 @@ from otspec.cli.options import (
     pair_arguments,
 )
 from otspec.cli.output import percent, print_json, shown, shown_set
+from otspec.cli.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import named_law
 from otspec.optimum import Optimum, optimal_acceptance
@@ -36,7 +38,13 @@ def accept(
 
     Example: otspec accept 1/2,3/10,1/5 1/10,3/5,3/10 -k 1,2
     """
-    results = [optimal_acceptance(named_law(drafts, pair[0], k), pair[1]) for k in ks]
+    if drafts == "iid":
+        check_digits(pair, ks)
+    results = []
+    with working(len(ks), "numbers of drafts") as done:
+        for k in ks:
+            results.append(optimal_acceptance(named_law(drafts, pair[0], k), pair[1]))
+            done()
     if as_json:
         print_json(
             {

@@ -9,6 +9,7 @@ import click
 import numpy as np
 
 from otspec.arithmetic import Array, as_fractions, as_numbers, in_arithmetic, is_exact
+from otspec.digits import plain
 from otspec.distributions import Distribution, as_distribution
 from otspec.files import READERS, pick
 from otspec.traces.warping import warp
@@ -133,6 +134,6 @@ def _suggest_logits(numbers: Array, name: str, normalize: bool) -> None:
     if outside.size:
         index = int(outside[0])
         raise ValueError(
-            f"{name}[{index}] is {numbers[index]}, which is no probability: if these are logits, "
-            "add --logits; if they are weights, add --normalize"
+            f"{name}[{index}] is {plain(numbers[index])}, which is no probability: if these are "
+            "logits, add --logits; if they are weights, add --normalize"
         )

@@ -15,6 +15,7 @@ from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.auditing.foreign import attempt
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
+from otspec.digits import plain
 from otspec.drafts import LAW_NAMES
 from otspec.tables import say
 
@@ -161,7 +162,7 @@ def _how_many(report: SearchReport) -> str:
 
 
 def _listed(values: Any) -> str:
-    return ",".join(map(str, values))
+    return ",".join(map(plain, values))
 
 
 def _document(rule: str, report: SearchReport, traceback: bool) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from otspec.blocks.trees import as_branching, as_text
 from otspec.cli.arguments import CountList, read_numbers
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
+from otspec.cli.progress import working
 from otspec.datasets import load_smollm2
 from otspec.tables import print_table, say
 from otspec.traces import load_trace
@@ -112,8 +113,12 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 def _on_models(
     models: tuple[Model, Model], lengths: Sequence[int], trees: list[tuple[int, ...]], as_json: bool
 ) -> None:
-    rows = compare_block_rules(*models, lengths)
-    tree_rows = compare_trees(*models, trees)
+    tree_rows: list[TreeComparison] = []
+    with working(1 + len(trees), "blocks and trees") as done:
+        rows = compare_block_rules(*models, lengths)
+        for tree in trees:
+            done()
+            tree_rows += compare_trees(*models, [tree])
     if as_json:
         _print_documents(rows, tree_rows)
         return
@@ -145,8 +150,12 @@ def _on_trace(
     file: Path | None, lengths: Sequence[int], trees: list[tuple[int, ...]], as_json: bool
 ) -> None:
     logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
-    rows = compare_on_blocks(logged, lengths)
-    tree_rows = compare_trees_on_blocks(logged, trees)
+    tree_rows: list[TreeComparison] = []
+    with working(1 + len(trees), "blocks and trees") as done:
+        rows = compare_on_blocks(logged, lengths)
+        for tree in trees:
+            done()
+            tree_rows += compare_trees_on_blocks(logged, [tree])
     if as_json:
         _print_documents(rows, tree_rows)
         return

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from otspec.cli.limits import check_digits
 from otspec.cli.options import (
     PairCommand,
     counts_option,
@@ -15,6 +16,8 @@ from otspec.cli.options import (
     pair_arguments,
 )
 from otspec.cli.output import percent, print_json, shown
+from otspec.cli.places import check_picture, check_place, written
+from otspec.cli.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import LAW_NAMES
 from otspec.estimate import Estimate
@@ -38,25 +41,47 @@ def compare(
     drafts: str | None,
     as_json: bool,
     plot: Path | None,
-) -> None:
+) -> int:
     """Compare all rules with the optimum for one draft and one target.
 
     DRAFT and TARGET are as for `otspec accept`. The gap is to the optimum for the same drafts.
+    Exit status: 0 fine, 1 the chart could not be written after the results, 2 bad input.
 
     Example: otspec compare 0.5,0.3,0.2 0.1,0.6,0.3 -k 1,2,4 --plot rules.png
     """
+    if plot is not None:
+        check_picture(plot.suffix)
+        check_place(plot)
     laws = LAW_NAMES if drafts is None else (drafts,)
     missing = [k for k in ks if not any(law_exists(law, pair[0], k) for law in laws)]
     if missing:
         raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
-    rows = compare_rules(*pair, ks, laws)
-    if plot is not None:
-        from otspec.traces.chart import save_acceptance_chart
-
-        save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
+    if "iid" in laws:
+        check_digits(pair, ks, rules=True)
+    rows: list[Comparison] = []
+    with working(len(ks), "numbers of drafts") as done:
+        for k in ks:
+            rows += compare_rules(*pair, [k], laws)
+            done()
     if as_json:
         print_json([_document(row) for row in rows])
-        return
+    else:
+        _print(rows)
+    if plot is None:
+        return 0
+    drawn = written("the chart", lambda: _draw(rows, plot))
+    if drawn and not as_json:
+        say(f"chart: {plot}")
+    return 0 if drawn else 1
+
+
+def _draw(rows: list[Comparison], plot: Path) -> None:
+    from otspec.traces.chart import save_acceptance_chart
+
+    save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
+
+
+def _print(rows: list[Comparison]) -> None:
     print_table(
         ("k", "drafts", "rule", "acceptance", "gap"),
         [
@@ -68,8 +93,6 @@ def compare(
     )  # fmt: skip
     say()
     say(_meaning(rows))
-    if plot is not None:
-        say(f"chart: {plot}")
 
 
 def _document(row: Comparison) -> dict[str, Any]:

@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
+from otspec.digits import shortened, written
 from otspec.estimate import Estimate
 from otspec.tables import say
-
-_LONGEST_FRACTION = 40
 
 
 def print_json(content: Any) -> None:
@@ -23,7 +22,7 @@ def print_json(content: Any) -> None:
 
 def _jsonable(value: Any) -> Any:
     if isinstance(value, Fraction):
-        return str(value)
+        return written(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
@@ -34,10 +33,8 @@ def shown(value: Number, digits: int = 4) -> str:
         return f"≈{decimal}"
     if not isinstance(value, Fraction):
         return decimal
-    fraction = str(value)
-    if len(fraction) > _LONGEST_FRACTION:
-        return f"{decimal} (long fraction: see --json)"
-    return f"{decimal} = {fraction}"
+    fraction = shortened(value)
+    return f"{decimal} {'≈' if '…' in fraction else '='} {fraction}"
 
 
 def shown_set(tokens: Sequence[int], most: int = 8) -> str:

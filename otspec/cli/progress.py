@@ -1,11 +1,11 @@
-"""A progress bar for a run of a trace, if a person is watching."""
+"""Progress bars, if a person is watching."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from otspec.traces.runs import Run
@@ -50,6 +50,40 @@ def progress_of(run: Run) -> Iterator[None]:
         finally:
             stop.set()
             watcher.join()
+
+
+@contextmanager
+def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
+    """Show on a terminal how many steps of a computation are done, and for how long it runs.
+
+    Yields
+    ------
+    callable
+        To be called after each step.
+    """
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=steps)
+        yield lambda: bar.advance(task)
 
 
 def pace(done: int, seconds: float, left: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,11 +15,12 @@ import click
 
 from otspec.cli.options import counts_option, json_option, temperatures_option
 from otspec.cli.output import percent, print_json
+from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
 from otspec.tables import print_table, say
 from otspec.traces.chunks import Settings
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.documents import document_of, write_summary
+from otspec.traces.documents import document_of, write_charts, write_summary
 from otspec.traces.runs import Failure, Run, open_run
 from otspec.traces.sources import KINDS, Source, Warping, find_source
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
@@ -84,11 +86,12 @@ def trace(
     (..., n), or log_probabilities or probabilities instead of logits; or pairs of .npy,
     DRAFT.npy+TARGET.npy. Without any the bundled SmolLM2 trace is read.
 
-    Exit status: 0 fine, 1 some chunks were skipped, 2 bad input.
+    Exit status: 0 fine, 1 some chunks were skipped, or a picture or the report could not
+    be written after the results, 2 bad input.
 
     Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
     """
-    _check_places(out, resume=resume, overwrite=overwrite, scheduler=scheduler)
+    _check_places(out, report, resume=resume, overwrite=overwrite, scheduler=scheduler)
     for temperature in temperatures:
         check_warping(temperature, top_k, top_p)
     warpings = tuple(Warping(t, top_k, top_p, normalize) for t in temperatures)
@@ -98,6 +101,8 @@ def trace(
         run = open_run(
             folder, sources, settings, chunk=chunk, resume=resume, overwrite=overwrite
         )  # fmt: skip
+        if report is not None:
+            check_place(report)
         _compute(run, out, workers, scheduler)
         by_text = texts_of(sources) > 1
         rows = statistics_of(run.tables(), by_text=by_text)
@@ -105,25 +110,28 @@ def trace(
         if not rows:
             raise ValueError(_all_failed(failures))
         document = document_of(run, rows, by_text=by_text)
-        written = [] if out is None else _written(out, document, rows)
-    if report is not None:
-        from otspec.traces.report import write_report
-
-        write_report(report, document, rows)
-        written.append(f"report: {report}")
+        if out is not None:
+            write_summary(out, document)
     if as_json:
         print_json(document)
     else:
         _print_means(rows, ks, document)
-        for line in written:
-            say(line)
+    lines, complete = _drawn(out, report, document, rows)
+    for line in () if as_json else lines:
+        say(line)
     _complain(failures)
-    return 1 if failures else 0
+    return 0 if complete and not failures else 1
 
 
 def _check_places(
-    out: Path | None, *, resume: bool, overwrite: bool, scheduler: str | None
+    out: Path | None,
+    report: Path | None,
+    *,
+    resume: bool,
+    overwrite: bool,
+    scheduler: str | None,
 ) -> None:
+    """Refuse what would fail after the computation only."""
     if resume and overwrite:
         raise ValueError("--resume and --overwrite exclude each other: finish a run or replace it")
     for flag, given in (
@@ -133,6 +141,14 @@ def _check_places(
     ):
         if given and out is None:
             raise ValueError(f"{flag} needs --out: name the folder of the run")
+    if scheduler is not None and find_spec("distributed") is None:
+        raise ValueError("--scheduler needs the package distributed: pip install 'otspec[cluster]'")
+    if out is not None:
+        check_picture(".png")
+    if report is not None:
+        check_picture(".svg")
+        if out is None or report.parent.exists():  # else the run may make the folder
+            check_place(report)
 
 
 @contextmanager
@@ -177,12 +193,28 @@ def _reason(failure: Failure) -> str:
     return failure.reason.replace("pass normalize=True", "add --normalize")
 
 
-def _written(out: Path, document: dict[str, Any], rows: list[Statistic]) -> list[str]:
-    charts, summary = write_summary(out, document, rows)
-    return [
-        *(f"picture: {chart}" for chart in charts),
-        f"numbers: {out / 'positions'}, {summary}",
-    ]
+def _drawn(
+    out: Path | None, report: Path | None, document: dict[str, Any], rows: list[Statistic]
+) -> tuple[list[str], bool]:
+    """Draw the pictures and write the report; return where they are, and whether all are."""
+    lines: list[str] = []
+    complete = True
+    if out is not None:
+        complete = written(
+            "the picture",
+            lambda: lines.extend(
+                f"picture: {chart}" for chart in write_charts(out, document, rows)
+            ),
+        )
+        lines.append(f"numbers: {out / 'positions'}, {out / 'summary.json'}")
+    if report is not None:
+        from otspec.traces.report import write_report
+
+        if written("the report", lambda: write_report(report, document, rows)):
+            lines.append(f"report: {report}")
+        else:
+            complete = False
+    return lines, complete
 
 
 def _print_means(rows: list[Statistic], ks: Sequence[int], document: dict[str, Any]) -> None:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from otspec import ratios
-from otspec.arithmetic import Array, IntArray, Number, power, prefix_sums, refuse_long_power
+from otspec.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    is_exact,
+    power,
+    prefix_sums,
+)
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Hub, TopPlusOne, WithoutReplacement
 
@@ -54,10 +61,11 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
     optimum: dict[int, Number] = {}
     raised, reached, difference = inside.copy(), 1, np.empty_like(inside)
     for k in sorted(set(ks)):
-        if k - reached > _STEPS:
+        # A power of a fraction in lowest terms is in lowest terms; in floats one multiplication
+        # is less where ks follow each other.
+        if is_exact(inside) or k - reached > _STEPS:
             raised[:] = power(inside, k)
         else:
-            refuse_long_power(inside, k)
             for _ in range(k - reached):
                 np.multiply(raised, inside, out=raised)
         np.subtract(cost, raised, out=difference)

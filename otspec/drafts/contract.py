@@ -15,7 +15,7 @@ from otspec.arguments import (
     as_permutation,
     as_size,
     as_tokens,
-    counted,
+    how_many,
 )
 from otspec.arithmetic import (
     Array,
@@ -25,11 +25,15 @@ from otspec.arithmetic import (
     is_exact,
     sums_by,
 )
+from otspec.digits import counted
 from otspec.distributions import Distribution, check_alike, token_set
 from otspec.frozen import Frozen
 
 TABLE_LIMIT = 20_000_000
-"""Most integers that a table of tuples may hold (160 MB) before it is refused."""
+"""Most integers that a table of tuples may hold (160 MB) before it is refused.
+
+A tenth of it with exact masses, which take as long.
+"""
 
 
 class DraftLaw(Frozen, ABC):
@@ -79,13 +83,14 @@ class DraftLaw(Frozen, ABC):
         Raises
         ------
         ValueError
-            The table would hold more than 20 million token ids.
+            The table would hold more than 20 million token ids; 2 million with exact masses.
         """
         size = self.table_rows() * self.k
-        if size > TABLE_LIMIT:
+        if size > (TABLE_LIMIT // 10 if self.exact else TABLE_LIMIT):
             raise ValueError(
-                f"a table of {self.table_rows():,} draft tuples (n = {self.n}, k = {self.k}) is "
-                "too large: use a smaller vocabulary, or inside() and sample(), which need no table"
+                f"a table of {counted(self.table_rows())} draft tuples (n = {self.n}, "
+                f"k = {self.k}) is too large: use a smaller vocabulary, or inside() and sample(), "
+                "which need no table"
             )
         tuples, masses = self._table()
         possible = masses > 0
@@ -241,7 +246,7 @@ def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
     """
     drafts = as_tokens(x, law.n, "x", count=law.k)
     if len(drafts) != law.k:
-        given = counted(x, drafts, law.k)
+        given = how_many(x, drafts, law.k)
         raise ValueError(f"x has {given} drafts, but the law has k = {law.k}")
     return drafts
 

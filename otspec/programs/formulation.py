@@ -12,12 +12,13 @@ import numpy as np
 
 from otspec.arguments import as_flag
 from otspec.arithmetic import Array, IntArray, zeros
+from otspec.digits import counted
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.drafts.support import Support, support
-from otspec.files import memory
 from otspec.frozen import Frozen
+from otspec.memory import memory
 from otspec.solvers import LinearProgram, Names, Sense, Solution
 
 _BYTES_PER_COEFFICIENT = 120
@@ -45,9 +46,13 @@ class Size:
         return _BYTES_PER_COEFFICIENT * self.coefficients + _BYTES_PER_LINE * lines
 
     def __str__(self) -> str:
+        counts = map(counted, (self.rows, self.columns, self.coefficients))
+        parts = zip(counts, ("rows", "variables", "coefficients"), strict=True)
+        listed = ", ".join(f"{count} {part}" for count, part in parts)
         return (
-            f"{self.rows:,} rows, {self.columns:,} variables, {self.coefficients:,} coefficients, "
-            f"about {self.bytes / 2**30:.2g} GiB"
+            f"{listed}, about {counted(self.bytes >> 30)} GiB"
+            if self.bytes >> 40
+            else (f"{listed}, about {self.bytes / 2**30:.2g} GiB")
         )
 
 

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from otspec.arguments import as_generator
-from otspec.arithmetic import Array, Number, as_number, refuse_long_power, zeros
+from otspec.arithmetic import Array, Number, as_number, zeros
 from otspec.distributions import Distribution, as_k, as_pair, normalised
 from otspec.drafts import DraftLaw, named_law
 from otspec.drafts.contract import as_drafts, draw
@@ -252,34 +252,6 @@ def acceptance_chance(wanted: Number, offered: Number) -> Number:
     if wanted < offered:
         return wanted / offered
     return wanted * 0 + (1 if wanted > 0 else 0)
-
-
-def at_least_once(probability: Any, k: int) -> Any:
-    """Return 1 − (1 − probability)^k as probability · Σ_{i<k} (1 − probability)^i.
-
-    Of a number or an array. All terms are positive, so that a tiny probability keeps its digits.
-    """
-    return probability * geometric(1 - probability, k)
-
-
-def geometric(ratio: Any, k: int) -> Any:
-    """Return 1 + ratio + … + ratio^(k−1), of a number or an array, by doubling.
-
-    1 + … + r^{2m−1} is (1 + … + r^{m−1}) (1 + r^m): all terms are positive, so that no digits
-    cancel.
-
-    Raises
-    ------
-    ValueError
-        Exact numbers that would be too long.
-    """
-    refuse_long_power(ratio, k)
-    total, highest = ratio * 0, ratio * 0 + 1
-    for digit in bin(k)[2:]:
-        total, highest = total * (1 + highest), highest * highest
-        if digit == "1":
-            total, highest = total * ratio + 1, highest * ratio
-    return total
 
 
 def refuse_many_drafts(k: int, most: int, what: str) -> None:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -30,10 +29,9 @@ from otspec.rules.contract import (
     MOST_LISTED,
     SequentialRule,
     acceptance_chance,
-    at_least_once,
-    geometric,
     refuse_many_drafts,
 )
+from otspec.rules.powers import at_least_once, covers, geometric
 
 MOST_EXACT = 2_000
 """Most drafts for which ρ* is found exactly."""
@@ -181,20 +179,10 @@ def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:
 def _is_valid(rho: Array | Number, beta: Array | Number, k: int) -> Array:
     """Return whether ρ ≥ p_acc/β, or nothing is ever accepted."""
     if is_exact(np.asarray(beta)):
-        reached: Array = np.vectorize(partial(_reaches, k=k), otypes=[bool])(rho, beta)
-        return reached
+        exact = np.frompyfunc(lambda r, b: b == 0 or covers(Fraction(r), Fraction(b), k), 2, 1)
+        return np.asarray(exact(rho, beta), dtype=bool)
     valid: Array = (beta == 0) | (rho >= geometric(1 - beta, k))
     return valid
-
-
-def _reaches(rho: Fraction, beta: Fraction, k: int) -> bool:
-    """Answer :func:`_is_valid` exactly: in integers, which need no common divisors."""
-    if beta == 0:
-        return True
-    missed, of = (1 - beta).as_integer_ratio()
-    # p_acc/β = (of^k − missed^k) / ((of − missed) of^{k−1}).
-    accepted = (of**k - missed**k) // (of - missed)
-    return bool(rho.numerator * of ** (k - 1) >= accepted * rho.denominator)
 
 
 def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: int) -> Number:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from otspec.arithmetic import Array, as_number, refuse_long_power, zeros
-from otspec.rules.contract import MOST_LISTED, PairRule, at_least_once, refuse_many_drafts
+from otspec.rules.contract import MOST_LISTED, PairRule, refuse_many_drafts
+from otspec.rules.powers import at_least_once
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec import ratios
+from otspec.arithmetic import (
+    Array,
+    Number,
+    as_number,
+    is_exact,
+    over_one_denominator,
+    positive_part,
+    zeros,
+)
 from otspec.rules.contract import SequentialRule, acceptance_chance, refuse_many_drafts
 
 MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
@@ -39,12 +50,13 @@ class RecursiveRejection(SequentialRule):
         Without normalising in between: if W is the probability that all drafts so far were
         rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
         """
-        return 1 - self._rejections()[-1]
+        *_, (_, rejected, scale) = self._rejected()
+        return 1 - self._quotient(rejected, scale)
 
     def accepted_law(self) -> Array:
         """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""
-        drafted = self._rejections()[: self.k]
-        accepted: Array = np.minimum(self.target, sum(drafted) * self.draft)
+        *_, (drafted, _, scale) = self._rejected()
+        accepted: Array = np.minimum(self.target, self._quotient(drafted, scale) * self.draft)
         return accepted
 
     def acceptance_by_draft(self) -> Array:
@@ -56,17 +68,41 @@ class RecursiveRejection(SequentialRule):
 
     def _rejections(self) -> list[Number]:
         """Return W_0 = 1, …, W_k: the probability that the first i drafts are rejected."""
+        one = as_number(1, like=self.draft)
+        return [one, *(self._quotient(rejected, scale) for _, rejected, scale in self._rejected())]
+
+    def _quotient(self, value: Any, scale: Any) -> Number:
+        return Fraction(value, scale) if is_exact(self.draft) else float(value)
+
+    def _rejected(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield c = W_0 + … + W_{i−1}, W_i and what to divide both by, for i = 1 to k.
+
+        Exact numbers are whole ones over a power of the common denominator: fractions would look
+        for common divisors of ever longer numbers. While no more tokens drop out of (q − c·p)₊,
+        the next W is W·(1 − p(those left)), so that many drafts cost little more than few.
+        """
         most = MOST_EXACT_ROUNDS if is_exact(self.draft) else MOST_ROUNDS
         refuse_many_drafts(self.k, most, type(self).__name__)
-        rejections = [as_number(1, like=self.draft)]
-        drafted = as_number(0, like=self.draft)
-        for i in range(self.k):
-            drafted += rejections[-1]
-            residual = positive_part(self.target - drafted * self.draft)
-            rejections.append(as_number(residual.sum(), like=self.draft))
-            if not (residual * self.draft).any():  # what can be drafted is not wanted any more
-                return rejections + rejections[-1:] * (self.k - i - 1)
-        return rejections
+        draft, target, unit = over_one_denominator(self.draft, self.target)
+        ratio = ratios.target_to_draft(self.draft, self.target)
+        zero, one = unit * 0, unit // unit
+        drafted, rejected, scale, gone, stay = zero, one, one, zero, one
+        wanted, offered = zero, one  # of the token that drops out next
+        for _ in range(self.k):
+            drafted = drafted * unit + rejected
+            if wanted * scale <= drafted * offered:
+                left = target * scale > drafted * draft
+                gone = gone + _plain(draft[~left].sum())
+                draft, target, ratio = draft[left], target[left], ratio[left]
+                rejected = zero + _plain((target * scale - drafted * draft).sum())
+                wanted, offered, stay = one, zero, unit
+                if draft.any():
+                    lowest = int(np.argmin(ratio))
+                    wanted, offered, stay = _plain(target[lowest]), _plain(draft[lowest]), gone
+            else:
+                rejected = rejected * stay
+            scale = scale * unit
+            yield drafted * unit, rejected, scale
 
     def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
         chances = []
@@ -76,3 +112,8 @@ class RecursiveRejection(SequentialRule):
             drafted += rejected
             residual = positive_part(self.target - drafted * self.draft)
         return chances, residual
+
+
+def _plain(value: Any) -> Any:
+    """Return a scalar of an array as a number of Python, which is faster."""
+    return value.item() if isinstance(value, np.generic) else value

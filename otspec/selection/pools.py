@@ -13,6 +13,7 @@ import numpy as np
 from otspec import ratios
 from otspec.arguments import as_integer, plain_integer
 from otspec.arithmetic import Array, IntArray, as_numbers, is_exact, zeros
+from otspec.digits import plain
 from otspec.distributions import Distribution, as_k
 from otspec.frozen import Frozen
 from otspec.raw import as_array, shown
@@ -180,11 +181,12 @@ def as_pools(pools: Any, like: Distribution) -> str | int | Array:
     for j, value in enumerate(thresholds.tolist()):
         if not 0 <= value < np.inf:
             raise ValueError(
-                f"pools[{j}] is {values[j]}: a threshold is a finite number, at least 0"
+                f"pools[{j}] is {plain(values[j])}: a threshold is a finite number, at least 0"
             )
         if j and not thresholds[j - 1] < value:
             raise ValueError(
-                f"pools[{j}] is {values[j]} after {values[j - 1]}: thresholds must increase"
+                f"pools[{j}] is {plain(values[j])} after {plain(values[j - 1])}: thresholds "
+                "must increase"
             )
     return thresholds
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 
 import numpy as np
 
@@ -72,11 +71,12 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     options = _CLARABEL_ACCURACY if solver == "CLARABEL" else {}
     start = time.perf_counter()
     try:
-        with warnings.catch_warnings():
-            # "Solution may be inaccurate": Solution.check decides whether it is.
-            warnings.simplefilter("ignore", UserWarning)
-            problem.solve(solver=solver, **options)
-    except cvxpy.SolverError:
+        # In steps: Problem.solve warns of inaccurate solutions, of which Solution.check decides,
+        # and warnings can be silenced for the whole process only.
+        data, chain, inverse = problem.get_problem_data(solver, solver_opts=options)
+        found = chain.invert(chain.solve_via_data(problem, data, solver_opts=options), inverse)
+        problem.unpack(found)
+    except (cvxpy.SolverError, ValueError):  # ValueError: nothing to unpack
         return _unsolved(program, solver, Status.FAILED, time.perf_counter() - start)
     seconds = time.perf_counter() - start
     status = {
@@ -99,7 +99,7 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
         float(problem.value),
         np.array(x.value, dtype=float),
         duals,
-        _iterations(problem.solver_stats.num_iters),
+        _iterations(found.attr.get(cvxpy.settings.NUM_ITERS)),
         seconds,
     )
 

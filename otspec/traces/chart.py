@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from otspec.rules import ALL_RULES
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.traces.comparison import OPTIMUM, Comparison
+from otspec.traces.lettering import drawable
 from otspec.traces.summary import Summary, attains
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def save_acceptance_chart(
     path : path
         Its ending decides the format, as in Matplotlib.
     title : str
+        Drawn as it is written; letters that the font lacks are escaped.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def acceptance_figure(rows: Iterable[Summary | Comparison], *, title: str) -> Fi
     figure = Figure(figsize=(7.0, 4.6), layout="constrained")
     FigureCanvasAgg(figure)
     draw_acceptance(figure.add_subplot(), list(rows))
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(drawable(title), fontsize=11, parse_math=False)
     return figure
 
 

@@ -171,7 +171,7 @@ def write_part(chunk: Chunk, settings: Settings, part: str, failure: str) -> Non
     except ValueError as error:
         with _in_one_step(Path(failure)) as path:
             reason = f"{chunk.source.name}: {error}"
-            path.write_text(" ".join(reason.split()), encoding="utf-8")
+            path.write_text(" ".join(reason.split()), encoding="utf-8", errors="backslashreplace")
         return
     with _in_one_step(Path(part)) as path:
         pq.write_table(table, path, compression="zstd")

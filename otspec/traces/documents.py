@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.tables import printable
 from otspec.traces.chart import save_acceptance_chart
 from otspec.traces.runs import Run
 from otspec.traces.statistics import CONFIDENCE, Statistic
@@ -70,15 +69,8 @@ def _interval(ends: tuple[float, float]) -> list[float] | None:
     return None if math.isnan(ends[0]) else list(ends)
 
 
-def write_summary(
-    folder: Path, document: dict[str, Any], rows: Sequence[Statistic]
-) -> tuple[list[Path], Path]:
-    """Write the document and a chart for each temperature into a folder.
-
-    Returns
-    -------
-    charts : list of path
-    summary : path
+def write_summary(folder: Path, document: dict[str, Any]) -> Path:
+    """Write the document into a folder, and return its path.
 
     Raises
     ------
@@ -87,15 +79,27 @@ def write_summary(
     """
     summary = folder / "summary.json"
     summary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return summary
+
+
+def write_charts(
+    folder: Path, document: dict[str, Any], rows: Sequence[Statistic]
+) -> Iterator[Path]:
+    """Write a chart for each temperature into a folder, and yield its path.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be written.
+    """
     temperatures = list(dict.fromkeys(row.temperature for row in rows))
-    name = printable(Path(document["trace"]).name)
-    charts = []
     for temperature in temperatures:
         mark = "" if len(temperatures) == 1 else f"-T{temperature:g}"
-        charts.append(folder / f"acceptance{mark}.png")
+        chart = folder / f"acceptance{mark}.png"
         save_acceptance_chart(
             [row for row in rows if row.temperature == temperature],
-            charts[-1],
-            title=f"{name}: mean of {document['positions']} positions, T = {temperature}",
+            chart,
+            title=f"{Path(document['trace']).name}: mean of {document['positions']} positions, "
+            f"T = {temperature}",
         )
-    return charts, summary
+        yield chart

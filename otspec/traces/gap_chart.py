@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from otspec.traces.chart import look_of
 from otspec.traces.comparison import OPTIMUM
+from otspec.traces.lettering import drawable
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
 
@@ -40,7 +41,7 @@ def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     figure = Figure(figsize=(7.0, 1.2 + 0.28 * len(below)), layout="constrained")
     FigureCanvasAgg(figure)
     _draw(figure.add_subplot(), below)
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(drawable(title), fontsize=11, parse_math=False)
     return figure
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import shutil
 import zipfile
@@ -14,10 +13,9 @@ from typing import IO
 import numpy as np
 
 from otspec.files import named_errors
+from otspec.npy import BLOCK, Header, member_header, members_of, read_header
 from otspec.traces.stored import MappedArray, SafetensorsArray, StoredArray, ZarrArray
 
-_LONGEST_HEADER = 2**16
-_BLOCK = 2**20
 _LARGEST_ZARR_CHUNK = 2**30
 
 
@@ -49,7 +47,7 @@ class PackedArray:
         ValueError
             Too little room on the disk, or damaged contents.
         """
-        size = self.header + _bytes_of(self.shape, self.dtype)
+        size = self.header + math.prod(self.shape) * np.dtype(self.dtype).itemsize
         with named_errors(Path(self.path)):
             free = shutil.disk_usage(to.parent).free
             if size > 0.9 * free:
@@ -59,7 +57,7 @@ class PackedArray:
                 )
             with (
                 zipfile.ZipFile(self.path) as archive,
-                archive.open(f"{self.key}.npy") as packed,
+                archive.open(members_of(archive)[self.key]) as packed,
                 to.open("wb") as stream,
             ):
                 _copy(packed, stream, size)
@@ -71,7 +69,7 @@ class PackedArray:
 def _copy(packed: IO[bytes], stream: IO[bytes], size: int) -> None:
     left = size
     # One byte past the end, so that the checksum is compared.
-    while block := packed.read(min(_BLOCK, left + 1)):
+    while block := packed.read(min(BLOCK, left + 1)):
         left -= len(block)
         if left < 0:
             raise ValueError("an array is longer than its header says")
@@ -118,33 +116,32 @@ def locate_arrays(path: Path) -> dict[str, Located]:
 
 def _locate_npy(path: Path) -> dict[str, Located]:
     with path.open("rb") as stream:
-        shape, dtype, fortran, offset = _npy_header(stream)
-    _refuse_other_size(path.stat().st_size - offset, shape, dtype)
-    return {"": MappedArray(str(path), "", shape, dtype, offset, fortran)}
+        header = read_header(stream)
+    header.refuse_other_size(path.stat().st_size - header.length)
+    return {"": _mapped(path, "", header, header.length)}
+
+
+def _mapped(path: Path, key: str, header: Header, offset: int) -> MappedArray:
+    return MappedArray(str(path), key, header.shape, header.dtype, offset, header.fortran)
 
 
 def _locate_npz(path: Path) -> dict[str, Located]:
-    found: dict[str, Located] = {}
     with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist():
-            if not member.filename.endswith(".npy"):
-                continue
-            key = member.filename.removesuffix(".npy")
-            if key.startswith(("draft_", "target_")):
-                array = _locate_member(path, archive, member, key)
-                if array is not None:
-                    found[key] = array
-    return found
+        return {
+            key: _locate_member(path, archive, member, key)
+            for key, member in members_of(archive).items()
+            if key.startswith(("draft_", "target_")) and member.filename.endswith(".npy")
+        }
 
 
 def _locate_member(
     path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str
-) -> Located | None:
-    with archive.open(member) as stream:
-        shape, dtype, fortran, offset = _npy_header(stream)
-    _refuse_other_size(member.file_size - offset, shape, dtype)
+) -> Located:
+    header = member_header(archive, member)
     if member.compress_type != zipfile.ZIP_STORED:
-        return PackedArray(str(path), key, shape, dtype, offset, fortran)
+        return PackedArray(
+            str(path), key, header.shape, header.dtype, header.length, header.fortran
+        )
     with path.open("rb") as stream:
         stream.seek(member.header_offset)
         local = stream.read(30)  # the directory repeats all of it but the length of its last field
@@ -152,38 +149,7 @@ def _locate_member(
     start += int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
     if start + member.file_size > path.stat().st_size:
         raise ValueError(f"{key} reaches past the end of the file")
-    return MappedArray(str(path), key, shape, dtype, start + offset, fortran)
-
-
-def _npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], str, bool, int]:
-    """Return shape, dtype, order and length of the header of an array in .npy format."""
-    beginning = io.BytesIO(stream.read(_LONGEST_HEADER))
-    version = np.lib.format.read_magic(beginning)
-    readers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    if version not in readers:
-        raise ValueError(f"its .npy format version is {version}: save it again with np.save")
-    shape, fortran, dtype = readers[version](beginning)
-    if dtype.hasobject:
-        raise ValueError("it holds Python objects, which are never unpickled (allow_pickle=False)")
-    if any(length < 0 for length in shape):
-        raise ValueError(f"its header says shape {shape}")
-    return shape, dtype.str, fortran, beginning.tell()
-
-
-def _refuse_other_size(size: int, shape: tuple[int, ...], dtype: str) -> None:
-    expected = _bytes_of(shape, dtype)
-    if size != expected:
-        raise ValueError(
-            f"its header says shape {shape} of {np.dtype(dtype)}, {expected:,} bytes, but "
-            f"{size:,} follow: was writing interrupted?"
-        )
-
-
-def _bytes_of(shape: tuple[int, ...], dtype: str) -> int:
-    return math.prod(shape) * np.dtype(dtype).itemsize
+    return _mapped(path, key, header, start + header.length)
 
 
 def _locate_safetensors(path: Path) -> dict[str, Located]:

@@ -141,7 +141,9 @@ class Run:
             except ValueError as error:
                 for chunk in pending:
                     if chunk.source == source:
-                        self._failure(chunk).write_text(str(error), encoding="utf-8")
+                        self._failure(chunk).write_text(
+                            str(error), encoding="utf-8", errors="backslashreplace"
+                        )
         return ready
 
     def _part(self, chunk: Chunk) -> Path:

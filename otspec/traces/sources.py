@@ -13,6 +13,7 @@ import numpy as np
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution, as_distribution
 from otspec.traces.headers import Located, PackedArray, locate_arrays
+from otspec.traces.lettering import printable
 from otspec.traces.stored import StoredArray
 from otspec.traces.warping import warp
 
@@ -72,7 +73,7 @@ class Source:
     Parameters
     ----------
     name : str
-        As the user wrote it.
+        As the user wrote it; what no file in UTF-8 can hold is escaped.
     kind : str
         One of :data:`KINDS`.
     draft, target : StoredArray or PackedArray
@@ -229,7 +230,7 @@ def find_source(text: str, kind: str | None = None) -> Source:
     for found in (kind,) if kind else KINDS:
         sides = arrays.get(f"draft_{found}"), arrays.get(f"target_{found}")
         if sides[0] is not None and sides[1] is not None:
-            return Source(text, found, sides[0], sides[1])
+            return Source(printable(text), found, sides[0], sides[1])
     wanted = kind or next((name for name in KINDS if f"draft_{name}" in arrays), KINDS[0])
     missing = f"target_{wanted}" if f"draft_{wanted}" in arrays else f"draft_{wanted}"
     raise ValueError(
@@ -243,4 +244,4 @@ def _npy_pair(text: str, kind: str) -> Source:
     if len(parts) != 2 or not parts[1].endswith(".npy"):
         raise ValueError(f"{text}: write both files as DRAFT.npy+TARGET.npy")
     draft, target = (locate_arrays(Path(path))[""] for path in (f"{parts[0]}.npy", parts[1]))
-    return Source(text, kind, draft, target)
+    return Source(printable(text), kind, draft, target)

@@ -1,0 +1,72 @@
+"""Where commands write: tried before anything is computed, and no reason to lose what was."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+from otspec.tables import say
+
+
+def check_place(path: Path) -> None:
+    """Try whether a file can be written, and leave everything as it was.
+
+    Raises
+    ------
+    OSError
+        It cannot.
+    """
+    place = path.resolve()
+    if place.is_dir():
+        raise IsADirectoryError(f"{path} is a directory: name a file")
+    if place.is_file():
+        with place.open("ab"):
+            return
+    if not place.exists():
+        with place.open("xb"):
+            pass
+        place.unlink()
+
+
+def check_picture(ending: str) -> None:
+    """Try whether pictures of that kind can be drawn here.
+
+    Parameters
+    ----------
+    ending : str
+        Of the file, such as ``".png"``.
+
+    Raises
+    ------
+    ValueError
+        Matplotlib cannot write such a file; or the name has no ending.
+    ImportError
+        A package is missing.
+    """
+    if not ending:
+        raise ValueError("the name of the picture has no ending: write one such as .png or .svg")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1, 1))
+    FigureCanvasAgg(figure)
+    figure.text(0, 0, "k")
+    figure.savefig(io.BytesIO(), format=ending.removeprefix("."))
+
+
+def written(what: str, write: Callable[[], object]) -> bool:
+    """Write what comes after the results, and say in one line why if that fails.
+
+    Returns
+    -------
+    bool
+        Whether it was written. The results stand either way.
+    """
+    try:
+        write()
+    except Exception as error:  # whatever the picture does
+        reason = " ".join(str(error).split()) or type(error).__name__
+        say(f"otspec: {what} was not written: {reason}", err=True)
+        return False
+    return True
