@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.batch.arguments import as_arrays, as_count, as_pair, check_lead, check_tokens
+from otspec.batch.arguments import as_arrays, as_count, as_pair
 from otspec.batch.arrays import Array, quiet
-from otspec.batch.checks import check_mask, counted_ids
+from otspec.batch.checks import check_drafts, check_mask, counted_ids
 from otspec.batch.k_sequential import geometric, safe_rho
 from otspec.batch.passes import common, overlaps, the_target, totals
 from otspec.batch.pooled import as_grades, graded_pools
@@ -107,8 +107,7 @@ def recursive_rejection_without_replacement(draft: Array, target: Array, drafts:
     """
     library = as_arrays(draft=draft, target=target, drafts=drafts)
     as_pair(draft, target)
-    check_lead("drafts", drafts, draft, like="draft")
-    check_tokens("drafts", drafts)
+    check_drafts(drafts, draft)
     xp = library.xp
     drafts = counted_ids(library, drafts, check_mask(library, None, drafts), draft.shape[-1])
     drafted, wanted = library.take(draft, drafts), library.take(target, drafts)

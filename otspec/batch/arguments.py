@@ -25,6 +25,8 @@ from otspec.batch.arrays import Array, Library, library_of
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 """Dtypes of probabilities and logits."""
+_NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
+"""What Python or NumPy would turn into a float, though it is none."""
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 """Dtypes of token ids."""
 
@@ -225,9 +227,7 @@ def as_number(name: str, value: Any) -> float:
     ValueError
         Naming the argument and its value.
     """
-    if isinstance(value, (bool, np.bool_, str, bytes, complex)) or not hasattr(
-        type(value), "__float__"
-    ):
+    if isinstance(value, _NO_NUMBERS) or not hasattr(type(value), "__float__"):
         raise ValueError(f"{name} is {shown(value)}: it must be a number")
     try:
         return float(value)
