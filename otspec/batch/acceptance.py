@@ -48,7 +48,8 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     Raises
     ------
     ValueError
-        Shapes, dtypes or devices that do not fit; k below 1.
+        Arrays that do not fit, as for :func:`otspec.batch.maximal_coupling`; a k that is no
+        integer from 1 to 2⁵³.
 
     Notes
     -----
@@ -79,7 +80,8 @@ def maximal_coupling(draft: Array, target: Array, /) -> Array:
 def recursive_rejection(draft: Array, target: Array, k: int, /) -> Array:
     """Return 1 − Π Σ (q_{i−1} − p)₊: (..., V), (..., V) -> (...).
 
-    Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft.
+    Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft. A
+    pass for each draft: k is at most 10,000.
     """
     library, k = as_pair(draft, target), as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
     state = InTurn(library, draft, target, distinct=False)
