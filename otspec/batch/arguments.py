@@ -7,7 +7,6 @@ mask, rows of more than double precision in float32, booleans as token ids.
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from array_api_compat import (
 )
 
 from otspec.batch.arrays import Array, Library, library_of
+from otspec.distributions import as_k
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 """Dtypes of probabilities and logits."""
@@ -206,12 +206,9 @@ def as_count(
     ValueError
         Naming the argument, its value and the bounds; ``why`` says what the upper one is for.
     """
-    if isinstance(value, (bool, np.bool_)) or not hasattr(type(value), "__index__"):
-        raise ValueError(f"{name} is {shown(value)}: it must be an integer")
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} is {shown(value)}: it must be one integer") from None
+    if getattr(value, "ndim", 0):
+        raise ValueError(f"{name} is {_kind(value)}: it must be one integer")
+    number = as_k(value, name)
     if number < least:
         raise ValueError(f"{name} is {number}: it must be at least {least}")
     if most is not None and number > most:
