@@ -13,7 +13,8 @@ import numpy as np
 
 from otspec import batch
 
-HALVINGS = 50
+HALVINGS = {"float32": 30, "float64": 48}
+"""What is left of an interval is far below the bounds that laws are held to."""
 REJECTED = 1 - 2.0**-53
 
 
@@ -66,7 +67,7 @@ def kernel_of(name, draft, target, tuples):
             uniforms[:, i] = u
             return run(name, draft, target, tuples, uniforms).index == tried
 
-        chance = bisected(passes, (len(tuples),))
+        chance = bisected(passes, (len(tuples),), draft.dtype)
         tokens = np.take_along_axis(tuples, tried[:, None], axis=1)[:, 0]
         kernel[np.arange(len(tuples)), tried, tokens] += reached * chance
         reached = reached * (1 - chance)
@@ -103,7 +104,7 @@ def drawn_law(name, draft, target, tuples):
         result = run(name, draft, target, every, uniforms)
         return (result.index >= 0) | (place[result.token] <= bound)
 
-    below = bisected(within, (len(every),)).reshape(len(tuples), len(tokens))
+    below = bisected(within, (len(every),), draft.dtype).reshape(len(tuples), len(tokens))
     law = np.zeros((len(tuples), len(draft)))
     law[:, tokens] = np.diff(below, axis=1, prepend=0)
     return law
@@ -121,10 +122,10 @@ def spread(row, size):
     return wide
 
 
-def bisected(holds, shape):
+def bisected(holds, shape, dtype="float64"):
     """The threshold in [0, 1] below which a condition on uniform numbers holds, per entry."""
     low, high = np.zeros(shape), np.ones(shape)
-    for _ in range(HALVINGS):
+    for _ in range(HALVINGS[str(dtype)]):
         middle = (low + high) / 2
         here = holds(np.minimum(middle, REJECTED))
         low, high = np.where(here, middle, low), np.where(here, high, middle)

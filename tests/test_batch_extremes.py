@@ -9,10 +9,10 @@ import otspec
 from otspec import batch
 
 BOUNDS = {np.float32: 1e-6, np.float64: 1e-13}
-"""As documented, for rows that sum to 1; up to a factor of 3 for what a bisection leaves."""
+"""Above what is documented for rows that sum to 1, which is 2e-7 and 1e-15."""
 RULES = {
     "maximal_coupling": (otspec.rules.MaximalCoupling, 1),
-    "recursive_rejection": (otspec.rules.RecursiveRejection, 3),
+    "recursive_rejection": (otspec.rules.RecursiveRejection, 2),
     "recursive_rejection_without_replacement": (
         otspec.rules.RecursiveRejectionWithoutReplacement,
         3,

@@ -3,7 +3,7 @@
 Every function takes arrays that follow the Python array API standard (NumPy, PyTorch, CuPy, JAX)
 with the vocabulary on the last axis and any leading axes, and returns arrays of the same library
 on the same device. Randomness comes in as uniform numbers. Nothing waits for the device: shapes,
-dtypes and devices are checked, values are not.
+dtypes and devices are checked, values are not (but token ids in NumPy's arrays).
 
 Notes
 -----
@@ -22,8 +22,10 @@ The others go through the same sums and are at most as far off (a draw alone in 
 where one float32 cumulative sum is off by 2e-5). float16 and bfloat16 rows are
 computed in float32, but do not sum to 1 themselves: the law is off by their rounding, 3e-4 in
 float16. Uniform numbers of float32 are multiples of 2⁻²⁴: each place where the outcome changes is
-moved by as much at most. Where the device or the library has no float64 (Apple's MPS; JAX unless
-64 bits are switched on), sums over blocks are added up in float32, and float64 rows do not exist.
+moved by as much at most. A draft of which one token leaves next to nothing to the others keeps this
+precision, down to a single subnormal number; JAX takes subnormal numbers for zeros on a CPU. Where
+the device or the library has no float64 (Apple's MPS; JAX unless 64 bits are switched on), sums
+over blocks are added up in float32, and float64 rows do not exist.
 """
 
 from otspec.batch import acceptance

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.batch.arguments import as_arrays, as_count, as_pair, check_lead, check_tokens
+from otspec.batch.arguments import as_arrays, as_count, as_pair
 from otspec.batch.arrays import Array, quiet
-from otspec.batch.checks import check_mask, counted_ids
+from otspec.batch.checks import check_drafts, check_mask, counted_ids
 from otspec.batch.k_sequential import geometric, safe_rho
 from otspec.batch.passes import common, overlaps, the_target, totals
 from otspec.batch.pooled import as_grades, graded_pools
@@ -48,7 +48,8 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     Raises
     ------
     ValueError
-        Shapes, dtypes or devices that do not fit; k below 1.
+        Arrays that do not fit, as for :func:`otspec.batch.maximal_coupling`; a k that is no
+        integer from 1 to 2⁵³.
 
     Notes
     -----
@@ -79,7 +80,8 @@ def maximal_coupling(draft: Array, target: Array, /) -> Array:
 def recursive_rejection(draft: Array, target: Array, k: int, /) -> Array:
     """Return 1 − Π Σ (q_{i−1} − p)₊: (..., V), (..., V) -> (...).
 
-    Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft.
+    Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft. A
+    pass for each draft: k is at most 10,000.
     """
     library, k = as_pair(draft, target), as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
     state = InTurn(library, draft, target, distinct=False)
@@ -107,8 +109,7 @@ def recursive_rejection_without_replacement(draft: Array, target: Array, drafts:
     """
     library = as_arrays(draft=draft, target=target, drafts=drafts)
     as_pair(draft, target)
-    check_lead("drafts", drafts, draft, like="draft")
-    check_tokens("drafts", drafts)
+    check_drafts(drafts, draft)
     xp = library.xp
     drafts = counted_ids(library, drafts, check_mask(library, None, drafts), draft.shape[-1])
     drafted, wanted = library.take(draft, drafts), library.take(target, drafts)

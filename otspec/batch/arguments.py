@@ -7,7 +7,6 @@ mask, rows of more than double precision in float32, booleans as token ids.
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,12 @@ from array_api_compat import (
 )
 
 from otspec.batch.arrays import Array, Library, library_of
+from otspec.distributions import as_k
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 """Dtypes of probabilities and logits."""
+_NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
+"""What Python or NumPy would turn into a float, though it is none."""
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 """Dtypes of token ids."""
 
@@ -204,12 +206,9 @@ def as_count(
     ValueError
         Naming the argument, its value and the bounds; ``why`` says what the upper one is for.
     """
-    if isinstance(value, (bool, np.bool_)) or not hasattr(type(value), "__index__"):
-        raise ValueError(f"{name} is {shown(value)}: it must be an integer")
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} is {shown(value)}: it must be one integer") from None
+    if getattr(value, "ndim", 0):
+        raise ValueError(f"{name} is {_kind(value)}: it must be one integer")
+    number = as_k(value, name)
     if number < least:
         raise ValueError(f"{name} is {number}: it must be at least {least}")
     if most is not None and number > most:
@@ -225,9 +224,7 @@ def as_number(name: str, value: Any) -> float:
     ValueError
         Naming the argument and its value.
     """
-    if isinstance(value, (bool, np.bool_, str, bytes, complex)) or not hasattr(
-        type(value), "__float__"
-    ):
+    if isinstance(value, _NO_NUMBERS) or not hasattr(type(value), "__float__"):
         raise ValueError(f"{name} is {shown(value)}: it must be a number")
     try:
         return float(value)

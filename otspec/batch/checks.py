@@ -83,16 +83,27 @@ def as_problem(
     given = {} if mask is None else {"mask": mask}
     library = as_arrays(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **given)
     as_pair(draft, target)
+    check_drafts(drafts, draft, only_k)
+    check_uniforms(uniforms, (*draft.shape[:-1], drafts.shape[-1] + 1))
+    valid = check_mask(library, mask, drafts)
+    ids = counted_ids(library, drafts, valid, draft.shape[-1])
+    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+
+
+def check_drafts(drafts: Array, draft: Array, only_k: int | None = None) -> None:
+    """Refuse drafts that are no token ids, or too few or too many.
+
+    Raises
+    ------
+    ValueError
+        Naming the shape or dtype.
+    """
     check_lead("drafts", drafts, draft, like="draft")
     check_tokens("drafts", drafts)
     k = drafts.shape[-1]
     if k == 0 or only_k not in (None, k):
         wanted = "at least one draft" if only_k is None else f"exactly k = {only_k}"
         raise ValueError(f"drafts has shape {drafts.shape}, k = {k}: this rule needs {wanted}")
-    check_uniforms(uniforms, (*draft.shape[:-1], k + 1))
-    valid = check_mask(library, mask, drafts)
-    ids = counted_ids(library, drafts, valid, draft.shape[-1])
-    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
 
 
 def check_mask(library: Library, mask: Array | None, drafts: Array) -> Array:

@@ -58,7 +58,8 @@ def maximal_coupling(
     Raises
     ------
     ValueError
-        Shapes, dtypes or devices that do not fit. Values are not looked at.
+        What is not a plain array; libraries, shapes, dtypes or devices that do not fit. Values are
+        not looked at, but for token ids out of range in NumPy's arrays.
 
     Notes
     -----
