@@ -17,8 +17,9 @@ from otspec import closed_forms
 from otspec.arithmetic import as_numbers
 from otspec.blocks import BLOCK_RULES, memoryless
 from otspec.cli.main import main
-from otspec.digits import counted, digits_of, plain, quoted, shortened, written
+from otspec.digits import counted, digits_of, plain, shortened, written
 from otspec.distributions import as_distribution, as_k, token_set
+from otspec.raw import shown
 from otspec.rules import KSequential, NaiveSampling, PooledSelection, RecursiveRejection
 from otspec.rules.powers import at_least_once, covers, geometric
 
@@ -61,7 +62,8 @@ def test_people_see_the_ends_of_long_numbers():
     assert shortened(-LONG).startswith("-1/")
     assert plain(0.5) == "0.5"
     assert counted(10**5000).startswith("more than 10^49")
-    assert quoted([LONG]) == "list of long numbers"
+    assert shown(LONG) == shortened(LONG)
+    assert shown([LONG]) == "of type list"
 
 
 CALLS = {
@@ -172,7 +174,8 @@ def test_exact_powers_are_the_sums_that_define_them(ratio, k):
 
 @given(st.floats(0, 1), st.integers(1, 10_000))
 def test_powers_of_floats_are_those_of_fractions(ratio, k):
-    exact = float(geometric(Fraction(ratio), k))
+    r = Fraction(ratio)
+    exact = float(k if r == 1 else (1 - r**k) / (1 - r))
     # At most two roundings for each of 14 binary digits of k, each of which k may multiply once.
     assert geometric(ratio, k) == pytest.approx(exact, rel=60 * k * 2**-53)
 

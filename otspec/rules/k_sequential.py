@@ -23,6 +23,7 @@ from otspec.arithmetic import (
     suffix_sums,
     zeros,
 )
+from otspec.digits import plain
 from otspec.distributions import Distribution
 from otspec.raw import shown
 from otspec.rules.contract import (
@@ -201,7 +202,7 @@ def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: in
             return rho
     root = float(smallest_rho(draft, target, k))
     raise ValueError(
-        f"rho is {shown(given)}, but the rule is known to be lossless for a finite rho of at least "
+        f"rho is {plain(rho)}, but the rule is known to be lossless for a finite rho of at least "
         f"rho* = {root!r} only: raise rho, or leave it out"
     )
 
