@@ -32,6 +32,7 @@ CONTENT = {
     "files": "readers",
     "arithmetic": "floats and fractions",
     "tables": "printing",
+    "writing": "files, whole or not at all",
     "batch": "array API, (…, V)",
 }
 

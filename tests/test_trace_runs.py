@@ -49,6 +49,8 @@ def started(source, out, *options):
     process = subprocess.Popen(
         [*TRACE, source, *OPTIONS, "--workers", "2", "--out", str(out), *options],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        # Ctrl-C is heard even if these tests run in the background, where it is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     while process.poll() is None and len(list((out / "positions").glob("part-*"))) < 4:
         time.sleep(0.01)
@@ -117,7 +119,8 @@ def test_only_the_same_run_is_resumed(tmp_path, capsys):
     ):
         assert says in complaint(capsys, "trace", source, *options, "--out", out, "--resume")
     np.savez(source, **files.random_pair(seed=1))
-    assert "stamps was" in complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
+    told = complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
+    assert f"{source}, array draft_logits, was changed since the run began" in told
     (out / "run.json").write_text("{")
     assert "--overwrite" in complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
     first = run(capsys, "trace", source, "-k1", "--out", out, "--overwrite")
@@ -196,15 +199,6 @@ def test_many_damaged_chunks_are_counted(tmp_path, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 21
     assert lines[-1] == "otspec: skipped 9 chunks more: see --json or --out"
-
-
-def test_a_damaged_part_is_named(tmp_path, capsys):
-    source, out = files.save_npz(tmp_path, files.random_pair()), tmp_path / "out"
-    run(capsys, "trace", source, "-k1", "--out", out)
-    (out / "positions" / "part-000000.parquet").write_bytes(b"PAR1")
-    told = complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
-    assert "part-000000.parquet" in told
-    assert "remove it and use --resume" in told
 
 
 def test_a_worker_that_dies_is_one_line():

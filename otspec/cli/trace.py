@@ -7,11 +7,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
+from otspec.cli.ending import Terminated, ending_in_order
 from otspec.cli.options import counts_option, json_option, temperatures_option
 from otspec.cli.output import percent, print_json
 from otspec.cli.progress import progress_of
@@ -19,7 +19,7 @@ from otspec.tables import print_table
 from otspec.traces.chunks import Settings
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.documents import document_of, write_summary
-from otspec.traces.runs import Failure, Run, open_run
+from otspec.traces.runs import Failure, Run, open_run, temporary_folder
 from otspec.traces.sources import KINDS, Source, Warping, find_source
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
@@ -93,11 +93,13 @@ def trace(
         check_warping(temperature, top_k, top_p)
     warpings = tuple(Warping(t, top_k, top_p, normalize) for t in temperatures)
     settings = Settings(ks, _LAWS, warpings)
-    with _sources(files, kind) as sources, ExitStack() as stack:
-        folder = out or Path(stack.enter_context(TemporaryDirectory(prefix="otspec-")))
-        run = open_run(
+    with ending_in_order(), _sources(files, kind) as sources, ExitStack() as stack:
+        folder = out or stack.enter_context(temporary_folder())
+        opened = open_run(
             folder, sources, settings, chunk=chunk, resume=resume, overwrite=overwrite
         )  # fmt: skip
+        run = stack.enter_context(opened)
+        _say_what_was_removed(run)
         _compute(run, out, workers, scheduler)
         by_text = texts_of(sources) > 1
         rows = statistics_of(run.tables(), by_text=by_text)
@@ -148,14 +150,21 @@ def _compute(run: Run, out: Path | None, workers: int | None, scheduler: str | N
     try:
         with progress_of(run):
             run.compute(workers=workers, scheduler=scheduler)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated) as error:
         if out is not None:
             click.echo(
                 f"{len(run.finished()):,} of {len(run.chunks):,} chunks are finished in {out}: "
                 "the same command with --resume goes on",
                 err=True,
             )
+        if isinstance(error, Terminated):
+            raise
         raise click.Abort from None
+
+
+def _say_what_was_removed(run: Run) -> None:
+    for chunk, reason in run.removed:
+        click.echo(f"otspec: computing {chunk} again: {reason}", err=True)
 
 
 def _all_failed(failures: Sequence[Failure]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 from otspec.traces.warping import warp
+from otspec.writing import in_one_step
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,8 @@ def main(
             seed=seed,
         )
         # Not compressed, so that it is read in place.
-        np.savez(out, allow_pickle=False, **logged)
+        with in_one_step(out) as stream:
+            np.savez(stream, allow_pickle=False, **logged)
     except (ValueError, OSError) as error:
         raise _BadInput(" ".join(str(error).split())) from error
     shape = " × ".join(map(str, logged["draft_logits"].shape))

@@ -72,10 +72,10 @@ def _scheduler(workers: int, address: str | None) -> Iterator[Get]:
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Get]:
-    from dask.multiprocessing import get
+    from dask.multiprocessing import RemoteException, get
 
     # Fresh processes: a fork would copy the state of threads that do not exist there.
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
     try:
         with _one_thread_each(), _deaf_to_interrupts():
             pool.submit(os.getpid)  # starts all of them
@@ -85,12 +85,30 @@ def _processes(workers: int) -> Iterator[Get]:
         raise ValueError(
             "a worker died, perhaps for lack of memory: use fewer --workers or a smaller --chunk"
         ) from error
-    except KeyboardInterrupt:
+    except RemoteException as error:
+        raise error.exception from error  # in its words, without the traceback of the worker
+    except (KeyboardInterrupt, SystemExit):
         for process in multiprocessing.active_children():
             process.terminate()  # parts are written in one step, so nothing is left half done
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def end_with_parent() -> None:
+    """Let this worker end when the process that started it does, however that ends.
+
+    Else it would wait for work for ever, and whoever reads its output for it.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        raise ValueError("this process is no worker: no process started it through multiprocessing")
+
+    def watch(parent: multiprocessing.process.BaseProcess) -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, args=(parent,), daemon=True).start()
 
 
 @contextmanager
@@ -136,7 +154,7 @@ def _cluster(address: str) -> Iterator[Get]:
     with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
         try:
             yield client.get
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             # What the client was waiting for is given up; asyncio would complain at length.
             logging.getLogger("asyncio").setLevel(logging.CRITICAL)
             raise

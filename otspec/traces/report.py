@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from otspec.traces.chart import acceptance_figure
 from otspec.traces.gap_chart import gap_figure
 from otspec.traces.statistics import QUANTILES, Statistic
+from otspec.writing import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,7 +53,7 @@ def write_report(path: Path, document: dict[str, Any], rows: Sequence[Statistic]
     OSError
         The file cannot be written.
     """
-    path.write_text("\n".join(_page(document, rows)), encoding="utf-8")
+    write_text(path, "\n".join(_page(document, rows)))
 
 
 def _page(document: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
