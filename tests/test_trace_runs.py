@@ -46,12 +46,13 @@ def expected(source, tmp_path_factory):
 
 def started(source, out, *options):
     """Start a run with two workers in a process group of its own; wait for finished parts."""
+    # Ctrl-C is heard even if these tests run in the background, where it is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*TRACE, source, *OPTIONS, "--workers", "2", "--out", str(out), *options],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        # Ctrl-C is heard even if these tests run in the background, where it is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
     while process.poll() is None and len(list((out / "positions").glob("part-*"))) < 4:
         time.sleep(0.01)
     assert process.poll() is None, process.communicate()
