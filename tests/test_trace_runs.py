@@ -6,20 +6,18 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trace_files as files
 from command_line import complaint, run
+from run_processes import OPTIONS, TRACE, started
 
 from otspec.cli.main import main
 from otspec.traces.parallel import cores, run_all
 
-TRACE = [sys.executable, "-W", "error", "-m", "otspec", "trace"]
 POSITIONS = 240
-OPTIONS = ["-k", "1,2", "--chunk", "8"]
 
 
 def results(out):
@@ -42,21 +40,6 @@ def expected(source, tmp_path_factory):
     found = results(out)
     assert len(found[0]) == POSITIONS / 8
     return found
-
-
-def started(source, out, *options):
-    """Start a run with two workers in a process group of its own; wait for finished parts."""
-    # Ctrl-C is heard even if these tests run in the background, where it is ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    process = subprocess.Popen(
-        [*TRACE, source, *OPTIONS, "--workers", "2", "--out", str(out), *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
-    signal.signal(signal.SIGINT, before)
-    while process.poll() is None and len(list((out / "positions").glob("part-*"))) < 4:
-        time.sleep(0.01)
-    assert process.poll() is None, process.communicate()
-    return process
 
 
 def test_workers_do_not_change_the_results(source, expected, tmp_path, capsys):

@@ -74,11 +74,11 @@ def _scheduler(workers: int, address: str | None) -> Iterator[Get]:
 def _processes(workers: int) -> Iterator[Get]:
     from dask.multiprocessing import RemoteException, get
 
-    # Fresh processes: a fork would copy the state of threads that do not exist there.
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
+    with _one_thread_each(), _deaf_to_interrupts():
+        # Fresh processes: a fork would copy the state of threads that do not exist there.
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
+        pool.submit(os.getpid)  # starts all of them
     try:
-        with _one_thread_each(), _deaf_to_interrupts():
-            pool.submit(os.getpid)  # starts all of them
         with _one_thread_each():
             yield lambda graph, keys: get(graph, keys, pool=pool, chunksize=1)
     except BrokenProcessPool as error:
@@ -113,18 +113,21 @@ def end_with_parent() -> None:
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Let the processes that start now ignore Ctrl-C, which a terminal sends to all of them.
+    """Let the processes that start now ignore what a terminal sends to all of them.
 
-    Else each would complain at length; this process hears it, and ends them.
+    That is Ctrl-C, and that it was closed. Else each would complain at length; this process hears
+    it, and ends them.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say so
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager
