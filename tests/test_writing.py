@@ -143,7 +143,7 @@ def test_what_is_no_file_is_written_to(tmp_path):
     assert names(tmp_path) == ["pipe"]
 
 
-# One byte less than a picture or a report needs, and more than parts and other files do.
+# From no room for anything to room for all but the picture.
 @pytest.mark.parametrize("free", [0, 100, 2000, 8000, 20_000])
 def test_a_run_on_a_full_disk_is_one_line_and_can_be_resumed(tmp_path, capsys, free):
     source, out = write_trace(tmp_path / "trace.npz"), tmp_path / "out"
