@@ -15,7 +15,7 @@ from command_line import complaint, run
 from run_processes import OPTIONS, TRACE, started
 
 from otspec.cli.main import main
-from otspec.traces.parallel import cores, run_all
+from otspec.traces.parallel import cores, end_with_parent, run_all
 
 POSITIONS = 240
 
@@ -194,6 +194,11 @@ def test_what_cannot_be_reached_or_parsed_is_one_line(tmp_path, capsys):
     pytest.importorskip("distributed", reason="needs the extra cluster")
     source = files.save_npz(tmp_path, files.random_pair())
     assert complaint(capsys, "trace", source, "--out", tmp_path / "1", "--scheduler", "nowhere://x")
+
+
+def test_only_a_worker_ends_with_its_parent():
+    with pytest.raises(ValueError, match="is no worker"):
+        end_with_parent()
 
 
 def test_nothing_to_do_is_done_at_once():
