@@ -73,8 +73,9 @@ def test_a_temporary_folder_is_removed_in_the_end(source, tmp_path, number):
 def test_temporary_folders_of_the_dead_are_removed_by_the_next_run(source, tmp_path, monkeypatch):
     environment = {"TMPDIR": str(tmp_path)}
     living = started_in(tmp_path, source, *OPTIONS, "--workers", 1, **environment)
+    living.send_signal(signal.SIGSTOP)  # so that it lives until it is killed
     of_living = temporary_folders(tmp_path)
-    (other,) = (tmp_path / "other",)
+    other = tmp_path / "other"
     other.mkdir()
     killed = started_in(other, source, *OPTIONS, "--workers", 1, TMPDIR=str(other))
     killed.kill()
@@ -83,7 +84,7 @@ def test_temporary_folders_of_the_dead_are_removed_by_the_next_run(source, tmp_p
     left = left.rename(tmp_path / left.name)
     wanted = tmp_path / "otspec-results"  # of a run that was killed and is to be resumed
     wanted.mkdir()
-    (wanted / "run.lock").write_text((left / "run.lock").read_text())
+    (wanted / "run.lock").write_text((left / "run" / "run.lock").read_text())
     link = tmp_path / "otspec-link"
     link.symlink_to(left)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

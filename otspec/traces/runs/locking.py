@@ -16,8 +16,8 @@ NAME = "run.lock"
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which ends with the process, however that ends.
+def locked(folder: Path, name: str = NAME) -> Iterator[None]:
+    """Hold a lock of a folder, which ends with the process, however that ends.
 
     It is the operating system's (``flock``), which network file systems pass on between machines.
     Where Python has none, as on Windows, there is no lock; parts still say which run they are of.
@@ -29,7 +29,7 @@ def locked(folder: Path) -> Iterator[None]:
     OSError
         The folder cannot be written, or its file system has no locks.
     """
-    with _opened(folder / NAME) as stream:
+    with _opened(folder / name) as stream:
         if not _acquired(stream):
             raise ValueError(
                 f"{folder} is in use by {_told(_holder(stream))}: wait for it, end it, or choose "
@@ -42,11 +42,11 @@ def locked(folder: Path) -> Iterator[None]:
             _write(stream, None)
 
 
-def holder_has_died(folder: Path) -> bool:
-    """Return whether the process that held the lock of a folder ended without giving it up."""
-    if not (folder / NAME).exists():
+def holder_has_died(folder: Path, name: str = NAME) -> bool:
+    """Return whether the process that held a lock of a folder ended without giving it up."""
+    if not (folder / name).is_file():
         return False
-    with _opened(folder / NAME) as stream:
+    with _opened(folder / name) as stream:
         return _holder(stream) is not None and _acquired(stream)
 
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from otspec.traces.runs.locking import holder_has_died
+from otspec.traces.runs.locking import holder_has_died, locked
 
 _PREFIX = "otspec-"
+_RUN = "run"
 _MARK = "temporary"
-"""A file that no folder has which somebody wants to keep."""
+"""The lock of such a folder, which no folder has that somebody wants to keep."""
 
 
 @contextmanager
@@ -27,12 +28,20 @@ def temporary_folder() -> Iterator[Path]:
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # that of another user, or one that is just being removed
             if _is_left(left):
-                shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as name:
-        folder = Path(name)
-        (folder / _MARK).touch()
-        yield folder
+                _remove(left)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    with locked(folder, _MARK):
+        try:
+            yield folder / _RUN
+        finally:
+            _remove(folder)
 
 
 def _is_left(folder: Path) -> bool:
-    return not folder.is_symlink() and (folder / _MARK).is_file() and holder_has_died(folder)
+    return not folder.is_symlink() and holder_has_died(folder, _MARK)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, the mark last, so that it is known for what it is until the end."""
+    shutil.rmtree(folder / _RUN, ignore_errors=True)
+    shutil.rmtree(folder)
