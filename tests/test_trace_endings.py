@@ -1,6 +1,5 @@
 """Runs that are told to end, or killed: no worker and no temporary file outlives them for long."""
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -20,25 +19,23 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module", params=["npz", "packed npz"])
 def source(tmp_path_factory, request):
     folder = tmp_path_factory.mktemp("source")
-    return str(files.SAVERS[request.param](folder, files.random_pair((24, 10, 4000))))
+    return str(files.SAVERS[request.param](folder, files.random_pair((50, 10, 4000))))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("to", ["group", "process"])
-def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, capsys, number, to):
+def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to):
     process = started(source, tmp_path)
     assert len(group_members(process)) >= 3
     (os.killpg if to == "group" else os.kill)(process.pid, number)
     out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (128 + number, "")
     told, ended = err.splitlines()
-    assert f" of 30 chunks are finished in {tmp_path}: " in told
+    assert f" of 63 chunks are finished in {tmp_path}: " in told
     assert ended == "otspec: terminated"
     wait_until(lambda: not group_members(process))
     assert not (tmp_path / "unpacked").exists()
     assert (tmp_path / "run.lock").read_text() == ""
-    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
-    assert json.loads((tmp_path / "summary.json").read_text())["positions"] == 240
 
 
 def test_nothing_outlives_a_run_that_is_killed(source, tmp_path, capsys):
@@ -51,7 +48,7 @@ def test_nothing_outlives_a_run_that_is_killed(source, tmp_path, capsys):
         (tmp_path / name).with_name(f".{Path(name).name}.0123456789abcdef.partial").touch()
     run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
     assert not (tmp_path / "unpacked").exists()
-    assert len(list((tmp_path / "positions").iterdir())) == 30
+    assert len(list((tmp_path / "positions").iterdir())) == 63
     assert not list(tmp_path.glob(".*"))
 
 
