@@ -35,6 +35,7 @@ CONTENT = {
     "frozen": "arrays that stay",
     "raw": "what a caller passes",
     "tables": "printing",
+    "writing": "files, whole or not at all",
     "batch": "array API, (…, V)",
 }
 

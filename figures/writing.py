@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from figures.contract import Cell, Item, Numbers, Settings
 from otspec.version import __version__
+from otspec.writing import in_one_step, write_text
 
 STYLE = Path(__file__).with_name("book.mplstyle")
 PROVENANCE = "provenance.jsonl"
@@ -58,7 +60,8 @@ def save(item: Item, data: Any, path: Path) -> Path:
         item.draw(axes if item.panels == (1, 1) else list(axes.flat), data)
         # No date: the same numbers make the same file.
         dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-        figure.savefig(path, metadata=dates.get(path.suffix))
+        with in_one_step(path) as stream:
+            figure.savefig(stream, metadata=dates.get(path.suffix), format=path.suffix[1:])
     return path
 
 
@@ -77,15 +80,16 @@ def _write_markdown(item: Item, data: Any, path: Path) -> Path:
     parts = [f"# {item.title}\n", f"{item.source}\n", as_markdown(item.numbers(data))]
     if notes:
         parts.append("".join(f"- {note}\n" for note in notes))
-    path.write_text("\n".join(parts), encoding="utf-8")
+    write_text(path, "\n".join(parts))
     return path
 
 
 def _write_csv(numbers: Numbers, path: Path) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(numbers.columns)
-        writer.writerows(numbers.rows)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(numbers.columns)
+    writer.writerows(numbers.rows)
+    write_text(path, text.getvalue())
     return path
 
 
@@ -106,4 +110,4 @@ def _write_provenance(item: Item, settings: Settings, path: Path, files: Sequenc
         lines = {old["item"]: old for old in known}
     lines[item.name] = line
     text = "".join(json.dumps(lines[name]) + "\n" for name in sorted(lines))
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)

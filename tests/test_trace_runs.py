@@ -6,20 +6,18 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trace_files as files
 from command_line import complaint, run
+from run_processes import OPTIONS, TRACE, started
 
 from otspec.cli.main import main
-from otspec.traces.parallel import cores, run_all
+from otspec.traces.parallel import cores, end_with_parent, run_all
 
-TRACE = [sys.executable, "-W", "error", "-m", "otspec", "trace"]
 POSITIONS = 240
-OPTIONS = ["-k", "1,2", "--chunk", "8"]
 
 
 def results(out):
@@ -42,18 +40,6 @@ def expected(source, tmp_path_factory):
     found = results(out)
     assert len(found[0]) == POSITIONS / 8
     return found
-
-
-def started(source, out, *options):
-    """Start a run with two workers in a process group of its own; wait for finished parts."""
-    process = subprocess.Popen(
-        [*TRACE, source, *OPTIONS, "--workers", "2", "--out", str(out), *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
-    )  # fmt: skip
-    while process.poll() is None and len(list((out / "positions").glob("part-*"))) < 4:
-        time.sleep(0.01)
-    assert process.poll() is None, process.communicate()
-    return process
 
 
 def test_workers_do_not_change_the_results(source, expected, tmp_path, capsys):
@@ -117,7 +103,8 @@ def test_only_the_same_run_is_resumed(tmp_path, capsys):
     ):
         assert says in complaint(capsys, "trace", source, *options, "--out", out, "--resume")
     np.savez(source, **files.random_pair(seed=1))
-    assert "stamps was" in complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
+    told = complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
+    assert f"{source}, array draft_logits, was changed since the run began" in told
     (out / "run.json").write_text("{", encoding="utf-8")
     assert "--overwrite" in complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
     first = run(capsys, "trace", source, "-k1", "--out", out, "--overwrite")
@@ -198,15 +185,6 @@ def test_many_damaged_chunks_are_counted(tmp_path, capsys):
     assert lines[-1] == "otspec: skipped 9 chunks more: see --json or --out"
 
 
-def test_a_damaged_part_is_named(tmp_path, capsys):
-    source, out = files.save_npz(tmp_path, files.random_pair()), tmp_path / "out"
-    run(capsys, "trace", source, "-k1", "--out", out)
-    (out / "positions" / "part-000000.parquet").write_bytes(b"PAR1")
-    told = complaint(capsys, "trace", source, "-k1", "--out", out, "--resume")
-    assert "part-000000.parquet" in told
-    assert "remove it and use --resume" in told
-
-
 def test_a_worker_that_dies_is_one_line():
     with pytest.raises(ValueError, match="a worker died, perhaps for lack of memory"):
         run_all([(os._exit, 1), (os._exit, 1)], workers=2)
@@ -216,6 +194,11 @@ def test_what_cannot_be_reached_or_parsed_is_one_line(tmp_path, capsys):
     pytest.importorskip("distributed", reason="needs the extra cluster")
     source = files.save_npz(tmp_path, files.random_pair())
     assert complaint(capsys, "trace", source, "--out", tmp_path / "1", "--scheduler", "nowhere://x")
+
+
+def test_only_a_worker_ends_with_its_parent():
+    with pytest.raises(ValueError, match="is no worker"):
+        end_with_parent()
 
 
 def test_nothing_to_do_is_done_at_once():

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from otspec.cli.main import run
 from otspec.cli.output import print_json
 from otspec.tables import print_table, say
+from otspec.writing import write_text
 from validation import report
 from validation.claim import Search
 from validation.registry import PAPERS, all_claims
@@ -67,9 +68,9 @@ def main(
     else:
         print_table(report.COLUMNS, [report.row(finding) for finding in findings], text=3)
     if html:
-        html.write_text(report.as_html(findings), encoding="utf-8")
+        write_text(html, report.as_html(findings))
     if errata:
-        errata.write_text(report.as_errata(findings), encoding="utf-8")
+        write_text(errata, report.as_errata(findings))
     if record:
         _record(findings)
     sys.exit(_compare(findings))
@@ -115,7 +116,7 @@ def recorded() -> dict[str, dict[str, str]]:
 def _record(findings: list[Finding]) -> None:
     verdicts = recorded() | {finding.id: finding.verdicts() for finding in findings}
     kept = {name: verdicts[name] for name in all_claims() if name in verdicts}
-    RECORDED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    write_text(RECORDED, json.dumps(kept, indent=1) + "\n")
 
 
 def _compare(findings: list[Finding]) -> int:

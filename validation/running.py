@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from time import perf_counter
 
+from otspec.traces.parallel import end_with_parent
 from validation.claim import Check, Claim, Outcome, Search, Verdict
 from validation.registry import all_claims
 
@@ -79,7 +80,7 @@ def check_claims(identifiers: Sequence[str], search: Search, *, jobs: int = 1) -
             yield check_claim(identifier, search)
         return
     # Not by fork: libraries with threads of their own may be loaded already.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), end_with_parent) as pool:
         waiting = [pool.submit(check_claim, identifier, search) for identifier in identifiers]
         for done in as_completed(waiting):
             yield done.result()

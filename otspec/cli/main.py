@@ -12,6 +12,7 @@ from otspec.cli.accept import accept
 from otspec.cli.audit import audit
 from otspec.cli.blocks import blocks
 from otspec.cli.compare import compare
+from otspec.cli.ending import Terminated
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
 from otspec.tables import forgive_encodings, say
@@ -65,6 +66,8 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
         status = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.Abort:
         return _complain(name, "interrupted", 130)
+    except Terminated as error:
+        return _complain(name, "terminated", int(error.code or 1))
     except BrokenPipeError:
         # The reader of a pipe went away; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,11 +8,11 @@ from dataclasses import replace
 from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
+from otspec.cli.ending import Terminated, ending_in_order
 from otspec.cli.options import counts_option, json_option, temperatures_option
 from otspec.cli.output import percent, print_json
 from otspec.cli.places import check_picture, check_place, written
@@ -21,7 +21,7 @@ from otspec.tables import print_table, say
 from otspec.traces.chunks import Settings
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.documents import document_of, write_charts, write_summary
-from otspec.traces.runs import Failure, Run, open_run
+from otspec.traces.runs import Failure, Run, open_run, temporary_folder
 from otspec.traces.sources import KINDS, Source, Warping, find_source
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
@@ -96,13 +96,15 @@ def trace(
         check_warping(temperature, top_k, top_p)
     warpings = tuple(Warping(t, top_k, top_p, normalize) for t in temperatures)
     settings = Settings(ks, _LAWS, warpings)
-    with _sources(files, kind) as sources, ExitStack() as stack:
-        folder = out or Path(stack.enter_context(TemporaryDirectory(prefix="otspec-")))
-        run = open_run(
+    with ending_in_order(), _sources(files, kind) as sources, ExitStack() as stack:
+        folder = out or stack.enter_context(temporary_folder())
+        opened = open_run(
             folder, sources, settings, chunk=chunk, resume=resume, overwrite=overwrite
         )  # fmt: skip
+        run = stack.enter_context(opened)
         if report is not None:
             check_place(report)
+        _say_what_was_removed(run)
         _compute(run, out, workers, scheduler)
         by_text = texts_of(sources) > 1
         rows = statistics_of(run.tables(), by_text=by_text)
@@ -112,13 +114,13 @@ def trace(
         document = document_of(run, rows, by_text=by_text)
         if out is not None:
             write_summary(out, document)
-    if as_json:
-        print_json(document)
-    else:
-        _print_means(rows, ks, document)
-    lines, complete = _drawn(out, report, document, rows)
-    for line in () if as_json else lines:
-        say(line)
+        if as_json:
+            print_json(document)
+        else:
+            _print_means(rows, ks, document)
+        lines, complete = _drawn(out, report, document, rows)
+        for line in () if as_json else lines:
+            say(line)
     _complain(failures)
     return 0 if complete and not failures else 1
 
@@ -164,14 +166,21 @@ def _compute(run: Run, out: Path | None, workers: int | None, scheduler: str | N
     try:
         with progress_of(run):
             run.compute(workers=workers, scheduler=scheduler)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated) as error:
         if out is not None:
             say(
                 f"{len(run.finished()):,} of {len(run.chunks):,} chunks are finished in {out}: "
                 "the same command with --resume goes on",
                 err=True,
             )
+        if isinstance(error, Terminated):
+            raise
         raise click.Abort from None
+
+
+def _say_what_was_removed(run: Run) -> None:
+    for chunk, reason in run.removed:
+        say(f"otspec: computing {chunk} again: {reason}", err=True)
 
 
 def _all_failed(failures: Sequence[Failure]) -> str:

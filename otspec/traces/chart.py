@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otspec.rules import ALL_RULES
@@ -11,6 +12,7 @@ from otspec.rules.barrier_rule import BarrierRule
 from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.lettering import drawable
 from otspec.traces.summary import Summary, attains
+from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +57,9 @@ def save_acceptance_chart(
     OSError
         The file cannot be written.
     """
-    acceptance_figure(rows, title=title).savefig(path, dpi=160)
+    figure, to = acceptance_figure(rows, title=title), Path(path)
+    with in_one_step(to) as stream:
+        figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
 
 
 def acceptance_figure(rows: Iterable[Summary | Comparison], *, title: str) -> Figure:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from otspec.traces.comparison import compare
+from otspec.traces.parts import Label, write_part
 from otspec.traces.sources import Source, Warping
+from otspec.traces.stamps import ChangedInputError
+from otspec.writing import write_text
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
-
-SCHEMA = 1
-"""Version of the columns of parts, and of the files of a run."""
 
 _CHUNK_BYTES = 32 * 2**20
 _MOST_POSITIONS = 1024  # of a small vocabulary, where the results are larger than the logits
@@ -62,6 +60,10 @@ class Chunk:
     def positions(self) -> int:
         """Number of positions."""
         return self.stop - self.start
+
+    def label(self, run: str) -> Label:
+        """Return what the part with its results says of itself."""
+        return Label(run, self.source.name, self.start, self.stop)
 
     def __str__(self) -> str:
         return f"positions {self.start:,} to {self.stop - 1:,} of {self.source.name}"
@@ -116,8 +118,7 @@ def table_of(chunk: Chunk, settings: Settings) -> pa.Table:
             ("k", pa.int32()),
             ("acceptance", pa.float64()),
             ("optimum", pa.float64()),
-        ],
-        metadata={"otspec schema": str(SCHEMA)},
+        ]
     )
     columns: list[tuple[object, ...]] = list(zip(*_rows(chunk, settings), strict=True))
     arrays = [
@@ -154,37 +155,36 @@ def _rows(chunk: Chunk, settings: Settings) -> Iterator[tuple[object, ...]]:
             )
 
 
-def write_part(chunk: Chunk, settings: Settings, part: str, failure: str) -> None:
+def compute_part(
+    chunk: Chunk, settings: Settings, run: str, latest: int, part: str, failure: str
+) -> None:
     """Write the results of a chunk, or why there are none, each in one step.
 
     Parameters
     ----------
     chunk : Chunk
     settings : Settings
+    run : str
+        What the part says it belongs to.
+    latest : int
+        When the last change to the source was, as the run began.
     part, failure : str
         Where to write the table, and where the error.
-    """
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
+    Raises
+    ------
+    ChangedInputError
+        The source was changed since.
+    OSError
+        The results cannot be written.
+    """
     try:
         table = table_of(chunk, settings)
+        chunk.source.refuse_newer(chunk.start, chunk.stop, latest)
+    except ChangedInputError:
+        raise
     except ValueError as error:
-        with _in_one_step(Path(failure)) as path:
-            reason = f"{chunk.source.name}: {error}"
-            path.write_text(" ".join(reason.split()), encoding="utf-8", errors="backslashreplace")
+        reason = f"{chunk.source.name}: {error}"
+        write_text(Path(failure), " ".join(reason.split()))
         return
-    with _in_one_step(Path(part)) as path:
-        pq.write_table(table, path, compression="zstd")
-
-
-@contextmanager
-def _in_one_step(path: Path) -> Iterator[Path]:
-    """Give a temporary path that becomes the real one if all goes well, and vanishes if not."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield temporary
-        with temporary.open("rb+") as stream:
-            os.fsync(stream.fileno())  # or a crash could leave an empty file of that name
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_part(table, chunk.label(run), Path(part))

@@ -13,6 +13,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.tables import forgive_encodings, printable, say
 from otspec.traces.warping import warp
+from otspec.writing import in_one_step
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,8 @@ def main(
             seed=seed,
         )
         # Not compressed, so that it is read in place.
-        np.savez(out, allow_pickle=False, **logged)
+        with in_one_step(out) as stream:
+            np.savez(stream, allow_pickle=False, **logged)
     except (ValueError, OSError) as error:
         raise _BadInput(printable(" ".join(str(error).split()))) from error
     shape = " × ".join(map(str, logged["draft_logits"].shape))

@@ -11,6 +11,7 @@ from typing import Any
 from otspec.traces.chart import save_acceptance_chart
 from otspec.traces.runs import Run
 from otspec.traces.statistics import CONFIDENCE, Statistic
+from otspec.writing import write_text
 
 
 def document_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def write_summary(folder: Path, document: dict[str, Any]) -> Path:
         The folder cannot be written.
     """
     summary = folder / "summary.json"
-    summary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_text(summary, json.dumps(document, indent=2) + "\n")
     return summary
 
 

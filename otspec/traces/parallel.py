@@ -72,20 +72,22 @@ def _scheduler(workers: int, address: str | None) -> Iterator[Get]:
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Get]:
-    from dask.multiprocessing import get
+    from dask.multiprocessing import RemoteException, get
 
-    # Fresh processes: a fork would copy the state of threads that do not exist there.
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    with _one_thread_each(), _deaf_to_interrupts():
+        # Fresh processes: a fork would copy the state of threads that do not exist there.
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
+        pool.submit(os.getpid)  # starts all of them
     try:
-        with _one_thread_each(), _deaf_to_interrupts():
-            pool.submit(os.getpid)  # starts all of them
         with _one_thread_each():
             yield lambda graph, keys: get(graph, keys, pool=pool, chunksize=1)
     except BrokenProcessPool as error:
         raise ValueError(
             "a worker died, perhaps for lack of memory: use fewer --workers or a smaller --chunk"
         ) from error
-    except KeyboardInterrupt:
+    except RemoteException as error:
+        raise error.exception from error  # in its words, without the traceback of the worker
+    except (KeyboardInterrupt, SystemExit):
         for process in multiprocessing.active_children():
             process.terminate()  # parts are written in one step, so nothing is left half done
         raise
@@ -93,20 +95,39 @@ def _processes(workers: int) -> Iterator[Get]:
         pool.shutdown(cancel_futures=True)
 
 
+def end_with_parent() -> None:
+    """Let this worker end when the process that started it does, however that ends.
+
+    Else it would wait for work for ever, and whoever reads its output for it.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        raise ValueError("this process is no worker: no process started it through multiprocessing")
+
+    def watch(parent: multiprocessing.process.BaseProcess) -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, args=(parent,), daemon=True).start()
+
+
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Let the processes that start now ignore Ctrl-C, which a terminal sends to all of them.
+    """Let the processes that start now ignore what a terminal sends to all of them.
 
-    Else each would complain at length; this process hears it, and ends them.
+    That is Ctrl-C, and that it was closed. Else each would complain at length; this process hears
+    it, and ends them.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say so
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -136,7 +157,7 @@ def _cluster(address: str) -> Iterator[Get]:
     with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
         try:
             yield client.get
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             # What the client was waiting for is given up; asyncio would complain at length.
             logging.getLogger("asyncio").setLevel(logging.CRITICAL)
             raise

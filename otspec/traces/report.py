@@ -13,6 +13,7 @@ from otspec.tables import printable
 from otspec.traces.chart import acceptance_figure
 from otspec.traces.gap_chart import gap_figure
 from otspec.traces.statistics import QUANTILES, Statistic
+from otspec.writing import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +54,7 @@ def write_report(path: Path, document: dict[str, Any], rows: Sequence[Statistic]
     OSError
         The file cannot be written.
     """
-    path.write_text("\n".join(_page(document, rows)), encoding="utf-8")
+    write_text(path, "\n".join(_page(document, rows)))
 
 
 def _page(document: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:

@@ -14,6 +14,7 @@ from otspec.arithmetic import Array
 from otspec.distributions import Distribution, as_distribution
 from otspec.traces.headers import Located, PackedArray, locate_arrays
 from otspec.traces.lettering import printable
+from otspec.traces.stamps import ChangedInputError, files_below, stamp_of
 from otspec.traces.stored import StoredArray
 from otspec.traces.warping import warp
 
@@ -171,7 +172,10 @@ class Source:
                 yield position, warping, draft, target
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells this source from a changed one: paths, sizes, times, shapes, types."""
+        """Return what tells this source from a changed one: paths, stamps, shapes, types.
+
+        Stamps are those of :func:`otspec.traces.stamps.stamp_of` for all files of an array.
+        """
         return {
             "name": self.name,
             "kind": self.kind,
@@ -179,13 +183,35 @@ class Source:
                 {
                     "file": array.path,
                     "key": array.key,
-                    "stamps": _stamps(Path(array.path), array.key),
+                    "stamp": stamp_of(_files_of(array), inodes=True),
                     "shape": list(array.shape),
                     "dtype": array.dtype,
                 }
                 for _, array in self._sides()
             ],
         }
+
+    def latest(self) -> int:
+        """Return when the last change to any of its files was, in nanoseconds since 1970."""
+        stamps = (stamp_of(_files_of(array), inodes=False) for _, array in self._sides())
+        return max(int(stamp["latest"]) for stamp in stamps)
+
+    def refuse_newer(self, start: int, stop: int, latest: int) -> None:
+        """Refuse files that were changed after a time, of those that hold a range of positions.
+
+        Raises
+        ------
+        ChangedInputError
+            Naming the file.
+        ValueError
+            Arrays that are still packed, or that are no longer readable.
+        """
+        for _, array in self._sides():
+            for file in _stored(array).files(start, stop):
+                if file.exists() and file.stat().st_mtime_ns > latest:
+                    raise ChangedInputError(
+                        f"{file} was changed while it was read: use --overwrite"
+                    )
 
 
 def _stored(array: Located) -> StoredArray:
@@ -194,13 +220,14 @@ def _stored(array: Located) -> StoredArray:
     return array
 
 
-def _stamps(path: Path, key: str) -> list[list[int]]:
-    """Return size and time of a file, or of the metadata of a Zarr array."""
-    files = [path]
-    if path.is_dir():
-        metadata = (path / key / name for name in ("zarr.json", ".zarray"))
-        files = [file for file in metadata if file.exists()]
-    return [[status.st_size, status.st_mtime_ns] for status in (file.stat() for file in files)]
+def _files_of(array: Located) -> list[Path]:
+    """Return all files that say what an array is: one, or those of a Zarr array and its group."""
+    path = Path(array.path)
+    if not path.is_dir():
+        return [path]
+    return [file for file in sorted(path.iterdir()) if file.is_file()] + files_below(
+        path / array.key
+    )
 
 
 def find_source(text: str, kind: str | None = None) -> Source:

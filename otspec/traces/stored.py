@@ -6,6 +6,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import numpy as np
 from otspec.arithmetic import Array
 
 Box = tuple[slice, ...]
+
+_ZARR_METADATA = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,16 @@ class StoredArray(ABC):
         parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(boxes)]
         return np.concatenate(parts)
 
+    def files(self, start: int, stop: int) -> Iterator[Path]:  # noqa: ARG002  all are in one
+        """Yield the files in which the rows of a range of positions are.
+
+        Raises
+        ------
+        ValueError
+            What says where they are cannot be read any more.
+        """
+        yield Path(self.path)
+
     @abstractmethod
     def _read(self, boxes: list[Box]) -> Iterator[Array]:
         """Yield the part of the array in each box of leading axes."""
@@ -62,7 +75,7 @@ class StoredArray(ABC):
 
 @dataclass(frozen=True)
 class MappedArray(StoredArray):
-    """Numbers that lie one after the other in a file, which is mapped into memory.
+    """Numbers that lie one after the other in a file.
 
     Parameters
     ----------
@@ -74,6 +87,26 @@ class MappedArray(StoredArray):
 
     offset: int
     fortran: bool
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Read rows as :meth:`StoredArray.rows` does, all at once unless they lie scattered."""
+        if self.fortran:
+            return super().rows(start, stop)
+        tokens = self.shape[-1]
+        row_bytes = tokens * np.dtype(self.dtype).itemsize
+        try:
+            # Not mapped: if somebody cuts a mapped file short, reading it ends the process.
+            numbers = np.fromfile(
+                self.path,
+                self.dtype,
+                (stop - start) * tokens,
+                offset=self.offset + start * row_bytes,
+            )
+        except OSError as error:
+            raise ValueError(f"cannot read {self.path}: {error}") from error
+        if numbers.size != (stop - start) * tokens:
+            raise ValueError(f"cannot read {self.path}: it ends before position {stop - 1}")
+        return numbers.reshape(-1, tokens)
 
     def _read(self, boxes: list[Box]) -> Iterator[Array]:
         # Mapped anew for every chunk: pages that were read count as memory of the process.
@@ -107,16 +140,46 @@ class SafetensorsArray(StoredArray):
 class ZarrArray(StoredArray):
     """An array of a Zarr group in a folder."""
 
-    def _read(self, boxes: list[Box]) -> Iterator[Array]:
-        import zarr
+    def files(self, start: int, stop: int) -> Iterator[Path]:
+        """Yield the files of the metadata, and of the chunks that hold a range of positions."""
+        yield from self._metadata()
+        with self._opened() as array:
+            for box in boxes_of(self.shape[:-1], start, stop):
+                for name in _chunk_names(array, box):
+                    yield Path(self.path, self.key, name)
 
-        try:
-            array: Any = zarr.open_group(self.path, mode="r")[self.key]
+    def _metadata(self) -> Iterator[Path]:
+        for folder in (Path(self.path), Path(self.path, self.key)):
+            for name in _ZARR_METADATA:
+                if (folder / name).exists():
+                    yield folder / name
+
+    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+        with self._opened() as array:
             for box in boxes:
                 _refuse_torn_chunks(Path(self.path) / self.key, array, box)
                 yield np.asarray(array[box])
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        import zarr
+
+        try:
+            yield zarr.open_group(self.path, mode="r")[self.key]
         except Exception as error:  # codecs and stores raise what they like
             raise ValueError(f"cannot read {self.path}, array {self.key!r}: {error}") from error
+
+
+def _chunk_names(array: Any, box: Box) -> Iterator[str]:
+    """Yield the names of the files with the chunks, or shards, of a box of leading axes."""
+    sizes = array.shards or array.chunks
+    spans = [
+        range(part.start // size, math.ceil(part.stop / size))
+        for part, size in zip(box, sizes, strict=False)
+    ]
+    vocabulary = range(math.ceil(array.shape[-1] / sizes[-1]))
+    for place in itertools.product(*spans, vocabulary):
+        yield array.metadata.encode_chunk_key(place)
 
 
 def _refuse_torn_chunks(folder: Path, array: Any, box: Box) -> None:
@@ -124,15 +187,8 @@ def _refuse_torn_chunks(folder: Path, array: Any, box: Box) -> None:
 
     Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.
     """
-    sizes = array.shards or array.chunks
-    spans = [
-        range(part.start // size, math.ceil(part.stop / size))
-        for part, size in zip(box, sizes, strict=False)
-    ]
-    vocabulary = range(math.ceil(array.shape[-1] / sizes[-1]))
     blosc = any("blosc" in type(codec).__name__.lower() for codec in array.compressors)
-    for place in itertools.product(*spans, vocabulary):
-        name = array.metadata.encode_chunk_key(place)
+    for name in _chunk_names(array, box):
         if not (folder / name).exists():
             raise ValueError(f"chunk {name} is not stored: was writing interrupted?")
         if blosc and not array.shards:

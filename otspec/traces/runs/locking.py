@@ -1,0 +1,104 @@
+"""One run at a time in a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+NAME = "run.lock"
+"""The file of the lock; it stays, says who holds the lock, and is empty when nobody does."""
+
+
+@contextmanager
+def locked(folder: Path, name: str = NAME) -> Iterator[None]:
+    """Hold a lock of a folder, which ends with the process, however that ends.
+
+    It is the operating system's (``flock``), which network file systems pass on between machines.
+    Where Python has none, as on Windows, there is no lock; parts still say which run they are of.
+
+    Raises
+    ------
+    ValueError
+        Another process holds it; the message says which, where and since when.
+    OSError
+        The folder cannot be written, or its file system has no locks.
+    """
+    with _opened(folder / name) as stream:
+        if not _acquired(stream):
+            raise ValueError(
+                f"{folder} is in use by {_told(_holder(stream))}: wait for it, end it, or choose "
+                "another folder"
+            )
+        _write(stream, _this_process())
+        try:
+            yield
+        finally:
+            _write(stream, None)
+
+
+def holder_has_died(folder: Path, name: str = NAME) -> bool:
+    """Return whether the process that held a lock of a folder ended without giving it up."""
+    if not (folder / name).is_file():
+        return False
+    with _opened(folder / name) as stream:
+        return _holder(stream) is not None and _acquired(stream)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[str]]:
+    # Not through a symbolic link, which would write somewhere else.
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    with os.fdopen(os.open(path, flags, 0o666), "r+", encoding="utf-8") as stream:
+        yield stream
+
+
+def _acquired(stream: IO[str]) -> bool:
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise OSError(
+            f"the file system of {stream.name} has no locks ({error.strerror}): choose a folder "
+            "on another"
+        ) from error
+    return True
+
+
+def _this_process() -> dict[str, Any]:
+    now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+    return {"pid": os.getpid(), "host": socket.gethostname(), "since": now}
+
+
+def _write(stream: IO[str], holder: dict[str, Any] | None) -> None:
+    stream.seek(0)
+    stream.truncate()
+    if holder is not None:
+        stream.write(json.dumps(holder) + "\n")
+    stream.flush()
+
+
+def _holder(stream: IO[str]) -> dict[str, Any] | None:
+    """Return what the file says of the process that took the lock last."""
+    stream.seek(0)
+    try:
+        holder = json.loads(stream.read(10_000))
+    except ValueError:
+        return None
+    return holder if isinstance(holder, dict) else None
+
+
+def _told(holder: dict[str, Any] | None) -> str:
+    if holder is None:
+        return "another process"
+    return "process {} on {} since {}".format(*(holder.get(k) for k in ("pid", "host", "since")))

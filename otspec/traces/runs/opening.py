@@ -1,0 +1,118 @@
+"""Starting a run in a folder, or going on with one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from otspec.traces.chunks import Chunk, Settings, cut
+from otspec.traces.parts import read_part
+from otspec.traces.runs.document import document_of, name_of, refuse_another
+from otspec.traces.runs.folder import RunFolder
+from otspec.traces.runs.locking import locked
+from otspec.traces.runs.run import Run
+from otspec.traces.sources import Source
+from otspec.writing import write_text
+
+
+@contextmanager
+def open_run(
+    folder: Path,
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    chunk: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+) -> Iterator[Run]:
+    """Open a new run in a folder, or one that was interrupted; nobody else can until it is closed.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist.
+    sources : sequence of Source
+        Of one vocabulary, each once.
+    settings : Settings
+    chunk : int, optional
+        Positions of a chunk.
+    resume : bool
+        Keep the finished parts of a run with the same sources and settings. Parts that were
+        damaged, or are of another run, are removed; ``Run.removed`` says which.
+    overwrite : bool
+        Remove an earlier run from the folder.
+
+    Yields
+    ------
+    Run
+
+    Raises
+    ------
+    ValueError
+        A folder in which a run is going on; one with a run and neither flag; another run to
+        resume, or one whose sources were changed; unusable sources.
+    OSError
+        The folder cannot be written, or what is in it not removed.
+    """
+    check_sources(sources)
+    places = RunFolder(Path(os.path.realpath(folder)))
+    places.path.mkdir(parents=True, exist_ok=True)
+    with locked(places.path):
+        document = document_of(sources, settings, chunk)
+        places.refuse_links()
+        if not places.made_with.exists():
+            places.refuse_files_of_others()
+        elif resume:
+            refuse_another(places.made_with, document)
+        elif not overwrite:
+            raise ValueError(
+                f"{folder} holds a run: add --resume to finish it, --overwrite to replace it, or "
+                "choose another folder"
+            )
+        chunks = tuple(cut(sources, chunk))
+        keep = resume and places.made_with.exists()
+        places.make(keep_parts=keep)
+        removed = _without_unusable(places, chunks, name_of(document)) if keep else ()
+        write_text(places.made_with, json.dumps(document, indent=2) + "\n")
+        yield Run(places, chunks, settings, document, removed)
+
+
+def _without_unusable(
+    places: RunFolder, chunks: tuple[Chunk, ...], run: str
+) -> tuple[tuple[Chunk, str], ...]:
+    """Remove the parts that cannot be used; return their chunks and why."""
+    places.refuse_unknown_parts(chunks)
+    removed = []
+    for chunk in chunks:
+        part = places.part(chunk)
+        if part.is_symlink() or part.exists():
+            try:
+                read_part(part, chunk.label(run))
+            except ValueError as error:
+                part.unlink()
+                removed.append((chunk, str(error)))
+    return tuple(removed)
+
+
+def check_sources(sources: Sequence[Source]) -> None:
+    """Refuse sources that cannot be compared together.
+
+    Raises
+    ------
+    ValueError
+        One that is named twice, or another vocabulary.
+    """
+    names = [source.name for source in sources]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} is named twice: name each source once")
+    first = sources[0]
+    for source in sources:
+        if source.shape[-1] != first.shape[-1]:
+            raise ValueError(
+                f"{source.name} has {source.shape[-1]} tokens and {first.name} {first.shape[-1]}: "
+                "compare one vocabulary at a time"
+            )

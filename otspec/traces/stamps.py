@@ -1,0 +1,58 @@
+"""What tells a file from a changed one without reading it: its size, its time, its place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+
+class ChangedInputError(ValueError):
+    """A source that was changed while a run read it, so that its results are of no one input."""
+
+
+def stamp_of(paths: Iterable[Path], *, inodes: bool) -> dict[str, Any]:
+    """Return what changes if one of the files does.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        In an order that is always the same; one that does not exist counts as such.
+    inodes : bool
+        Whether a file that took the place of another of the same size and time is another. Not
+        between machines, which may number the files of a network file system differently.
+
+    Returns
+    -------
+    dict
+        How many files there are, their bytes in total, the latest time of modification in
+        nanoseconds, and a digest of the path, size, time and place of each.
+
+    Raises
+    ------
+    OSError
+        A folder that cannot be searched.
+    """
+    digest = hashlib.sha256()
+    count = size = latest = 0
+    for path in paths:
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            told: list[Any] = [os.fspath(path), None]
+        else:
+            told = [os.fspath(path), status.st_size, status.st_mtime_ns]
+            told += [status.st_ino] if inodes else []
+            count, size = count + 1, size + status.st_size
+            latest = max(latest, status.st_mtime_ns)
+        digest.update(json.dumps(told).encode())
+    return {"files": count, "bytes": size, "latest": latest, "digest": digest.hexdigest()}
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return all files below a folder, in order; none if there is no folder."""
+    found = [Path(root, name) for root, _, names in os.walk(folder) for name in names]
+    return sorted(found)

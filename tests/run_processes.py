@@ -1,0 +1,54 @@
+"""Runs in processes of their own, which tests interrupt and kill."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TRACE = [sys.executable, "-W", "error", "-m", "otspec", "trace"]
+OPTIONS = ["-k", "1,2", "--chunk", "8"]
+SECONDS = 60
+
+
+def started(source, out, *options):
+    """Start a run with two workers in a process group of its own; wait for finished parts."""
+    return started_in(out, source, *OPTIONS, "--workers", "2", "--out", out, *options)
+
+
+def started_in(folder, *arguments, **environment):
+    """Start a run in a process group of its own; wait for finished parts below a folder."""
+    # Ctrl-C is heard even if these tests run in the background, where it is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(
+        [*TRACE, *map(str, arguments)], env=os.environ | environment,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
+    while process.poll() is None and len(list(Path(folder).rglob("part-*.parquet"))) < 4:
+        time.sleep(0.01)
+    assert process.poll() is None, process.communicate()
+    return process
+
+
+def wait_until(condition):
+    """Wait until a condition holds, for a minute at most."""
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def group_members(process):
+    """Return the processes of the group that a process was started in, dead ones aside."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = status.read_text().rpartition(")")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        state, _, group = rest.split()[:3]
+        if int(group) == process.pid and state not in "ZX":
+            found.append(int(name.split()[0]))
+    return found

@@ -1,0 +1,93 @@
+"""Runs that are told to end, or killed: no worker and no temporary file outlives them for long."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+import trace_files as files
+from command_line import run
+from run_processes import OPTIONS, SECONDS, group_members, started, started_in, wait_until
+
+from otspec.cli.main import main
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"
+)
+
+
+@pytest.fixture(scope="module", params=["npz", "packed npz"])
+def source(tmp_path_factory, request):
+    folder = tmp_path_factory.mktemp("source")
+    return str(files.SAVERS[request.param](folder, files.random_pair((50, 10, 4000))))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("to", ["group", "process"])
+def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to):
+    process = started(source, tmp_path)
+    assert len(group_members(process)) >= 3
+    (os.killpg if to == "group" else os.kill)(process.pid, number)
+    out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (128 + number, "")
+    told, ended = err.splitlines()
+    assert f" of 63 chunks are finished in {tmp_path}: " in told
+    assert ended == "otspec: terminated"
+    wait_until(lambda: not group_members(process))
+    assert not (tmp_path / "unpacked").exists()
+    assert (tmp_path / "run.lock").read_text() == ""
+
+
+def test_nothing_outlives_a_run_that_is_killed(source, tmp_path, capsys):
+    process = started(source, tmp_path)
+    os.kill(process.pid, signal.SIGKILL)  # the workers are not
+    process.communicate(timeout=SECONDS)  # returns once nobody has the pipes any more
+    wait_until(lambda: not group_members(process))
+    assert (tmp_path / "run.lock").read_text() != ""
+    for name in ("run.json", "positions/part-000099.parquet"):
+        (tmp_path / name).with_name(f".{Path(name).name}.0123456789abcdef.partial").touch()
+    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
+    assert not (tmp_path / "unpacked").exists()
+    assert len(list((tmp_path / "positions").iterdir())) == 63
+    assert not list(tmp_path.glob(".*"))
+
+
+def temporary_folders(folder):
+    return {path for path in folder.iterdir() if path.name.startswith("otspec-")}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_temporary_folder_is_removed_in_the_end(source, tmp_path, number):
+    process = started_in(tmp_path, source, *OPTIONS, "--workers", 2, TMPDIR=str(tmp_path))
+    assert len(temporary_folders(tmp_path)) == 1
+    process.send_signal(number)
+    out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (128 + number, "")
+    assert err in ("otspec: terminated\n", "otspec: interrupted\n")
+    assert not temporary_folders(tmp_path)
+
+
+def test_temporary_folders_of_the_dead_are_removed_by_the_next_run(source, tmp_path, monkeypatch):
+    environment = {"TMPDIR": str(tmp_path)}
+    living = started_in(tmp_path, source, *OPTIONS, "--workers", 1, **environment)
+    living.send_signal(signal.SIGSTOP)  # so that it lives until it is killed
+    of_living = temporary_folders(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    killed = started_in(other, source, *OPTIONS, "--workers", 1, TMPDIR=str(other))
+    killed.kill()
+    killed.communicate(timeout=SECONDS)
+    (left,) = temporary_folders(other)
+    left = left.rename(tmp_path / left.name)
+    wanted = tmp_path / "otspec-results"  # of a run that was killed and is to be resumed
+    wanted.mkdir()
+    (wanted / "run.lock").write_text((left / "run" / "run.lock").read_text())
+    link = tmp_path / "otspec-link"
+    link.symlink_to(left)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["trace", "-k1", "--workers", "1"]) == 0
+    assert temporary_folders(tmp_path) == of_living | {wanted, link}
+    living.kill()
+    living.communicate(timeout=SECONDS)
+    assert main(["trace", "-k1", "--workers", "1"]) == 0
+    assert temporary_folders(tmp_path) == {wanted, link}
