@@ -12,32 +12,49 @@ ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "layers.png"
 CONTENT = {
     "cli": "the commands",
-    "traces": "logged logits in, tables out",
-    "datasets": "the bundled trace",
-    "auditing": "is a rule lossless",
-    "blocks": "language models, blocks, trees",
-    "rules": "one verification rule a file",
+    "traces": "logged logits",
+    "datasets": "bundled trace",
+    "auditing": "lossless?",
+    "blocks": "models, trees",
+    "rules": "one a file",
     "selection": "pools and barriers",
     "plan": "couplings",
-    "optimum": "the optimum and its cut",
+    "optimum": "with its proof",
     "cuts": "minimum cuts by law",
     "programs": "linear programs",
-    "cones": "double description",
-    "solvers": "HiGHS, cvxpy, rational",
+    "cones": "proofs for all",
+    "solvers": "floats, rational",
     "closed_forms": "formulas",
     "drafts": "draft laws",
     "ratios": "target/draft",
-    "estimate": "numbers with an interval",
-    "distributions": "what a distribution is",
-    "arguments": "what arguments may be",
+    "estimate": "intervals",
+    "distributions": "probabilities",
+    "arguments": "all others",
     "files": "readers",
-    "arithmetic": "floats and fractions",
-    "frozen": "arrays that stay",
-    "raw": "what a caller passes",
+    "arithmetic": "float, Fraction",
+    "frozen": "read-only",
+    "npy": ".npy headers",
+    "raw": "foreign objects",
+    "digits": "long numbers",
+    "memory": "how much there is",
     "tables": "printing",
-    "writing": "files, whole or not at all",
-    "batch": "array API, (…, V)",
+    "writing": "whole or not",
+    "batch": "array API",
 }
+
+
+FLOORS = {
+    "cli": "commands",
+    "traces": "logs, verdicts",
+    "blocks": "several tokens",
+    "rules": "one token",
+    "plan": "the optimum",
+    "programs": "programs",
+    "closed_forms": "what is drafted",
+    "distributions": "doors",
+    "arithmetic": "ground",
+}
+"""What each floor is called, by a package of its highest layer."""
 
 
 def layers() -> list[list[str]]:
@@ -60,43 +77,42 @@ def imports() -> nx.DiGraph:
     return graph
 
 
+def floors() -> dict[str, list[str]]:
+    """Return the packages floor by floor: each floor is a stretch of layers, the highest first."""
+    found: dict[str, list[str]] = {}
+    for row in layers():
+        title = next((FLOORS[name] for name in row if name in FLOORS), None)
+        if title is not None:
+            found[title] = []
+        found[next(reversed(found))] += row
+    return found
+
+
 def draw(path: Path = PICTURE) -> None:
-    """Draw a box for each package and the imports that do not follow from others."""
+    """Draw the house: a floor uses what is below it, and within it what is to the right."""
     import matplotlib.style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
 
     matplotlib.style.use(str(ROOT / "figures" / "book.mplstyle"))
-    rows = layers()
-    # Layers of one package stand left and right in turn, so that arrows pass beside them.
-    sides = (0.5, 0.72, 0.28)
-    places = {
-        name: ((0.14 + 0.72 * i) if len(row) > 1 else sides[level % 3], -level)
-        for level, row in enumerate(rows)
-        for i, name in enumerate(row)
-    }
-    figure = Figure(figsize=(7.0, 8.4))
+    house = floors() | {"apart": ["batch"]}
+    figure = Figure(figsize=(8.6, 0.56 * len(house)))
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    known = imports().subgraph(places)
-    for source, target in nx.transitive_reduction(known).edges:
-        axes.annotate(
-            "", places[target], places[source],
-            arrowprops={"arrowstyle": "->", "color": "#7F8FA6", "lw": 0.8, "shrinkA": 11,
-                        "shrinkB": 11, "connectionstyle": "arc3,rad=0.12"},
-        )  # fmt: skip
-    for name, place in places.items():
-        axes.annotate(
-            f"{name}\n{CONTENT[name]}", place, ha="center", va="center", fontsize=7.5,
-            bbox={"boxstyle": "round,pad=0.35", "fc": "#EAF2FB", "ec": "#0072B2", "lw": 0.8},
-        )  # fmt: skip
-    axes.annotate(
-        f"batch\n{CONTENT['batch']}\n(distributions only)", (0.93, 1 - len(rows)), ha="center",
-        va="center", fontsize=7.5,
-        bbox={"boxstyle": "round,pad=0.35", "fc": "#FDF1E3", "ec": "#D55E00", "lw": 0.8},
-    )  # fmt: skip
-    axes.set_xlim(0, 1.08)
-    axes.set_ylim(0.6 - len(rows), 0.6)
+    for level, (title, names) in enumerate(house.items()):
+        apart = names == ["batch"]
+        fill, edge = ("#FDF1E3", "#D55E00") if apart else ("#EAF2FB", "#0072B2")
+        axes.add_patch(Rectangle((0, -level - 0.46), 7.5, 0.92, fc=fill, ec="none"))
+        axes.text(0.08, -level, title, va="center", fontsize=8, fontweight="bold", color=edge)
+        for place, name in enumerate(names):
+            axes.annotate(
+                f"{name}\n{CONTENT[name]}", (2.05 + place, -level), ha="center", va="center",
+                fontsize=6.2,
+                bbox={"boxstyle": "round,pad=0.3", "fc": "white", "ec": edge, "lw": 0.7},
+            )  # fmt: skip
+    axes.set_xlim(0, 7.5)
+    axes.set_ylim(0.5 - len(house), 0.5)
     axes.set_axis_off()
     figure.savefig(path, dpi=150)
 

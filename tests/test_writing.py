@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 from command_line import complaint, run, write_trace
 
+from otspec.cli.main import main
 from otspec.writing import in_one_step, remove_unfinished, write_text
 
 OLD, NEW = "old\n", "new, and longer than a block\n" * 1000
@@ -71,6 +72,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file(tmp_path):
     program = """
 import os, sys
 from pathlib import Path
+from otspec.cli.main import main
 from otspec.writing import in_one_step
 with in_one_step(Path(sys.argv[1])) as stream:
     stream.write(b"half" * 10_000)
@@ -143,21 +145,26 @@ def test_what_is_no_file_is_written_to(tmp_path):
     assert names(tmp_path) == ["pipe"]
 
 
-# From no room for anything to room for all but the picture.
-@pytest.mark.parametrize("free", [0, 100, 2000, 8000, 20_000])
-def test_a_run_on_a_full_disk_is_one_line_and_can_be_resumed(tmp_path, capsys, free):
+# From no room for anything to room for the results, but not for picture and report.
+@pytest.mark.parametrize(("free", "kept"), [(0, 0), (100, 0), (2000, 0), (8000, 1), (20_000, 1)])
+def test_a_run_on_a_full_disk_says_so_and_can_be_resumed(tmp_path, capsys, free, kept):
     source, out = write_trace(tmp_path / "trace.npz"), tmp_path / "out"
     report = tmp_path / "report.html"
-    report.write_text(OLD)
+    report.write_text(OLD, encoding="utf-8")
     arguments = ["trace", source, "-k1", "--chunk", 3, "--out", out, "--report", report]
+    arguments = [*map(str, arguments), "--workers", "1"]
     with full_disk(free):
-        told = complaint(capsys, *arguments, "--workers", 1)
-    assert "File too large" in told
+        assert main(arguments) == (1 if kept else 2)
+    printed = capsys.readouterr()
+    assert ("Mean acceptance" in printed.out) == bool(kept)
+    told = printed.err.splitlines()
+    assert len(told) == (2 if kept else 1)
+    assert all(line.startswith("otspec: ") and "File too large" in line for line in told)
     assert report.read_text() == OLD
     assert not [path for path in out.rglob("*") if path.name.endswith(".partial")]
     for path in out.rglob("*.json"):
         assert path.read_text().endswith("}\n")
-    run(capsys, *arguments, "--workers", 1, "--resume")
+    run(capsys, *arguments, "--resume")
     assert report.read_text().startswith("<!doctype html>")
 
 
