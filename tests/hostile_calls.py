@@ -67,6 +67,24 @@ def hostile_calls(names=None):
                 yield Call(name, argument, number, refused, call)
 
 
+def random_calls(rng):
+    """Yield calls without end, each with hostile or odd values for some of its arguments."""
+    names = list(TABLE)
+    while True:
+        name = names[int(rng.integers(len(names)))]
+        row, given = TABLE[name], {}
+        for argument, (kind, _) in row.arguments.items():
+            values = [*hostile_values.hostile(kind), *hostile_values.odd(kind)]
+            if values and rng.random() < 0.6:
+                given[argument] = values[int(rng.integers(len(values)))]
+
+        def call(row=row, given=given):
+            made = {argument: make() for argument, make in given.items()}
+            return settled(row.call(**valid(row) | made))
+
+        yield Call(name, ", ".join(given), 0, False, call)
+
+
 def settled(result):
     """Return a result; of an iterator its first entries."""
     return list(islice(result, 5)) if isinstance(result, Iterator) else result

@@ -9,12 +9,14 @@ import os
 import fuzz_checks
 import fuzz_runs
 import fuzz_targets
+import hostile_calls
 import numpy as np
 import pytest
 from hypothesis import given
 
 LONG = bool(os.environ.get(fuzz_targets.LONG_RUNS))
 SHORT_EXAMPLES = 12
+SHORT_CALLS, LONG_CALLS = 150, 5_000
 LONG_TROUBLES = 100
 
 
@@ -75,6 +77,12 @@ def test_numbers(name):
         except Exception as error:
             raise AssertionError(f"{name}, seed {seed}") from error
     assert done >= SHORT_EXAMPLES
+
+
+def test_malformed_calls():
+    calls = hostile_calls.random_calls(np.random.default_rng(7))
+    for case in itertools.islice(calls, LONG_CALLS if LONG else SHORT_CALLS):
+        hostile_calls.hold(case)
 
 
 @pytest.fixture(scope="module")
