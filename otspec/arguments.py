@@ -157,8 +157,9 @@ def as_real(
     *,
     wanted: str | None = None,
     open_below: bool = False,
+    infinite: bool = False,
 ) -> Number:
-    """Check a finite real number within bounds.
+    """Check a real number within bounds.
 
     Parameters
     ----------
@@ -170,6 +171,8 @@ def as_real(
         What it must be, for the error message.
     open_below : bool
         ``least`` itself is too small.
+    infinite : bool
+        Infinity is within bounds, too; numbers are finite otherwise.
 
     Returns
     -------
@@ -178,9 +181,10 @@ def as_real(
     number = as_scalar(value, name)
     above = number > least if open_below else number >= least
     largest = sys.float_info.max
-    if not (above and number <= most and -largest <= number <= largest):
+    finite = infinite or -largest <= number <= largest
+    if not (above and number <= most and finite):
         bounds = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
-        must = wanted or (bounds if least > -math.inf else "a finite number")
+        must = wanted or (bounds if least > -math.inf and finite else "a finite number")
         raise ValueError(f"{name} is {shown(value)}: it must be {must}")
     return number
 

@@ -148,7 +148,7 @@ def _read_json(path: Path, keys: tuple[str, ...]) -> Named:
     if isinstance(content, dict):
         return {key: content[key] for key in _selected(list(content), keys)}
     if not isinstance(content, list):
-        raise ValueError(f"it holds {type(content).__name__}, not a list or an object of lists")
+        raise ValueError("it holds a single value, not a list or an object of lists")
     return {"": content}
 
 

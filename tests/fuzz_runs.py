@@ -52,7 +52,7 @@ class Arena:
     def run(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run to the end; hanging is a failure."""
         return subprocess.run(
-            self.command(*options), capture_output=True, text=True, timeout=120, check=False,
+            self.command(*options), capture_output=True, encoding="utf-8", timeout=120, check=False,
             env=self.environment(),
         )  # fmt: skip
 
@@ -88,7 +88,7 @@ def killed(arena: Arena, rng: np.random.Generator) -> None:
     group, workers = bool(rng.integers(2)), str(rng.integers(1, 3))
     process = subprocess.Popen(
         arena.command("--workers", workers), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, start_new_session=True, env=arena.environment(),
+        encoding="utf-8", start_new_session=True, env=arena.environment(),
     )  # fmt: skip
     time.sleep(float(rng.uniform(0.2, 3.0)))
     (os.killpg if group else os.kill)(process.pid, number)
@@ -116,7 +116,7 @@ def members(group: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                fields = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
             except OSError:
                 continue
             if int(fields[2]) == group and fields[0] != "Z":

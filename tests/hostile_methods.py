@@ -66,7 +66,7 @@ def rule_rows():
     yield from _asked("rules.PlannedRule", lambda: rules.PlannedRule(plan), 2)
     yield (
         "PooledSelection.within",
-        Row(rules.PooledSelection.within, {**PAIR, **K, "loss": ("real", 0.01), **NORMALIZE}),
+        Row(rules.PooledSelection.within, {**PAIR, **K, "loss": ("loss", 0.01), **NORMALIZE}),
     )
     simulated = {"size": ("count", 5), "seed": SEED}
     for cls, names in (

@@ -23,7 +23,7 @@ def started_in(folder, *arguments, **environment):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*TRACE, *map(str, arguments)], env=os.environ | environment,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
     )  # fmt: skip
     signal.signal(signal.SIGINT, before)
     while process.poll() is None and len(list(Path(folder).rglob("part-*.parquet"))) < 4:
@@ -45,7 +45,7 @@ def group_members(process):
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
-            name, _, rest = status.read_text().rpartition(")")
+            name, _, rest = status.read_text(encoding="utf-8").rpartition(")")
         except (FileNotFoundError, ProcessLookupError):
             continue
         state, _, group = rest.split()[:3]

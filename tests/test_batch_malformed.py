@@ -210,7 +210,7 @@ def test_options_of_warping_do_not_change_the_dtype():
         found = batch.warp(logits, temperature=kind(0.5), top_k=np.int8(10), top_p=kind(0.75))
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_array_equal(batch.warp(logits, top_k=10**400), batch.warp(logits))
+    np.testing.assert_array_equal(batch.warp(logits, top_k=10**99), batch.warp(logits))
 
 
 @pytest.mark.parametrize("function", [f for f in CALLS if "drafts" in CALLS[f]], ids=names)

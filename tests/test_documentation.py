@@ -39,7 +39,9 @@ def test_python_examples_give_what_is_printed(page):
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if TORCH.search(page.read_text("utf-8"))], ids=lambda p: p.name
+    "page",
+    [page for page in PAGES if TORCH.search(page.read_text("utf-8", encoding="utf-8"))],
+    ids=lambda p: p.name,
 )
 def test_examples_for_pytorch_run(page):
     if "torch" not in os.environ.get("OTSPEC_REQUIRE_BACKENDS", ""):

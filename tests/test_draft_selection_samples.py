@@ -205,7 +205,7 @@ def test_what_is_no_tree_or_no_rule_is_refused():
         DraftSelection(*pair, "2*2", RecursiveRejection)
     with pytest.raises(ValueError, match="branching is empty"):
         DraftSelection(*pair, (), RecursiveRejection)
-    with pytest.raises(ValueError, match=r"rule is 'recursive'.*name a class of otspec\.rules"):
+    with pytest.raises(ValueError, match=r"rule is 'recursive'.*must be a class of otspec\.rules"):
         DraftSelection(*pair, "2x2", "recursive")
     with pytest.raises(ValueError, match="k is 3, but SpecHub verifies exactly 2 drafts"):
         DraftSelection(*pair, "3", RULES["spechub"][0]).expected()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,8 +28,8 @@ COMMANDS = {
 }
 
 
-def ignoring_interrupts():
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+IGNORING_INTERRUPTS = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+"""Runs the program that follows as a shell runs one in the background."""
 
 
 def environment(**changes):
@@ -52,8 +51,8 @@ def test_tests_of_interrupts_pass_in_the_background():
     chosen = "tests/test_environment.py::test_children_hear_ctrl_c"
     own = "tests/test_audit_trust.py::test_ctrl_c_is_the_users_own"
     done = subprocess.run(
-        [*PYTEST, chosen, own],
-        cwd=ROOT, preexec_fn=ignoring_interrupts, capture_output=True, encoding="utf-8",
+        [*IGNORING_INTERRUPTS, *PYTEST, chosen, own],
+        cwd=ROOT, capture_output=True, encoding="utf-8",
         env=environment(), check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout

@@ -164,5 +164,5 @@ def test_the_estimate_is_within_its_interval_when_sums_round_up():
 
 def test_a_single_path_is_refused():
     rule = RecursiveRejectionWithoutReplacement([0.5, 0.3, 0.2], [0.2, 0.3, 0.5], 3)
-    with pytest.raises(ValueError, match="size is 1"):
+    with pytest.raises(ValueError, match="size must be at least 2, got 1"):
         rule.estimated_acceptance(size=1)

@@ -222,15 +222,15 @@ def test_threads_that_read_hostile_files_leave_the_warning_filters_alone(tmp_pat
 )
 def test_names_that_come_twice_and_deep_nesting_are_refused(tmp_path, name, content, says):
     path = tmp_path / name
-    path.write_text(content)
+    path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=says):
         read_file(path)
 
 
 def test_as_many_levels_as_an_array_has_axes_are_read(tmp_path):
     path = tmp_path / "levels.json"
-    path.write_text("[" * 32 + "1" + "]" * 32)
-    assert np.shape(json.loads(path.read_text())) == np.shape(read_file(path)[""])
+    path.write_text("[" * 32 + "1" + "]" * 32, encoding="utf-8")
+    assert np.shape(json.loads(path.read_text(encoding="utf-8"))) == np.shape(read_file(path)[""])
 
 
 def test_a_tensor_named_twice_is_refused(tmp_path):

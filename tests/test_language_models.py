@@ -194,7 +194,7 @@ def test_models_are_read_from_files(tmp_path):
     [
         ("", r"cannot read .*model.json: the file is empty"),
         ("{", r"cannot read .*model.json"),
-        ("3", r"holds int, not a list"),
+        ("3", "holds a single value, not a list"),
         ({}, r"model.json: model has no row for the empty prefix"),
         ({"0": [0.5, 0.5]}, r"model has no row for the empty prefix"),
         ({"": [0.5, 0.5], "a": [0.5, 0.5]}, r"'a' is no prefix: write token ids with blanks"),
@@ -208,7 +208,7 @@ def test_models_are_read_from_files(tmp_path):
         ({"": {"0": 1}}, r"the row of '' is not one list"),
         ({"": [[0.5, 0.5], [0.5, 0.5]]}, r"the row of '' is not one list"),
         ({"": ["x", 0.5]}, r"model\[0\] is 'x': write numbers"),
-        ({"": [True, 0]}, r"model\[0\] is 'True'"),
+        ({"": [True, 0]}, r"model\[0\] is True"),
         ({"": ["1/2", None]}, r"model\[1\] is None"),
         ({"": [0.5, 0.6]}, r"model sums to 1.1"),
         ({"": ["1/2", "1/3"]}, r"model sums to 5/6"),

@@ -150,7 +150,7 @@ def test_long_numbers_are_not_read_from_text(capsys, tmp_path, text):
     with pytest.raises(ValueError, match=r"x\[0\] is .*5,000 digits: exact numbers are read with"):
         as_numbers([text], "x")
     path = tmp_path / "long.json"
-    path.write_text(json.dumps([text, "0"]))
+    path.write_text(json.dumps([text, "0"]), encoding="utf-8")
     for given_as in (f"{text},0", str(path)):
         said = complaint(capsys, "accept", given_as, "1,0", "--exact")
         assert "5,000 digits" in said

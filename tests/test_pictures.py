@@ -97,7 +97,7 @@ def test_results_of_a_trace_outlive_a_picture(capsys, tmp_path, monkeypatch, pla
     assert main(["trace", str(path), *options, *(["--json"] if as_json else [])]) == 1
     printed = capsys.readouterr()
     assert printed.err == f"otspec: {what} was not written: no ink\n"
-    summary = json.loads((out / "summary.json").read_text())
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     assert summary["positions"] == 4
     assert json.loads(printed.out) == summary if as_json else "optimum" in printed.out
     assert (tmp_path / "r.html").exists() == (what != "the report")
@@ -118,7 +118,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_computed(
     capsys, tmp_path, monkeypatch, command, bad
 ):
     (tmp_path / "folder.png").mkdir()
-    (tmp_path / "x.png").write_text("kept")
+    (tmp_path / "x.png").write_text("kept", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("otspec.cli.compare.compare_rules", broken)
     monkeypatch.setattr("otspec.cli.trace.open_run", broken)
@@ -127,7 +127,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_computed(
     elif bad not in ("x.abc", "x"):  # a report is HTML whatever its name
         complaint(capsys, "trace", "--report", bad)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png", "x.png"]
-    assert (tmp_path / "x.png").read_text() == "kept"
+    assert (tmp_path / "x.png").read_text(encoding="utf-8") == "kept"
 
 
 def test_a_missing_package_is_noticed_before_the_run_is_opened(capsys, tmp_path, monkeypatch):

@@ -254,9 +254,9 @@ def test_a_loss_is_kept_within_at_full_vocabulary(k):
         assert rule.loss_bound() <= 1e-4
 
 
-def test_a_million_samples_at_full_vocabulary():
+def test_samples_at_full_vocabulary():
     draft, target = real_pairs()[12]
-    rule, size, accepted = PooledSelection(draft, target, 4), 10**6, []
+    rule, size, accepted = PooledSelection(draft, target, 4), 300_000, []
 
     def sampler(x, rng):
         token, flag = rule.sample(x, rng)
@@ -266,7 +266,7 @@ def test_a_million_samples_at_full_vocabulary():
     found = otspec.audit_samples(sampler, rule.law, target, size, 235, false_alarm=FALSE_ALARM)
     assert found.consistent
     assert found.impossible is None
-    assert found.resolution < 0.02  # in total variation
+    assert found.resolution < 0.03  # in total variation
     # How often a draft is accepted: an exact two-sided binomial test.
     chance, hits = rule.acceptance(), sum(accepted)
     assert 0.75 < chance < 0.85

@@ -35,7 +35,7 @@ def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to
     assert ended == "otspec: terminated"
     wait_until(lambda: not group_members(process))
     assert not (tmp_path / "unpacked").exists()
-    assert (tmp_path / "run.lock").read_text() == ""
+    assert (tmp_path / "run.lock").read_text(encoding="utf-8") == ""
 
 
 def test_nothing_outlives_a_run_that_is_killed(source, tmp_path, capsys):
@@ -43,7 +43,7 @@ def test_nothing_outlives_a_run_that_is_killed(source, tmp_path, capsys):
     os.kill(process.pid, signal.SIGKILL)  # the workers are not
     process.communicate(timeout=SECONDS)  # returns once nobody has the pipes any more
     wait_until(lambda: not group_members(process))
-    assert (tmp_path / "run.lock").read_text() != ""
+    assert (tmp_path / "run.lock").read_text(encoding="utf-8") != ""
     for name in ("run.json", "positions/part-000099.parquet"):
         (tmp_path / name).with_name(f".{Path(name).name}.0123456789abcdef.partial").touch()
     run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
@@ -81,7 +81,9 @@ def test_temporary_folders_of_the_dead_are_removed_by_the_next_run(source, tmp_p
     left = left.rename(tmp_path / left.name)
     wanted = tmp_path / "otspec-results"  # of a run that was killed and is to be resumed
     wanted.mkdir()
-    (wanted / "run.lock").write_text((left / "run" / "run.lock").read_text())
+    (wanted / "run.lock").write_text(
+        (left / "run" / "run.lock").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     link = tmp_path / "otspec-link"
     link.symlink_to(left)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

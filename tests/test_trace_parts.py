@@ -130,7 +130,7 @@ def finished(tmp_path, capsys):
 
 def contents(out):
     found = {path.name: path.read_bytes() for path in (out / "positions").iterdir()}
-    return found, json.loads((out / "summary.json").read_text())
+    return found, json.loads((out / "summary.json").read_text(encoding="utf-8"))
 
 
 def flip(path):
@@ -225,7 +225,10 @@ def test_a_run_of_an_earlier_version_is_refused(finished, capsys):
     out, resume = finished
     made_with = out / "run.json"
     for document, says in (
-        (json.loads(made_with.read_text()) | {"schema": 1}, "version 1 of its files"),
+        (
+            json.loads(made_with.read_text(encoding="utf-8")) | {"schema": 1},
+            "version 1 of its files",
+        ),
         ({}, "version None of its files"),
         ([], "says nothing of a run"),
         ("{", "cannot read"),
@@ -233,7 +236,7 @@ def test_a_run_of_an_earlier_version_is_refused(finished, capsys):
         ("", "cannot read"),
     ):
         text = document if isinstance(document, str) else json.dumps(document)
-        made_with.write_text(text)
+        made_with.write_text(text, encoding="utf-8")
         told = complaint(capsys, *resume)
         assert says in told
         assert "--overwrite" in told

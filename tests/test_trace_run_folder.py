@@ -28,7 +28,7 @@ def test_overwriting_leaves_nothing_of_the_earlier_run(finished, capsys):
     (out / "mine.txt").touch()
     run(capsys, *another, "--overwrite")
     assert len(list((out / "positions").iterdir())) == 1
-    assert json.loads((out / "summary.json").read_text())["positions"] == 2
+    assert json.loads((out / "summary.json").read_text(encoding="utf-8"))["positions"] == 2
     assert {path.name for path in out.iterdir()} == {
         "acceptance.png", "failed", "mine.txt", "positions", "run.json", "run.lock", "summary.json",
     }  # fmt: skip
@@ -52,7 +52,7 @@ def test_links_out_of_the_folder_are_refused(finished, tmp_path, capsys, name, o
     out, another = finished
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (elsewhere / "mine").write_text("mine")
+    (elsewhere / "mine").write_text("mine", encoding="utf-8")
     if name == "run.json":
         (out / name).rename(out / "kept.json")
         (out / name).symlink_to(elsewhere / "mine")
@@ -61,20 +61,20 @@ def test_links_out_of_the_folder_are_refused(finished, tmp_path, capsys, name, o
             (out / name).rename(out / f"kept-{name}")
         (out / name).symlink_to(elsewhere)
     assert f"{out / name} is a symbolic link: remove it" in complaint(capsys, *another, *option)
-    assert [path.read_text() for path in elsewhere.iterdir()] == ["mine"]
+    assert [path.read_text(encoding="utf-8") for path in elsewhere.iterdir()] == ["mine"]
 
 
 def test_links_in_the_folders_are_removed_and_not_followed(finished, tmp_path, capsys):
     out, another = finished
-    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "mine").write_text("mine", encoding="utf-8")
     for name in ("positions/part-000000.parquet", "failed/part-000000.txt", "summary.json"):
         (out / name).unlink(missing_ok=True)
         (out / name).symlink_to(tmp_path / "mine")
     (out / "failed" / "folder").symlink_to(tmp_path)
     run(capsys, *another, "--overwrite")
-    assert (tmp_path / "mine").read_text() == "mine"
+    assert (tmp_path / "mine").read_text(encoding="utf-8") == "mine"
     assert not (out / "positions" / "part-000000.parquet").is_symlink()
-    assert json.loads((out / "summary.json").read_text())["positions"] == 2
+    assert json.loads((out / "summary.json").read_text(encoding="utf-8"))["positions"] == 2
 
 
 def test_what_cannot_be_removed_is_an_error(finished, capsys, monkeypatch):
@@ -170,8 +170,8 @@ def test_file_systems_without_locks_are_refused(tmp_path, monkeypatch):
 
 
 def test_a_lock_is_not_written_elsewhere(tmp_path, capsys):
-    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "mine").write_text("mine", encoding="utf-8")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "run.lock").symlink_to(tmp_path / "mine")
     assert "run.lock" in complaint(capsys, "trace", "-k1", "--out", tmp_path / "out")
-    assert (tmp_path / "mine").read_text() == "mine"
+    assert (tmp_path / "mine").read_text(encoding="utf-8") == "mine"

@@ -36,7 +36,7 @@ def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path):
     path = tmp_path / "file.txt"
     for text in (OLD, NEW, ""):
         write_text(path, text)
-        assert path.read_text() == text
+        assert path.read_text(encoding="utf-8") == text
         assert names(tmp_path) == ["file.txt"]
 
 
@@ -46,8 +46,8 @@ def test_nobody_ever_sees_half_of_it(tmp_path):
     with in_one_step(path) as stream:
         stream.write(b"half")
         stream.flush()
-        assert path.read_text() == OLD
-    assert path.read_text() == "half"
+        assert path.read_text(encoding="utf-8") == OLD
+    assert path.read_text(encoding="utf-8") == "half"
 
 
 def stop_half_way(stream, error):
@@ -63,7 +63,7 @@ def test_whatever_interrupts_the_writer_the_old_file_stays(tmp_path, error):
             stop_half_way(stream, error)
         assert names(tmp_path) == before
         write_text(path, OLD)
-    assert path.read_text() == OLD
+    assert path.read_text(encoding="utf-8") == OLD
 
 
 def test_a_writer_that_is_killed_leaves_the_old_file(tmp_path):
@@ -81,7 +81,7 @@ with in_one_step(Path(sys.argv[1])) as stream:
 """
     killed = subprocess.run([sys.executable, "-c", program, path], check=False)
     assert killed.returncode == -9
-    assert path.read_text() == OLD
+    assert path.read_text(encoding="utf-8") == OLD
     assert len(names(tmp_path)) == 2
     remove_unfinished(tmp_path)
     assert names(tmp_path) == ["file.txt"]
@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     write_text(path, OLD)
     with full_disk(1000), pytest.raises(OSError, match=r"file\.txt"):
         write_text(path, NEW)
-    assert path.read_text() == OLD
+    assert path.read_text(encoding="utf-8") == OLD
     assert names(tmp_path) == ["file.txt"]
 
 
@@ -103,7 +103,7 @@ def test_what_a_link_names_is_replaced_and_not_the_link(tmp_path):
     for text in (OLD, NEW):  # the first through a link to nothing
         write_text(link, text)
         assert link.is_symlink()
-        assert real.read_text() == text
+        assert real.read_text(encoding="utf-8") == text
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     with pytest.raises(OSError, match="loop"):
@@ -123,7 +123,7 @@ def test_permissions_stay_and_are_respected(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(PermissionError, match=r"file\.txt"):
         write_text(path, OLD)
-    assert path.read_text() == NEW
+    assert path.read_text(encoding="utf-8") == NEW
 
 
 @pytest.mark.parametrize("place", ["missing/file.txt", "file/file.txt", "folder", "n" * 300])
@@ -160,12 +160,12 @@ def test_a_run_on_a_full_disk_says_so_and_can_be_resumed(tmp_path, capsys, free,
     told = printed.err.splitlines()
     assert len(told) == (2 if kept else 1)
     assert all(line.startswith("otspec: ") and "File too large" in line for line in told)
-    assert report.read_text() == OLD
+    assert report.read_text(encoding="utf-8") == OLD
     assert not [path for path in out.rglob("*") if path.name.endswith(".partial")]
     for path in out.rglob("*.json"):
-        assert path.read_text().endswith("}\n")
+        assert path.read_text(encoding="utf-8").endswith("}\n")
     run(capsys, *arguments, "--resume")
-    assert report.read_text().startswith("<!doctype html>")
+    assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_a_full_disk_in_a_worker_is_one_line_too(tmp_path, capsys):

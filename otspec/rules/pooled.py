@@ -107,7 +107,7 @@ class PooledSelection(BarrierRule):
             As the rule; or a negative loss.
         """
         checked = as_pair(draft, target, normalize=normalize)
-        most = as_number(as_real(loss, "loss", 0), like=checked[0])
+        most = as_real(loss, "loss", 0, infinite=True)
         refuse_long_power(checked[0], checked_power(k))
         return cls(*checked, k, refined_thresholds(*checked, checked_power(k), most))
 
