@@ -20,7 +20,7 @@ help:
 	@echo "make backends PyTorch (CPU), JAX and transformers, so that make test uses them"
 	@echo "make coverage which lines of otspec the tests run; fails below 95%"
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
-	@echo "make fuzz     every reader of files and of text on random input, for minutes"
+	@echo "make fuzz     readers, arguments, numbers and runs under attack, for half an hour"
 	@echo "make clean    remove everything that these commands made"
 
 demo: $(VENV)/runtime.stamp

@@ -13,7 +13,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray, Number, over_one_denominator
 from otspec.blocks.models import Model, Prefix
 
-STATE_LIMIT = 300_000
+STATE_LIMIT = 1_000_000
 """Most states of all depths before an exact computation is refused (about ten seconds)."""
 
 Step: TypeAlias = Callable[[Any, Any, Array, Array], tuple[Array, Array]]
@@ -50,7 +50,7 @@ def expected_up_to(draft: Model, target: Model, length: int, step: Step) -> list
     Raises
     ------
     ValueError
-        More than 300,000 states.
+        More than 1,000,000 states.
     """
     return [draft.number(total) for total in accumulate(_kept(draft, target, length, step))]
 
