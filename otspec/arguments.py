@@ -184,7 +184,7 @@ def as_real(
     finite = infinite or -largest <= number <= largest
     if not (above and number <= most and finite):
         bounds = f"at least {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
-        must = wanted or (bounds if least > -math.inf and finite else "a finite number")
+        must = wanted or ("a finite number" if above and not finite else bounds)
         raise ValueError(f"{name} is {shown(value)}: it must be {must}")
     return number
 

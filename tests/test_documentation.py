@@ -40,7 +40,7 @@ def test_python_examples_give_what_is_printed(page):
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if TORCH.search(page.read_text("utf-8", encoding="utf-8"))],
+    [page for page in PAGES if TORCH.search(page.read_text("utf-8"))],
     ids=lambda p: p.name,
 )
 def test_examples_for_pytorch_run(page):

@@ -77,7 +77,7 @@ def test_make_runs_the_tests_with_asserts():
     make = shutil.which("make")
     assert make is not None
     done = subprocess.run(
-        [make, "--eval", "probe: ; @echo [$$PYTHONOPTIMIZE]", "probe"],
+        [make, "--no-print-directory", "--eval", "probe: ; @echo [$$PYTHONOPTIMIZE]", "probe"],
         cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
         env=environment(PYTHONOPTIMIZE="1"),
     )  # fmt: skip

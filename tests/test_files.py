@@ -107,8 +107,8 @@ def test_a_safetensors_type_that_numpy_lacks_is_refused(tmp_path):
         ("blank.csv", "\n\n", "no rows"),
         ("latin.csv", b"a,b\n\xff,2\n", "utf-8"),
         ("open.json", "[0.5, 0.5", "open.json"),
-        ("number.json", "0.5", "it holds str"),
-        ("none.json", "null", "it holds NoneType"),
+        ("number.json", "0.5", "it holds a single value"),
+        ("none.json", "null", "it holds a single value"),
         ("deep.json", "[" * 100_000, "deep.json"),
     ],
 )

@@ -234,7 +234,7 @@ def test_what_succeeds_prints_such_names_harmlessly(evil, capfd):
     printed = harmless(capfd).out
     assert "\nforged" not in printed
     assert "run\\nforged: line" in printed
-    page = report.read_text("utf-8", encoding="utf-8")
+    page = report.read_text("utf-8")
     assert printable(NAME) in page
     assert not set("\x1b\x07\u202e\x9b\x7f\u2028\u2066\u200b") & set(page)
     for command in (["blocks", str(trace)], ["trace", str(trace), *options, "--json"]):
