@@ -22,6 +22,7 @@ from array_api_compat import (
 
 from otspec.batch.arrays import Array, Library, library_of
 from otspec.distributions import as_k
+from otspec.raw import shown
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 """Dtypes of probabilities and logits."""
@@ -232,10 +233,3 @@ def as_number(name: str, value: Any) -> float:
         return math.inf
     except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"{name} is {shown(value)}: it must be one number") from None
-
-
-def shown(value: Any) -> str:
-    """Return a value as a message shows it: in one short line."""
-    if isinstance(value, int) and abs(value) >= 10**20:
-        return f"an integer of {value.bit_length()} bits"
-    return " ".join(repr(value).split())[:60]

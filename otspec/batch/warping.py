@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from otspec.batch.arguments import as_arrays, as_count, as_number, check_probabilities, shown
+from otspec.batch.arguments import as_arrays, as_count, as_number, check_probabilities
 from otspec.batch.arrays import Array, Library, quiet
+from otspec.raw import shown
 
 
 @quiet
