@@ -14,8 +14,9 @@ import numpy as np
 
 from otspec.arguments import as_integer, as_real
 from otspec.arithmetic import Number, as_number, power
-from otspec.distributions import DistributionLike, as_k, as_pair
+from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import Hub, TopPlusOne
+from otspec.drafts.hub import FixedButOne
 
 if TYPE_CHECKING:
     import sympy
@@ -176,9 +177,7 @@ def top_plus_one_acceptance(
     Fraction(3, 4)
     """
     first, second = as_pair(draft, target, normalize=normalize)
-    law = TopPlusOne(first, k)
-    served = second[law.top].sum() + np.minimum(second, law.last()).sum()
-    return as_number(served, like=first)
+    return _after_fixed(TopPlusOne(first, k), second)
 
 
 def hub_acceptance(
@@ -194,10 +193,12 @@ def hub_acceptance(
     Fraction(3, 4)
     """
     first, second = as_pair(draft, target, normalize=normalize)
-    law = Hub(first)
-    pairs = np.add(*law.pair_masses())
-    pairs[law.hub] -= pairs[law.hub]
-    return as_number(second[law.hub] + np.minimum(second, pairs).sum(), like=first)
+    return _after_fixed(Hub(first), second)
+
+
+def _after_fixed(law: FixedButOne, target: Distribution) -> Number:
+    served = target[law.fixed].sum() + np.minimum(target, law.free()).sum()
+    return as_number(served, like=target)
 
 
 def _probability(value: Any, name: str) -> Number:

@@ -28,8 +28,9 @@ from otspec.distributions import (
     as_k,
     as_pair,
 )
-from otspec.drafts import IID, DraftLaw, Hub, Independent, TopPlusOne, WithoutReplacement
+from otspec.drafts import IID, DraftLaw, Independent, WithoutReplacement
 from otspec.drafts.contract import as_law
+from otspec.drafts.hub import FixedButOne
 from otspec.frozen import Frozen
 from otspec.raw import shown
 
@@ -233,8 +234,7 @@ def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
 
 minimum_cut.register(IID, prefix.by_ratio)
 minimum_cut.register(WithoutReplacement, prefix.by_ratio)
-minimum_cut.register(Hub, prefix.after_fixed)
-minimum_cut.register(TopPlusOne, prefix.after_fixed)
+minimum_cut.register(FixedButOne, prefix.after_fixed)
 
 
 @minimum_cut.register

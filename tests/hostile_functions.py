@@ -52,7 +52,7 @@ FUNCTIONS = {
         otspec.WithoutReplacement, {"draft": PAIR["draft"], **K, **NORMALIZE}
     ),
     "TopPlusOne": Row(otspec.TopPlusOne, {"draft": PAIR["draft"], **K, **NORMALIZE}),
-    "Hub": Row(otspec.Hub, {"draft": PAIR["draft"], **NORMALIZE}),
+    "Hub": Row(otspec.Hub, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "Independent": Row(
         otspec.Independent, {"drafts": ("distributions", [DRAFT, TARGET]), **NORMALIZE}
     ),

@@ -17,7 +17,7 @@ def built(rule_class, draft, target, k):
     """Return a rule with as many drafts as it can have."""
     if rule_class.only_k is not None:
         return rule_class(draft, target, rule_class.only_k)
-    if rule_class.drafts == "without-replacement":
+    if rule_class.law_class.distinct:
         k = min(k, sum(mass > 0 for mass in draft))
     return rule_class(draft, target, k)
 

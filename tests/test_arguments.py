@@ -29,7 +29,8 @@ RESULTS = {
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {
-    "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SingleDraftRule",
+    "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SingleDraftLaw",
+    "SingleDraftRule",
 }  # fmt: skip
 ALIKE = {"CompactMaxFlow", "Importance", "MaxFlow", "Membership", "Reduced"}
 """The programs that ``formulate`` makes, and nobody else."""

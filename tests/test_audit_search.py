@@ -72,7 +72,7 @@ def test_every_rule_passes_and_what_it_refuses_is_counted(rule_class):
     for instance in instances:
         support = sum(mass > 0 for mass in instance.draft)
         if rule_class.only_k not in (None, instance.k) or (
-            rule_class.drafts == "without-replacement" and support < instance.k
+            rule_class.law_class.distinct and support < instance.k
         ):
             refused += 1
             continue

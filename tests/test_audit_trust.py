@@ -39,13 +39,16 @@ def test_what_a_rule_says_of_itself_is_compared_with_the_instance(rule_class):
 @pytest.mark.parametrize("rule_class", ALL_RULES)
 def test_rules_of_the_package_verify_the_law_that_they_name(rule_class):
     report = audit_over(rule_class, random_instances(40, seed=3))
-    assert report.laws == (rule_class.drafts,)
+    assert report.laws == (rule_class.law_class.name,)
     assert report.exact == report.audited
     # Asked for by name it is the same; another law is a finding.
-    assert audit_over(rule_class, random_instances(40, seed=3), drafts=rule_class.drafts) == report
-    other = "iid" if rule_class.drafts != "iid" else "without-replacement"
+    assert (
+        audit_over(rule_class, random_instances(40, seed=3), drafts=rule_class.law_class.name)
+        == report
+    )
+    other = "iid" if rule_class.law_class.name != "iid" else "without-replacement"
     wrong = audit_over(rule_class, random_instances(40, seed=3), drafts=other)
-    assert f"the rule is for {rule_class.drafts} drafts" in wrong.report.witness.reason
+    assert f"the rule is for {rule_class.law_class.name} drafts" in wrong.report.witness.reason
 
 
 @pytest.mark.parametrize("rule_class", ALL_RULES)

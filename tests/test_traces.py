@@ -183,7 +183,7 @@ def test_the_chart_shades_nothing_where_all_rules_attain_the_optimum():
 
 
 def test_each_rule_has_a_look_of_its_own_and_lines_that_coincide_open_markers():
-    looks = [look_of(rule.title, rule.drafts) for rule in ALL_RULES]
+    looks = [look_of(rule.title, rule.law_class.name) for rule in ALL_RULES]
     assert len({look["color"] for look in looks}) == len(looks)
     assert len({look["marker"] for look in looks}) == len(looks)
     opened = {

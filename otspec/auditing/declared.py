@@ -13,7 +13,7 @@ from otspec.arithmetic import Array, as_numbers, is_exact
 from otspec.auditing.foreign import Crash, attempt, attribute
 from otspec.digits import plain
 from otspec.distributions import Distribution
-from otspec.drafts import LAW_NAMES, DraftLaw
+from otspec.drafts import IID, LAWS, DraftLaw
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ def law_name_of(rule: Any, drafts: str | None) -> str | Disagreement:
     if isinstance(declared, Disagreement):
         return declared
     if declared is None:
-        return drafts or "iid"
-    if type(declared) is not str or declared not in LAW_NAMES:
+        return drafts or IID.name
+    if type(declared) is not str or declared not in LAWS:
         return Disagreement(
             "drafts",
             f"the rule says that its drafts are {_shown(declared)}, which names no draft law: "
-            f"write one of {', '.join(LAW_NAMES)}",
+            f"write one of {', '.join(LAWS)}",
         )
     if drafts not in (None, declared):
         return Disagreement(

@@ -16,7 +16,7 @@ from otspec.auditing.foreign import attempt
 from otspec.auditing.instances import Instance, simpler
 from otspec.auditing.report import Audit, improper, problem_of
 from otspec.distributions import as_distribution
-from otspec.drafts import LAW_NAMES, named_law
+from otspec.drafts import IID, LAWS, named_law
 
 LEAST_AUDITED = Fraction(1, 20)
 """The share of instances that a rule has to take before anything is said of it."""
@@ -120,7 +120,7 @@ def audit_over(
     tolerance = checked_tolerance(tolerance)
     as_callable(rule_factory, "rule_factory", "a callable from a draft, a target and k to a rule")
     if drafts is not None:
-        as_choice(drafts, "drafts", LAW_NAMES)
+        as_choice(drafts, "drafts", LAWS)
     passed: list[_Audited] = []
     refusals: list[str] = []
 
@@ -167,9 +167,9 @@ def _audited(
         found = Disagreement("making", f"making the rule {crash.what}", crash)
         if isinstance(crash.error, ValueError):
             return found.reason
-    name = law_name_of(rule, drafts) if found is None else drafts or "iid"
+    name = law_name_of(rule, drafts) if found is None else drafts or IID.name
     if isinstance(name, Disagreement):
-        found, name = name, drafts or "iid"
+        found, name = name, drafts or IID.name
     try:
         law = named_law(name, as_distribution(instance.draft, "draft"), instance.k)
     except ValueError as error:

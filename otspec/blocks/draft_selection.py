@@ -15,7 +15,7 @@ from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.models import Prefix
 from otspec.blocks.single import OneCorrectedToken
 from otspec.blocks.token_steps import TokenSteps
-from otspec.blocks.trees import TokenRule, TokenTree, as_branching, most_drafts
+from otspec.blocks.trees import TokenRule, TokenTree, as_branching
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
 
@@ -46,7 +46,7 @@ class DraftSelection(BlockRule):
         Language models, see :class:`otspec.blocks.contract.BlockRule`.
     branching : str or sequence of int
         Children of each node by depth, such as ``"4x2x1"``; its length is the length of the
-        block. Without replacement no more children are drawn than the draft model has tokens.
+        block. Of distinct children no more are drawn than the draft model has tokens.
     rule : callable
         (draft, target, k) → a rule for one token: a class of :mod:`otspec.rules`, which also says
         how the drafts are drawn, or any function.
@@ -155,9 +155,8 @@ class DraftSelection(BlockRule):
         return other
 
     def _drafts(self, prefix: Prefix, nodes: int = 1) -> int:
-        """Return how many children so many nodes have."""
-        width = self.branching[len(prefix)]
-        return nodes * most_drafts(self.rule, self.draft(prefix), width)
+        """Return how many children so many nodes have at most; distinct ones may be fewer."""
+        return nodes * self.branching[len(prefix)]
 
     def _law(self, prefix: Prefix) -> DraftLaw:
         """Return the law of the children of one node."""

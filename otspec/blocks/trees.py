@@ -12,6 +12,7 @@ import numpy.typing as npt
 from otspec.arguments import MOST_ITEMS, as_integer, as_list, plain_integer
 from otspec.arithmetic import IntArray
 from otspec.distributions import Distribution, as_k
+from otspec.drafts import TooFewTokensError
 from otspec.memory import memory
 from otspec.raw import shown
 from otspec.rules import MaximalCoupling
@@ -22,20 +23,17 @@ TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
 
 
-def most_drafts(rule: TokenRule, draft: Distribution, k: int) -> int:
-    """Return how many drafts there can be of k: distinct ones are no more than the tokens."""
-    distinct = getattr(rule, "drafts", "") == "without-replacement"
-    return min(k, int((draft > 0).sum())) if distinct else k
-
-
 def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
     """Return the rule for k drafts, or for fewer if there are not so many distinct ones.
 
     Of a single draft all rules for distinct drafts make the best, a maximal coupling.
     """
-    if getattr(rule, "drafts", "") != "without-replacement":
-        return rule(draft, target, k)
-    possible = most_drafts(rule, draft, k)
+    try:
+        made = rule(draft, target, k)
+        getattr(made, "law", None)  # which a rule may make late, and refuse only then
+        return made
+    except TooFewTokensError:
+        possible = min(k, int(np.count_nonzero(draft)))
     return MaximalCoupling(draft, target) if possible == 1 else rule(draft, target, possible)
 
 

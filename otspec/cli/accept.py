@@ -15,7 +15,7 @@ from otspec.cli.options import (
 from otspec.cli.output import percent, print_json, shown, shown_set
 from otspec.cli.progress import working
 from otspec.distributions import Distribution
-from otspec.drafts import named_law
+from otspec.drafts import IID, named_law
 from otspec.optimum import Optimum, optimal_acceptance
 from otspec.tables import print_table, say
 
@@ -23,7 +23,7 @@ from otspec.tables import print_table, say
 @click.command(cls=PairCommand)
 @pair_arguments
 @counts_option("2")
-@law_option("iid", "How the drafts are drawn.")
+@law_option(IID.name, "How the drafts are drawn.")
 @json_option
 def accept(
     pair: tuple[Distribution, Distribution],
@@ -38,7 +38,7 @@ def accept(
 
     Example: otspec accept 1/2,3/10,1/5 1/10,3/5,3/10 -k 1,2
     """
-    if drafts == "iid":
+    if drafts == IID.name:
         check_digits(pair, ks)
     results = []
     with working(len(ks), "numbers of drafts") as done:

@@ -13,19 +13,17 @@ import click
 
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.auditing.foreign import attempt
-from otspec.cli.options import json_option
+from otspec.cli.options import json_option, law_option
 from otspec.cli.output import print_json, shown
 from otspec.digits import plain
-from otspec.drafts import LAW_NAMES
 from otspec.tables import say
 
 
 @click.command()
 @click.argument("rule", metavar="MODULE:NAME")
-@click.option(
-    "--drafts", type=click.Choice(LAW_NAMES),
-    help="How the drafts are drawn.  [default: as the rule says in its attribute drafts, else iid]",
-)  # fmt: skip
+@law_option(
+    None, "How the drafts are drawn.  [default: as the rule says in its attribute drafts, else iid]"
+)
 @click.option(
     "--instances", type=click.IntRange(1, 1_000_000), default=300, show_default=True,
     help="How many random instances to audit.",

@@ -19,10 +19,10 @@ from otspec.cli.output import percent, print_json, shown
 from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import working
 from otspec.distributions import Distribution
-from otspec.drafts import LAW_NAMES
+from otspec.drafts import IID, LAWS
 from otspec.estimate import Estimate
 from otspec.tables import print_table, say
-from otspec.traces.comparison import OPTIMUM, Comparison, law_exists
+from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.comparison import compare as compare_rules
 from otspec.traces.summary import attainment, attains, listed
 
@@ -52,11 +52,11 @@ def compare(
     if plot is not None:
         check_picture(plot.suffix)
         check_place(plot)
-    laws = LAW_NAMES if drafts is None else (drafts,)
-    missing = [k for k in ks if not any(law_exists(law, pair[0], k) for law in laws)]
+    laws = tuple(LAWS) if drafts is None else (drafts,)
+    missing = [k for k in ks if not any(LAWS[law].exists(pair[0], k) for law in laws)]
     if missing:
         raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
-    if "iid" in laws:
+    if IID.name in laws:
         check_digits(pair, ks, rules=True)
     rows: list[Comparison] = []
     with working(len(ks), "numbers of drafts") as done:

@@ -11,7 +11,7 @@ import click
 
 from otspec.cli.arguments import CountList, read_distribution
 from otspec.distributions import Distribution, check_alike
-from otspec.drafts import LAW_NAMES
+from otspec.drafts import LAWS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -36,7 +36,7 @@ def counts_option(default: str) -> Callable[[Command], Command]:
 def law_option(default: str | None, purpose: str) -> Callable[[Command], Command]:
     """Return the option --drafts."""
     return click.option(
-        "--drafts", type=click.Choice(LAW_NAMES), default=default, show_default=True, help=purpose
+        "--drafts", type=click.Choice(tuple(LAWS)), default=default, show_default=True, help=purpose
     )
 
 

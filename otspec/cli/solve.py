@@ -17,7 +17,7 @@ from otspec.cli.options import (
 )
 from otspec.cli.output import print_json, shown, shown_set
 from otspec.distributions import Distribution
-from otspec.drafts import DraftLaw, named_law
+from otspec.drafts import IID, DraftLaw, named_law
 from otspec.optimum import Optimum, optimal_acceptance
 from otspec.plan import plan_from
 from otspec.programs import PROGRAMS, formulate
@@ -29,7 +29,7 @@ from otspec.tables import print_table, say
 @click.command(cls=PairCommand)
 @pair_arguments
 @counts_option("2")
-@law_option("iid", "How the drafts are drawn.")
+@law_option(IID.name, "How the drafts are drawn.")
 @click.option(
     "--program",
     "programs",

@@ -17,6 +17,7 @@ from otspec.cli.options import counts_option, json_option, temperatures_option
 from otspec.cli.output import percent, print_json
 from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
+from otspec.drafts import IID, Hub
 from otspec.tables import print_table, say
 from otspec.traces.chunks import Settings
 from otspec.traces.comparison import OPTIMUM
@@ -27,7 +28,7 @@ from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
 from otspec.traces.warping import check_warping
 
-_LAWS = ("iid", "hub")
+_LAWS = (IID.name, Hub.name)
 """The laws that rules of the papers verify."""
 _MOST_COMPLAINTS = 20
 
@@ -260,8 +261,8 @@ def _print_table(
 
 
 def _meaning(rows: list[Statistic], k: int) -> list[str]:
-    rules = [row for row in rows if row.k == k and row.drafts == "iid" and row.rule != OPTIMUM]
-    drafts = f"{k} i.i.d. draft{'s' if k > 1 else ''}"
+    rules = [row for row in rows if row.k == k and row.drafts == IID.name and row.rule != OPTIMUM]
+    drafts = f"{k} {IID.words} draft{'s' if k > 1 else ''}"
     most = percent(rules[0].optimum)
     clauses = [f"With {drafts} one is accepted with mean probability {most} at best"]
     clauses += attainment(
@@ -273,7 +274,7 @@ def _meaning(rows: list[Statistic], k: int) -> list[str]:
 
 
 def _certainty(rows: list[Statistic], k: int, units: str) -> str:
-    best = next(row for row in rows if (row.k, row.drafts, row.rule) == (k, "iid", OPTIMUM))
+    best = next(row for row in rows if (row.k, row.drafts, row.rule) == (k, IID.name, OPTIMUM))
     if best.units < 2:
         return "One position says nothing about others."
     low, high = map(percent, best.acceptance_interval)

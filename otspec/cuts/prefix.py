@@ -16,7 +16,8 @@ from otspec.arithmetic import (
     prefix_sums,
 )
 from otspec.distributions import Distribution
-from otspec.drafts import IID, DraftLaw, Hub, TopPlusOne, WithoutReplacement
+from otspec.drafts import IID, DraftLaw, WithoutReplacement
+from otspec.drafts.hub import FixedButOne
 
 _STEPS = 32
 """More factors than these are slower than a power."""
@@ -32,14 +33,13 @@ def by_ratio(law: IID | WithoutReplacement, target: Distribution) -> IntArray:
     return _best_prefix(law, target, ratios.order(law.draft, target))
 
 
-def after_fixed(law: Hub | TopPlusOne, target: Distribution) -> IntArray:
+def after_fixed(law: FixedButOne, target: Distribution) -> IntArray:
     """Return the minimum cut of a law with fixed drafts: those first, then by ratio.
 
     All drafts are inside A only if the fixed ones are, and then the free draft x has to be; each
     x off the fixed ones costs min(q(x), its own mass), which is a threshold on the ratio 1.
     """
-    fixed = np.array([law.hub]) if isinstance(law, Hub) else law.top
-    free = ratios.order(law.draft, target)
+    fixed, free = law.fixed, ratios.order(law.draft, target)
     order = np.concatenate([fixed, free[~np.isin(free, fixed)]])
     return _best_prefix(law, target, order)
 

@@ -20,7 +20,6 @@ import numpy as np
 from otspec import ratios
 from otspec.arithmetic import (
     Array,
-    IntArray,
     Number,
     is_exact,
     positive_part,
@@ -30,7 +29,8 @@ from otspec.arithmetic import (
 )
 from otspec.cuts import flow
 from otspec.distributions import Distribution
-from otspec.drafts import IID, DraftLaw, Hub, Independent, TopPlusOne, WithoutReplacement
+from otspec.drafts import IID, DraftLaw, Independent, WithoutReplacement
+from otspec.drafts.hub import FixedButOne
 
 TABLE_LIMIT = 10_000
 """Most tuples of two independent drafts for which the flow is computed (about a second)."""
@@ -78,11 +78,10 @@ def _clipped(law: IID | WithoutReplacement, target: Distribution) -> Array:
     return law_of_selection
 
 
-@best_selection.register(Hub)
-@best_selection.register(TopPlusOne)
-def _after_fixed(law: Hub | TopPlusOne, target: Distribution) -> Array:
+@best_selection.register
+def _after_fixed(law: FixedButOne, target: Distribution) -> Array:
     """Return min(m, q) off the fixed drafts, m the free draft's law, and the rest on them."""
-    fixed, free = _fixed_and_free(law)
+    fixed, free = law.fixed, law.free()
     if len(fixed) == 0:
         return free
     law_of_selection = np.minimum(free, target)
@@ -128,11 +127,10 @@ def _of_prefixes(law: IID | WithoutReplacement, selection: Distribution) -> Numb
     return worst
 
 
-@shortfall.register(Hub)
-@shortfall.register(TopPlusOne)
-def _of_fixed(law: Hub | TopPlusOne, selection: Distribution) -> Number:
+@shortfall.register
+def _of_fixed(law: FixedButOne, selection: Distribution) -> Number:
     """Add up where the free draft is likelier than it is selected: the worst set off the fixed."""
-    fixed, free = _fixed_and_free(law)
+    fixed, free = law.fixed, law.free()
     missed = law.inside(fixed) + positive_part(free - selection).sum() - selection[fixed].sum()
     worst: Number = max(missed, missed * 0)
     return worst
@@ -143,15 +141,6 @@ def _(law: Independent, selection: Distribution) -> Number:
     if law.k == 1:
         return shortfall(IID(law.drafts[0], 1), selection)
     return flow.shortfall_by_max_flow(law, selection)
-
-
-def _fixed_and_free(law: Hub | TopPlusOne) -> tuple[IntArray, Array]:
-    """Return the tokens that are always drafted, and how likely each other one is: (n,)."""
-    if isinstance(law, TopPlusOne):
-        return law.top, law.last()
-    free = sum(law.pair_masses(), zeros(law.n, like=law.draft))
-    free[law.hub] *= 0
-    return np.array([law.hub], dtype=np.intp), free
 
 
 def _scaled(draft: Array) -> Array:

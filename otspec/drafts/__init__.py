@@ -5,20 +5,24 @@ tuples, inside which token sets, one draft's marginal, and a sample. Source: the
 papers in one notation; see ``docs/conventions.md``.
 """
 
+# ruff: noqa: I001 -- laws with a name are registered in the order of tables
+
 from otspec.drafts.contract import DraftLaw
-from otspec.drafts.hub import Hub, TopPlusOne
 from otspec.drafts.independent import IID, Independent
-from otspec.drafts.joint import Joint
-from otspec.drafts.naming import LAW_NAMES, named_law
 from otspec.drafts.without_replacement import WithoutReplacement
+from otspec.drafts.hub import Hub, TopPlusOne
+from otspec.drafts.joint import Joint
+from otspec.drafts.single import LAWS, SingleDraftLaw, TooFewTokensError, named_law
 
 __all__ = [
     "IID",
-    "LAW_NAMES",
+    "LAWS",
     "DraftLaw",
     "Hub",
     "Independent",
     "Joint",
+    "SingleDraftLaw",
+    "TooFewTokensError",
     "TopPlusOne",
     "WithoutReplacement",
     "named_law",

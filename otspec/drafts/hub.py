@@ -6,18 +6,35 @@ vocabulary size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 from otspec.distributions import Distribution, complement
 from otspec.drafts.contract import draw
-from otspec.drafts.single import SingleDraftLaw
+from otspec.drafts.single import SingleDraftLaw, register
+from otspec.raw import shown
 
 
+class FixedButOne(SingleDraftLaw):
+    """A law of drafts that hold some tokens for certain, and one other token at most."""
+
+    @property
+    @abstractmethod
+    def fixed(self) -> IntArray:
+        """The tokens that are always among the drafts."""
+
+    @abstractmethod
+    def free(self) -> Array:
+        """Return, for each token that is not fixed, the probability that it is a draft: (n,)."""
+
+
+@register
 @dataclass(frozen=True, eq=False)
-class Hub(SingleDraftLaw):
+class Hub(FixedButOne):
     """SpecHub's two drafts: one of them is always the likeliest token a, the hub.
 
     Law: P(x, a) = p(x) and P(a, x) = p(a) p(x) / (1 − p(a)) for x ≠ a, 0 for all other pairs;
@@ -27,6 +44,8 @@ class Hub(SingleDraftLaw):
     Parameters
     ----------
     draft : array_like, shape (n,)
+    k : int
+        There is no other than 2.
     normalize : bool
         Scale the draft to sum 1.
 
@@ -37,7 +56,20 @@ class Hub(SingleDraftLaw):
     [((1, 0), '1/4'), ((2, 0), '1/4'), ((0, 1), '1/4'), ((0, 2), '1/4')]
     """
 
-    k: int = field(init=False, default=2)
+    name: ClassVar[str] = "hub"
+    words: ClassVar[str] = "hub"
+    line_style: ClassVar[str] = ":"
+    marker_size: ClassVar[int] = 12
+
+    k: int = 2
+
+    @classmethod
+    def check_k(cls, draft: Distribution, k: int) -> None:  # noqa: ARG003 -- any will do
+        """Refuse any k but 2."""
+        if k != 2:
+            raise ValueError(
+                f"k is {shown(k)}, but hub drafts come in pairs: use k = 2 or another law"
+            )
 
     @property
     def hub(self) -> int:
@@ -59,6 +91,17 @@ class Hub(SingleDraftLaw):
         # In this order nothing overflows: the quotient is at most 1.
         return hub_last, hub_last / others * self.draft[hub]
 
+    @property
+    def fixed(self) -> IntArray:
+        """The hub."""
+        return np.array([self.hub], dtype=np.intp)
+
+    def free(self) -> Array:
+        """Return P(x, hub) + P(hub, x) for x ≠ hub, and 0 for the hub, shape (n,)."""
+        free: Array = np.add(*self.pair_masses())
+        free[self.hub] -= free[self.hub]
+        return free
+
     def table_rows(self) -> int:
         """Return how many tuples the table would have at most."""
         return 2 * self.n
@@ -70,8 +113,9 @@ class Hub(SingleDraftLaw):
         return tuples, np.concatenate(self.pair_masses())
 
 
+@register
 @dataclass(frozen=True, eq=False)
-class TopPlusOne(SingleDraftLaw):
+class TopPlusOne(FixedButOne):
     """The k − 1 likeliest tokens, and one drawn from the draft off them.
 
     Law: drafts 1..k−1 are the likeliest tokens in descending order (ties: lowest id first);
@@ -90,16 +134,23 @@ class TopPlusOne(SingleDraftLaw):
         Fewer than k tokens of positive probability: nothing is left to draw the last one from.
     """
 
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        check_support(self.draft, self.k, "top-plus-one")
+    name: ClassVar[str] = "top-plus-one"
+    words: ClassVar[str] = "top-plus-one"
+    distinct: ClassVar[bool] = True
+    line_style: ClassVar[str] = "-."
+    marker_size: ClassVar[int] = 15
 
     @property
     def top(self) -> IntArray:
         """The k − 1 likeliest tokens, in descending order of probability."""
         return np.argsort(-self.draft, kind="stable")[: self.k - 1].astype(np.intp)
 
-    def last(self) -> Distribution:
+    @property
+    def fixed(self) -> IntArray:
+        """The top."""
+        return self.top
+
+    def free(self) -> Distribution:
         """Return the law of the last draft, shape (n,): the draft renormalised off the top."""
         rest = self.draft.copy()
         rest[self.top] -= rest[self.top]
@@ -112,24 +163,8 @@ class TopPlusOne(SingleDraftLaw):
 
     def _table(self) -> tuple[IntArray, Array]:
         tops = np.broadcast_to(self.top, (self.n, self.k - 1))
-        return np.column_stack([tops, np.arange(self.n, dtype=np.intp)]), self.last()
+        return np.column_stack([tops, np.arange(self.n, dtype=np.intp)]), self.free()
 
     def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
         tops = np.broadcast_to(self.top, (size, self.k - 1))
-        return np.column_stack([tops, draw(rng, self.last(), size)])
-
-
-def check_support(draft: Distribution, k: int, law: str) -> None:
-    """Refuse more distinct drafts than there are tokens to draw.
-
-    Raises
-    ------
-    ValueError
-        Naming the support size.
-    """
-    support = int(np.count_nonzero(draft))
-    if support < k:
-        raise ValueError(
-            f"draft has {support} tokens of positive probability, too few for {k} distinct drafts "
-            f"({law}): lower k to {support} or less"
-        )
+        return np.column_stack([tops, draw(rng, self.free(), size)])

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import reduce
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from otspec.arguments import as_list, as_permutation
 from otspec.arithmetic import Array, IntArray, Number, counted_power, power, prefix_sums
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.contract import DraftLaw, draw
-from otspec.drafts.single import SingleDraftLaw
+from otspec.drafts.single import SingleDraftLaw, register
 
 
 class _Product(DraftLaw):
@@ -42,6 +43,7 @@ class _Product(DraftLaw):
         return np.stack([draw(rng, factor, size) for factor in self._factors()], axis=1)
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class IID(SingleDraftLaw, _Product):
     """k drafts drawn independently from one distribution.
@@ -66,6 +68,11 @@ class IID(SingleDraftLaw, _Product):
     >>> IID(["1/2", "1/2"], k=3).inside([0])
     Fraction(1, 8)
     """
+
+    name: ClassVar[str] = "iid"
+    words: ClassVar[str] = "i.i.d."
+    line_style: ClassVar[str] = "-"
+    marker_size: ClassVar[int] = 6
 
     def _factors(self) -> Iterator[Distribution]:
         return (self.draft for _ in range(self.k))

@@ -1,17 +1,28 @@
-"""Laws that are made from one draft distribution and a number of drafts."""
+"""Laws that are made from one draft distribution and a number of drafts, and their registry."""
 
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
+from typing import ClassVar, TypeVar
 
+import numpy as np
+
+from otspec.arguments import as_choice
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
 
 
+class TooFewTokensError(ValueError):
+    """Distinct drafts are no more than the tokens that can be drafted."""
+
+
 @dataclass(frozen=True, eq=False)
 class SingleDraftLaw(DraftLaw):
     """A law over one draft distribution.
+
+    A subclass says in class variables all that others need to know of it, and :func:`register`
+    makes it known by its name.
 
     Parameters
     ----------
@@ -24,8 +35,20 @@ class SingleDraftLaw(DraftLaw):
     Raises
     ------
     ValueError
-        As :func:`otspec.distributions.as_distribution` and ``as_k``.
+        As :func:`otspec.distributions.as_distribution` and ``as_k``; or a k that the law does not
+        have over this draft, see :meth:`check_k`.
     """
+
+    name: ClassVar[str]
+    """What command lines, tables and rules call the law."""
+    words: ClassVar[str]
+    """What its drafts are called in a sentence."""
+    distinct: ClassVar[bool] = False
+    """Whether no token is drafted twice."""
+    line_style: ClassVar[str]
+    """How charts draw lines of rules for such drafts, as Matplotlib writes it."""
+    marker_size: ClassVar[int]
+    """Of the optimum in charts, in points; the marks of two laws may lie on one another."""
 
     draft: Distribution
     k: int
@@ -35,6 +58,91 @@ class SingleDraftLaw(DraftLaw):
         checked = as_distribution(self.draft, "draft", normalize=normalize)
         object.__setattr__(self, "draft", checked)
         object.__setattr__(self, "k", as_k(self.k))
+        self.check_k(checked, self.k)
+
+    @classmethod
+    def check_k(cls, draft: Distribution, k: int) -> None:
+        """Refuse a number of drafts that the law does not have over a draft distribution.
+
+        Parameters
+        ----------
+        draft : ndarray, shape (n,)
+        k : int
+
+        Raises
+        ------
+        ValueError
+            As :meth:`check_support`; a law with other limits says so here.
+        """
+        cls.check_support(draft, k)
+
+    @classmethod
+    def check_support(cls, draft: Distribution, k: int) -> None:
+        """Refuse more distinct drafts than there are tokens to draw.
+
+        Raises
+        ------
+        TooFewTokensError
+            Naming the support size.
+        """
+        support = int(np.count_nonzero(draft))
+        if cls.distinct and support < k:
+            raise TooFewTokensError(
+                f"draft has {support} tokens of positive probability, too few for {k} distinct "
+                f"drafts ({cls.words}): lower k to {support} or less"
+            )
+
+    @classmethod
+    def exists(cls, draft: Distribution, k: int) -> bool:
+        """Return whether the law has k drafts over a draft distribution.
+
+        Parameters
+        ----------
+        draft : ndarray, shape (n,)
+        k : int
+        """
+        try:
+            cls.check_k(draft, k)
+        except ValueError:
+            return False
+        return True
 
     def _probabilities(self) -> Array:
         return self.draft
+
+
+LAWS: dict[str, type[SingleDraftLaw]] = {}
+"""The laws that are made from one draft distribution, by name, in the order of tables."""
+
+LawClass = TypeVar("LawClass", bound=type[SingleDraftLaw])
+
+
+def register(law_class: LawClass) -> LawClass:
+    """Make a law known by its name.
+
+    Raises
+    ------
+    ValueError
+        Another law has the name.
+    """
+    if LAWS.setdefault(law_class.name, law_class) is not law_class:
+        raise ValueError(f"there is another draft law named {law_class.name!r}: rename one of them")
+    return law_class
+
+
+def named_law(name: str, draft: Distribution, k: int) -> SingleDraftLaw:
+    """Return the law of that name over one draft distribution.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`LAWS`.
+    draft : ndarray, shape (n,)
+    k : int
+
+    Raises
+    ------
+    ValueError
+        An unknown name, or a k that the law does not have for this draft.
+    """
+    return LAWS[as_choice(name, "drafts", LAWS)](draft, k)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,10 +11,10 @@ from otspec.arguments import as_permutation
 from otspec.arithmetic import Array, IntArray, Number, counted_power, prefix_sums, suffix_sums
 from otspec.distributions import Distribution, complement
 from otspec.drafts import race
-from otspec.drafts.hub import check_support
-from otspec.drafts.single import SingleDraftLaw
+from otspec.drafts.single import SingleDraftLaw, register
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class WithoutReplacement(SingleDraftLaw):
     """k distinct drafts: draft i from p renormalised off the drafts before it.
@@ -43,9 +44,11 @@ class WithoutReplacement(SingleDraftLaw):
     Fraction(7, 12)
     """
 
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        check_support(self.draft, self.k, "without replacement")
+    name: ClassVar[str] = "without-replacement"
+    words: ClassVar[str] = "without replacement"
+    distinct: ClassVar[bool] = True
+    line_style: ClassVar[str] = "--"
+    marker_size: ClassVar[int] = 9
 
     def table_rows(self) -> int:
         """Return how many tuples the table would have at most."""

@@ -13,7 +13,7 @@ import numpy as np
 from otspec.arguments import as_generator
 from otspec.arithmetic import Array, Number, as_number, zeros
 from otspec.distributions import Distribution, as_k, as_pair, normalised
-from otspec.drafts import DraftLaw, named_law
+from otspec.drafts import IID, DraftLaw, SingleDraftLaw
 from otspec.drafts.contract import as_drafts, draw
 from otspec.frozen import Frozen
 from otspec.raw import shown
@@ -185,11 +185,11 @@ class PairRule(Rule):
     Raises
     ------
     ValueError
-        Unusable distributions, or a k that the rule does not take.
+        Unusable distributions, or a k that the rule or its draft law does not take.
     """
 
-    drafts: ClassVar[str] = "iid"
-    """The law of the drafts that the rule verifies, by name."""
+    law_class: ClassVar[type[SingleDraftLaw]] = IID
+    """The law of the drafts that the rule verifies."""
     only_k: ClassVar[int | None] = None
     """The only number of drafts that the rule takes, if there is just one."""
 
@@ -203,16 +203,22 @@ class PairRule(Rule):
         object.__setattr__(self, "draft", draft)
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "k", as_k(self.k))
+        self.law_class.check_support(draft, self.k)
         if self.only_k not in (None, self.k):
             raise ValueError(
                 f"k is {self.k}, but {type(self).__name__} verifies exactly {self.only_k} "
                 f"draft{'s' if self.only_k != 1 else ''}: use k={self.only_k} or another rule"
             )
 
+    @property
+    def drafts(self) -> str:
+        """The law of the drafts, by name."""
+        return self.law_class.name
+
     @cached_property
     def law(self) -> DraftLaw:
         """The law of the drafts that the rule verifies."""
-        return named_law(self.drafts, self.draft, self.k)
+        return self.law_class(self.draft, self.k)
 
 
 class SequentialRule(PairRule):

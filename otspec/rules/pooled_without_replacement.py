@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, as_number, is_exact, prefix_sums, sums_by
+from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.drafts.without_replacement import inside_pairs
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.selection.barriers import Barriers, find_barriers
@@ -43,14 +44,10 @@ class PooledSelectionWithoutReplacement(BarrierRule):
     """
 
     title: ClassVar[str] = "pooled selection (distinct)"
-    drafts: ClassVar[str] = "without-replacement"
+    law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
     only_k: ClassVar[int | None] = 2
 
     k: int = 2
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self.law.check_alike(self.target, "target")  # makes the law: two tokens must be drafted
 
     @cached_property
     def _pools(self) -> Pools:

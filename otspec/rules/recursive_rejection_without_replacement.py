@@ -19,6 +19,7 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.distributions import Distribution, normalised
+from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
 from otspec.rules.contract import SequentialRule, acceptance_chance
 from otspec.rules.distinct_paths import DistinctPaths
@@ -55,11 +56,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     """
 
     title: ClassVar[str] = "recursive rejection (distinct)"
-    drafts: ClassVar[str] = "without-replacement"
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        _ = self.law  # refuses a draft of too small a support
+    law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
 
     def acceptance(self) -> Number:
         """Return the acceptance; a residual token is never one of the drafts.

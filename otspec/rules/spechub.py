@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
 from otspec.distributions import normalised
-from otspec.drafts import Hub
+from otspec.drafts import Hub, SingleDraftLaw
 from otspec.rules.contract import PairRule
 
 
@@ -29,7 +29,7 @@ class SpecHub(PairRule):
     """
 
     title: ClassVar[str] = "SpecHub"
-    drafts: ClassVar[str] = "hub"
+    law_class: ClassVar[type[SingleDraftLaw]] = Hub
     only_k: ClassVar[int | None] = 2
 
     k: int = 2

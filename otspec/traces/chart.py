@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from otspec.drafts import IID, LAWS
 from otspec.rules import ALL_RULES
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.traces.comparison import OPTIMUM, Comparison
@@ -26,11 +27,8 @@ LOOKS = {
     for rule, colour, marker in zip(ALL_RULES, _COLOURS, _MARKERS, strict=True)
 }
 """The colour and the marker of each rule, by its title."""
-_RING_SIZES = {"without-replacement": 9, "hub": 12, "top-plus-one": 15}
 Lines = dict[tuple[str, str], dict[int, float]]
 """(rule, drafts) -> k -> acceptance."""
-
-_LINE_STYLES = {"iid": "-", "without-replacement": "--", "hub": ":", "top-plus-one": "-."}
 
 
 def save_acceptance_chart(
@@ -88,8 +86,8 @@ def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:
         axes.plot(
             list(line),
             list(line.values()),
-            linestyle=_LINE_STYLES[drafts],
-            label=rule if drafts == "iid" else f"{rule}, {drafts}",
+            linestyle=LAWS[drafts].line_style,
+            label=label_of(rule, drafts),
             **look_of(rule, drafts),
         )
     ks = sorted({row.k for row in rows})
@@ -104,13 +102,17 @@ def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:
     )
 
 
+def label_of(rule: str, drafts: str) -> str:
+    """Return what a line is called: the rule, and its draft law if that is not i.i.d."""
+    return rule if drafts == IID.name else f"{rule}, {drafts}"
+
+
 def look_of(rule: str, drafts: str) -> dict[str, Any]:
     """Return how a line is drawn: colour by rule, an open marker where lines may coincide."""
     if rule == OPTIMUM:
         look = {"color": "#000000", "marker": "o", "linewidth": 2.0}
-        if drafts == "iid":
-            return look | {"markersize": 6}
-        return look | {"markersize": _RING_SIZES[drafts], "markerfacecolor": "none"}
+        look |= {"markersize": LAWS[drafts].marker_size}
+        return look if drafts == IID.name else look | {"markerfacecolor": "none"}
     colour, marker = LOOKS[rule]
     known = next(known for known in ALL_RULES if known.title == rule)
     look = {"color": colour, "marker": marker, "linewidth": 1.4}
@@ -124,10 +126,10 @@ def look_of(rule: str, drafts: str) -> dict[str, Any]:
 
 def _shade_gap(axes: Axes, lines: Lines) -> None:
     """Shade between the optimum for i.i.d. drafts and the best of what is below it."""
-    top = lines.get((OPTIMUM, "iid"))
+    top = lines.get((OPTIMUM, IID.name))
     if top is None:
         return
-    rules = [line for (rule, law), line in lines.items() if law == "iid" and rule != OPTIMUM]
+    rules = [line for (rule, law), line in lines.items() if law == IID.name and rule != OPTIMUM]
     below = [line for line in rules if not all(attains(line[k], top[k]) for k in line)]
     if not below:
         return
@@ -139,7 +141,7 @@ def _shade_gap(axes: Axes, lines: Lines) -> None:
         color="#F0E442",
         alpha=0.45,
         linewidth=0,
-        label="what the other i.i.d. rules leave",
+        label=f"what the other {IID.words} rules leave",
     )
 
 

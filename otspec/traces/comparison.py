@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from otspec.arguments import as_list
 from otspec.arithmetic import Number, as_number
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
-from otspec.drafts import LAW_NAMES, named_law
+from otspec.drafts import IID, LAWS, SingleDraftLaw
 from otspec.optimum import optimal_acceptance, optimal_acceptances
 from otspec.raw import shown
 from otspec.rules import ALL_RULES
@@ -52,7 +50,7 @@ def compare(
     draft: DistributionLike,
     target: DistributionLike,
     ks: Iterable[int],
-    laws: Sequence[str] = LAW_NAMES,
+    laws: Sequence[str] = tuple(LAWS),
     *,
     normalize: bool = False,
 ) -> list[Comparison]:
@@ -84,34 +82,38 @@ def compare(
     counts = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
     laws = as_list(laws, "laws", "a list of names")
     for law in laws:
-        if not isinstance(law, str) or law not in LAW_NAMES:
-            raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAW_NAMES)}")
-    iid = dict(zip(counts, optimal_acceptances(*checked, counts), strict=True)) if counts else {}
+        if not isinstance(law, str) or law not in LAWS:
+            raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAWS)}")
+    optima = {name: _optima(LAWS[name], *checked, counts) for name in laws}
     return [
         row
         for k in counts
-        for law in laws
-        if law_exists(law, checked[0], k)
-        for row in _rows(law, *checked, k, iid[k])
+        for name in laws
+        if k in optima[name]
+        for row in _rows(LAWS[name], *checked, k, optima[name][k])
     ]
 
 
-def law_exists(law: str, draft: Distribution, k: int) -> bool:
-    """Return whether a draft law has k drafts over this draft distribution."""
-    if law == "hub":
-        return k == 2
-    return law == "iid" or int(np.count_nonzero(draft)) >= k
+def _optima(
+    law_class: type[SingleDraftLaw], draft: Distribution, target: Distribution, ks: Sequence[int]
+) -> dict[int, Number]:
+    """Return the optimum for each k that the law has."""
+    existing = [k for k in ks if law_class.exists(draft, k)]
+    if law_class is IID and existing:  # one sort for all
+        found = optimal_acceptances(draft, target, existing)
+        return {k: as_number(best, like=draft) for k, best in zip(existing, found, strict=True)}
+    return {k: optimal_acceptance(law_class(draft, k), target).acceptance for k in existing}
 
 
 def _rows(
-    law: str, draft: Distribution, target: Distribution, k: int, iid_optimum: Number
+    law_class: type[SingleDraftLaw],
+    draft: Distribution,
+    target: Distribution,
+    k: int,
+    optimum: Number,
 ) -> Iterator[Comparison]:
-    optimum = (
-        as_number(iid_optimum, like=draft)
-        if law == "iid"
-        else optimal_acceptance(named_law(law, draft, k), target).acceptance
-    )
+    law = law_class.name
     yield Comparison(OPTIMUM, law, k, optimum, optimum)
     for rule in ALL_RULES:
-        if rule.drafts == law and rule.only_k in (None, k):
+        if rule.law_class is law_class and rule.only_k in (None, k):
             yield Comparison(rule.title, law, k, rule(draft, target, k).acceptance(), optimum)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from otspec.traces.chart import look_of
+from otspec.traces.chart import label_of, look_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.lettering import drawable
 from otspec.traces.statistics import Statistic
@@ -53,10 +53,7 @@ def _draw(axes: Axes, rows: Sequence[Statistic]) -> None:
         axes.plot([at[0.05], at[0.95]], [place, place], color=colour, linewidth=1.2)
         axes.plot([at[0.25], at[0.75]], [place, place], color=colour, linewidth=5.0, alpha=0.6)
         axes.plot([at[0.5]], [place], color="#000000", marker="|", markersize=10)
-    names = [
-        f"{row.rule}{'' if row.drafts == 'iid' else f', {row.drafts}'}, k = {row.k}"
-        for row in lines
-    ]
+    names = [f"{label_of(row.rule, row.drafts)}, k = {row.k}" for row in lines]
     axes.set_yticks(range(len(lines)), names, fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(left=0)

@@ -1,0 +1,139 @@
+"""Trees of distinct drafts whose rule is a function, and says only when made how they are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import oracles
+import pytest
+from drafted_trees import answered, distinct, models, verified
+from instances import pairs
+
+import otspec
+from otspec.blocks import DraftSelection, LoggedBlock, decoded_law
+from otspec.blocks.contract import enumerated_expected
+from otspec.drafts import SingleDraftLaw, TooFewTokensError
+from otspec.rules import (
+    PairRule,
+    PlannedRule,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejectionWithoutReplacement,
+    Rule,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Wrapped(Rule):
+    """A rule that makes its law when it is asked for it."""
+
+    draft: tuple
+    target: tuple
+    k: int
+    title = "wrapped"
+
+    @property
+    def law(self):
+        return otspec.WithoutReplacement(self.draft, self.k)
+
+    def _joint_kernel(self, x):
+        return RecursiveRejectionWithoutReplacement(self.draft, self.target, self.k).joint_kernel(x)
+
+
+class Minimal(PairRule):
+    """The least that a rule for distinct drafts has to say."""
+
+    title = "minimal"
+    law_class: type[SingleDraftLaw] = otspec.WithoutReplacement
+
+    def _joint_kernel(self, x):
+        return RecursiveRejectionWithoutReplacement(self.draft, self.target, self.k).joint_kernel(x)
+
+
+def top_plus_one(draft, k):
+    return oracles.top_plus_one_table(draft, min(k, sum(mass > 0 for mass in draft)))
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(172)
+
+
+def function(draft, target, k):
+    return RecursiveRejectionWithoutReplacement(draft, target, k)
+
+
+def pairs_only(draft, target, k):
+    return PooledSelectionWithoutReplacement(draft, target, k)
+
+
+def planned(law_class):
+    def factory(draft, target, k):
+        return PlannedRule(otspec.optimal_plan(law_class(draft, k), target, solver="rational"))
+
+    return factory
+
+
+FACTORIES = {
+    "function": (function, distinct),
+    "partial": (partial(RecursiveRejectionWithoutReplacement, normalize=True), distinct),
+    "wrapped": (Wrapped, distinct),
+    "minimal": (Minimal, distinct),
+    "plan": (planned(otspec.WithoutReplacement), distinct),
+    "top": (planned(otspec.TopPlusOne), top_plus_one),
+}
+"""Functions of draft, target and k that make rules for distinct drafts, and the drafts' table."""
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_no_more_distinct_children_than_tokens_to_draw_whatever_makes_the_rule(name, rng):
+    factory, draws = FACTORIES[name]
+    for tree in ("3x2", "2x3"):
+        for draft, target in models(170, 16, 2, 2):
+            selection = DraftSelection(draft, target, tree, factory)
+            assert answered(selection) == verified(selection, draws, merges=False)
+            found = decoded_law(selection, 3)
+            assert found == dict(target.texts(3))
+            assert {type(mass) for mass in found.values()} == {Fraction}
+            assert selection.expected() == enumerated_expected(selection)
+            drafted = selection.draw(rng).tree
+            support = sum(mass > 0 for mass in draft(()))
+            assert len(drafted.children(-1)) == min(int(tree[0]), support)
+
+
+@pytest.mark.parametrize(
+    ("factory", "draws"),
+    [(pairs_only, distinct), FACTORIES["plan"], FACTORIES["top"]],
+)
+def test_functions_that_make_optimal_rules_attain_the_optimum(factory, draws):
+    """Also a rule for pairs, where there is a single token to draw."""
+    single = 0
+    for draft, target in pairs(171, 40, 4):
+        models = (lambda _, row=draft: row, lambda _, row=target: row)
+        best = oracles.optimum(draws(draft, 2), target)
+        assert DraftSelection(*models, "2", factory).expected() == best
+        single += sum(mass > 0 for mass in draft) == 1
+    assert single >= 5
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_functions_serve_logged_blocks_alike(name):
+    draft, target = ["1/2", "1/2", 0], ["1/5", "2/5", "2/5"]
+    block = LoggedBlock([draft, draft], [target, target], [0, 1])
+    factory = FACTORIES[name][0]
+    assert block.expected_of_tree("4x3", factory) == block.expected_of_tree("2x2", factory)
+
+
+def test_what_distinct_drafts_lack_is_told_apart_from_other_refusals():
+    with pytest.raises(TooFewTokensError, match=r"2 tokens.*too few for 3") as refusal:
+        RecursiveRejectionWithoutReplacement(["1/2", "1/2", 0], [1, 0, 0], 3)
+    assert isinstance(refusal.value, ValueError)
+
+    def refusing(draft, target, k):
+        raise ValueError(f"k is {k}: never")
+
+    selection = DraftSelection(lambda _: ["1/2", "1/2"], lambda _: ["1/2", "1/2"], "3", refusing)
+    with pytest.raises(ValueError, match="k is 3: never"):
+        selection.expected()
