@@ -89,7 +89,7 @@ def draw(axes: Axes, data: PooledGain) -> None:
         if name == OPTIMUM:
             continue
         known = name.partition(",")[0]
-        look = look_of(known, "iid")
+        look = look_of(known, otspec.IID.name)
         if name in _POOLED_LOOKS:
             look |= {"linewidth": 1.4, "markersize": 7, "markerfacecolor": look["color"]}
             look |= {"markeredgewidth": 1.0, "zorder": 3} | _POOLED_LOOKS[name]

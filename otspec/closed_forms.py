@@ -16,7 +16,7 @@ from otspec.arguments import as_integer, as_real
 from otspec.arithmetic import Number, as_number, power
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import Hub, TopPlusOne
-from otspec.drafts.hub import FixedButOne
+from otspec.drafts.single import FixedButOne
 
 if TYPE_CHECKING:
     import sympy

@@ -28,9 +28,9 @@ from otspec.distributions import (
     as_k,
     as_pair,
 )
-from otspec.drafts import IID, DraftLaw, Independent, WithoutReplacement
+from otspec.drafts import IID, DraftLaw, Independent
 from otspec.drafts.contract import as_law
-from otspec.drafts.hub import FixedButOne
+from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.frozen import Frozen
 from otspec.raw import shown
 
@@ -232,8 +232,7 @@ def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
     return flow.by_max_flow(law, target)
 
 
-minimum_cut.register(IID, prefix.by_ratio)
-minimum_cut.register(WithoutReplacement, prefix.by_ratio)
+minimum_cut.register(ByRatio, prefix.by_ratio)
 minimum_cut.register(FixedButOne, prefix.after_fixed)
 
 

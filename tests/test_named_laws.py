@@ -13,8 +13,8 @@ from instances import pairs
 import otspec
 from otspec.auditing import audit_over, random_instances
 from otspec.distributions import as_distribution
-from otspec.drafts import LAWS, SingleDraftLaw, TooFewTokensError, named_law
-from otspec.drafts.single import register
+from otspec.drafts import LAWS, TooFewTokensError, named_law
+from otspec.drafts.single import FixedButOne, register
 from otspec.rules import PlannedRule
 from otspec.traces import compare
 from otspec.traces.chart import acceptance_figure
@@ -79,7 +79,7 @@ def repeated():
 
     @register
     @dataclass(frozen=True, eq=False)
-    class Repeated(SingleDraftLaw):
+    class Repeated(FixedButOne):
         name = "repeated"
         words = "repeated"
         line_style = (0, (1, 3))
@@ -89,6 +89,11 @@ def repeated():
         def check_k(cls, draft, k):  # noqa: ARG003
             if k > 2:
                 raise ValueError("a token is drafted twice at most")
+
+        fixed = np.array([], dtype=np.intp)
+
+        def free(self):
+            return self.draft
 
         def table_rows(self):
             return self.n
@@ -123,6 +128,20 @@ def test_a_new_law_needs_nothing_but_its_own_file(repeated):
     assert report.worst_gap == 0
     assert report.refused > 0
     assert audit_over(named, random_instances(30), drafts="iid").failure is not None
+
+
+def test_a_new_law_says_what_its_cut_is(repeated):
+    for draft, target in pairs(181, 24, 5):
+        best = otspec.optimal_acceptance(repeated(draft, 2), target)
+        table = {(y, y): mass for y, mass in enumerate(draft)}
+        assert best.acceptance == oracles.optimum(table, target)
+        best.check()
+    n = 60_000  # more than max flow takes
+    draft, target = np.full(n, 1 / n), np.linspace(0, 2 / n, n)
+    best = otspec.optimal_acceptance(repeated(draft, 2), target, normalize=True)
+    # Of the target's line half a triangle is above the draft: 1/4 in the limit, 1/n off it.
+    assert best.acceptance == pytest.approx(3 / 4, abs=1 / n)
+    best.check()
 
 
 def test_two_laws_of_one_name_are_refused(repeated):

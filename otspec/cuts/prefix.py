@@ -16,20 +16,15 @@ from otspec.arithmetic import (
     prefix_sums,
 )
 from otspec.distributions import Distribution
-from otspec.drafts import IID, DraftLaw, WithoutReplacement
-from otspec.drafts.hub import FixedButOne
+from otspec.drafts import DraftLaw
+from otspec.drafts.single import ByRatio, FixedButOne
 
 _STEPS = 32
 """More factors than these are slower than a power."""
 
 
-def by_ratio(law: IID | WithoutReplacement, target: Distribution) -> IntArray:
-    """Return the minimum cut of a law over one draft distribution: ascending target/draft.
-
-    Per draft mass, what a token adds to P(all drafts inside A) only grows with A: for i.i.d. drafts
-    because t^k is convex, without replacement see the documentation ("Theory", 2). So a token in
-    the cut has no higher q/p than one outside.
-    """
+def by_ratio(law: ByRatio, target: Distribution) -> IntArray:
+    """Return the minimum cut of a law over one draft distribution: ascending target/draft."""
     return _best_prefix(law, target, ratios.order(law.draft, target))
 
 

@@ -29,8 +29,8 @@ from otspec.arithmetic import (
 )
 from otspec.cuts import flow
 from otspec.distributions import Distribution
-from otspec.drafts import IID, DraftLaw, Independent, WithoutReplacement
-from otspec.drafts.hub import FixedButOne
+from otspec.drafts import IID, DraftLaw, Independent
+from otspec.drafts.single import ByRatio, FixedButOne
 
 TABLE_LIMIT = 10_000
 """Most tuples of two independent drafts for which the flow is computed (about a second)."""
@@ -48,9 +48,8 @@ def best_selection(law: DraftLaw, target: Distribution) -> Array | None:
     return flow.selection_by_max_flow(law, target)
 
 
-@best_selection.register(IID)
-@best_selection.register(WithoutReplacement)
-def _clipped(law: IID | WithoutReplacement, target: Distribution) -> Array:
+@best_selection.register
+def _clipped(law: ByRatio, target: Distribution) -> Array:
     """Return p·clip(q/p, low, high), tight at the minimum cut.
 
     Let s be the prefix by q/p that is the best cut, and G = P(all drafts inside) of the prefixes,
@@ -118,9 +117,8 @@ def shortfall(law: DraftLaw, selection: Distribution) -> Number:
     return flow.shortfall_by_max_flow(law, selection)
 
 
-@shortfall.register(IID)
-@shortfall.register(WithoutReplacement)
-def _of_prefixes(law: IID | WithoutReplacement, selection: Distribution) -> Number:
+@shortfall.register
+def _of_prefixes(law: ByRatio, selection: Distribution) -> Number:
     """Look at the prefixes by ascending b/p, of which one is the worst set of all."""
     order = ratios.order(law.draft, selection)
     worst: Number = (law.inside_prefixes(order) - prefix_sums(selection[order])).max()

@@ -6,7 +6,6 @@ vocabulary size.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,21 +14,8 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.distributions import Distribution, complement
 from otspec.drafts.contract import draw
-from otspec.drafts.single import SingleDraftLaw, register
+from otspec.drafts.single import FixedButOne, register
 from otspec.raw import shown
-
-
-class FixedButOne(SingleDraftLaw):
-    """A law of drafts that hold some tokens for certain, and one other token at most."""
-
-    @property
-    @abstractmethod
-    def fixed(self) -> IntArray:
-        """The tokens that are always among the drafts."""
-
-    @abstractmethod
-    def free(self) -> Array:
-        """Return, for each token that is not fixed, the probability that it is a draft: (n,)."""
 
 
 @register

@@ -14,7 +14,7 @@ from otspec.arguments import as_list, as_permutation
 from otspec.arithmetic import Array, IntArray, Number, counted_power, power, prefix_sums
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.contract import DraftLaw, draw
-from otspec.drafts.single import SingleDraftLaw, register
+from otspec.drafts.single import ByRatio, register
 
 
 class _Product(DraftLaw):
@@ -45,7 +45,7 @@ class _Product(DraftLaw):
 
 @register
 @dataclass(frozen=True, eq=False)
-class IID(SingleDraftLaw, _Product):
+class IID(ByRatio, _Product):
     """k drafts drawn independently from one distribution.
 
     Law: P(x) = Π p(x_i), and P(all drafts inside A) = p(A)^k.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import InitVar, dataclass, field
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from otspec.arguments import as_choice
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, IntArray
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
 
@@ -85,8 +86,7 @@ class SingleDraftLaw(DraftLaw):
         TooFewTokensError
             Naming the support size.
         """
-        support = int(np.count_nonzero(draft))
-        if cls.distinct and support < k:
+        if cls.distinct and (support := int(np.count_nonzero(draft))) < k:
             raise TooFewTokensError(
                 f"draft has {support} tokens of positive probability, too few for {k} distinct "
                 f"drafts ({cls.words}): lower k to {support} or less"
@@ -109,6 +109,32 @@ class SingleDraftLaw(DraftLaw):
 
     def _probabilities(self) -> Array:
         return self.draft
+
+
+class ByRatio(SingleDraftLaw):
+    """A law whose best token set is a prefix by ascending target/draft, whatever the target.
+
+    Per draft mass, what a token adds to P(all drafts inside A) only grows with A: for i.i.d. drafts
+    because t^k is convex, without replacement see the documentation ("Theory", 2). So a token in
+    the best set has no higher q/p than one outside.
+    """
+
+
+class FixedButOne(SingleDraftLaw):
+    """A law of drafts that hold some tokens for certain, and one other token at most.
+
+    Its best token set holds the fixed tokens or is empty; each other token is in it if the target
+    has less of it than the drafts.
+    """
+
+    @property
+    @abstractmethod
+    def fixed(self) -> IntArray:
+        """The tokens that are always among the drafts."""
+
+    @abstractmethod
+    def free(self) -> Array:
+        """Return, for each token that is not fixed, the probability that it is a draft: (n,)."""
 
 
 LAWS: dict[str, type[SingleDraftLaw]] = {}

@@ -11,12 +11,12 @@ from otspec.arguments import as_permutation
 from otspec.arithmetic import Array, IntArray, Number, counted_power, prefix_sums, suffix_sums
 from otspec.distributions import Distribution, complement
 from otspec.drafts import race
-from otspec.drafts.single import SingleDraftLaw, register
+from otspec.drafts.single import ByRatio, register
 
 
 @register
 @dataclass(frozen=True, eq=False)
-class WithoutReplacement(SingleDraftLaw):
+class WithoutReplacement(ByRatio):
     """k distinct drafts: draft i from p renormalised off the drafts before it.
 
     Law: P(x) = Π_i p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i, 0 otherwise.
