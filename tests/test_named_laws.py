@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import oracles
@@ -19,6 +21,7 @@ from otspec.rules import PlannedRule
 from otspec.traces import compare
 from otspec.traces.chart import acceptance_figure
 
+ROOT = Path(__file__).parent.parent
 TABLES = {
     "iid": oracles.iid_table,
     "without-replacement": oracles.without_replacement_table,
@@ -32,6 +35,14 @@ def test_the_registry_is_in_the_order_of_tables():
     assert all(name == law.name for name, law in LAWS.items())
     for fact in ("words", "line_style", "marker_size"):
         assert len({getattr(law, fact) for law in LAWS.values()}) == len(LAWS)
+
+
+def test_the_table_of_the_documentation_has_the_names():
+    page = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)\([^|]*\| `([a-z-]+)` \|", page, re.MULTILINE)
+    assert {name: law for law, name in rows} == {
+        name: law_class.__name__ for name, law_class in LAWS.items()
+    }
 
 
 @pytest.mark.parametrize("name", TABLES)
