@@ -25,6 +25,7 @@ CONTENT = {
     "cones": "proofs for all",
     "solvers": "floats, rational",
     "closed_forms": "formulas",
+    "coupling": "select, accept",
     "drafts": "draft laws",
     "ratios": "target/draft",
     "estimate": "intervals",

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, sums_by
+from otspec.coupling import Coupling, accepted_weights
 from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike, as_distribution, normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
 from otspec.frozen import Frozen
 from otspec.programs import Formulation, ProgramName, formulate
-from otspec.programs.importance import accepted_weights
 from otspec.solvers import Solution, SolverName, solve
 from otspec.solvers.solution import SOLVER_TOLERANCE
 
@@ -220,7 +220,7 @@ class Selection(Frozen):
     def acceptance(self) -> Number:
         """Σ min(b, q)."""
         target = self.target.astype(self.weights.dtype)
-        return as_number(np.minimum(self.law_of_selection, target).sum(), like=self.weights)
+        return Coupling(self.law_of_selection, target).acceptance
 
     def plan(self) -> Plan:
         """Return the coupling: accept the selected y with probability min(1, q(y)/b(y)).

@@ -15,6 +15,7 @@ from otspec.blocks.logged import LoggedModel
 from otspec.blocks.models import Continued
 from otspec.blocks.single import OneCorrectedToken
 from otspec.blocks.token_steps import TokenSteps
+from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.plan import Plan
@@ -117,6 +118,7 @@ EXACT = {  # from exact arrays or from float ones
     "selection": lambda give: plan(give).selection(),
     "planned": lambda give: rules.PlannedRule(plan(give)),
     "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
+    "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),
     "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
     "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),
     "draft is target": lambda give: rules.RecursiveRejection(give(DRAFT), give(DRAFT), 2),

@@ -10,9 +10,9 @@ import numpy as np
 from otspec.arithmetic import Array, is_exact, positive_part
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import SingleDraftRule, last_kept
+from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
 from otspec.frozen import read_only
-from otspec.rules.contract import acceptance_chance
 
 LARGEST = 1e300
 """Where ratios of floats end: infinity times 0 is no number. Such texts are never drafted."""

@@ -10,8 +10,8 @@ import numpy as np
 from otspec.arithmetic import Array, Number, positive_part
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import OneCorrectedToken, SingleDraftRule, last_kept
+from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
-from otspec.rules.contract import acceptance_chance
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import numpy as np
 from otspec.arithmetic import Array, positive_part, zeros
 from otspec.blocks.models import Model, Prefix
 from otspec.blocks.single import OneCorrectedToken, SingleDraftRule
+from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
-from otspec.rules.contract import acceptance_chance
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, sums_by
+from otspec.arithmetic import Array
+from otspec.coupling import accepted_weights
 from otspec.programs.formulation import (
     Formulation,
     Lines,
@@ -60,15 +61,3 @@ class Importance(Formulation):
             self.support.tokens,
             self.target if solution.program.exact else self.target.astype(float),
         )
-
-
-def accepted_weights(weights: Array, tokens: Array, target: Array) -> Array:
-    """Return the mass of each selected pair that maximal coupling accepts: (p,), (p,) -> (p,).
-
-    A pair of weight w(x, y) is accepted with probability min(1, q(y)/b(y)), b the law of the
-    selected token.
-    """
-    selected = sums_by(tokens, weights, len(target))
-    share = np.minimum(selected, target) / np.where(selected == 0, 1, selected)
-    accepted: Array = weights * share[tokens]
-    return accepted

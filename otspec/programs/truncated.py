@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec.arguments import as_integer
 from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, suffix_sums, zeros
+from otspec.coupling import accepted_weights
 from otspec.drafts import IID, Independent
 from otspec.programs.formulation import (
     Formulation,
@@ -20,7 +21,6 @@ from otspec.programs.formulation import (
     assemble,
     token_indices,
 )
-from otspec.programs.importance import accepted_weights
 from otspec.solvers import LinearProgram, Sense, Solution
 
 

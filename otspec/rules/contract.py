@@ -249,17 +249,6 @@ class SequentialRule(PairRule):
         return int(draw(rng, normalised(residual, self.target), 1)[0])
 
 
-def acceptance_chance(wanted: Number, offered: Number) -> Number:
-    """Return min(1, wanted/offered), dividing only where it is below 1.
-
-    0 where nothing is wanted, also where nothing is offered: a token of probability 0 is never
-    accepted.
-    """
-    if wanted < offered:
-        return wanted / offered
-    return wanted * 0 + (1 if wanted > 0 else 0)
-
-
 def refuse_many_drafts(k: int, most: int, what: str) -> None:
     """Refuse to compute for more drafts, one by one, than anybody waits for.
 

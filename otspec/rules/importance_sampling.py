@@ -16,10 +16,10 @@ from otspec.arithmetic import (
     Number,
     as_number,
     is_exact,
-    positive_part,
     suffix_sums,
     zeros,
 )
+from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
@@ -169,22 +169,20 @@ class ImportanceSampling(PairRule):
         """
         size = as_size(size, least=2, width=self.k)
         drafts = self.law.sample(np.random.default_rng(as_seed(seed)), size)
-        chance, residual, kept, _ = self._acceptance_parts
-        rejected = (self._selection(drafts) * (1 - chance[drafts])).sum(axis=1)
+        residual = self._coupling.residual
+        rejected = (self._selection(drafts) * (1 - self._coupling.chances[drafts])).sum(axis=1)
         ordered = np.sort(drafts, axis=1)
         distinct = np.ones(ordered.shape, dtype=bool)
         distinct[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-        hits = kept * rejected * (residual[ordered] * distinct).sum(axis=1)
+        hits = self._repair[0] * rejected * (residual[ordered] * distinct).sum(axis=1)
         return Estimate.of_mean(hits, plus=float(self._known_part()))
 
     def _known_part(self) -> Number:
         """Return the probability that the selected draft is accepted or the repair is a draft."""
-        chance, _, kept, repair = self._acceptance_parts
+        kept, repair = self._repair
         undrafted = np.prod([1 - self.law.marginal(i) for i in range(self.k)], axis=0)
-        selected = (self.law_of_selection * chance).sum()
-        return as_number(
-            kept * selected + (1 - kept) * (repair * (1 - undrafted)).sum(), like=self.draft
-        )
+        repaired = (repair * (1 - undrafted)).sum()
+        return as_number(kept * self._coupling.acceptance + (1 - kept) * repaired, like=self.draft)
 
     def _residual_hits(self) -> Number:
         """Return the probability that the selected of two drafts is rejected for the other.
@@ -194,7 +192,7 @@ class ImportanceSampling(PairRule):
         """
         if self.k == 1:
             return as_number(0, like=self.draft)
-        chance, residual, kept, _ = self._acceptance_parts
+        chance, residual, kept = self._coupling.chances, self._coupling.residual, self._repair[0]
         stage, (first, second) = self.stages[0], (self.law.marginal(i) for i in range(2))
         order, free = np.argsort(stage.rank), len(stage.shares)
         after = np.maximum(stage.rank + 1, free)
@@ -210,14 +208,15 @@ class ImportanceSampling(PairRule):
         )
 
     @cached_property
-    def _acceptance_parts(self) -> tuple[Array, Distribution, Number, Distribution]:
-        """Return min(1, q/b), (q − b)₊, the kept probability and the repair distribution."""
-        selected, target = self.law_of_selection, self.verified_target
-        chance = np.minimum(selected, target) / np.where(selected == 0, 1, selected)
-        residual = normalised(positive_part(target - selected), target)
+    def _coupling(self) -> Coupling:
+        return Coupling(self.law_of_selection, self.verified_target)
+
+    @cached_property
+    def _repair(self) -> tuple[Number, Distribution]:
+        """Return how often the verified output is kept, and what it is replaced from otherwise."""
         repair = np.where(self.kept_tokens, 0 * self.target, self.target)
         kept = as_number(1 - repair.sum(), like=self.target)
-        return chance, residual, kept, normalised(repair, self.target)
+        return kept, normalised(repair, self.target)
 
     def _selection(self, drafts: IntArray) -> Array:
         """Return how likely each draft of each row is the selected one: (m, k) -> (m, k)."""
@@ -231,13 +230,9 @@ class ImportanceSampling(PairRule):
         return weights
 
     def _joint_kernel(self, x: tuple[int, ...]) -> Array:
-        chance, residual, kept, repair = self._acceptance_parts
-        weights = self._selection(np.array([x]))[0]
-        joint = zeros((self.k + 1, len(self.target)), like=self.target)
-        for i, (token, weight) in enumerate(zip(x, weights, strict=True)):
-            joint[i, token] = kept * weight * chance[token]
-        rejected = (weights * (1 - chance[list(x)])).sum()
-        joint[self.k] = kept * rejected * residual + (1 - kept) * repair
+        kept, repair = self._repair
+        joint = self._coupling.joint_kernel(x, kept * self._selection(np.array([x]))[0])
+        joint[self.k] += (1 - kept) * repair
         return joint
 
 

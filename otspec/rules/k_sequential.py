@@ -23,13 +23,13 @@ from otspec.arithmetic import (
     suffix_sums,
     zeros,
 )
+from otspec.coupling import acceptance_chance
 from otspec.digits import plain
 from otspec.distributions import Distribution
 from otspec.raw import shown
 from otspec.rules.contract import (
     MOST_LISTED,
     SequentialRule,
-    acceptance_chance,
     refuse_many_drafts,
 )
 from otspec.rules.powers import at_least_once, covers, geometric

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, positive_part, zeros
-from otspec.rules.contract import SequentialRule, acceptance_chance
+from otspec.arithmetic import Array, zeros
+from otspec.coupling import Coupling
+from otspec.rules.contract import PairRule
 
 
 @dataclass(frozen=True, eq=False)
-class MaximalCoupling(SequentialRule):
+class MaximalCoupling(PairRule):
     """Accept the one draft x with probability min(1, q(x)/p(x)), else draw from (q − p)₊.
 
     Law: the output is distributed as the target; no rule accepts one draft more often.
@@ -29,15 +31,20 @@ class MaximalCoupling(SequentialRule):
 
     k: int = 1
 
+    @cached_property
+    def _coupling(self) -> Coupling:
+        return Coupling(self.draft, self.target)
+
     def accepted_law(self) -> Array:
         """Return min(p, q), shape (n,); a residual token is never the draft."""
-        accepted: Array = np.minimum(self.draft, self.target)
-        return accepted
+        return self._coupling.accepted
 
     def acceptance_by_draft(self) -> Array:
         """Return the acceptance, shape (1,)."""
         return zeros(1, like=self.draft) + self.acceptance()
 
-    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
-        chance = acceptance_chance(self.target[x[0]], self.draft[x[0]])
-        return [chance], positive_part(self.target - self.draft)
+    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+        return self._coupling.joint_kernel(x, zeros(1, like=self.draft) + 1)
+
+    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
+        return self._coupling.sample(x[0], rng)

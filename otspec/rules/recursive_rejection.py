@@ -19,7 +19,8 @@ from otspec.arithmetic import (
     positive_part,
     zeros,
 )
-from otspec.rules.contract import SequentialRule, acceptance_chance, refuse_many_drafts
+from otspec.coupling import acceptance_chance
+from otspec.rules.contract import SequentialRule, refuse_many_drafts
 
 MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
 """Most drafts, in floats and in exact arithmetic."""

@@ -18,10 +18,11 @@ from otspec.arithmetic import (
     suffix_sums,
     zeros,
 )
+from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
-from otspec.rules.contract import SequentialRule, acceptance_chance
+from otspec.rules.contract import SequentialRule
 from otspec.rules.distinct_paths import DistinctPaths
 
 SUM_LIMIT = 4_000

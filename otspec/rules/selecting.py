@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Array, positive_part, zeros
-from otspec.distributions import Distribution, normalised
-from otspec.drafts.contract import inverted
-from otspec.rules.contract import Rule, acceptance_chance
+from otspec.arithmetic import Array
+from otspec.coupling import Coupling
+from otspec.distributions import Distribution
+from otspec.rules.contract import Rule
 
 
 class SelectingRule(Rule):
@@ -34,28 +34,11 @@ class SelectingRule(Rule):
         """Draw the selected token."""
 
     def _joint_kernel(self, x: tuple[int, ...]) -> Array:
-        chances, residual = self._coupling
-        joint = zeros((self.k + 1, len(self.target)), like=self.target)
-        for i, selected in enumerate(self._selection(x)):
-            joint[i, x[i]] = selected * chances[x[i]]
-        rest = 1 - joint.sum()
-        joint[self.k] = max(rest, rest * 0) * residual
-        return joint
+        return self._coupling.joint_kernel(x, self._selection(x))
 
     def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        selected = self._selected(x, rng)
-        if rng.random() < self._coupling[0][selected]:
-            return selected
-        return int(inverted(self._cumulative_residual, rng.random(1))[0])
+        return self._coupling.sample(self._selected(x, rng), rng)
 
     @cached_property
-    def _coupling(self) -> tuple[Array, Distribution]:
-        """Return each token's chance to be accepted when it is selected, and the residual."""
-        law = self.law_of_selection
-        pairs = zip(self.target, law, strict=True)
-        chances = np.array([acceptance_chance(wanted, offered) for wanted, offered in pairs])
-        return chances, normalised(positive_part(self.target - law), self.target)
-
-    @cached_property
-    def _cumulative_residual(self) -> Array:
-        return np.cumsum(self._coupling[1].astype(float))
+    def _coupling(self) -> Coupling:
+        return Coupling(self.law_of_selection, self.target)

@@ -1,0 +1,108 @@
+"""Maximal coupling: how a selected token becomes the output, whatever it was selected from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, sums_by, zeros
+from otspec.distributions import Distribution, normalised
+from otspec.drafts.contract import inverted
+from otspec.frozen import Frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling(Frozen):
+    """Accept the selected token y with probability min(1, q(y)/b(y)), else draw from (q − b)₊.
+
+    Law: the output is distributed as the target q if the token is distributed as b; no coupling
+    of b and q lets the two agree more often than Σ min(b, q). Source: SpecTr, alg. 1.
+
+    Parameters
+    ----------
+    selected, target : ndarray, shape (n,)
+        The laws b and q, in one arithmetic.
+    """
+
+    selected: Distribution
+    target: Distribution
+
+    @cached_property
+    def chances(self) -> Array:
+        """min(1, q/b), shape (n,), as :func:`acceptance_chance` has it."""
+        chances = zeros(len(self.target), like=self.target) + (self.target > 0)
+        below = self.target < self.selected
+        chances[below] = self.target[below] / self.selected[below]
+        return chances
+
+    @cached_property
+    def residual(self) -> Distribution:
+        """(q − b)₊, normalised, shape (n,); the target where nothing is ever rejected."""
+        return normalised(positive_part(self.target - self.selected), self.target)
+
+    @property
+    def accepted(self) -> Array:
+        """min(b, q), shape (n,): how likely each token is selected and accepted."""
+        accepted: Array = np.minimum(self.selected, self.target)
+        return accepted
+
+    @property
+    def acceptance(self) -> Number:
+        """Σ min(b, q)."""
+        return as_number(self.accepted.sum(), like=self.target)
+
+    def joint_kernel(self, drafts: Sequence[int], weights: Array) -> Array:
+        """Return the law of the accepted draft and the output.
+
+        Parameters
+        ----------
+        drafts : sequence of int, length k
+        weights : ndarray, shape (k,)
+            With what probability each draft is the selected one.
+
+        Returns
+        -------
+        ndarray, shape (k + 1, n)
+            As :meth:`otspec.rules.contract.Rule.joint_kernel`.
+        """
+        tokens, k = list(drafts), len(drafts)
+        chances = self.chances[tokens]
+        joint = zeros((k + 1, len(self.target)), like=self.target)
+        joint[np.arange(k), tokens] = weights * chances
+        joint[k] = (weights * (1 - chances)).sum() * self.residual
+        return joint
+
+    def sample(self, token: int, rng: np.random.Generator) -> int:
+        """Draw the output for a selected token."""
+        if rng.random() < self.chances[token]:
+            return token
+        return int(inverted(self._cumulative_residual, rng.random(1))[0])
+
+    @cached_property
+    def _cumulative_residual(self) -> Array:
+        return np.cumsum(self.residual.astype(float))
+
+
+def acceptance_chance(wanted: Number, offered: Number) -> Number:
+    """Return min(1, wanted/offered), dividing only where it is below 1.
+
+    0 where nothing is wanted, also where nothing is offered: a token of probability 0 is never
+    accepted.
+    """
+    if wanted < offered:
+        return wanted / offered
+    return wanted * 0 + (1 if wanted > 0 else 0)
+
+
+def accepted_weights(weights: Array, tokens: IntArray, target: Array) -> Array:
+    """Return the mass of each selected pair that maximal coupling accepts: (p,), (p,) -> (p,).
+
+    A pair of weight w(x, y) is accepted with probability min(1, q(y)/b(y)), b the law of the
+    selected token.
+    """
+    selected = sums_by(tokens, weights, len(target))
+    accepted: Array = weights * Coupling(selected, target).chances[tokens]
+    return accepted
