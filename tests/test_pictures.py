@@ -62,6 +62,7 @@ def test_what_the_font_lacks_and_what_no_page_shows_is_escaped():
 
 @pytest.mark.parametrize("name", raw_names(), ids=ascii)
 def test_a_trace_of_any_name_is_computed_drawn_and_reported(capsys, tmp_path, name):
+    name = os.fsdecode(name.encode("utf-8", "surrogateescape"))  # as this locale spells it
     path, out = tmp_path / f"{name}.npz", tmp_path / "out"
     np.savez(path, **files.random_pair((2, 2, 5)))
     report = out / "report.html"
