@@ -62,7 +62,7 @@ coverage: $(VENV)/develop.stamp cones
 	$(BIN)/python -m pytest -n auto --cov=otspec --cov-report=term:skip-covered --cov-fail-under=95
 
 fuzz: $(VENV)/develop.stamp
-	OTSPEC_FUZZ=1 $(BIN)/python -m pytest tests/test_fuzz.py -n auto
+	OTSPEC_FUZZ=1 $(BIN)/python -m pytest tests/attacks/test_fuzz.py -n auto
 
 clean:
 	rm -rf $(VENV) build docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

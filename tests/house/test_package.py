@@ -12,7 +12,7 @@ import pytest
 
 import otspec
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_one_version_everywhere():

@@ -13,7 +13,7 @@ from figures.writing import PROVENANCE, as_markdown, save, write
 from otspec.cli.main import run
 from otspec.version import __version__
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
 FORMATS = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF", "svg": b"<?xml"}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 HEAVY = ["scipy", "sympy", "networkx", "matplotlib", "cvxpy", "click", "rich"]
 
 

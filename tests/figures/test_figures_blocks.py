@@ -22,7 +22,7 @@ from otspec.blocks import (
 from otspec.rules import KSequential, PooledSelection, RecursiveRejection
 from otspec.traces import load_trace
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "blocks.md").read_text(encoding="utf-8")
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 

@@ -12,7 +12,7 @@ import otspec
 from figures import pooled_barriers, pooled_gain
 from figures.writing import save
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 GAIN = (ROOT / "docs" / "pooled_gain.md").read_text(encoding="utf-8")
 DERIVATION = (ROOT / "docs" / "pooled.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from otspec.cli.main import main
 from otspec.solvers import rational
 from validation.__main__ import main as validation_main
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 TORCH = re.compile(r"```py\n(.*?)```", re.DOTALL)

@@ -21,7 +21,7 @@ from otspec.rules import PlannedRule
 from otspec.traces import compare
 from otspec.traces.chart import acceptance_figure
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TABLES = {
     "iid": oracles.iid_table,
     "without-replacement": oracles.without_replacement_table,

@@ -6,6 +6,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import dishonest_rules
 import pytest
 from command_line import complaint, run
 from dishonest_rules import DISAGREEING, FAILURES, PLACES
@@ -138,7 +139,7 @@ globals().update(rules)
 @pytest.fixture
 def dishonest(tmp_path, monkeypatch):
     name = f"dishonest_{tmp_path.name.replace('-', '_')}"
-    text = DISHONEST.format(tests=str(Path(__file__).parent))
+    text = DISHONEST.format(tests=str(Path(dishonest_rules.__file__).parent))
     (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -29,7 +29,7 @@ from validation.instances import distributions, pairs, smallest_pairs
 from validation.registry import PAPERS, all_claims
 from validation.running import Finding, check_claim, check_claims
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 HALF = Fraction(1, 2)
 LISTED = re.compile(r"^\| `?([a-z]+\.[A-Za-z0-9_.+-]+)`? \|", re.MULTILINE)
 

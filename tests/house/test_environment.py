@@ -13,7 +13,7 @@ import pytest
 
 from otspec.cli.main import main, otspec
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHIPPED = [path for part in ("otspec", "validation", "figures") for path in
            sorted((ROOT / part).rglob("*.py"))]  # fmt: skip
 OURS = [*SHIPPED, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "docs").glob("*.py"))]
@@ -48,8 +48,8 @@ def test_children_hear_ctrl_c():
 
 
 def test_tests_of_interrupts_pass_in_the_background():
-    chosen = "tests/test_environment.py::test_children_hear_ctrl_c"
-    own = "tests/test_audit_trust.py::test_ctrl_c_is_the_users_own"
+    chosen = "tests/house/test_environment.py::test_children_hear_ctrl_c"
+    own = "tests/auditing/test_audit_trust.py::test_ctrl_c_is_the_users_own"
     done = subprocess.run(
         [*IGNORING_INTERRUPTS, *PYTEST, chosen, own],
         cwd=ROOT, capture_output=True, encoding="utf-8",
@@ -64,7 +64,7 @@ def test_tests_of_interrupts_pass_in_the_background():
 
 def test_tests_without_asserts_are_refused():
     done = subprocess.run(
-        [*PYTEST, "tests/test_package.py"],
+        [*PYTEST, "tests/house/test_package.py"],
         cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
         env=environment(PYTHONOPTIMIZE="1"),
     )  # fmt: skip
@@ -160,7 +160,7 @@ def test_an_encoding_of_the_locale_is_noticed():
     ],
 )
 def test_tests_pass_in_other_locales(changes):
-    chosen = "tests/test_command_line_files.py"
+    chosen = "tests/cli/test_command_line_files.py"
     done = subprocess.run(
         [*PYTEST, chosen], cwd=ROOT, capture_output=True, check=False, env=environment(**changes)
     )
