@@ -39,6 +39,7 @@ CONTENT = {
     "digits": "long numbers",
     "memory": "how much there is",
     "tables": "printing",
+    "registry": "named things",
     "writing": "whole or not",
     "batch": "array API",
 }

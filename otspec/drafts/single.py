@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import InitVar, dataclass, field
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from otspec.arguments import as_choice
 from otspec.arithmetic import Array, IntArray
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
+from otspec.raw import shown
+from otspec.registry import Registry
 
 
 class TooFewTokensError(ValueError):
@@ -22,8 +24,8 @@ class TooFewTokensError(ValueError):
 class SingleDraftLaw(DraftLaw):
     """A law over one draft distribution.
 
-    A subclass says in class variables all that others need to know of it, and :func:`register`
-    makes it known by its name.
+    A subclass says in class variables all that others need to know of it, and :data:`LAWS`
+    registers it by its name.
 
     Parameters
     ----------
@@ -137,23 +139,16 @@ class FixedButOne(SingleDraftLaw):
         """Return, for each token that is not fixed, the probability that it is a draft: (n,)."""
 
 
-LAWS: dict[str, type[SingleDraftLaw]] = {}
+def _check_law(name: str, law_class: Any) -> None:
+    if not (isinstance(law_class, type) and issubclass(law_class, SingleDraftLaw)):
+        raise ValueError(f"{shown(law_class)} is no subclass of SingleDraftLaw")
+    if law_class.name != name:
+        raise ValueError(f"the law is named {shown(law_class.name)}, not {shown(name)}")
+
+
+LAWS: Registry[type[SingleDraftLaw]] = Registry("draft law", "otspec.laws", _check_law)
 """The laws that are made from one draft distribution, by name, in the order of tables."""
-
-LawClass = TypeVar("LawClass", bound=type[SingleDraftLaw])
-
-
-def register(law_class: LawClass) -> LawClass:
-    """Make a law known by its name.
-
-    Raises
-    ------
-    ValueError
-        Another law has the name.
-    """
-    if LAWS.setdefault(law_class.name, law_class) is not law_class:
-        raise ValueError(f"there is another draft law named {law_class.name!r}: rename one of them")
-    return law_class
+register = LAWS.register
 
 
 def named_law(name: str, draft: Distribution, k: int) -> SingleDraftLaw:

@@ -113,7 +113,7 @@ def repeated():
             return np.repeat(np.arange(self.n)[:, None], self.k, axis=1), self.draft
 
     yield Repeated
-    del LAWS["repeated"]
+    LAWS._entries.pop("repeated", None)
 
 
 def test_a_new_law_needs_nothing_but_its_own_file(repeated):

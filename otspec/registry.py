@@ -1,0 +1,102 @@
+"""Things of one kind by name: those of the package, and those that other packages add."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+Entry = TypeVar("Entry")
+Named = TypeVar("Named")
+
+
+class Registry(Mapping[str, Entry], Generic[Entry]):
+    """A table of things of one kind, by name, in the order of tables.
+
+    It is a mapping, whose entries are added with :meth:`add` or, where they say their own name,
+    with :meth:`register`. Other packages add theirs by an entry point of the group, such as
+
+    .. code-block:: ini
+
+        [options.entry_points]
+        otspec.rules =
+            my-rule = my_package.rules:MyRule
+
+    They are loaded when the table is first looked at, so that importing the package looks for
+    none. One that cannot be loaded or added is left out, with a warning.
+
+    Parameters
+    ----------
+    what : str
+        What an entry is called in a sentence, such as ``"draft law"``.
+    group : str
+        The group of entry points, such as ``"otspec.laws"``.
+    check : callable, optional
+        Takes the name and the entry; raises ``ValueError`` for what cannot be one.
+    """
+
+    def __init__(
+        self, what: str, group: str, check: Callable[[str, Any], None] | None = None
+    ) -> None:
+        self.what, self.group = what, group
+        self._check = check
+        self._entries: dict[str, Entry] = {}
+        self._complete = False
+
+    def add(self, name: str, entry: Entry) -> None:
+        """Add an entry; adding it again changes nothing.
+
+        Parameters
+        ----------
+        name : str
+        entry : object
+
+        Raises
+        ------
+        ValueError
+            Another entry has the name, or the entry is not of the kind.
+        """
+        if self._check is not None:
+            self._check(name, entry)
+        if self._entries.setdefault(name, entry) is not entry:
+            raise ValueError(f"there is another {self.what} named {name!r}: rename one of them")
+
+    def register(self, entry: Named) -> Named:
+        """Add an entry by its own ``name``, and return it: a decorator for classes.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`add`.
+        """
+        named: Any = entry
+        self.add(named.name, named)
+        return entry
+
+    def __getitem__(self, name: str) -> Entry:
+        return self._loaded()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaded())
+
+    def __len__(self) -> int:
+        return len(self._loaded())
+
+    def __repr__(self) -> str:
+        return f"<{self.what}s: {', '.join(self)}>"
+
+    def _loaded(self) -> dict[str, Entry]:
+        """Return the entries, those of other packages included."""
+        if not self._complete:
+            self._complete = True
+            from importlib.metadata import entry_points
+
+            for point in entry_points(group=self.group):
+                try:
+                    self.add(point.name, point.load())
+                except Exception as error:  # whatever a package of somebody else's does
+                    warnings.warn(
+                        f"the {self.what} {point.name!r} of {point.value} is left out: {error}",
+                        stacklevel=3,
+                    )
+        return self._entries
