@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
@@ -15,7 +16,9 @@ CONTENT = {
     "traces": "logged logits",
     "datasets": "bundled trace",
     "auditing": "lossless?",
-    "blocks": "models, trees",
+    "logged": "logged blocks",
+    "trees": "drafted trees",
+    "blocks": "drafted blocks",
     "rules": "one a file",
     "selection": "pools and barriers",
     "plan": "couplings",
@@ -27,6 +30,7 @@ CONTENT = {
     "closed_forms": "formulas",
     "coupling": "select, accept",
     "drafts": "draft laws",
+    "models": "language models",
     "ratios": "target/draft",
     "estimate": "intervals",
     "distributions": "probabilities",
@@ -48,7 +52,7 @@ CONTENT = {
 FLOORS = {
     "cli": "commands",
     "traces": "logs, verdicts",
-    "blocks": "several tokens",
+    "logged": "several tokens",
     "rules": "one token",
     "plan": "the optimum",
     "programs": "programs",
@@ -72,11 +76,19 @@ def imports() -> nx.DiGraph:
     package = ROOT / "otspec"
     for file in package.rglob("*.py"):
         source = file.relative_to(package).parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in _executed(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("otspec."):
                 graph.add_edge(source, str(node.module).split(".")[1])
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     return graph
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in a piece of code, but for what only type checkers read."""
+    yield node
+    if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+        for child in ast.iter_child_nodes(node):
+            yield from _executed(child)
 
 
 def floors() -> dict[str, list[str]]:

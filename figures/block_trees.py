@@ -10,7 +10,6 @@ import numpy as np
 from figures.contract import Item, Numbers, Settings
 from figures.looks import look
 from otspec.blocks import DraftSelection, TokenVerify, configurations, random_pair, sweep
-from otspec.blocks.trees import as_text
 from otspec.rules import (
     KSequential,
     PairRule,
@@ -19,6 +18,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
+from otspec.trees.branching import as_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

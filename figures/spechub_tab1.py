@@ -8,7 +8,7 @@ import numpy as np
 
 from figures.contract import Cell, Item, Numbers, Settings
 from otspec.arithmetic import Array
-from otspec.blocks.comparison import mean_and_error
+from otspec.logged.comparison import mean_and_error
 from otspec.rules import (
     PairRule,
     RecursiveRejection,

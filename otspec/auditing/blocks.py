@@ -19,8 +19,9 @@ from otspec.blocks import (
     decoded_law,
 )
 from otspec.blocks.contract import enumerated_expected
-from otspec.blocks.models import Prefix, as_models
 from otspec.distributions import as_k
+from otspec.models.callables import as_models
+from otspec.models.contract import Prefix
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, is_exact, positive_part
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.single import SingleDraftRule, last_kept
+from otspec.blocks.single_draft import SingleDraftRule, last_kept
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
 from otspec.frozen import read_only
+from otspec.models.contract import Model, Prefix
 
 LARGEST = 1e300
 """Where ratios of floats end: infinity times 0 is no number. Such texts are never drafted."""
@@ -30,7 +30,7 @@ class BlockVerify(SingleDraftRule):
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ}
     min(M_s(x^ℓ), M_b(x^ℓ)): the most of all couplings of L-blocks. Source: Block, alg. 3 and
     thm. 1, with the kept text in lines 14 and 16, where it is missing. Parameters and errors:
-    :class:`otspec.blocks.single.SingleDraftRule`.
+    :class:`otspec.blocks.single_draft.SingleDraftRule`.
 
     Examples
     --------

@@ -11,9 +11,10 @@ import numpy as np
 
 from otspec.arguments import as_generator, as_instance
 from otspec.arithmetic import Number
-from otspec.blocks.models import Model, Prefix, as_models
 from otspec.drafts.contract import draw
 from otspec.frozen import Frozen
+from otspec.models.callables import as_models
+from otspec.models.contract import Model, Prefix
 
 
 class Outcome(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 from otspec.arguments import as_generator, as_instance, as_integer
 from otspec.arithmetic import Number
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.models import MOST_DEPTH, Prefix
 from otspec.distributions import as_k
+from otspec.models.contract import MOST_DEPTH, Prefix
 
 MOST_DECODED = 1_000_000
 """Most tokens that are decoded at once."""

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, positive_part, zeros
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.single import OneCorrectedToken, SingleDraftRule
+from otspec.blocks.single_draft import SingleDraftRule
 from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
+from otspec.models.contract import Model, Prefix
+from otspec.models.corrected import OneCorrectedToken
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,7 @@ class TokenVerify(SingleDraftRule):
 
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ} Π_{i ≤ ℓ}
     min(M_s(x_i | x^{i−1}), M_b(x_i | x^{i−1})). Source: Block, alg. 2 and thm. 2. Parameters and
-    errors: :class:`otspec.blocks.single.SingleDraftRule`.
+    errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
 
     Examples
     --------

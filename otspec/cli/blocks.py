@@ -19,15 +19,15 @@ from otspec.blocks import (
     compare_trees_on_blocks,
     load_model,
 )
-from otspec.blocks.models import as_models
-from otspec.blocks.trees import as_branching, as_text
 from otspec.cli.arguments import CountList, read_numbers
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.cli.progress import working
 from otspec.datasets import load_smollm2
+from otspec.models.callables import as_models
 from otspec.tables import print_table, say
 from otspec.traces import load_trace
+from otspec.trees.branching import as_branching, as_text
 
 _LARGEST = 200
 """Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""

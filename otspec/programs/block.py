@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
 from otspec.arguments import as_callable
 from otspec.arithmetic import Array, IntArray, counted_power, zeros
-from otspec.distributions import DistributionLike, as_distribution, as_k, check_alike
+from otspec.distributions import as_distribution, as_k, check_alike
+from otspec.models.contract import LanguageModel
 from otspec.programs.formulation import Lines, Size, arrow, assemble, check_size
 from otspec.solvers import LinearProgram, Sense
-
-LanguageModel: TypeAlias = Callable[[tuple[int, ...]], DistributionLike]
-"""Any map from a prefix, a tuple of token ids, to the distribution of the next token."""
 
 
 @dataclass(frozen=True, eq=False)

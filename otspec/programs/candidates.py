@@ -11,7 +11,8 @@ import numpy as np
 from otspec.arguments import as_callable, as_instance, as_tokens
 from otspec.arithmetic import Array, Number, as_numbers, counted_power
 from otspec.distributions import as_distribution, as_k, check_alike
-from otspec.programs.block import LanguageModel, block_law
+from otspec.models.contract import LanguageModel
+from otspec.programs.block import block_law
 from otspec.programs.formulation import Lines, Size, assemble, check_size
 from otspec.solvers import LinearProgram, Sense
 

@@ -11,13 +11,12 @@ import otspec
 from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
-from otspec.blocks.logged import LoggedModel
-from otspec.blocks.models import Continued
-from otspec.blocks.single import OneCorrectedToken
-from otspec.blocks.token_steps import TokenSteps
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
+from otspec.models.contract import Continued
+from otspec.models.corrected import OneCorrectedToken
+from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
@@ -28,6 +27,7 @@ from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+from otspec.trees.node_laws import TokenSteps
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 HEIGHTS = ["0", "1/4", "16/25", "1"]

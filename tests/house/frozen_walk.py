@@ -15,7 +15,7 @@ from scipy import sparse
 import otspec
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import BlockVerify
-from otspec.blocks.token_steps import Selection
+from otspec.trees.node_laws import Selection
 
 OPEN = (Verified, VerifiedBlock, Selection)
 """Tuples of arrays, which belong to whoever gets them."""

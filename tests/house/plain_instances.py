@@ -11,7 +11,6 @@ from otspec import auditing, blocks, cones, rules, traces
 from otspec.auditing.declared import Disagreement
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
-from otspec.blocks.token_steps import TokenSteps
 from otspec.cones.condition import Classifier
 from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt
@@ -30,6 +29,7 @@ from otspec.traces.runs.folder import RunFolder
 from otspec.traces.sources import Source, Warping
 from otspec.traces.statistics import Statistic
 from otspec.traces.stored import MappedArray, SafetensorsArray, ZarrArray
+from otspec.trees.node_laws import TokenSteps
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")

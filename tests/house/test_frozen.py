@@ -19,9 +19,9 @@ from plain_instances import PLAIN
 
 import otspec
 from otspec.arithmetic import as_numbers
-from otspec.blocks.token_steps import Selection
 from otspec.distributions import as_distribution
 from otspec.frozen import Frozen, frozen, read_only
+from otspec.trees.node_laws import Selection
 
 NOT_WALKED = {
     "Frozen": "the base class itself",

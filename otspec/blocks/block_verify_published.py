@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, Number, positive_part
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.single import OneCorrectedToken, SingleDraftRule, last_kept
+from otspec.blocks.single_draft import SingleDraftRule, last_kept
 from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
+from otspec.models.contract import Model, Prefix
+from otspec.models.corrected import OneCorrectedToken
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class BlockVerifyPublished(SingleDraftRule):
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_s a(s) over texts of 1 to
     L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), M_s(sx)): the most of all rules after whose
     corrected token the plain target follows. Source: theory, sec. 6 (the published version of
-    Block's alg. 3). Parameters and errors: :class:`otspec.blocks.single.SingleDraftRule`.
+    Block's alg. 3). Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
 
     Examples
     --------

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from otspec.arguments import as_list
 from otspec.arithmetic import Number
-from otspec.blocks.comparison import as_blocks, mean_and_error
-from otspec.blocks.draft_selection import DraftSelection
-from otspec.blocks.logged import LoggedBlock
-from otspec.blocks.models import as_models
-from otspec.blocks.trees import as_branching, as_text
+from otspec.models.callables import as_models
 from otspec.rules import (
     KSequential,
     PairRule,
@@ -24,6 +18,8 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
+from otspec.trees.branching import as_branching, as_text
+from otspec.trees.draft_selection import DraftSelection
 
 TREE_RULES: tuple[type[PairRule], ...] = (
     RecursiveRejection,
@@ -82,43 +78,19 @@ def compare_trees(
     models = as_models(draft, target)
     return [
         TreeComparison(as_text(tree), rule.title, DraftSelection(*models, tree, rule).expected())
-        for tree in _as_trees(trees)
-        for rule in _rules_for(tree)
+        for tree in as_trees(trees)
+        for rule in rules_for(tree)
     ]
 
 
-def compare_trees_on_blocks(
-    blocks: Iterable[LoggedBlock], trees: Sequence[str | Sequence[int]]
-) -> list[TreeComparison]:
-    """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
-
-    More than two distinct drafts of recursive rejection are simulated at full vocabulary.
-
-    Parameters
-    ----------
-    blocks : iterable of LoggedBlock
-    trees : sequence of str or of sequence of int
-
-    Raises
-    ------
-    ValueError
-        No block, or one that is shorter than a tree is deep.
-    """
-    logged = as_blocks(blocks)
-    found = []
-    for tree in _as_trees(trees):
-        for rule in _rules_for(tree):
-            kept = np.array([float(block.expected_of_tree(tree, rule)) for block in logged])
-            found.append(TreeComparison(as_text(tree), rule.title, *mean_and_error(kept)))
-    return found
-
-
-def _as_trees(trees: Any) -> list[tuple[int, ...]]:
+def as_trees(trees: Any) -> list[tuple[int, ...]]:
+    """Check branchings."""
     given = as_list(trees, "trees", "a sequence of branchings")
     return [as_branching(tree, f"trees[{i}]") for i, tree in enumerate(given)]
 
 
-def _rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:
+def rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:
+    """Yield the rules that serve a tree."""
     for rule in TREE_RULES:
         if rule.only_k is None or set(tree) == {rule.only_k}:
             yield rule

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from otspec.arithmetic import Array, Number, zeros
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.trees import TokenRule, made_rule
 from otspec.digits import counted
 from otspec.drafts import IID
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen, frozen
+from otspec.models.contract import Model, Prefix
 from otspec.rules.contract import Rule
+from otspec.trees.token_rules import TokenRule, made_rule
 
 TUPLE_LIMIT = 20_000
 """Most tuples of drafts that an exact computation enumerates after one prefix."""

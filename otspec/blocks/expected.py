@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, over_one_denominator
-from otspec.blocks.models import Model, Prefix
+from otspec.models.contract import Model, Prefix
 
 STATE_LIMIT = 1_000_000
 """Most states of all depths before an exact computation is refused (about ten seconds)."""

@@ -12,11 +12,10 @@ import numpy as np
 from otspec.arguments import as_generator, as_integer, as_tokens, how_many
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.levels import expected_up_to
-from otspec.blocks.models import Model, Prefix
-from otspec.distributions import Distribution, as_k
+from otspec.blocks.expected import expected_up_to
+from otspec.distributions import as_k
 from otspec.drafts.contract import draw
-from otspec.frozen import read_only
+from otspec.models.contract import Model, Prefix
 
 MOST_LENGTH = 10_000
 """Most tokens of a drafted block."""
@@ -60,7 +59,7 @@ class SingleDraftRule(BlockRule):
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
         """Go on by one token in the formula of E[τ].
 
-        See :data:`otspec.blocks.levels.Step`.
+        See :data:`otspec.blocks.expected.Step`.
         """
 
     def kept(self, block: Sequence[int]) -> Array:
@@ -137,7 +136,7 @@ class SingleDraftRule(BlockRule):
         Raises
         ------
         ValueError
-            Too many states; see :func:`otspec.blocks.levels.expected_up_to`.
+            Too many states; see :func:`otspec.blocks.expected.expected_up_to`.
         """
         return self.expected_up_to()[-1]
 
@@ -194,30 +193,6 @@ class SingleDraftRule(BlockRule):
         for depth, token in enumerate(block):
             head = block[:depth]
             yield self.draft(head)[token], self.target(head)[token]
-
-
-class OneCorrectedToken(Model):
-    """A model whose first token comes from a row of its own, and the rest from the target.
-
-    Parameters
-    ----------
-    target : Model
-        What follows the kept tokens.
-    row : ndarray, shape (n,)
-        The distribution of the first token.
-    """
-
-    def __init__(self, target: Model, row: Distribution) -> None:
-        self._target, self._row = target, read_only(row)
-        self.n, self.exact = target.n, target.exact
-
-    def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the corrected row, or the target's after a prefix."""
-        return self._target(prefix) if prefix else self._row
-
-    def after(self, prefix: Prefix) -> Model:
-        """Return the target's continuation: only one token is corrected."""
-        return self._target.after(prefix) if prefix else self
 
 
 def last_kept(chances: Sequence[Number], like: Array) -> Array:

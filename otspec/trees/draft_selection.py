@@ -12,12 +12,14 @@ import numpy as np
 from otspec.arguments import as_callable, as_flag, as_generator, as_instance
 from otspec.arithmetic import Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.models import Prefix
-from otspec.blocks.single import OneCorrectedToken
-from otspec.blocks.token_steps import TokenSteps
-from otspec.blocks.trees import TokenRule, TokenTree, as_branching
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
+from otspec.models.contract import Prefix
+from otspec.models.corrected import OneCorrectedToken
+from otspec.trees.branching import as_branching
+from otspec.trees.node_laws import TokenSteps
+from otspec.trees.token_rules import TokenRule
+from otspec.trees.token_tree import TokenTree
 
 
 class DraftedTree(NamedTuple):

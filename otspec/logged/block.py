@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from otspec.arguments import as_callable, as_instance, as_list, as_tokens
-from otspec.arithmetic import Array, Number, as_number, is_exact
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.single import SingleDraftRule
-from otspec.blocks.trees import TokenRule, as_branching, made_rule
+from otspec.arithmetic import Array, Number, as_number
+from otspec.blocks.single_draft import SingleDraftRule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
-from otspec.frozen import Frozen, frozen
+from otspec.frozen import Frozen
+from otspec.models.logged import LoggedModel
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from otspec.rules.contract import Rule
+from otspec.trees.branching import as_branching
+from otspec.trees.token_rules import TokenRule, made_rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,37 +203,3 @@ def _accepted_law(made: Rule) -> Array:
     if isinstance(made, RecursiveRejectionWithoutReplacement) and not made.summable:
         return made.estimated_law()
     return made.accepted_law()
-
-
-class LoggedModel(Model):
-    """A language model that is known along one text only.
-
-    Parameters
-    ----------
-    rows : sequence of ndarray, shape (n,)
-        The distributions after the first 0, 1, … tokens of the text.
-    tokens : tuple of int
-        The text.
-    name : str
-        What error messages call the model.
-    """
-
-    def __init__(self, rows: Sequence[Distribution], tokens: Prefix, name: str = "model") -> None:
-        self._rows: tuple[Distribution, ...] = frozen(tuple(rows))
-        self._tokens, self._name = tokens, name
-        self.n, self.exact = len(rows[0]), is_exact(rows[0])
-
-    def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the logged distribution after a beginning of the text.
-
-        Raises
-        ------
-        ValueError
-            The prefix is none, or the log ends before.
-        """
-        if prefix != self._tokens[: len(prefix)] or len(prefix) >= len(self._rows):
-            raise ValueError(
-                f"the {self._name} model was not logged after {prefix}: a logged block is known "
-                f"along its own tokens {self._tokens[: len(self._rows) - 1]} only"
-            )
-        return self._rows[len(prefix)]

@@ -8,9 +8,9 @@ import numpy as np
 
 from otspec.arguments import as_generator, as_integer, as_real
 from otspec.arithmetic import Array, Number, counted_power
-from otspec.blocks.models import Prefix
-from otspec.blocks.tables import TableModel
 from otspec.distributions import as_k
+from otspec.models.contract import Prefix
+from otspec.models.tables import TableModel
 from otspec.raw import shown
 
 MOST_CELLS = 20_000_000
