@@ -4,19 +4,21 @@ Models, trees and logged blocks have rooms of their own: :mod:`otspec.models`,
 :mod:`otspec.trees` and :mod:`otspec.logged`. Their names are found here as well.
 """
 
+# ruff: noqa: I001 -- rules are registered in the order of tables
+
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.token_verify import TokenVerify
 from otspec.blocks.block_verify_published import BlockVerifyPublished
-from otspec.blocks.comparison import BLOCK_RULES, BlockComparison, compare_block_rules
+from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.simulation import simulate
-from otspec.blocks.single_draft import SingleDraftRule
-from otspec.blocks.token_verify import TokenVerify
+from otspec.blocks.single_draft import RULES, SingleDraftRule
 from otspec.models import (
     CallableModel,
     Model,
@@ -28,6 +30,7 @@ from otspec.models import (
 )
 
 if TYPE_CHECKING:
+    BLOCK_RULES: tuple[type[SingleDraftRule], ...]
     from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
     from otspec.trees import (
         TREE_RULES,
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLOCK_RULES",
+    "RULES",
     "TREE_RULES",
     "BlockComparison",
     "BlockRule",
@@ -81,11 +85,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Find the names of trees and logged blocks, which lie above this room and import it."""
+    """Find the rules of now, and the names of trees and logged blocks, which import this room."""
+    if name == "BLOCK_RULES":  # classes; those of other packages join when it is looked at
+        return tuple(RULES.values())
     if name in __all__:
-        for room in ("otspec.trees", "otspec.logged"):
-            if name in import_module(room).__all__:
-                return getattr(import_module(room), name)
+        rooms = map(import_module, ("otspec.trees", "otspec.logged"))
+        return next(getattr(room, name) for room in rooms if name in room.__all__)
     raise AttributeError(f"module 'otspec.blocks' has no attribute {name!r}")
 
 

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, Number, positive_part
-from otspec.blocks.single_draft import SingleDraftRule, last_kept
+from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
 from otspec.models.contract import Model, Prefix
 from otspec.models.corrected import OneCorrectedToken
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class BlockVerifyPublished(SingleDraftRule):
     """Keep the longest beginning that a uniform number of its own allows; correct one token.
@@ -36,6 +37,7 @@ class BlockVerifyPublished(SingleDraftRule):
     Fraction(11, 8)
     """
 
+    name: ClassVar[str] = "block-published"
     title: ClassVar[str] = "block verification (published)"
 
     @staticmethod

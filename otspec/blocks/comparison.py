@@ -9,14 +9,9 @@ from typing import Any
 from otspec.arguments import as_list
 from otspec.arithmetic import Number
 from otspec.blocks.block_verify import BlockVerify
-from otspec.blocks.block_verify_published import BlockVerifyPublished
-from otspec.blocks.single_draft import SingleDraftRule
-from otspec.blocks.token_verify import TokenVerify
+from otspec.blocks.single_draft import RULES
 from otspec.distributions import as_k
 from otspec.models.callables import as_models
-
-BLOCK_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished, BlockVerify)
-"""The rules for one drafted block, in the order of tables."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +75,11 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list
     counts = as_lengths(lengths)
     if not counts:
         return []
-    expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in BLOCK_RULES}
+    expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in RULES.values()}
     return [
-        BlockComparison(
-            rule.title, length, expected[rule][length - 1], expected[BlockVerify][length - 1]
-        )
+        BlockComparison(rule.title, length, kept[length - 1], expected[BlockVerify][length - 1])
         for length in counts
-        for rule in BLOCK_RULES
+        for rule, kept in expected.items()
     ]
 
 

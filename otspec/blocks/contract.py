@@ -55,8 +55,7 @@ class BlockRule(Frozen, ABC):
 
     def __post_init__(self) -> None:
         draft, target = as_models(self.draft, self.target)
-        object.__setattr__(self, "draft", draft)
-        object.__setattr__(self, "target", target)
+        self._hold(draft=draft, target=target)
 
     @property
     @abstractmethod

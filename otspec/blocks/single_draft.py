@@ -5,17 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_integer, as_tokens, how_many
+from otspec.arguments import as_generator, as_instance, as_integer, as_tokens, how_many
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.expected import expected_up_to
 from otspec.distributions import as_k
 from otspec.drafts.contract import draw
 from otspec.models.contract import Model, Prefix
+from otspec.raw import shown
+from otspec.registry import Registry
 
 MOST_LENGTH = 10_000
 """Most tokens of a drafted block."""
@@ -25,7 +27,8 @@ MOST_LENGTH = 10_000
 class SingleDraftRule(BlockRule):
     """A rule that verifies one draft X^L of the draft model.
 
-    Subclasses say with which probability each length is kept, and what follows.
+    Subclasses say with which probability each length is kept, and what follows; with
+    ``@register`` tables and charts compare them too.
 
     Parameters
     ----------
@@ -40,6 +43,9 @@ class SingleDraftRule(BlockRule):
         Models or a length that cannot be used.
     """
 
+    name: ClassVar[str]
+    """What :data:`RULES` calls the rule."""
+
     length: int
 
     def __post_init__(self) -> None:
@@ -47,7 +53,7 @@ class SingleDraftRule(BlockRule):
         length = as_k(self.length, "length")
         otherwise = "use shorter blocks"
         length = as_integer(length, "length", 1, MOST_LENGTH, otherwise=otherwise)
-        object.__setattr__(self, "length", length)
+        self._hold(length=length)
 
     @property
     def depth(self) -> int:
@@ -213,3 +219,29 @@ def last_kept(chances: Sequence[Number], like: Array) -> Array:
         left = left * (1 - chances[tau])
     kept[0] = kept[0] + left
     return kept
+
+
+def as_block_rule(rule: Any) -> type[SingleDraftRule]:
+    """Check a class of rules for one drafted block.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+    wanted = "a class of rules for one drafted block, such as BlockVerify"
+    as_instance(rule, "rule", type, wanted)
+    if not issubclass(rule, SingleDraftRule):
+        raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")
+    checked: type[SingleDraftRule] = rule
+    return checked
+
+
+def _check_rule(name: str, rule: Any) -> None:
+    if as_block_rule(rule).name != name:
+        raise ValueError(f"the rule is named {shown(rule.name)}, not {shown(name)}")
+
+
+RULES: Registry[type[SingleDraftRule]] = Registry("block rule", "otspec.block_rules", _check_rule)
+"""The rules for one drafted block, by name, in the order of tables."""
+register = RULES.register

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, positive_part, zeros
-from otspec.blocks.single_draft import SingleDraftRule
+from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
 from otspec.models.contract import Model, Prefix
 from otspec.models.corrected import OneCorrectedToken
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class TokenVerify(SingleDraftRule):
     """Accept token i with probability min(1, M_b/M_s) until one is rejected, and correct that one.
@@ -31,6 +32,7 @@ class TokenVerify(SingleDraftRule):
     Fraction(21, 16)
     """
 
+    name: ClassVar[str] = "token"
     title: ClassVar[str] = "token verification"
 
     @staticmethod

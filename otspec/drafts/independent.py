@@ -71,6 +71,7 @@ class IID(ByRatio, _Product):
 
     name: ClassVar[str] = "iid"
     words: ClassVar[str] = "i.i.d."
+    iid: ClassVar[bool] = True
     line_style: ClassVar[str] = "-"
     marker_size: ClassVar[int] = 6
 

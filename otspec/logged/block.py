@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_instance, as_list, as_tokens
+from otspec.arguments import as_callable, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number
-from otspec.blocks.single_draft import SingleDraftRule
+from otspec.blocks.single_draft import SingleDraftRule, as_block_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
+from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.models.logged import LoggedModel
 from otspec.rules import RecursiveRejectionWithoutReplacement
@@ -43,27 +44,27 @@ class LoggedBlock(Frozen):
     tokens: Sequence[int]
 
     def __post_init__(self) -> None:
-        for name in ("draft", "target"):
-            given = as_list(getattr(self, name), name, "a sequence of distributions")
-            object.__setattr__(self, name, given)
-        if len(self.draft) != len(self.target):
+        drafts, targets = (
+            as_list(rows, name, "a sequence of distributions")
+            for rows, name in ((self.draft, "draft"), (self.target, "target"))
+        )
+        if len(drafts) != len(targets):
             raise ValueError(
-                f"draft has {len(self.draft)} rows and target {len(self.target)}: log both models "
+                f"draft has {len(drafts)} rows and target {len(targets)}: log both models "
                 "at the same positions"
             )
-        n = len(as_distribution(self.draft[0], "draft[0]")) if self.draft else 1
+        n = len(as_distribution(drafts[0], "draft[0]")) if drafts else 1
         tokens = as_tokens(self.tokens, n, "tokens")
-        if not tokens or len(self.draft) < len(tokens):
+        if not tokens or len(drafts) < len(tokens):
             raise ValueError(
-                f"tokens has {len(tokens)} tokens, but there are rows for {len(self.draft)}: a "
+                f"tokens has {len(tokens)} tokens, but there are rows for {len(drafts)}: a "
                 "block of L tokens, at least one, needs L rows or L + 1"
             )
-        pairs = [as_pair(*rows) for rows in zip(self.draft, self.target, strict=True)]
-        for i, (draft, _) in enumerate(pairs):
-            check_alike("draft[0]", pairs[0][0], f"draft[{i}]", draft)
-        object.__setattr__(self, "tokens", tokens)
-        for name, rows in zip(("draft", "target"), zip(*pairs, strict=True), strict=True):
-            object.__setattr__(self, name, rows)
+        pairs = [as_pair(*rows) for rows in zip(drafts, targets, strict=True)]
+        for i, (row, _) in enumerate(pairs):
+            check_alike("draft[0]", pairs[0][0], f"draft[{i}]", row)
+        draft, target = zip(*pairs, strict=True)
+        self._hold(draft=draft, target=target, tokens=tokens)
 
     def kept(self, rule: type[SingleDraftRule], length: int) -> Array:
         """Return the law of τ when a rule verifies the first tokens of the block.
@@ -149,8 +150,9 @@ class LoggedBlock(Frozen):
 
         Returns
         -------
-        float or Fraction
-            Σ_ℓ Π_{i<ℓ} a_i(x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted blocks.
+        float, Fraction or Estimate
+            Σ_ℓ Π_{i<ℓ} a_i(x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted blocks. An
+            :class:`otspec.estimate.Estimate` of that where the rule has no exact acceptance.
 
         Raises
         ------
@@ -167,10 +169,10 @@ class LoggedBlock(Frozen):
         for depth, (token, draft, target, k) in enumerate(rows, start=1):
             made = made_rule(rule, draft, target, k)
             total += weight * made.acceptance()
-            if depth == len(widths) or weight == 0:
+            if depth == len(widths) or (weight == 0 and not isinstance(weight, Estimate)):
                 break
-            weight *= _accepted_law(made)[token] / draft[token]
-        return as_number(total, like=self.draft[0])
+            weight *= _output_chance(made, token) / draft[token]
+        return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
 
     def _check(self, length: int) -> None:
         if as_k(length, "length") > len(self.tokens):
@@ -182,24 +184,8 @@ class LoggedBlock(Frozen):
                 )
 
 
-def as_block_rule(rule: Any) -> type[SingleDraftRule]:
-    """Check a class of rules for one drafted block.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
-    wanted = "a class of rules for one drafted block, such as BlockVerify"
-    as_instance(rule, "rule", type, wanted)
-    if not issubclass(rule, SingleDraftRule):
-        raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")
-    checked: type[SingleDraftRule] = rule
-    return checked
-
-
-def _accepted_law(made: Rule) -> Array:
-    """Return the accepted law, estimated without bias where it has no formula."""
+def _output_chance(made: Rule, token: int) -> Any:
+    """Return the probability that a token is drafted and the output; estimated if need be."""
     if isinstance(made, RecursiveRejectionWithoutReplacement) and not made.summable:
-        return made.estimated_law()
-    return made.accepted_law()
+        return made.estimated_output(token)
+    return made.accepted_law()[token]

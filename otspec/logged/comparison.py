@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from otspec.arguments import as_instance, as_list
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, Number
 from otspec.blocks.block_verify import BlockVerify
-from otspec.blocks.comparison import BLOCK_RULES, BlockComparison, as_lengths
+from otspec.blocks.comparison import BlockComparison, as_lengths
+from otspec.blocks.single_draft import RULES
+from otspec.estimate import mean
 from otspec.logged.block import LoggedBlock
 from otspec.trees.branching import as_text
 from otspec.trees.comparison import TreeComparison, as_trees, rules_for
@@ -36,13 +38,12 @@ def compare_on_blocks(
     found = []
     for length in as_lengths(lengths):
         kept = {
-            rule: np.array([float(block.expected(rule, length)) for block in logged])
-            for rule in BLOCK_RULES
+            rule: mean_and_error([block.expected(rule, length) for block in logged])
+            for rule in RULES.values()
         }
-        optimum, _ = mean_and_error(kept[BlockVerify])
-        for rule, values in kept.items():
-            mean, error = mean_and_error(values)
-            found.append(BlockComparison(rule.title, length, mean, optimum, error))
+        optimum, _ = kept[BlockVerify]
+        for rule, (expected, error) in kept.items():
+            found.append(BlockComparison(rule.title, length, expected, optimum, error))
     return found
 
 
@@ -67,7 +68,7 @@ def compare_trees_on_blocks(
     found = []
     for tree in as_trees(trees):
         for rule in rules_for(tree):
-            kept = np.array([float(block.expected_of_tree(tree, rule)) for block in logged])
+            kept = [block.expected_of_tree(tree, rule) for block in logged]
             found.append(TreeComparison(as_text(tree), rule.title, *mean_and_error(kept)))
     return found
 
@@ -85,8 +86,10 @@ def as_blocks(blocks: Any) -> list[LoggedBlock]:
     return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
 
 
-def mean_and_error(values: Array) -> tuple[float, float]:
+def mean_and_error(values: Sequence[Number] | Array) -> tuple[float, float]:
     """Return a mean over logged blocks and its standard error; NaN for a single block.
+
+    The mean of estimates is an :class:`otspec.estimate.Estimate`.
 
     Raises
     ------
@@ -95,5 +98,6 @@ def mean_and_error(values: Array) -> tuple[float, float]:
     """
     if len(values) == 0:
         raise ValueError("blocks is empty: at least one logged block is needed")
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return float(values.mean()), float(error)
+    numbers = np.array(values, dtype=float)
+    error = numbers.std(ddof=1) / np.sqrt(len(numbers)) if len(numbers) > 1 else np.nan
+    return mean(values), float(error)

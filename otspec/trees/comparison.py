@@ -41,8 +41,8 @@ class TreeComparison:
     tree : str
         The children by depth, such as ``"4x2x1"``.
     rule : str
-    expected : float or Fraction
-        E[τ], the kept tokens; over logged blocks its mean.
+    expected : float, Fraction or Estimate
+        E[τ], the kept tokens; over logged blocks its mean, an estimate if the rule is simulated.
     error : float
         The standard error of a mean over logged blocks; 0 if exact, NaN for a single block.
     """

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from otspec.arguments import MOST_ITEMS, as_integer, as_list, plain_integer
 from otspec.arithmetic import IntArray
+from otspec.frozen import Frozen
 from otspec.memory import memory
 from otspec.raw import shown
 from otspec.trees.branching import as_branching
@@ -19,7 +20,7 @@ MOST_PROMPT = 10**9
 
 
 @dataclass(frozen=True)
-class TokenTree:
+class TokenTree(Frozen):
     """A tree of drafted tokens, squeezed into one sequence: parents come before their children.
 
     Source: MCSD, sec. 3.3 (tree attention).
@@ -59,7 +60,7 @@ class TokenTree:
                     f"parents[{node}] is {parent}: a parent comes before its child, and -1 stands "
                     "for the prompt"
                 )
-        object.__setattr__(self, "parents", tuple(parents))
+        self._hold(parents=tuple(parents))
 
     @classmethod
     def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:

@@ -27,7 +27,7 @@ from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
-from otspec.trees.node_laws import TokenSteps
+from otspec.trees.nodes import Node, Nodes
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 HEIGHTS = ["0", "1/4", "16/25", "1"]
@@ -177,7 +177,7 @@ EXACT = {  # from exact arrays or from float ones
     "table": model,
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
-    "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2, (0,)),
+    "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
         for kind in blocks.BLOCK_RULES
@@ -185,9 +185,8 @@ EXACT = {  # from exact arrays or from float ones
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
-    "token steps": lambda give: TokenSteps(
-        model(give), model(give, TARGET), rules.RecursiveRejection, True
-    ),
+    "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
+    "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "logged block": logged,
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
-from otspec import auditing, blocks, cones, rules, traces
+from otspec import auditing, blocks, cones, traces
 from otspec.auditing.declared import Disagreement
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
@@ -29,7 +29,6 @@ from otspec.traces.runs.folder import RunFolder
 from otspec.traces.sources import Source, Warping
 from otspec.traces.statistics import Statistic
 from otspec.traces.stored import MappedArray, SafetensorsArray, ZarrArray
-from otspec.trees.node_laws import TokenSteps
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
@@ -72,9 +71,6 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "decoded": lambda _: blocks.Decoded((0, 1), 1),
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
-    "selected": lambda _: TokenSteps(
-        blocks.memoryless(DRAFT), blocks.memoryless(TARGET), rules.NaiveSampling, True
-    ).selection((), 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,
