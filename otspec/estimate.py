@@ -22,7 +22,7 @@ class Estimate(float):
     Sums, differences, products and quotients with numbers and other estimates are estimates: their
     interval holds the true result if the intervals that went in hold theirs (but for rounding),
     and their confidence is what the union bound leaves. An array of floats cannot keep intervals;
-    for the mean of many there is :func:`mean`.
+    for the mean of many there is :func:`average`.
 
     Attributes
     ----------
@@ -107,8 +107,7 @@ class Estimate(float):
     def __add__(self, other: Number) -> Estimate:
         return _combined(operator.add, self, other)
 
-    def __radd__(self, other: Number) -> Estimate:
-        return _combined(operator.add, other, self)
+    __radd__ = __add__
 
     def __sub__(self, other: Number) -> Estimate:
         return _combined(operator.sub, self, other)
@@ -119,8 +118,7 @@ class Estimate(float):
     def __mul__(self, other: Number) -> Estimate:
         return _combined(operator.mul, self, other)
 
-    def __rmul__(self, other: Number) -> Estimate:
-        return _combined(operator.mul, other, self)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Number) -> Estimate:
         return _combined(operator.truediv, self, other)
@@ -138,7 +136,7 @@ class Estimate(float):
         )
 
 
-def mean(values: Iterable[Number]) -> float:
+def average(values: Iterable[Number]) -> float:
     """Return the mean of numbers; an :class:`Estimate` if there is one among them.
 
     Parameters

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from light_drafts import FALSE_ALARM
 from scipy.stats import binom
 
-from otspec.estimate import Estimate, mean
+from otspec.estimate import Estimate, average
 
 OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 BERNSTEIN = Estimate.of_mean(np.arange(10) / 10, 0.9)
@@ -97,14 +97,14 @@ def test_results_copy_and_pickle_with_their_intervals():
 
 
 def test_means_of_numbers_are_numbers_and_of_estimates_estimates():
-    plain = mean([Fraction(1, 2), 0.25])
+    plain = average([Fraction(1, 2), 0.25])
     assert (type(plain), plain) == (float, 0.375)
-    found = mean([BERNSTEIN, 0.25, BOUNDS])
+    found = average([BERNSTEIN, 0.25, BOUNDS])
     assert float(found) == np.mean([float(BERNSTEIN), 0.25, 0.25])
     assert found.low == np.mean([BERNSTEIN.low, 0.25, 0.25])
     assert found.high == np.mean([BERNSTEIN.high, 0.25, 0.5])
     assert (found.confidence, found.size) == (0.9, 10)
-    assert type(mean(np.array([0.5, 1.0]))) is float
+    assert type(average(np.array([0.5, 1.0]))) is float
 
 
 @pytest.mark.parametrize("chance", [1e-6, 1 / 300, 0.5, 299 / 300])
@@ -126,7 +126,7 @@ def test_combinations_of_simulations_cover_as_often_as_they_say(chance):
             "sum": 2 * (one + two + three) - 1,
             "product": one * two * three,
             "quotient": one / (1 + two),
-            "mean": mean([one, two, three]),
+            "mean": average([one, two, three]),
         }
         for name, value in found.items():
             left = 0.9 if name == "quotient" else 0.85

@@ -33,13 +33,6 @@ class BlockVerify(SingleDraftRule):
     min(M_s(x^ℓ), M_b(x^ℓ)): the most of all couplings of L-blocks. Source: Block, alg. 3 and
     thm. 1, with the kept text in lines 14 and 16, where it is missing. Parameters and errors:
     :class:`otspec.blocks.single_draft.SingleDraftRule`.
-
-    Examples
-    --------
-    >>> from otspec.blocks import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> BlockVerify(draft, target, 2).expected()
-    Fraction(23, 16)
     """
 
     name: ClassVar[str] = "block-preprint"

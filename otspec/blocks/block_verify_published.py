@@ -28,13 +28,6 @@ class BlockVerifyPublished(SingleDraftRule):
     L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), M_s(sx)): the most of all rules after whose
     corrected token the plain target follows. Source: theory, sec. 6 (the published version of
     Block's alg. 3). Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
-
-    Examples
-    --------
-    >>> from otspec.blocks import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> BlockVerifyPublished(draft, target, 2).expected()
-    Fraction(11, 8)
     """
 
     name: ClassVar[str] = "block-published"

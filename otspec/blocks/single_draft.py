@@ -133,26 +133,16 @@ class SingleDraftRule(BlockRule):
             yield Outcome(head, mass, self.following(head))
 
     def expected(self) -> Number:
-        """Return E[τ] by the rule's formula, without enumerating blocks.
+        """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""
+        return self.expected_up_to()[-1]
 
-        Returns
-        -------
-        float or Fraction
+    def expected_up_to(self) -> list[Number]:
+        """Return E[τ] for blocks of 1, …, L tokens, from one pass and without enumerating blocks.
 
         Raises
         ------
         ValueError
             Too many states; see :func:`otspec.blocks.expected.expected_up_to`.
-        """
-        return self.expected_up_to()[-1]
-
-    def expected_up_to(self) -> list[Number]:
-        """Return :meth:`expected` for blocks of 1, …, L tokens, from one pass.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`expected`.
         """
         return expected_up_to(self.draft, self.target, self.length, self.step)
 

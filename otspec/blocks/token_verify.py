@@ -23,13 +23,6 @@ class TokenVerify(SingleDraftRule):
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ} Π_{i ≤ ℓ}
     min(M_s(x_i | x^{i−1}), M_b(x_i | x^{i−1})). Source: Block, alg. 2 and thm. 2. Parameters and
     errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
-
-    Examples
-    --------
-    >>> from otspec.blocks import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> TokenVerify(draft, target, 2).expected()
-    Fraction(21, 16)
     """
 
     name: ClassVar[str] = "token"

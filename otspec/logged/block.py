@@ -97,11 +97,7 @@ class LoggedBlock(Frozen):
     def expected(self, rule: type[SingleDraftRule], length: int) -> Number:
         """Estimate how many of the first tokens a rule keeps, E[τ] after the block's prompt.
 
-        Parameters
-        ----------
-        rule : type
-            A rule for one drafted block.
-        length : int
+        Rule and length are as for :meth:`kept`.
 
         Returns
         -------

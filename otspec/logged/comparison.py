@@ -12,7 +12,7 @@ from otspec.arithmetic import Array, Number
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.single_draft import RULES
-from otspec.estimate import mean
+from otspec.estimate import average
 from otspec.logged.block import LoggedBlock
 from otspec.trees.branching import as_text
 from otspec.trees.comparison import TreeComparison, as_trees, rules_for
@@ -100,4 +100,4 @@ def mean_and_error(values: Sequence[Number] | Array) -> tuple[float, float]:
         raise ValueError("blocks is empty: at least one logged block is needed")
     numbers = np.array(values, dtype=float)
     error = numbers.std(ddof=1) / np.sqrt(len(numbers)) if len(numbers) > 1 else np.nan
-    return mean(values), float(error)
+    return average(values), float(error)

@@ -125,10 +125,6 @@ class DraftSelection(BlockRule):
     def expected(self) -> Number:
         """Return E[τ] by dynamic programming over what the models remember.
 
-        Returns
-        -------
-        float or Fraction
-
         Raises
         ------
         ValueError
