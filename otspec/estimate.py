@@ -129,6 +129,13 @@ class Estimate(float):
     def __neg__(self) -> Estimate:
         return 0 - self
 
+    def within(self, low: float, high: float) -> Estimate:
+        """Return the estimate of a number that is certainly between two bounds, which cut it."""
+        value, lowest, highest = (
+            min(max(end, low), high) for end in (float(self), self.low, self.high)
+        )
+        return _estimate(value, lowest, highest, self.confidence, self.size)
+
     def __repr__(self) -> str:
         return (
             f"Estimate({float(self):.6g}, low={self.low:.6g}, high={self.high:.6g}, "

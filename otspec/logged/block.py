@@ -15,8 +15,7 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.models.logged import LoggedModel
-from otspec.rules import RecursiveRejectionWithoutReplacement
-from otspec.rules.contract import Rule
+from otspec.rules.contract import NotExactError, Rule, acceptance_or_estimate
 from otspec.trees.branching import as_branching
 from otspec.trees.token_rules import TokenRule, made_rule
 
@@ -164,7 +163,7 @@ class LoggedBlock(Frozen):
         rows = zip(self.tokens, self.draft, self.target, widths, strict=False)
         for depth, (token, draft, target, k) in enumerate(rows, start=1):
             made = made_rule(rule, draft, target, k)
-            total += weight * made.acceptance()
+            total += weight * acceptance_or_estimate(made)
             if depth == len(widths) or (weight == 0 and not isinstance(weight, Estimate)):
                 break
             weight *= _output_chance(made, token) / draft[token]
@@ -182,6 +181,7 @@ class LoggedBlock(Frozen):
 
 def _output_chance(made: Rule, token: int) -> Any:
     """Return the probability that a token is drafted and the output; estimated if need be."""
-    if isinstance(made, RecursiveRejectionWithoutReplacement) and not made.summable:
-        return made.estimated_output(token)
-    return made.accepted_law()[token]
+    try:
+        return made.accepted_law()[token]
+    except NotExactError:
+        return made.estimate_output(token)

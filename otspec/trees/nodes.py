@@ -10,10 +10,9 @@ import numpy as np
 
 from otspec.arithmetic import Array, Number, zeros
 from otspec.digits import counted
-from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
-from otspec.rules.contract import Rule
+from otspec.rules.contract import NotExactError, Rule
 from otspec.trees.token_rules import TokenRule, made_rule
 
 TUPLE_LIMIT = 20_000
@@ -83,11 +82,11 @@ class Node(Frozen):
     @cached_property
     def acceptance(self) -> Number:
         """The probability that one of the drafts is selected, by formula if it has one."""
-        acceptance = self.rule.acceptance()
-        if not isinstance(acceptance, Estimate):
-            return acceptance
-        summed: Number = sum(self.enumerated[0].values())
-        return summed
+        try:
+            return self.rule.acceptance()
+        except NotExactError:
+            summed: Number = sum(self.enumerated[0].values())
+            return summed
 
 
 @dataclass(frozen=True)

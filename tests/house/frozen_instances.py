@@ -21,6 +21,7 @@ from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
 from otspec.selection.barriers import Barriers, find_barriers
+from otspec.selection.heights import SummedHeights
 from otspec.selection.histogram import Bins
 from otspec.selection.knots import Knots
 from otspec.selection.laws import SelectionLaw, clipped_law
@@ -82,9 +83,9 @@ def selection_law(give):
 def barriers(give):
     """Return barriers of the caller's arrays."""
     law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
-    found = find_barriers(law, power=2)
+    found = find_barriers(law, SummedHeights(np.diff(as_numbers(give(HEIGHTS), "heights"))))
     parts = (found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs)
-    return Barriers(found.pools, found.power, *map(give, parts))
+    return Barriers(found.pools, found.heights, *map(give, parts))
 
 
 def plan(give):
