@@ -1,4 +1,4 @@
-"""Block verification of the preprint, whose corrections reach to the end of the block."""
+"""Block verification of the preprint (theory, 8): corrections reach to the end of the block."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, is_exact, positive_part
+from otspec.blocks.expected import whole_texts
 from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
@@ -38,10 +39,7 @@ class BlockVerify(SingleDraftRule):
     name: ClassVar[str] = "block-preprint"
     title: ClassVar[str] = "block verification (preprint)"
 
-    @staticmethod
-    def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
-        """Go on by one token in the formula of E[τ]."""
-        return wanted * target, drafted * draft
+    step = staticmethod(whole_texts)
 
     def _kept(self, block: Prefix) -> Array:
         ratio: Any = self.target.number(1)

@@ -86,6 +86,18 @@ class BlockRule(Frozen, ABC):
         """Return the block efficiency of one block: E[τ] + 1 tokens per call of the target."""
         return self.expected() + 1
 
+    def optimum(self) -> Number:
+        """Return the most of these drafts that any coupling of whole blocks keeps in expectation.
+
+        Raises
+        ------
+        ValueError
+            The rule does not say what it drafts, or a linear program that is too large.
+        """
+        raise ValueError(
+            f"rule is {type(self).__name__}, whose drafts are not known: pass optimum=False"
+        )
+
     def restarted(self, draft: Model, target: Model) -> BlockRule:
         """Return the same rule for other models, such as those after some more text."""
         return replace(self, draft=draft, target=target)
@@ -95,6 +107,19 @@ class BlockRule(Frozen, ABC):
         as_instance(outcome, "outcome", Outcome, "an Outcome, as sample() returns it")
         as_generator(rng)
         return int(draw(rng, outcome.following(()), 1)[0])
+
+
+def as_block_rule(rule: Any) -> BlockRule:
+    """Check a rule for drafted blocks.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+    wanted = "a BlockRule, such as BlockVerify(draft, target, 2)"
+    checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
+    return checked
 
 
 def enumerated_expected(rule: BlockRule) -> Number:

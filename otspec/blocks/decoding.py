@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_instance, as_integer
+from otspec.arguments import as_generator, as_integer
 from otspec.arithmetic import Number
-from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.contract import BlockRule, Outcome, as_block_rule
 from otspec.distributions import as_k
 from otspec.models.contract import MOST_DEPTH, Prefix
 
@@ -54,7 +54,7 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
         Fewer than one token.
     """
     wanted = _as_length(tokens, MOST_DECODED)
-    as_rule(rule), as_generator(rng)
+    as_block_rule(rule), as_generator(rng)
     text: Prefix = ()
     calls = 0
     while len(text) < wanted:
@@ -86,7 +86,7 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     ValueError
         Fewer than one token.
     """
-    law = _decoded(as_rule(rule), _as_length(tokens, MOST_DEPTH))
+    law = _decoded(as_block_rule(rule), _as_length(tokens, MOST_DEPTH))
     return {text: rule.target.number(mass) for text, mass in sorted(law.items())}
 
 
@@ -113,7 +113,7 @@ def decoded_after(rule: BlockRule, blocks: int) -> Number:
     all blocks are followed, so small sizes only.
     """
     as_integer(as_k(blocks, "blocks"), "blocks", 1, MOST_DEPTH, otherwise="use simulate()")
-    rule = as_rule(rule)
+    rule = as_block_rule(rule)
     if blocks == 1:
         return rule.efficiency()
     total: Any = rule.target.number(0)
@@ -122,19 +122,6 @@ def decoded_after(rule: BlockRule, blocks: int) -> Number:
         for _, mass, rest in _ways_on(rule, outcome):
             total += mass * decoded_after(rest, blocks - 1)
     return rule.target.number(total)
-
-
-def as_rule(rule: Any) -> BlockRule:
-    """Check a rule for drafted blocks.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
-    wanted = "a BlockRule, such as BlockVerify(draft, target, 2)"
-    checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
-    return checked
 
 
 def _as_length(tokens: Any, most: int) -> int:

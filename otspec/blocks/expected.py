@@ -1,4 +1,4 @@
-"""E[τ] for one draft by dynamic programming over what the models remember and a ratio."""
+"""E[τ] for one draft (theory, 7 to 9), by dynamic programming over contexts and a ratio."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ _Level: TypeAlias = dict[Any, tuple[Prefix, Any, Any]]
 """(draft's context, target's context, ratio) → a text, wanted and drafted mass."""
 _Row: TypeAlias = tuple[IntArray, Array, Array]
 """Tokens that both models may draw, and their probabilities."""
+
+
+def whole_texts(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
+    """Go on to both probabilities of the longer texts: the best coupling's step (theory, 8)."""
+    return wanted * target, drafted * draft
 
 
 def expected_up_to(draft: Model, target: Model, length: int, step: Step) -> list[Number]:

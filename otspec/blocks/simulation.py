@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.arguments import as_integer, as_real, as_seed
-from otspec.blocks.contract import BlockRule
-from otspec.blocks.decoding import as_rule
+from otspec.blocks.contract import BlockRule, as_block_rule
 from otspec.distributions import as_k
 from otspec.estimate import Estimate
 
@@ -42,7 +41,7 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
     level = float(as_real(confidence, "confidence"))
     if not 0 < level < 1:
         raise ValueError(f"confidence is {confidence}: it must be above 0 and below 1")
-    as_rule(rule)
+    as_block_rule(rule)
     rng = np.random.default_rng(as_seed(seed))
     kept = [len(rule.sample(rng).accepted) for _ in range(size)]
     return Estimate.of_mean(np.array(kept, float), level, plus=1.0, most=rule.depth + 1)

@@ -12,7 +12,7 @@ import numpy as np
 from otspec.arguments import as_generator, as_instance, as_integer, as_tokens, how_many
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.expected import expected_up_to
+from otspec.blocks.expected import expected_up_to, whole_texts
 from otspec.distributions import as_k
 from otspec.drafts.contract import draw
 from otspec.models.contract import Model, Prefix
@@ -146,6 +146,10 @@ class SingleDraftRule(BlockRule):
         """
         return expected_up_to(self.draft, self.target, self.length, self.step)
 
+    def optimum(self) -> Number:
+        """Return the most of the draft that any coupling of L-blocks keeps (Block, thm. 1)."""
+        return expected_up_to(self.draft, self.target, self.length, whole_texts)[-1]
+
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draw a block from the draft model and verify it."""
         as_generator(rng)
@@ -211,7 +215,7 @@ def last_kept(chances: Sequence[Number], like: Array) -> Array:
     return kept
 
 
-def as_block_rule(rule: Any) -> type[SingleDraftRule]:
+def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
     """Check a class of rules for one drafted block.
 
     Raises
@@ -228,7 +232,7 @@ def as_block_rule(rule: Any) -> type[SingleDraftRule]:
 
 
 def _check_rule(name: str, rule: Any) -> None:
-    if as_block_rule(rule).name != name:
+    if as_single_draft_rule(rule).name != name:
         raise ValueError(f"the rule is named {shown(rule.name)}, not {shown(name)}")
 
 

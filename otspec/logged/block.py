@@ -1,4 +1,4 @@
-"""A drafted block that was logged: both models along its tokens, and nowhere else."""
+"""A drafted block that was logged (theory, 11): both models along its tokens, nowhere else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.arguments import as_callable, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number
-from otspec.blocks.single_draft import SingleDraftRule, as_block_rule
+from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
@@ -87,7 +87,7 @@ class LoggedBlock(Frozen):
             More tokens than the block has, or one that is never drafted.
         """
         self._check(length)
-        as_block_rule(rule)
+        as_single_draft_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
         target = LoggedModel(self.target, text, "target")
@@ -112,7 +112,7 @@ class LoggedBlock(Frozen):
             As :meth:`kept`.
         """
         self._check(length)
-        as_block_rule(rule)
+        as_single_draft_rule(rule)
         total: Any = 0
         wanted: Any = 1
         drafted: Any = 1

@@ -1,4 +1,4 @@
-"""Rules for one token side by side on trees of drafts: exactly, or averaged over logged blocks."""
+"""Rules for one token side by side on trees of drafts."""
 
 from __future__ import annotations
 
@@ -9,27 +9,10 @@ from typing import Any
 from otspec.arguments import as_list
 from otspec.arithmetic import Number
 from otspec.models.callables import as_models
-from otspec.rules import (
-    KSequential,
-    PairRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-    RecursiveRejection,
-    RecursiveRejectionWithoutReplacement,
-    SpecHub,
-)
+from otspec.rules import PairRule
 from otspec.trees.branching import as_branching, as_text
 from otspec.trees.draft_selection import DraftSelection
-
-TREE_RULES: tuple[type[PairRule], ...] = (
-    RecursiveRejection,
-    KSequential,
-    PooledSelection,
-    RecursiveRejectionWithoutReplacement,
-    PooledSelectionWithoutReplacement,
-    SpecHub,
-)
-"""The rules for one token with which trees are compared, in the order of tables."""
+from otspec.trees.token_rules import RULES
 
 
 @dataclass(frozen=True)
@@ -91,6 +74,6 @@ def as_trees(trees: Any) -> list[tuple[int, ...]]:
 
 def rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:
     """Yield the rules that serve a tree."""
-    for rule in TREE_RULES:
+    for rule in RULES.values():
         if rule.only_k is None or set(tree) == {rule.only_k}:
             yield rule
