@@ -73,6 +73,14 @@ class PooledRule(PairRule):
         """How the selected draft becomes the output."""
         return Coupling(self.barriers.law, self.target)
 
+    @abstractmethod
+    def _shares(self, x: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
+
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
+        return self.coupling.joint_kernel(x, self._shares(x))
+
     def _accepted_selection(self) -> Array:
         """Return min(b, q), shape (n,)."""
         # The law that was wanted: the one that is had differs by rounding, and takes longer.
@@ -250,14 +258,13 @@ class PooledSelection(PooledRule):
             return as_number(0, like=self.draft)
         return as_number(residual_hits(self.target, self.barriers, self.k), like=self.draft)
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
+    def _shares(self, x: Sequence[int]) -> Array:
         weights = zeros(self.k, like=self.draft)
         for pools, chance in self.barriers.pools.placements(x):
             for lowest, _, span in self.barriers.groups(max(pools)):
                 inside = np.array([pool >= lowest for pool in pools])
                 weights[inside] += chance * span / int(inside.sum())
-        return self.coupling.joint_kernel(x, weights)
+        return weights
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts, and whether it is one of them."""

@@ -81,23 +81,21 @@ class PooledSelectionWithoutReplacement(PooledRule):
         """Return min(b, q), which sums to the optimum; a residual token is never a draft."""
         return self._accepted_selection()
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (3, n)."""
-        pools = self.pool[list(x)]
-        groups = self.barriers.groups(int(pools.max()))
-        weights = sum(span * self._shares(x, lowest, end) for lowest, end, span in groups)
-        return self.coupling.joint_kernel(x, np.asarray(weights))
+    def _shares(self, x: Sequence[int]) -> Array:
+        groups = self.barriers.groups(int(self.pool[list(x)].max()))
+        shares = [span * self._shares_in(x, lowest, end) for lowest, end, span in groups]
+        return np.asarray(sum(shares))
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts, and whether it is one of them."""
         uniform, choice = rng.random(2).tolist()
         lowest, end = self.barriers.group(int(self.pool[list(x)].max()), uniform)
-        first, second = self._shares(x, lowest, end)
+        first, second = self._shares_in(x, lowest, end)
         selected = x[0] if choice < first or second == 0 else x[1]
         token = self.coupling.sample(selected, rng)
         return token, token in x
 
-    def _shares(self, x: Sequence[int], lowest: int, end: int) -> Array:
+    def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
         """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (2,)."""
         one = as_number(1, like=self.draft)
         inside = self.pool[list(x)] >= lowest

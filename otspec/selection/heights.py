@@ -77,13 +77,18 @@ class SummedHeights(Heights):
 
     Parameters
     ----------
-    rises : ndarray, shape (m,)
+    steps : ndarray, shape (m,)
         The probability that all drafts are in the pool or below, and not all below.
     """
 
-    rises: Array
+    steps: Array
+
+    @property
+    def rises(self) -> Array:
+        """By how much G rises over each pool, shape (m,)."""
+        return self.steps
 
     @property
     def values(self) -> Array:
         """G at each knot, shape (m + 1,)."""
-        return prefix_sums(self.rises)
+        return prefix_sums(self.steps)

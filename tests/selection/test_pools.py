@@ -11,7 +11,7 @@ from instances import EPS, floats, pairs
 
 from otspec.distributions import as_distribution, as_pair
 from otspec.selection import compiling
-from otspec.selection.histogram import OCTAVES, Bins, equal_bins
+from otspec.selection.histogram import OCTAVES, Histogram, equal_bins
 from otspec.selection.pools import by_bins, by_thresholds, by_token
 
 needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
@@ -170,7 +170,7 @@ def test_corners_of_the_floats_are_binned_as_by_comparing_them(name):
 def check_binned(tokens, thresholds):
     draft, target = np.array(tokens).T.copy()
     groups = grouped(draft, target, lambda p, q: bisect_right(thresholds, ratio(p, q)))
-    drafted, wanted = Bins(thresholds).masses(draft, target)
+    drafted, wanted = Histogram(thresholds).masses(draft, target)
     expected = np.zeros((2, len(thresholds) + 1))
     for bin_, (_, p, q) in groups.items():
         expected[:, bin_] = p, q
