@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.blocks import BLOCK_RULES
-from otspec.rules import ImportanceSampling
-from otspec.traces.chart import LOOKS
+from otspec import blocks, rules
 from otspec.traces.comparison import OPTIMUM
 
-_BLOCKS = dict(
-    zip((rule.title for rule in BLOCK_RULES), ("#0072B2", "#009E73", "#D55E00"), strict=True)
-)
-_OTHERS: dict[str, tuple[str, str]] = {
+_LOOKS: dict[str, tuple[str, str]] = {
+    **{rule.title: (rule.colour, rule.marker)
+       for rule in (*rules.compared_rules(), *blocks.RULES.values())},
     OPTIMUM: ("#000000", "o"),
-    ImportanceSampling.title: ("#882255", "X"),
-    **{
-        title: (colour, marker)
-        for (title, colour), marker in zip(_BLOCKS.items(), "svo", strict=True)
-    },
-}
+    rules.ImportanceSampling.title: ("#882255", "X"),
+}  # fmt: skip
 
 
 def look(rule: str, **more: Any) -> dict[str, Any]:
@@ -32,5 +25,5 @@ def look(rule: str, **more: Any) -> dict[str, Any]:
     more
         Keywords of this picture, such as a line style for another draft law.
     """
-    colour, marker = {**LOOKS, **_OTHERS}[rule]
+    colour, marker = _LOOKS[rule]
     return {"color": colour, "marker": marker} | more

@@ -38,6 +38,8 @@ class BlockVerify(SingleDraftRule):
 
     name: ClassVar[str] = "block-preprint"
     title: ClassVar[str] = "block verification (preprint)"
+    colour: ClassVar[str] = "#D55E00"
+    marker: ClassVar[str] = "o"
 
     step = staticmethod(whole_texts)
 

@@ -32,6 +32,8 @@ class BlockVerifyPublished(SingleDraftRule):
 
     name: ClassVar[str] = "block-published"
     title: ClassVar[str] = "block verification (published)"
+    colour: ClassVar[str] = "#009E73"
+    marker: ClassVar[str] = "v"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:

@@ -45,6 +45,10 @@ class SingleDraftRule(BlockRule):
 
     name: ClassVar[str]
     """What :data:`RULES` calls the rule."""
+    colour: ClassVar[str] = "#666666"
+    """Of its line in charts, as Matplotlib writes it."""
+    marker: ClassVar[str] = "x"
+    """Of its line in charts."""
 
     length: int
 

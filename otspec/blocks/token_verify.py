@@ -27,6 +27,8 @@ class TokenVerify(SingleDraftRule):
 
     name: ClassVar[str] = "token"
     title: ClassVar[str] = "token verification"
+    colour: ClassVar[str] = "#0072B2"
+    marker: ClassVar[str] = "s"
 
     @staticmethod
     def step(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
-from otspec import auditing, blocks, cones, traces
+from otspec import auditing, blocks, cones, rules, traces
 from otspec.auditing.declared import Disagreement
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
