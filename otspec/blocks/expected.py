@@ -74,8 +74,8 @@ def _kept(draft: Model, target: Model, length: int, step: Step) -> Iterator[Any]
         scale = scale * unit
         kept: Any = one * 0
         longer: _Level = {}
-        for (drafts, targets, _), (prefix, wanted, drafted) in level.items():
-            tokens, draft_row, target_row = rows[drafts, targets]
+        for (*contexts, _), (prefix, wanted, drafted) in level.items():
+            tokens, draft_row, target_row = rows[tuple(contexts)]
             masses = step(wanted, drafted, draft_row, target_row)
             kept = kept + np.minimum(*masses).sum()
             if depth < length:

@@ -18,7 +18,7 @@ from otspec.models.corrected import OneCorrectedToken
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
 from otspec.trees.branching import as_branching
-from otspec.trees.nodes import Nodes
+from otspec.trees.nodes import Node, Nodes, State
 from otspec.trees.token_rules import TokenRule
 from otspec.trees.token_tree import TokenTree
 
@@ -110,8 +110,7 @@ class DraftSelection(BlockRule):
             for prefix, agreeing in level.items():
                 rejected: Any = zeros(self.target.n, like=self.target(()))
                 for nodes, mass in agreeing.items():
-                    node = self._nodes.known(prefix, self._drafts(prefix, nodes))
-                    accepted, left = node.enumerated
+                    accepted, left = self._known(prefix, nodes).enumerated
                     rejected = rejected + mass * left
                     for (token, count), chance in accepted.items():
                         into = longer.setdefault((*prefix, token), {})
@@ -134,36 +133,33 @@ class DraftSelection(BlockRule):
             no table.
         """
         total: Any = self.target.number(0)
-        level: dict[Any, tuple[Prefix, Any]] = {self._state((), 1): ((), self.target.number(1))}
+        state = self._nodes.state
+        level: dict[State, tuple[Prefix, Any]] = {state((), 1): ((), self.target.number(1))}
         for _ in self.branching[:-1]:
-            longer: dict[Any, tuple[Prefix, Any]] = {}
-            for state, (prefix, mass) in level.items():
-                node = self._nodes.known(prefix, self._drafts(prefix, state[-1]))
+            longer: dict[State, tuple[Prefix, Any]] = {}
+            for (*_, nodes), (prefix, mass) in level.items():
+                node = self._known(prefix, nodes)
                 for (token, count), chance in node.accepted.items():
                     total += mass * chance
                     text = (*prefix, token)
-                    key = self._state(text, count)
+                    key = state(text, count)
                     longer[key] = text, longer.get(key, (text, 0))[1] + mass * chance
             level = longer
-        for state, (prefix, mass) in level.items():
-            node = self._nodes.known(prefix, self._drafts(prefix, state[-1]))
-            total += mass * node.acceptance
+        for (*_, nodes), (prefix, mass) in level.items():
+            total += mass * self._known(prefix, nodes).acceptance
         return self.target.number(total)
 
     def with_branching(self, branching: str | Sequence[int]) -> DraftSelection:
         """Return the same rule for another tree; what was computed serves both."""
         return replace(self, branching=as_branching(branching), nodes=self._nodes)
 
-    def _drafts(self, prefix: Prefix, nodes: int = 1) -> int:
-        """Return how many children so many nodes have at most; distinct ones may be fewer."""
-        return nodes * self.branching[len(prefix)]
+    def _known(self, prefix: Prefix, nodes: int) -> Node:
+        """Return what is known of the children of so many nodes; distinct ones may be fewer."""
+        return self._nodes.known(prefix, nodes * self.branching[len(prefix)])
 
     def _law(self, prefix: Prefix) -> DraftLaw:
         """Return the law of the children of one node."""
-        return self._nodes.at(prefix, self._drafts(prefix)).rule.law
-
-    def _state(self, prefix: Prefix, nodes: int) -> tuple[Any, Any, int]:
-        return self.draft.context(prefix), self.target.context(prefix), nodes
+        return self._nodes.at(prefix, self.branching[len(prefix)]).rule.law
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the set of candidate sequences, the leaves of the tree.

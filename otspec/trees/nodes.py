@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from otspec.trees.token_rules import TokenRule, made_rule
 TUPLE_LIMIT = 20_000
 """Most tuples of drafts that an exact computation enumerates after one prefix."""
 
+State: TypeAlias = tuple[Prefix, Prefix, int]
+"""What draft and target remember of a prefix, and a number of nodes or children."""
 Counted = dict[tuple[int, int], Any]
 """(y, c) → the probability that y is selected and c ≥ 1 of the drafts are y."""
 
@@ -113,11 +115,15 @@ class Nodes(Frozen):
 
     def known(self, prefix: Prefix, k: int) -> Node:
         """Return the same, with what was computed after prefixes that the models tell not apart."""
-        key = self.draft.context(prefix), self.target.context(prefix), k
-        if key not in self._known:
-            self._known[key] = self.at(prefix, k)
-        return self._known[key]
+        state = self.state(prefix, k)
+        if state not in self._known:
+            self._known[state] = self.at(prefix, k)
+        return self._known[state]
+
+    def state(self, prefix: Prefix, number: int) -> State:
+        """Return what is equal for prefixes that the models do not tell apart."""
+        return self.draft.context(prefix), self.target.context(prefix), number
 
     @cached_property
-    def _known(self) -> dict[Any, Node]:
+    def _known(self) -> dict[State, Node]:
         return {}
