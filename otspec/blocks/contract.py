@@ -86,18 +86,6 @@ class BlockRule(Frozen, ABC):
         """Return the block efficiency of one block: E[τ] + 1 tokens per call of the target."""
         return self.expected() + 1
 
-    def optimum(self) -> Number:
-        """Return the most of these drafts that any coupling of whole blocks keeps in expectation.
-
-        Raises
-        ------
-        ValueError
-            The rule does not say what it drafts, or a linear program that is too large.
-        """
-        raise ValueError(
-            f"rule is {type(self).__name__}, whose drafts are not known: pass optimum=False"
-        )
-
     def restarted(self, draft: Model, target: Model) -> BlockRule:
         """Return the same rule for other models, such as those after some more text."""
         return replace(self, draft=draft, target=target)

@@ -12,7 +12,7 @@ import numpy as np
 from otspec.arguments import as_generator, as_instance, as_integer, as_tokens, how_many
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.expected import expected_up_to, whole_texts
+from otspec.blocks.expected import expected_up_to
 from otspec.distributions import as_k
 from otspec.drafts.contract import draw
 from otspec.models.contract import Model, Prefix
@@ -149,10 +149,6 @@ class SingleDraftRule(BlockRule):
             Too many states; see :func:`otspec.blocks.expected.expected_up_to`.
         """
         return expected_up_to(self.draft, self.target, self.length, self.step)
-
-    def optimum(self) -> Number:
-        """Return the most of the draft that any coupling of L-blocks keeps (Block, thm. 1)."""
-        return expected_up_to(self.draft, self.target, self.length, whole_texts)[-1]
 
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draw a block from the draft model and verify it."""

@@ -15,8 +15,6 @@ from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
 from otspec.models.contract import Prefix
 from otspec.models.corrected import OneCorrectedToken
-from otspec.programs import CandidateProgram
-from otspec.solvers import solve
 from otspec.trees.branching import as_branching
 from otspec.trees.nodes import Node, Nodes, State
 from otspec.trees.token_rules import TokenRule
@@ -175,17 +173,6 @@ class DraftSelection(BlockRule):
             sequences: self.target.number(mass)
             for sequences, mass in self._candidates((), 0).items()
         }
-
-    def optimum(self) -> Number:
-        """Return the most of the tree that any coupling of whole blocks keeps, by a linear program.
-
-        Raises
-        ------
-        ValueError
-            It is too large; only the smallest sizes are not.
-        """
-        program = CandidateProgram(self.candidates(), self.target, self.depth)
-        return self.target.number(solve(program.build()).value)
 
     def _candidates(self, prefix: Prefix, depth: int) -> dict[frozenset[Prefix], Any]:
         """Return the law of what may follow a node."""
