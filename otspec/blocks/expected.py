@@ -28,11 +28,6 @@ _Row: TypeAlias = tuple[IntArray, Array, Array]
 """Tokens that both models may draw, and their probabilities."""
 
 
-def whole_texts(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
-    """Go on to both probabilities of the longer texts: the best coupling's step (theory, 8)."""
-    return wanted * target, drafted * draft
-
-
 def expected_up_to(draft: Model, target: Model, length: int, step: Step) -> list[Number]:
     """Return Σ_{ℓ ≤ L} Σ_{x^ℓ} min(wanted mass(x^ℓ), drafted mass(x^ℓ)) for L = 1, …, ``length``.
 
