@@ -1,4 +1,4 @@
-"""A rule for any draft law: priority orders, mixed so that its distance from best is certified."""
+"""A rule for any draft law: mixed priority orders, with a certified gap (Beyond, prop. 1)."""
 
 from __future__ import annotations
 
