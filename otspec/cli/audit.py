@@ -55,8 +55,8 @@ def audit(
     RULE is MODULE:NAME, importable from here, which makes a rule or a kernel; or a rule of the
     package or of one that adds to it, by its name, such as pooled-selection. NAME(draft, target, k)
     returns a function x -> distribution of the output, or an object with such a kernel(x). Drafts
-    and targets are lists of Fraction, with zeros, ties and draft = target among them. If the object has
-    a law, target or k, they have to be those of the instance; its attribute drafts may name its
+    and targets are lists of Fraction, with zeros, ties and draft = target among them. If the object
+    has a law, target or k, they have to be those of the instance; its attribute drafts may name its
     draft law. Whatever it raises is a failure, other than a ValueError of NAME, which refuses the
     instance. A failure is shrunk to a small counterexample.
 
