@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.batch.arrays import library_of
-from otspec.batch.k_sequential import safe_rho
+from otspec.batch._kernels.inflated import safe_rho
+from otspec.batch._kernels.library import library_of
 from otspec.rules import PooledSelection, SpecHub
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import otspec
 from otspec import batch
-from otspec.batch.arrays import library_of
-from otspec.batch.barriers import barrier_lifetimes
-from otspec.batch.k_sequential import safe_rho
-from otspec.batch.pooled import graded_pools
+from otspec.batch._kernels.barriers import barrier_lifetimes
+from otspec.batch._kernels.graded_pools import graded_pools
+from otspec.batch._kernels.inflated import safe_rho
+from otspec.batch._kernels.library import library_of
 
 ROUNDING = 1e-12
 """Cuts are bisected to 2⁻⁵⁵ each, a few hundred of them."""

@@ -9,7 +9,7 @@ import pytest
 from batch_backends import library
 
 from otspec import batch
-from otspec.batch.acceptance import MOST_DRAFTS, MOST_PASSES
+from otspec.batch._numbers import MOST_DRAFTS, MOST_PASSES
 
 ROWS = np.array([[0.5, 0.25, 0.25, 0.0], [0.25, 0.25, 0.25, 0.25]])
 TARGETS = ROWS[:, ::-1].copy()

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otspec import batch
-from otspec.batch.arrays import library_of
-from otspec.batch.barriers import barrier_lifetimes
-from otspec.batch.pooled import even_grades, graded_pools
+from otspec.batch._kernels.barriers import barrier_lifetimes
+from otspec.batch._kernels.graded_pools import even_grades, graded_pools
+from otspec.batch._kernels.library import library_of
 
 NEAR = {"rtol": 0, "atol": 1e-13}
 ROW = [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]

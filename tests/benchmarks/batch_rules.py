@@ -1,4 +1,7 @@
-"""Time and memory of every rule against one pass over its inputs: ``python -m otspec.batch.bench``.
+"""Time and memory of every batch rule against one pass over its inputs: a script.
+
+``python tests/benchmarks/batch_rules.py --backend torch --device cuda`` in a checkout, where otspec
+and the library are installed.
 
 One pass is ``minimum(draft, target).sum(-1)`` in the same library on the same device, timed in turn
 with the rule. A softmax and a copy of one of the arrays are there for comparison.
@@ -20,7 +23,8 @@ import click
 import numpy as np
 
 from otspec import batch
-from otspec.batch.arrays import Array, library_of
+from otspec.batch._kernels.library import Array, library_of
+from otspec.cli.main import run
 from otspec.tables import print_table, say
 
 Action = Callable[[], Any]
@@ -236,6 +240,4 @@ def main(backend: str, device: str | None, vocabulary: int, rows: int, k: int, r
 
 
 if __name__ == "__main__":
-    from otspec.cli.main import run
-
-    sys.exit(run(main, None, "python -m otspec.batch.bench"))
+    sys.exit(run(main, None, "python tests/benchmarks/batch_rules.py"))
