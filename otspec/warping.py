@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from array_api_compat import is_numpy_namespace
+
 
 def warped(xp: Any, logits: Any, temperature: float, top_k: int | None, top_p: float | None) -> Any:
     """Return the distributions of rows of logits.
@@ -40,7 +42,7 @@ def warped(xp: Any, logits: Any, temperature: float, top_k: int | None, top_p: f
     """
     scaled = (logits - xp.max(logits, axis=-1, keepdims=True)) / temperature
     if top_k is not None and top_k < logits.shape[-1]:
-        smallest = xp.sort(scaled, axis=-1)[..., -top_k][..., None]
+        smallest = _ascending(xp, scaled, top_k)[..., -top_k][..., None]
         scaled = xp.where(scaled < smallest, xp.full_like(scaled, -math.inf), scaled)
     probabilities = _normalised(xp, xp.exp(scaled))
     if top_p is None or top_p == 1:
@@ -51,7 +53,7 @@ def warped(xp: Any, logits: Any, temperature: float, top_k: int | None, top_p: f
 
 def _likeliest(xp: Any, probabilities: Any, top_p: float) -> Any:
     """Return which tokens are the fewest likeliest that reach ``top_p``: (..., V) of bool."""
-    ordered = xp.flip(xp.sort(probabilities, axis=-1), axis=-1)
+    ordered = xp.flip(xp.sort(probabilities, axis=-1, stable=False), axis=-1)
     sums = xp.cumulative_sum(ordered, axis=-1)
     # The first token goes in, and every token while those before it do not reach top_p.
     number = 1 + _count(xp, sums[..., :-1] < top_p)
@@ -59,6 +61,12 @@ def _likeliest(xp: Any, probabilities: Any, top_p: float) -> Any:
     above, tied = probabilities > least, probabilities == least
     place = xp.cumulative_sum(xp.astype(tied, xp.int32), axis=-1)
     return above | (tied & (place <= number - _count(xp, above)))
+
+
+def _ascending(xp: Any, values: Any, k: int) -> Any:
+    """Return the values with the k-th largest in its place of the ascending order."""
+    # The standard has no partition, which takes a tenth of the time.
+    return xp.partition(values, -k) if is_numpy_namespace(xp) else xp.sort(values, axis=-1)
 
 
 def _count(xp: Any, flags: Any) -> Any:
