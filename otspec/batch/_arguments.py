@@ -1,5 +1,7 @@
 """One checker for each kind of argument, and one for all arguments of a rule.
 
+Each raises a ValueError that names the argument, what it is and the fix.
+
 What stands in an array is not looked at, since that would wait for the device: nothing here
 notices rows that do not sum to 1, or uniform numbers outside [0, 1). Only token ids are looked at,
 and only in NumPy's arrays, where nothing has to be waited for.
@@ -52,9 +54,7 @@ def as_block_problem(
         As :func:`as_problem`; or places that do not fit.
     """
     library = _library_of_all(draft, target, drafts, uniforms, mask)
-    check_probabilities("draft", draft)
-    check_probabilities("target", target)
-    check_dtypes(draft, target)
+    _check_both(draft, target)
     if draft.ndim < 2 or draft.shape[-2] == 0:
         raise ValueError(f"draft has shape {draft.shape}: it must be (..., L, V), L at least 1")
     *lead, length, size = draft.shape
@@ -65,7 +65,7 @@ def as_block_problem(
         )
     if drafts.shape != (*lead, length):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, length)}")
-    check_tokens("drafts", drafts)
+    _check_tokens(drafts)
     return _problem(library, draft, target, drafts, uniforms, mask)
 
 
@@ -92,30 +92,74 @@ def _problem(
     return Problem(library, draft, target, ids, library.widened(uniforms), valid)
 
 
-def check_drafts(drafts: Array, draft: Array, only_k: int | None = None) -> None:
-    """Refuse drafts that are no token ids, or too few or too many.
+def library_of_pair(draft: Array, target: Array) -> Library:
+    """Return the library of a draft and a target of one shape (..., V) and one dtype."""
+    library = one_library(draft=draft, target=target)
+    _check_both(draft, target)
+    if draft.shape != target.shape:
+        raise ValueError(
+            f"draft has shape {draft.shape} and target {target.shape}: give both one shape "
+            "(..., V), with broadcast_to if rows are shared"
+        )
+    return library
 
-    Raises
-    ------
-    ValueError
-        Naming the shape or dtype.
-    """
-    check_lead("drafts", drafts, draft, like="draft")
-    check_tokens("drafts", drafts)
+
+def _check_both(draft: Array, target: Array) -> None:
+    check_probabilities("draft", draft)
+    check_probabilities("target", target)
+    if draft.dtype != target.dtype:
+        raise ValueError(
+            f"draft is {draft.dtype} and target {target.dtype}: cast one of them, so that it is "
+            "your choice which is rounded"
+        )
+
+
+def check_probabilities(name: str, values: Array) -> None:
+    """Refuse what is not an array (..., V) of floats."""
+    if values.ndim == 0 or values.shape[-1] == 0:
+        raise ValueError(f"{name} has shape {values.shape}: it must be (..., V) with V at least 1")
+    if dtype_name(values) not in FLOATS:
+        raise ValueError(
+            f"{name} has dtype {values.dtype}: cast it to float32, float64, float16 or bfloat16 "
+            "in the byte order of the machine"
+        )
+
+
+def check_drafts(drafts: Array, draft: Array, only_k: int | None = None) -> None:
+    """Refuse drafts that are no token ids (..., k), or too few or too many."""
+    if drafts.ndim != draft.ndim or drafts.shape[:-1] != draft.shape[:-1]:
+        raise ValueError(
+            f"drafts has shape {drafts.shape} and draft {draft.shape}: all axes but the last "
+            "must agree"
+        )
+    _check_tokens(drafts)
     k = drafts.shape[-1]
     if k == 0 or only_k not in (None, k):
         wanted = "at least one draft" if only_k is None else f"exactly k = {only_k}"
         raise ValueError(f"drafts has shape {drafts.shape}, k = {k}: this rule needs {wanted}")
 
 
-def check_mask(library: Library, mask: Array | None, drafts: Array) -> Array:
-    """Return which drafts count: all, unless a mask says otherwise.
+def _check_tokens(drafts: Array) -> None:
+    if dtype_name(drafts) not in INTEGERS:
+        raise ValueError(
+            f"drafts has dtype {drafts.dtype}: token ids are integers, in the byte order of the "
+            "machine"
+        )
 
-    Raises
-    ------
-    ValueError
-        Naming the mask's dtype or shape.
-    """
+
+def check_uniforms(uniforms: Array, shape: tuple[int, ...]) -> None:
+    """Refuse uniform numbers that are too few or too coarse."""
+    if uniforms.shape != shape:
+        raise ValueError(f"uniforms has shape {uniforms.shape}: it must be {shape}")
+    if dtype_name(uniforms) not in ("float32", "float64"):
+        raise ValueError(
+            f"uniforms has dtype {uniforms.dtype}: draw them in float32 or float64, since fewer "
+            "digits would bias every draw"
+        )
+
+
+def check_mask(library: Library, mask: Array | None, drafts: Array) -> Array:
+    """Return which drafts count: all, unless a mask says otherwise."""
     if mask is None:
         return library.xp.ones_like(drafts, dtype=library.xp.bool)
     if dtype_name(mask) != "bool" or mask.shape != drafts.shape:
@@ -129,10 +173,7 @@ def check_mask(library: Library, mask: Array | None, drafts: Array) -> Array:
 def counted_ids(library: Library, drafts: Array, valid: Array, size: int) -> Array:
     """Return the drafts as token ids, 0 where they do not count.
 
-    Raises
-    ------
-    ValueError
-        NumPy's arrays only: an id out of range, which indexing would take from the end or refuse.
+    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end.
     """
     # What stands in a place that does not count may be anything, such as −1.
     ids = library.ids(drafts)
@@ -144,102 +185,3 @@ def counted_ids(library: Library, drafts: Array, valid: Array, size: int) -> Arr
             "with a mask"
         )
     return ids
-
-
-def library_of_pair(draft: Array, target: Array) -> Library:
-    """Return the library of a draft and a target of one shape (..., V).
-
-    Raises
-    ------
-    ValueError
-        Different shapes, dtypes or devices, or no vocabulary.
-    """
-    library = one_library(draft=draft, target=target)
-    check_probabilities("draft", draft)
-    check_probabilities("target", target)
-    if draft.shape != target.shape:
-        raise ValueError(
-            f"draft has shape {draft.shape} and target {target.shape}: give both one shape "
-            "(..., V), with broadcast_to if rows are shared"
-        )
-    check_dtypes(draft, target)
-    return library
-
-
-def check_probabilities(name: str, values: Array) -> None:
-    """Refuse what is not an array (..., V) of floats.
-
-    Raises
-    ------
-    ValueError
-        Naming the shape or dtype.
-    """
-    if values.ndim == 0 or values.shape[-1] == 0:
-        raise ValueError(f"{name} has shape {values.shape}: it must be (..., V) with V at least 1")
-    if dtype_name(values) not in FLOATS:
-        raise ValueError(
-            f"{name} has dtype {values.dtype}: cast it to float32, float64, float16 or bfloat16 "
-            "in the byte order of the machine"
-        )
-
-
-def check_dtypes(draft: Array, target: Array) -> None:
-    """Refuse a draft and a target of different dtypes.
-
-    Raises
-    ------
-    ValueError
-        Naming both.
-    """
-    if draft.dtype != target.dtype:
-        raise ValueError(
-            f"draft is {draft.dtype} and target {target.dtype}: cast one of them, so that it is "
-            "your choice which is rounded"
-        )
-
-
-def check_lead(name: str, values: Array, draft: Array, *, like: str) -> None:
-    """Refuse leading axes that are not the draft's.
-
-    Raises
-    ------
-    ValueError
-        Naming both shapes.
-    """
-    if values.ndim != draft.ndim or values.shape[:-1] != draft.shape[:-1]:
-        raise ValueError(
-            f"{name} has shape {values.shape} and {like} {draft.shape}: all axes but the last "
-            "must agree"
-        )
-
-
-def check_tokens(name: str, tokens: Array) -> None:
-    """Refuse token ids that are not integers.
-
-    Raises
-    ------
-    ValueError
-        Naming the dtype.
-    """
-    if dtype_name(tokens) not in INTEGERS:
-        raise ValueError(
-            f"{name} has dtype {tokens.dtype}: token ids are integers, in the byte order of the "
-            "machine"
-        )
-
-
-def check_uniforms(uniforms: Array, shape: tuple[int, ...]) -> None:
-    """Refuse uniform numbers that are too few or too coarse.
-
-    Raises
-    ------
-    ValueError
-        Naming the shape or dtype.
-    """
-    if uniforms.shape != shape:
-        raise ValueError(f"uniforms has shape {uniforms.shape}: it must be {shape}")
-    if dtype_name(uniforms) not in ("float32", "float64"):
-        raise ValueError(
-            f"uniforms has dtype {uniforms.dtype}: draw them in float32 or float64, since fewer "
-            "digits would bias every draw"
-        )

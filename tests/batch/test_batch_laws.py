@@ -2,9 +2,11 @@
 
 import itertools
 
+import batch_table
 import numpy as np
 import pytest
 from batch_laws import joint_kernel_of, law_of
+from batch_table import EXACT, drafts_number
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,13 +28,7 @@ CASES = {
     "certain": ([1.0, 0.0], [0.3, 0.7]),
     "extreme": ([0.9, 0.0999, 0.0001], [0.2, 0.3, 0.5]),
 }
-RULES = {
-    "maximal_coupling": ("MaximalCoupling", 1),
-    "recursive_rejection": ("RecursiveRejection", 2),
-    "recursive_rejection_without_replacement": ("RecursiveRejectionWithoutReplacement", 2),
-    "k_sequential": ("KSequential", 2),
-    "spechub": ("SpecHub", 2),
-}
+RULES = {name: drafts_number(name, 2) for name in EXACT}
 
 
 def rho_of(draft, target, k):
@@ -42,7 +38,7 @@ def rho_of(draft, target, k):
 
 def reference(name, draft, target, k):
     """The rule itself; K-Seq at the ρ that the batch function takes."""
-    rule = getattr(otspec.rules, RULES[name][0])(draft, target, k)
+    rule = batch_table.reference(name, draft, target, k)
     if name != "k_sequential":
         return rule
     rho = max(rho_of(draft, target, k), rule.rho)
@@ -68,7 +64,7 @@ def agrees(name, rule, x):
 @pytest.mark.parametrize("name", RULES)
 def test_joint_kernels_are_the_reference_s(name, case):
     draft, target = CASES[case]
-    k = RULES[name][1]
+    k = RULES[name]
     if "without" in name and np.count_nonzero(draft) < k:
         k = 1
     rule = reference(name, draft, target, k)
@@ -92,7 +88,7 @@ distributions = st.lists(st.integers(0, 6), min_size=3, max_size=3).filter(any)
 @given(draft=distributions, target=distributions, data=st.data())
 def test_random_kernels_are_the_reference_s(name, draft, target, data):
     draft, target = (np.array(part) / sum(part) for part in (draft, target))
-    k = RULES[name][1]
+    k = RULES[name]
     if "without" in name and np.count_nonzero(draft) < k:
         k = 1
     rule = reference(name, draft, target, k)
