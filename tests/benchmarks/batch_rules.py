@@ -24,6 +24,7 @@ import numpy as np
 
 from otspec import batch
 from otspec.batch._kernels.library import Array, library_of
+from otspec.batch._table import RULES
 from otspec.cli.main import run
 from otspec.tables import print_table, say
 
@@ -140,7 +141,7 @@ def traced_peak(action: Action) -> float:
 
 
 def problems(vocabulary: int, rows: int, k: int) -> dict[str, tuple[Array, ...]]:
-    """Return float32 arguments for every rule, as NumPy arrays.
+    """Return float32 arguments for every rule of the table, as NumPy arrays.
 
     The uniform numbers are so close to 1 that drafts are rejected where they can be.
     """
@@ -148,19 +149,14 @@ def problems(vocabulary: int, rows: int, k: int) -> dict[str, tuple[Array, ...]]
     logits = rng.gumbel(scale=2, size=(2, rows, vocabulary)).astype(np.float32)
     draft = batch.warp(logits[0])
     target = batch.warp(0.7 * logits[0] + 0.5 * logits[1])
-    uniforms = rng.random((rows, k + 1), dtype=np.float32)
-    iid = batch.sample_iid(draft, uniforms[:, :k])
-    distinct = batch.sample_without_replacement(draft, uniforms[:, :k])
-    hub = batch.sample_spechub(draft, rng.random((rows, 2), dtype=np.float32))
-    uniforms[:, :k] = 1 - 2**-24
-    return {
-        "maximal_coupling": (draft, target, iid[:, :1], uniforms[:, -2:]),
-        "recursive_rejection": (draft, target, iid, uniforms),
-        "recursive_rejection_without_replacement": (draft, target, distinct, uniforms),
-        "k_sequential": (draft, target, iid, uniforms),
-        "pooled_selection": (draft, target, iid, uniforms),
-        "spechub": (draft, target, hub, np.ones_like(uniforms, shape=(rows, 3)) - 2**-24),
-    }
+    given = {}
+    for name, rule in RULES.items():
+        size = rule.k or k
+        uniforms = rng.random((rows, size + 1), dtype=np.float32)
+        drafts = getattr(batch, rule.drafter)(draft, uniforms[:, :size])
+        uniforms[:, :size] = 1 - 2**-24
+        given[name] = draft, target, drafts, uniforms
+    return given
 
 
 def one_pass(draft: Array, target: Array) -> Array:

@@ -81,6 +81,25 @@ class Hubs:
     scale: Array
 
 
+def find_hub(library: Library, draft: Array) -> Hubs:
+    """Return the likeliest token of each row, of equally likely ones the first."""
+    xp = library.xp
+    highest, sums = [], []
+    for stretch, width in library.slices(draft):
+        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
+        highest.append(xp.max(blocks, axis=-1))
+        sums.append(xp.sum(blocks, axis=-1))
+    block = library.ids(xp.argmax(xp.concat(highest, axis=-1), axis=-1))
+    ids, weights = block_weights(library, draft, draft, the_draft, block)
+    within = library.ids(xp.argmax(weights, axis=-1))
+    token, mass = library.pick(ids, within), library.pick(weights, within)
+    every = library.widened(xp.concat(sums, axis=-1))
+    blocks = without(library, draft, draft, the_draft, every, token[..., None])
+    others = xp.sum(blocks, axis=-1)
+    odds = library.quotient(mass, others * library.lift)
+    return Hubs(token, mass, others, odds, blocks, 1 / library.lift + odds)
+
+
 @dataclass(frozen=True)
 class HubShares:
     """What the hub takes of the pairs that the other tokens leave, all of shape (...).
@@ -103,25 +122,6 @@ class HubShares:
     last_taken: Array
     rest: Array
     served: Array
-
-
-def find_hub(library: Library, draft: Array) -> Hubs:
-    """Return the likeliest token of each row, of equally likely ones the first."""
-    xp = library.xp
-    highest, sums = [], []
-    for stretch, width in library.slices(draft):
-        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
-        highest.append(xp.max(blocks, axis=-1))
-        sums.append(xp.sum(blocks, axis=-1))
-    block = library.ids(xp.argmax(xp.concat(highest, axis=-1), axis=-1))
-    ids, weights = block_weights(library, draft, draft, the_draft, block)
-    within = library.ids(xp.argmax(weights, axis=-1))
-    token, mass = library.pick(ids, within), library.pick(weights, within)
-    every = library.widened(xp.concat(sums, axis=-1))
-    blocks = without(library, draft, draft, the_draft, every, token[..., None])
-    others = xp.sum(blocks, axis=-1)
-    odds = library.quotient(mass, others * library.lift)
-    return Hubs(token, mass, others, odds, blocks, 1 / library.lift + odds)
 
 
 def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubShares:
