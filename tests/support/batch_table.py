@@ -1,4 +1,4 @@
-"""The batch rules by name, from the table of the package: drafts for each, and its reference."""
+"""The batch rules by name, from the tables of the package: drafts for each, and its reference."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import otspec
 from otspec import batch
 from otspec.batch._table import RULES
 
+REFERENCES = {rule.batch: rule for rule in otspec.rules.RULES.values() if rule.batch}
 MASKED = [name for name in RULES if RULES[name].masked]
-EXACT = [name for name in RULES if name != "pooled_selection"]
-"""Those that have the law of their reference; graded pools have an oracle of their own."""
 
 
 def drafts_number(name, most):
@@ -24,5 +23,7 @@ def drafts_of(name, draft, uniforms, most):
 
 def reference(name, draft, target, k):
     """The rule of otspec.rules with the law of a batch rule."""
-    rule = getattr(otspec.rules, RULES[name].reference)
+    rule = REFERENCES[name]
+    if name == "pooled_selection":
+        return rule(draft, target, k, pools=otspec.rules.Graded())
     return rule(draft, target) if RULES[name].k else rule(draft, target, k)
