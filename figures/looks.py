@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from otspec.blocks import BLOCK_RULES
-from otspec.rules import ImportanceSampling
-from otspec.traces.chart import LOOKS
+from otspec.rules import ImportanceSampling, compared_rules
 from otspec.traces.comparison import OPTIMUM
 
 _BLOCKS = dict(
@@ -32,5 +31,6 @@ def look(rule: str, **more: Any) -> dict[str, Any]:
     more
         Keywords of this picture, such as a line style for another draft law.
     """
-    colour, marker = {**LOOKS, **_OTHERS}[rule]
+    known = {each.title: (each.colour, each.marker) for each in compared_rules()}
+    colour, marker = {**known, **_OTHERS}[rule]
     return {"color": colour, "marker": marker} | more

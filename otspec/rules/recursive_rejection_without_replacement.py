@@ -1,4 +1,4 @@
-"""Recursive rejection sampling of distinct drafts."""
+"""Recursive rejection sampling of distinct drafts (MCSD, alg. 2; SpecHub, alg. 1)."""
 
 from __future__ import annotations
 
