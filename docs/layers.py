@@ -40,6 +40,7 @@ CONTENT = {
     "memory": "how much there is",
     "tables": "printing",
     "registry": "named things",
+    "warping": "from logits",
     "writing": "whole or not",
     "batch": "array API",
 }

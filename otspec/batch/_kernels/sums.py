@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from otspec.batch.arrays import Array, Library
+from otspec.batch._kernels.library import Array, Library
 
 Weight: TypeAlias = Callable[[Array, Array], Array]
 """Turns draft and target, (..., m) each, into the weights of the same m tokens."""
@@ -23,7 +23,7 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     library : Library
     draft, target : array, shape (..., V)
     scales : array, shape (..., m)
-        Wide, and :meth:`~otspec.batch.arrays.Library.rounded`.
+        Wide, and :meth:`~otspec.batch._kernels.library.Library.rounded`.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def common(library: Library, scale: Array | None = None, lift: float = 1.0) -> W
     """Return the weight min(target, scale·lift·draft) for a scale per row, shape (...).
 
     Without a scale it is min(target, draft). A lift other than 1 is
-    :attr:`~otspec.batch.arrays.Library.lift`, where a scale alone may be out of range.
+    :attr:`~otspec.batch._kernels.library.Library.lift`, where a scale alone may be out of range.
     """
     minimum: Weight = library.inner.minimum
     if scale is None:

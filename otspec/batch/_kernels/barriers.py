@@ -1,13 +1,11 @@
-"""Lifetimes of the knots between pools: the barriers' process, all rows at once.
+"""Lifetimes of the knots between pools (docs/pooled.md, proposition 4), all rows at once.
 
-The process and why it gives the law that is wanted: the documentation, "Pooled selection",
-proposition 4. Here it runs over a handful of pools, so that every step looks at all of them.
+The barriers' process runs over a handful of pools, so that every step looks at all of them.
 """
 
 from __future__ import annotations
 
-from otspec.batch.arrays import Array, Library
-from otspec.batch.k_sequential import geometric
+from otspec.batch._kernels.library import Array, Library, geometric
 
 FOR_EVER = 2.0
 """The lifetime of a knot that is always a barrier."""

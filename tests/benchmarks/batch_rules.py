@@ -1,4 +1,7 @@
-"""Time and memory of every rule against one pass over its inputs: ``python -m otspec.batch.bench``.
+"""Time and memory of every batch rule against one pass over its inputs: a script.
+
+``python tests/benchmarks/batch_rules.py --backend torch --device cuda`` in a checkout, where otspec
+and the library are installed.
 
 One pass is ``minimum(draft, target).sum(-1)`` in the same library on the same device, timed in turn
 with the rule. A softmax and a copy of one of the arrays are there for comparison.
@@ -20,7 +23,9 @@ import click
 import numpy as np
 
 from otspec import batch
-from otspec.batch.arrays import Array, library_of
+from otspec.batch._kernels.library import Array, library_of
+from otspec.batch._table import RULES
+from otspec.cli.main import run
 from otspec.tables import print_table, say
 
 Action = Callable[[], Any]
@@ -136,7 +141,7 @@ def traced_peak(action: Action) -> float:
 
 
 def problems(vocabulary: int, rows: int, k: int) -> dict[str, tuple[Array, ...]]:
-    """Return float32 arguments for every rule, as NumPy arrays.
+    """Return float32 arguments for every rule of the table, as NumPy arrays.
 
     The uniform numbers are so close to 1 that drafts are rejected where they can be.
     """
@@ -144,19 +149,14 @@ def problems(vocabulary: int, rows: int, k: int) -> dict[str, tuple[Array, ...]]
     logits = rng.gumbel(scale=2, size=(2, rows, vocabulary)).astype(np.float32)
     draft = batch.warp(logits[0])
     target = batch.warp(0.7 * logits[0] + 0.5 * logits[1])
-    uniforms = rng.random((rows, k + 1), dtype=np.float32)
-    iid = batch.sample_iid(draft, uniforms[:, :k])
-    distinct = batch.sample_without_replacement(draft, uniforms[:, :k])
-    hub = batch.sample_spechub(draft, rng.random((rows, 2), dtype=np.float32))
-    uniforms[:, :k] = 1 - 2**-24
-    return {
-        "maximal_coupling": (draft, target, iid[:, :1], uniforms[:, -2:]),
-        "recursive_rejection": (draft, target, iid, uniforms),
-        "recursive_rejection_without_replacement": (draft, target, distinct, uniforms),
-        "k_sequential": (draft, target, iid, uniforms),
-        "pooled_selection": (draft, target, iid, uniforms),
-        "spechub": (draft, target, hub, np.ones_like(uniforms, shape=(rows, 3)) - 2**-24),
-    }
+    given = {}
+    for name, rule in RULES.items():
+        size = rule.k or k
+        uniforms = rng.random((rows, size + 1), dtype=np.float32)
+        drafts = getattr(batch, rule.drafter)(draft, uniforms[:, :size])
+        uniforms[:, :size] = 1 - 2**-24
+        given[name] = draft, target, drafts, uniforms
+    return given
 
 
 def one_pass(draft: Array, target: Array) -> Array:
@@ -236,6 +236,4 @@ def main(backend: str, device: str | None, vocabulary: int, rows: int, k: int, r
 
 
 if __name__ == "__main__":
-    from otspec.cli.main import run
-
-    sys.exit(run(main, None, "python -m otspec.batch.bench"))
+    sys.exit(run(main, None, "python tests/benchmarks/batch_rules.py"))

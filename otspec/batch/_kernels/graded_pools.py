@@ -1,93 +1,38 @@
-"""Pooled selection with graded pools (docs/pooled.md, proposition 7), then maximal coupling."""
+"""Graded pools (docs/pooled.md, proposition 7): a draft is selected, then coupled maximally."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from otspec.batch.arguments import as_count
-from otspec.batch.arrays import Array, Library, quiet
-from otspec.batch.barriers import barrier_lifetimes, group_start
-from otspec.batch.checks import Problem, as_problem
-from otspec.batch.passes import Weight, block_sums, overlaps, the_target
-from otspec.batch.residuals import draw_rest
-from otspec.batch.results import Verified, verified
-from otspec.batch.sequential import passes
+from otspec.batch._kernels.barriers import barrier_lifetimes, group_start
+from otspec.batch._kernels.coupling import accepts, draw_rest, verified
+from otspec.batch._kernels.library import Array, Library
+from otspec.batch._kernels.problem import Problem
+from otspec.batch._kernels.sums import Weight, block_sums, overlaps, the_target, totals
+from otspec.batch._results import Verified
 
-MOST_GRADES = 256
-"""Pools are looked at in pairs, once for each of them."""
 LOWEST = 0.5
 """The lowest positive grade."""
 
 
-@quiet
-def pooled_selection(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    /,
-    *,
-    mask: Array | None = None,
-    grades: int = 6,
-) -> Verified:
-    """Select one of the drafts by graded pools, then couple it maximally with the target.
-
-    The grades are 0 = t_0 < t_1 < … < t_m, from t_1 = 1/2 to t_m = k in equal steps. A draft of
-    ratio r = q/p between two grades is put in the pool of one of the two at random, so that its
-    grade is r in the mean; above k it is in the last pool. A draft is then selected as in
-    :class:`otspec.rules.PooledSelection`, from the highest group of pools between barriers that
-    holds one. The law of the selected token is b(y) = p(y) f(r), f a broken line that runs
-    through clip(t_j, low, high) at t_j: it is q itself but for the lowest and highest ratios.
-
-    Law: the token is distributed as the target, whatever the grades; the more there are, the
-    closer the acceptance is to the optimum for i.i.d. drafts.
-    Source: Border's theorem and the barriers of the documentation ("Pooled selection"), applied
-    to the grades instead of the tokens.
-
-    Parameters
-    ----------
-    draft, target : array, shape (..., V)
-        As for :func:`otspec.batch.maximal_coupling`.
-    drafts : array of token ids, shape (..., k)
-        Drawn from the draft, independently.
-    uniforms : array, shape (..., k + 1)
-        Number i decides the grade of draft i. What is left of the first one decides on the
-        barriers, of the last but one on the selection and on acceptance. The last is for the
-        draw.
-    mask : array of bool, shape (..., k), optional
-        True where a draft counts; rows may have different numbers of drafts, also none.
-    grades : int
-        m, from 2 to 256.
-
-    Returns
-    -------
-    Verified
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.batch.maximal_coupling`; or grades that are none.
-
-    Notes
-    -----
-    With 6 grades the acceptance on a language model was below the optimum by 4e-4, 3e-4 and 8e-4
-    in the mean for k = 2, 4 and 8, where K-Seq lost 0.03 to 0.04 and recursive rejection 0.04 to
-    0.06.
-
-    Measured total variation between the law of the token and the target: at most 1.3e-7 in
-    float32 and 8e-16 in float64 (:mod:`otspec.batch`).
-
-    Cost: a sum per grade in one reading, and one pass.
-    """
-    problem = as_problem(draft, target, drafts, uniforms, mask)
-    pools = graded_pools(problem.library, draft, target, problem.count(), as_grades(grades))
+def verify(problem: Problem, grades: int) -> Verified:
+    """Select one of the drafts by graded pools, then couple it maximally with the target."""
+    library, draft, target = problem.library, problem.draft, problem.target
+    pools = graded_pools(library, draft, target, problem.count(), grades)
     took = _accepted(problem, pools)
     rest = pools.rest()
-    blocks = block_sums(problem.library, draft, target, the_target, rest)
-    undrafted = problem.library.widened(problem.count() == 0)
+    blocks = block_sums(library, draft, target, the_target, rest)
+    undrafted = library.widened(problem.count() == 0)
     drawn = draw_rest(problem, rest, blocks, keep=undrafted)
-    return verified(problem.library, problem.drafts, problem.valid, took, drawn)
+    return verified(library, problem.drafts, problem.valid, took, drawn)
+
+
+def acceptance(library: Library, draft: Array, target: Array, k: int, grades: int) -> Array:
+    """Return Σ min(b, q), b the law of the selected draft."""
+    count = library.full(draft.shape[:-1], float(k))
+    pools = graded_pools(library, draft, target, count, grades)
+    whole, rest = totals(library, draft, target, the_target, pools.rest())
+    return library.xp.clip(whole - rest, 0.0, 1.0)
 
 
 def _accepted(problem: Problem, pools: GradedPools) -> Array:
@@ -112,18 +57,7 @@ def _accepted(problem: Problem, pools: GradedPools) -> Array:
     ordinal = xp.cumulative_sum(library.widened(among), axis=-1) - 1
     chosen = among & (ordinal == place[..., None])
     law = pools.law(drafted, below, part)
-    return chosen & passes((choice - place)[..., None], wanted, law)
-
-
-def as_grades(grades: Any) -> int:
-    """Return a number of grades.
-
-    Raises
-    ------
-    ValueError
-        Not an integer from 2 to 256.
-    """
-    return as_count("grades", grades, 2, MOST_GRADES, "and 6 do well")
+    return chosen & accepts((choice - place)[..., None], wanted, law)
 
 
 @dataclass(frozen=True)

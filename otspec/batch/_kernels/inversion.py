@@ -8,8 +8,8 @@ the token in the same way. That is also a fraction of the work of a cumulative s
 
 from __future__ import annotations
 
-from otspec.batch.arrays import BLOCK, Array, Library
-from otspec.batch.passes import Weight
+from otspec.batch._kernels.library import BLOCK, Array, Library
+from otspec.batch._kernels.sums import Weight
 
 
 def draw(
@@ -41,9 +41,9 @@ def draw(
     array of token ids, shape (...)
         A token of weight 0 is drawn only where all weights are 0.
     """
-    block, rest = locate(library, blocks, library.widened(uniforms))
+    block, left = locate(library, blocks, library.widened(uniforms))
     ids, weights = block_weights(library, draft, target, weight, block, excluded)
-    within, _ = locate(library, weights, rest)
+    within, _ = locate(library, weights, left)
     return library.pick(ids, within)
 
 
@@ -54,7 +54,7 @@ def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Ar
     -------
     index : array
         Of an entry of positive weight, if there is one.
-    rest : array
+    left : array
         How far into that entry the number falls, from 0 to 1: a uniform number again.
     """
     xp = library.xp
@@ -68,8 +68,8 @@ def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Ar
     safe = safe[..., 0]
     chosen = library.pick(weights, index) / safe
     before = library.pick(sums, index) / safe - chosen
-    rest = library.quotient(uniforms - before, chosen)
-    return index, xp.clip(rest, 0.0, 1.0)
+    left = library.quotient(uniforms - before, chosen)
+    return index, xp.clip(left, 0.0, 1.0)
 
 
 def block_weights(

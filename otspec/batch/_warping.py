@@ -1,13 +1,15 @@
-"""From logits to the distribution that is actually sampled from."""
+"""The front of warping: options are checked, and go to the kernel of :mod:`otspec.warping`."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from otspec.batch.arguments import as_arrays, as_count, as_number, check_probabilities
-from otspec.batch.arrays import Array, Library, quiet
+from otspec.batch._arguments import check_probabilities
+from otspec.batch._arrays import one_library
+from otspec.batch._kernels.library import Array, Library, quiet
+from otspec.batch._numbers import as_count, as_number
 from otspec.raw import shown
+from otspec.warping import warped
 
 
 @quiet
@@ -51,38 +53,10 @@ def warp(
     ``top_k`` and ``top_p`` sort the vocabulary. Σ of a row is 1 to a few roundings; a rule's
     law is off by as much.
     """
-    library = as_arrays(logits=logits)
+    library = one_library(logits=logits)
     check_probabilities("logits", logits)
     temperature, top_k, top_p = _options(library, temperature, top_k, top_p)
-    xp = library.xp
-    scaled = library.narrowed(logits)
-    scaled = (scaled - xp.max(scaled, axis=-1, keepdims=True)) / temperature
-    if top_k is not None and top_k < logits.shape[-1]:
-        ascending = xp.sort(scaled, axis=-1)
-        smallest = ascending[..., -top_k][..., None]
-        scaled = xp.where(scaled < smallest, xp.full_like(scaled, -math.inf), scaled)
-    probabilities = _normalised(library, xp.exp(scaled))
-    if top_p is None or top_p == 1:
-        return probabilities
-    return _normalised(library, _likeliest(library, probabilities, top_p))
-
-
-def _likeliest(library: Library, probabilities: Array, top_p: float) -> Array:
-    """Return the probabilities with all zero but the fewest that reach ``top_p``."""
-    xp = library.xp
-    order = xp.argsort(probabilities, axis=-1, descending=True, stable=True)
-    sums = xp.cumulative_sum(library.take(probabilities, order), axis=-1)
-    # The first token goes in, and every token while those before it do not reach top_p.
-    keep = xp.concat([xp.ones_like(sums[..., :1], dtype=xp.bool), sums[..., :-1] < top_p], axis=-1)
-    rank = xp.argsort(order, axis=-1)
-    return xp.where(
-        xp.take_along_axis(keep, rank, axis=-1), probabilities, xp.zeros_like(probabilities)
-    )
-
-
-def _normalised(library: Library, weights: Array) -> Array:
-    total = library.xp.sum(weights, axis=-1, keepdims=True)
-    return weights / total
+    return warped(library.xp, library.narrowed(logits), temperature, top_k, top_p)
 
 
 def _options(

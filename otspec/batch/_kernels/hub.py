@@ -1,13 +1,14 @@
-"""SpecHub: two drafts, one of them always the likeliest token."""
+"""SpecHub (SpecHub, alg. 3): two drafts, one of them always the likeliest token."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otspec.batch.arrays import Array, Library, quiet
-from otspec.batch.checks import Problem, as_problem
-from otspec.batch.draws import block_weights, locate, without
-from otspec.batch.passes import (
+from otspec.batch._kernels.coupling import accepts, draw_rest, verified
+from otspec.batch._kernels.inversion import block_weights, locate, without
+from otspec.batch._kernels.library import Array, Library
+from otspec.batch._kernels.problem import Problem
+from otspec.batch._kernels.sums import (
     block_sums,
     common,
     excess,
@@ -16,54 +17,13 @@ from otspec.batch.passes import (
     the_target,
     totals,
 )
-from otspec.batch.residuals import draw_rest
-from otspec.batch.results import Verified, verified
-from otspec.batch.sequential import passes
+from otspec.batch._results import Verified
 
 
-@quiet
-def spechub(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    /,
-) -> Verified:
-    """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left.
-
-    Law: the token is distributed as the target; :class:`otspec.rules.SpecHub`, optimal for its
-    draft law. Source: SpecHub, alg. 3.
-
-    Parameters
-    ----------
-    draft, target : array, shape (..., V)
-        As for :func:`otspec.batch.maximal_coupling`.
-    drafts : array of token ids, shape (..., 2)
-        From :func:`otspec.batch.sample_spechub`: one of them is the likeliest token of the
-        draft, of equally likely ones the first.
-    uniforms : array, shape (..., 3)
-        For the token off the hub, for the hub, for the draw.
-
-    Returns
-    -------
-    Verified
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.batch.maximal_coupling`; or another number of drafts.
-
-    Notes
-    -----
-    There is no mask: the rule has no single draft.
-
-    Measured total variation between the law of the token and the target: at most 1.1e-7 in
-    float32 and 7e-16 in float64 (:mod:`otspec.batch`).
-
-    Cost: three passes.
-    """
-    problem = as_problem(draft, target, drafts, uniforms, None, only_k=2)
+def verify(problem: Problem) -> Verified:
+    """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left."""
     library, xp = problem.library, problem.library.xp
+    draft, target = problem.draft, problem.target
     hub = find_hub(library, draft)
     shares = hub_shares(library, draft, target, hub)
     hub_last = problem.drafts[..., 1] == hub.token
@@ -76,15 +36,21 @@ def spechub(
     off_wanted = xp.where(hub_last, wanted, left)
     off_wanted = xp.where(certain, xp.zeros_like(left), off_wanted)
     off_offered = xp.where(hub_last, drafted, hub.odds * (drafted * library.lift))
-    off_took = passes(problem.uniforms[..., 0], off_wanted, off_offered)
+    off_took = accepts(problem.uniforms[..., 0], off_wanted, off_offered)
     served = xp.where(hub_last, shares.last_taken, shares.first_taken)
     available = xp.where(hub_last, shares.last, shares.first)
-    hub_took = ~off_took & passes(problem.uniforms[..., 1], served, available)
+    hub_took = ~off_took & accepts(problem.uniforms[..., 1], served, available)
     is_first = xp.where(hub_last & ~certain, off_took, ~hub_last & hub_took | certain & hub_took)
     is_second = xp.where(hub_last & ~certain, hub_took, ~hub_last & off_took)
     took = xp.stack([is_first, is_second], axis=-1)
     drawn = _draw_rest(problem, hub, shares)
     return verified(library, problem.drafts, problem.valid, took, drawn)
+
+
+def acceptance(library: Library, draft: Array, target: Array) -> Array:
+    """Return q(a) + Σ_{x ≠ a} min(q, p/(1 − p(a))), at most 1."""
+    shares = hub_shares(library, draft, target, find_hub(library, draft))
+    return library.xp.clip(shares.served + shares.first_taken + shares.last_taken, max=1.0)
 
 
 @dataclass(frozen=True)
@@ -115,6 +81,25 @@ class Hubs:
     scale: Array
 
 
+def find_hub(library: Library, draft: Array) -> Hubs:
+    """Return the likeliest token of each row, of equally likely ones the first."""
+    xp = library.xp
+    highest, sums = [], []
+    for stretch, width in library.slices(draft):
+        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
+        highest.append(xp.max(blocks, axis=-1))
+        sums.append(xp.sum(blocks, axis=-1))
+    block = library.ids(xp.argmax(xp.concat(highest, axis=-1), axis=-1))
+    ids, weights = block_weights(library, draft, draft, the_draft, block)
+    within = library.ids(xp.argmax(weights, axis=-1))
+    token, mass = library.pick(ids, within), library.pick(weights, within)
+    every = library.widened(xp.concat(sums, axis=-1))
+    blocks = without(library, draft, draft, the_draft, every, token[..., None])
+    others = xp.sum(blocks, axis=-1)
+    odds = library.quotient(mass, others * library.lift)
+    return Hubs(token, mass, others, odds, blocks, 1 / library.lift + odds)
+
+
 @dataclass(frozen=True)
 class HubShares:
     """What the hub takes of the pairs that the other tokens leave, all of shape (...).
@@ -137,25 +122,6 @@ class HubShares:
     last_taken: Array
     rest: Array
     served: Array
-
-
-def find_hub(library: Library, draft: Array) -> Hubs:
-    """Return the likeliest token of each row, of equally likely ones the first."""
-    xp = library.xp
-    highest, sums = [], []
-    for stretch, width in library.slices(draft):
-        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
-        highest.append(xp.max(blocks, axis=-1))
-        sums.append(xp.sum(blocks, axis=-1))
-    block = library.ids(xp.argmax(xp.concat(highest, axis=-1), axis=-1))
-    ids, weights = block_weights(library, draft, draft, the_draft, block)
-    within = library.ids(xp.argmax(weights, axis=-1))
-    token, mass = library.pick(ids, within), library.pick(weights, within)
-    every = library.widened(xp.concat(sums, axis=-1))
-    blocks = without(library, draft, draft, the_draft, every, token[..., None])
-    others = xp.sum(blocks, axis=-1)
-    odds = library.quotient(mass, others * library.lift)
-    return Hubs(token, mass, others, odds, blocks, 1 / library.lift + odds)
 
 
 def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubShares:

@@ -1,11 +1,20 @@
-"""What is drawn when no draft is accepted."""
+"""Maximal coupling: whether a draft is accepted, and what is drawn if none is (SpecTr, alg. 1)."""
 
 from __future__ import annotations
 
-from otspec.batch.arrays import Array
-from otspec.batch.checks import Problem
-from otspec.batch.draws import draw
-from otspec.batch.passes import Weight
+from otspec.batch._kernels.inversion import draw
+from otspec.batch._kernels.library import Array, Library
+from otspec.batch._kernels.problem import Problem
+from otspec.batch._kernels.sums import Weight
+from otspec.batch._results import Verified
+
+
+def accepts(uniforms: Array, wanted: Array, offered: Array) -> Array:
+    """Return whether uniform numbers are below min(1, wanted/offered), without dividing.
+
+    Never where nothing is wanted; always where at least what is offered is wanted.
+    """
+    return (uniforms * offered < wanted) | ((wanted >= offered) & (wanted > 0))
 
 
 def draw_rest(
@@ -53,3 +62,23 @@ def draw_rest(
     last = problem.uniforms[..., -1] if uniforms is None else uniforms
     drawn = draw(library, problem.draft, problem.target, weight, mixed, last, excluded)
     return xp.where(xp.sum(whole, axis=-1) > 0, drawn, xp.full_like(drawn, -1))
+
+
+def verified(library: Library, drafts: Array, valid: Array, took: Array, drawn: Array) -> Verified:
+    """Return what comes out: a draft that passed, else the drawn token.
+
+    Parameters
+    ----------
+    library : Library
+    drafts, valid, took : array, shape (..., k)
+        The drafts, which of them count, and which of them passed.
+    drawn : array, shape (...)
+        The token if none passed.
+    """
+    xp = library.xp
+    first = library.first(took)
+    passed = xp.any(took, axis=-1)
+    token = xp.where(passed, library.pick(drafts, first), drawn)
+    index = xp.where(passed, first, xp.full_like(first, -1))
+    accepted = xp.any(valid & (drafts == token[..., None]), axis=-1)
+    return Verified(token, accepted, index)

@@ -1,4 +1,4 @@
-"""What the batch functions share: the array library, the dtypes to compute in, gathering."""
+"""An array library, the dtypes to compute in, and what the array API standard lacks."""
 
 from __future__ import annotations
 
@@ -154,3 +154,17 @@ def library_of(like: Array) -> Library:
     dtype = xp.float64 if like.dtype == xp.float64 else xp.float32
     inner = import_module("torch") if is_torch_array(like) else xp
     return Library(xp, inner, place, dtype, wide, info["integral"], at_once)
+
+
+@quiet
+def geometric(library: Library, chance: Array, count: Array) -> Array:
+    """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
+
+    It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
+    count, which is at least 1.
+    """
+    xp = library.xp
+    safe = xp.where(chance > 0, chance, xp.ones_like(chance))
+    total = -xp.expm1(count * xp.log1p(-safe)) / safe
+    total = xp.where(chance > 0, total, count + 0 * chance)
+    return xp.clip(total, min=1.0)

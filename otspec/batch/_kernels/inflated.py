@@ -1,15 +1,18 @@
-"""K-Seq: the drafts are tried in turn against one inflated draft distribution."""
+"""K-Seq (docs/theory.md, 6; SpecTr, alg. 2): the drafts are tried against ρ times the draft.
+
+With β = Σ min(p, q/ρ) the residual after k rejections is ∝ q − min(p, q/ρ) g, where
+g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*, where ρ* = g.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from otspec.batch.arrays import Array, Library, quiet
-from otspec.batch.checks import as_problem
-from otspec.batch.passes import block_sums, excess, overlaps, the_target
-from otspec.batch.residuals import draw_rest
-from otspec.batch.results import Verified, verified
-from otspec.batch.sequential import passes
+from otspec.batch._kernels.coupling import accepts, draw_rest, verified
+from otspec.batch._kernels.library import Array, Library, geometric
+from otspec.batch._kernels.problem import Problem
+from otspec.batch._kernels.sums import block_sums, excess, overlaps, the_target, totals
+from otspec.batch._results import Verified
 
 _FIRST = 0.2
 """Where ρ is tried first, between 1 and k."""
@@ -23,66 +26,15 @@ _ROUGH = 1
 """How often for a place to look at next."""
 
 
-@quiet
-def k_sequential(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    /,
-    *,
-    mask: Array | None = None,
-) -> Verified:
-    """Accept each draft x in turn with probability min(1, q(x) / (ρ p(x))).
-
-    With β = Σ min(p, q/ρ), the residual after k rejections is ∝ q − min(p, q/ρ) g, where
-    g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*, where ρ* = g. Here ρ is
-    a little above ρ*: see the notes.
-
-    Law: the token is distributed as the target; :class:`otspec.rules.KSequential` at that ρ.
-    Source: SpecTr, alg. 2.
-
-    Parameters
-    ----------
-    draft, target : array, shape (..., V)
-        As for :func:`otspec.batch.maximal_coupling`.
-    drafts : array of token ids, shape (..., k)
-        Drawn from the draft, independently.
-    uniforms : array, shape (..., k + 1)
-        One for each draft, the last one for the draw if all are rejected.
-    mask : array of bool, shape (..., k), optional
-        True where a draft counts; rows may have different numbers of drafts, also none.
-
-    Returns
-    -------
-    Verified
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.batch.maximal_coupling`.
-
-    Notes
-    -----
-    ρβ = Σ min(q, ρp) is concave in ρ, so that a chord between two values of it is below it, and
-    the root that the chord gives is above ρ*: a valid ρ. Two values in one pass give a chord,
-    two more in a second pass a much shorter one. On a language model the acceptance that this
-    costs was 4e-5, 8e-5 and 1.4e-4 in the mean for k = 2, 4 and 8, and at most 1.1e-3; it never
-    costs losslessness.
-
-    Measured total variation between the law of the token and the target: at most 9e-8 in
-    float32 and 3e-16 in float64 (:mod:`otspec.batch`).
-
-    Cost: four sums in two readings, and one pass.
-    """
-    problem = as_problem(draft, target, drafts, uniforms, mask)
+def verify(problem: Problem) -> Verified:
+    """Accept each draft x in turn with probability min(1, q(x) / (ρ p(x)))."""
     library, xp = problem.library, problem.library.xp
-    count = problem.count()
+    draft, target, count = problem.draft, problem.target, problem.count()
     rho = safe_rho(library, draft, target, count)
     rest = excess(library, rho)
     blocks = block_sums(library, draft, target, the_target, rest)
     offered = rho[..., None] * problem.drafted()
-    took = problem.valid & passes(problem.uniforms[..., : problem.k], problem.wanted(), offered)
+    took = problem.valid & accepts(problem.uniforms[..., : problem.k], problem.wanted(), offered)
     # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
     beta = (xp.sum(blocks[0], axis=-1) - xp.sum(blocks[1], axis=-1)) / rho
     ratio = geometric(library, xp.clip(beta, 0.0, 1.0), xp.clip(count, min=1.0)) / rho
@@ -92,18 +44,25 @@ def k_sequential(
     return verified(library, problem.drafts, problem.valid, took, drawn)
 
 
-@quiet
-def geometric(library: Library, chance: Array, count: Array) -> Array:
-    """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
-
-    It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
-    count, which is at least 1.
-    """
+def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
+    """Return 1 − (1 − β)^k, and the residual draws that happen to be one of the drafts."""
     xp = library.xp
-    safe = xp.where(chance > 0, chance, xp.ones_like(chance))
-    total = -xp.expm1(count * xp.log1p(-safe)) / safe
-    total = xp.where(chance > 0, total, count + 0 * chance)
-    return xp.clip(total, min=1.0)
+    count = library.full(draft.shape[:-1], float(k))
+    rho = safe_rho(library, draft, target, count)
+    beta = xp.clip(overlaps(library, draft, target, rho[..., None])[..., 0] / rho, 0.0, 1.0)
+    missed, gain = 1 - beta, geometric(library, beta, count)
+    scale, gain_, missed_ = (
+        library.narrowed(value)[..., None] for value in (1 / rho, gain, missed)
+    )
+
+    def hits(draft: Array, target: Array) -> Array:
+        kept = xp.minimum(draft, scale * target)
+        residual = target - xp.minimum(target, gain_ * kept)
+        share = xp.clip((draft - kept) / xp.where(missed_ > 0, missed_, 1 + 0 * missed_), 0.0, 1.0)
+        # 1 − (1 − share)^k, given that all drafts are rejected, which `residual` counts.
+        return residual * share * geometric(library, share, float(k) + 0 * share)
+
+    return xp.clip(beta * gain + totals(library, draft, target, hits)[0], 0.0, 1.0)
 
 
 def safe_rho(library: Library, draft: Array, target: Array, count: Array) -> Array:

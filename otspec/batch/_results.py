@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from otspec.batch.arrays import Array, Library
+from otspec.batch._kernels.library import Array
 
 
 class Verified(NamedTuple):
@@ -38,23 +38,3 @@ class VerifiedBlock(NamedTuple):
 
     length: Array
     token: Array
-
-
-def verified(library: Library, drafts: Array, valid: Array, took: Array, drawn: Array) -> Verified:
-    """Put a result together.
-
-    Parameters
-    ----------
-    library : Library
-    drafts, valid, took : array, shape (..., k)
-        The drafts, which of them count, and which of them passed.
-    drawn : array, shape (...)
-        The token if none passed.
-    """
-    xp = library.xp
-    first = library.first(took)
-    passed = xp.any(took, axis=-1)
-    token = xp.where(passed, library.pick(drafts, first), drawn)
-    index = xp.where(passed, first, xp.full_like(first, -1))
-    accepted = xp.any(valid & (drafts == token[..., None]), axis=-1)
-    return Verified(token, accepted, index)
