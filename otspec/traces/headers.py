@@ -13,7 +13,8 @@ from typing import IO
 import numpy as np
 
 from otspec.files import named_errors
-from otspec.npy import BLOCK, Header, member_header, members_of, read_header
+from otspec.files.npy import BLOCK, Header, read_header
+from otspec.files.npz import member_header, members_of
 from otspec.traces.stored import MappedArray, SafetensorsArray, StoredArray, ZarrArray
 
 _LARGEST_ZARR_CHUNK = 2**30

@@ -19,7 +19,8 @@ from otspec.cones.reach import Outcome as Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.estimate import Estimate
-from otspec.npy import Header
+from otspec.files import READERS
+from otspec.files.npy import Header
 from otspec.programs.formulation import Seen, Size
 from otspec.solvers.solution import Certificate
 from otspec.traces.chunks import Chunk, Settings
@@ -109,6 +110,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "source": source,
     "chunk": chunk,
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
+    "reader": lambda _: READERS[".npy"],
     "header": lambda _: Header((2, 3), "<f2", False, 128),
     "places": lambda _: PLACES,
     "label": lambda _: Label("run", "source", 0, 2),
