@@ -6,7 +6,7 @@ from typing import Any
 
 from otspec.blocks import BLOCK_RULES
 from otspec.rules import ImportanceSampling
-from otspec.traces.chart import LOOKS
+from otspec.traces.charts.acceptance import LOOKS
 from otspec.traces.comparison import OPTIMUM
 
 _BLOCKS = dict(

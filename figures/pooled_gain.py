@@ -12,7 +12,7 @@ import otspec
 from figures.contract import Item, Numbers, Settings
 from otspec.distributions import SUM_TOLERANCE, Distribution
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
-from otspec.traces.chart import look_of
+from otspec.traces.charts.acceptance import look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,11 +19,11 @@ from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
 from otspec.drafts import IID, Hub
 from otspec.tables import print_table, say
-from otspec.traces.chunks import Settings
+from otspec.traces.runs.cutting import Settings
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.documents import document_of, write_charts, write_summary
+from otspec.traces.reports.summary_file import document_of, write_charts, write_summary
 from otspec.traces.runs import Failure, Run, open_run, temporary_folder
-from otspec.traces.sources import KINDS, Source, Warping, find_source
+from otspec.traces.readers.source import KINDS, Source, Warping, find_source
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
 from otspec.traces.warping import check_warping
@@ -218,7 +218,7 @@ def _drawn(
         )
         lines.append(f"numbers: {out / 'positions'}, {out / 'summary.json'}")
     if report is not None:
-        from otspec.traces.report import write_report
+        from otspec.traces.reports.page import write_report
 
         if written("the report", lambda: write_report(report, document, rows)):
             lines.append(f"report: {report}")

@@ -23,14 +23,14 @@ from otspec.files import READERS
 from otspec.files.npy import Header
 from otspec.programs.formulation import Seen, Size
 from otspec.solvers.solution import Certificate
-from otspec.traces.chunks import Chunk, Settings
-from otspec.traces.headers import PackedArray
-from otspec.traces.parts import Label
+from otspec.traces.runs.cutting import Chunk, Settings
+from otspec.traces.readers.npz import PackedArray
+from otspec.traces.runs.result_files import Label
 from otspec.traces.runs import Failure, Run
 from otspec.traces.runs.folder import RunFolder
-from otspec.traces.sources import Source, Warping
+from otspec.traces.readers.source import Source, Warping
 from otspec.traces.statistics import Statistic
-from otspec.traces.stored import MappedArray, SafetensorsArray, ZarrArray
+from otspec.traces.readers.contract import MappedArray, SafetensorsArray, ZarrArray
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")

@@ -11,7 +11,7 @@ import otspec
 from otspec.datasets import load_smollm2
 from otspec.rules import ALL_RULES
 from otspec.traces import Trace, compare, load_trace, summarise, warp
-from otspec.traces.chart import draw_acceptance, look_of
+from otspec.traces.charts.acceptance import draw_acceptance, look_of
 from otspec.traces.summary import attained_by, attains, listed
 
 EPS = np.finfo(float).eps

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otspec.traces.chunks import Chunk, Settings, compute_part
-from otspec.traces.parallel import run_all
-from otspec.traces.parts import read_part
-from otspec.traces.runs.document import Document, name_of, refuse_changed
+from otspec.traces.runs.cutting import Chunk, Settings, compute_part
+from otspec.traces.runs.parallel import run_all
+from otspec.traces.runs.result_files import read_part
+from otspec.traces.runs.identity import Document, name_of, refuse_changed
 from otspec.traces.runs.folder import RunFolder
-from otspec.traces.sources import Source
+from otspec.traces.readers.source import Source
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
@@ -105,14 +105,14 @@ class Run:
         Parameters
         ----------
         workers, scheduler
-            As for :func:`otspec.traces.parallel.run_all`.
+            As for :func:`otspec.traces.runs.parallel.run_all`.
 
         Raises
         ------
         ChangedInputError
             A source was changed since the run began.
         ValueError, OSError
-            As :func:`otspec.traces.parallel.run_all`.
+            As :func:`otspec.traces.runs.parallel.run_all`.
         """
         done = {chunk.index for chunk in self.finished()}
         pending = [chunk for chunk in self.chunks if chunk.index not in done]

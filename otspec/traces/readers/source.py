@@ -12,10 +12,10 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution, as_distribution
-from otspec.traces.headers import Located, PackedArray, locate_arrays
-from otspec.traces.lettering import printable
-from otspec.traces.stamps import ChangedInputError, files_below, stamp_of
-from otspec.traces.stored import StoredArray
+from otspec.traces.readers.npz import Located, PackedArray, locate_arrays
+from otspec.traces.legible import printable
+from otspec.traces.readers.changed_files import ChangedInputError, files_below, stamp_of
+from otspec.traces.readers.contract import StoredArray
 from otspec.traces.warping import warp
 
 KINDS = ("logits", "log_probabilities", "probabilities")
@@ -138,7 +138,7 @@ class Source:
         Raises
         ------
         ValueError
-            As :meth:`otspec.traces.headers.PackedArray.unpacked`.
+            As :meth:`otspec.traces.readers.npz.PackedArray.unpacked`.
         """
         draft, target = (
             array.unpacked(folder / f"{prefix}-{side}.npy")
@@ -174,7 +174,7 @@ class Source:
     def identity(self) -> dict[str, Any]:
         """Return what tells this source from a changed one: paths, stamps, shapes, types.
 
-        Stamps are those of :func:`otspec.traces.stamps.stamp_of` for all files of an array.
+        Stamps are those of :func:`otspec.traces.readers.changed_files.stamp_of` for all files of an array.
         """
         return {
             "name": self.name,
@@ -249,7 +249,7 @@ def find_source(text: str, kind: str | None = None) -> Source:
     Raises
     ------
     ValueError
-        As :func:`otspec.traces.headers.locate_arrays` and :class:`Source`; or missing arrays.
+        As :func:`otspec.traces.readers.npz.locate_arrays` and :class:`Source`; or missing arrays.
     """
     if ".npy+" in text or text.endswith(".npy"):
         return _npy_pair(text, kind or KINDS[0])

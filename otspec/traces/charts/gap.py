@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from otspec.traces.chart import label_of, look_of
+from otspec.traces.charts.acceptance import label_of, look_of
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.lettering import drawable
+from otspec.traces.legible import drawable
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otspec.tables import printable
-from otspec.traces.chart import acceptance_figure
-from otspec.traces.gap_chart import gap_figure
+from otspec.traces.charts.acceptance import acceptance_figure
+from otspec.traces.charts.gap import gap_figure
 from otspec.traces.statistics import QUANTILES, Statistic
 from otspec.writing import write_text
 
@@ -46,7 +46,7 @@ def write_report(path: Path, document: dict[str, Any], rows: Sequence[Statistic]
     ----------
     path : path
     document : dict
-        As :func:`otspec.traces.documents.document_of` returns.
+        As :func:`otspec.traces.reports.summary_file.document_of` returns.
     rows : sequence of Statistic
 
     Raises

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.traces.chart import save_acceptance_chart
+from otspec.traces.charts.acceptance import save_acceptance_chart
 from otspec.traces.runs import Run
 from otspec.traces.statistics import CONFIDENCE, Statistic
 from otspec.writing import write_text

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from otspec.files import named_errors
-from otspec.traces.chunks import Settings
-from otspec.traces.parts import SCHEMA
-from otspec.traces.sources import Source
-from otspec.traces.stamps import ChangedInputError
+from otspec.traces.runs.cutting import Settings
+from otspec.traces.runs.result_files import SCHEMA
+from otspec.traces.readers.source import Source
+from otspec.traces.readers.changed_files import ChangedInputError
 from otspec.version import __version__
 
 Document = dict[str, Any]

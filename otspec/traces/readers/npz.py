@@ -15,7 +15,7 @@ import numpy as np
 from otspec.files import named_errors
 from otspec.files.npy import BLOCK, Header, read_header
 from otspec.files.npz import member_header, members_of
-from otspec.traces.stored import MappedArray, SafetensorsArray, StoredArray, ZarrArray
+from otspec.traces.readers.contract import MappedArray, SafetensorsArray, StoredArray, ZarrArray
 
 _LARGEST_ZARR_CHUNK = 2**30
 
@@ -27,7 +27,7 @@ class PackedArray:
     Parameters
     ----------
     path, key, shape, dtype
-        As for :class:`otspec.traces.stored.StoredArray`.
+        As for :class:`otspec.traces.readers.contract.StoredArray`.
     header : int
         Length of the header in bytes.
     fortran : bool

@@ -11,7 +11,7 @@ from otspec.drafts import IID, LAWS
 from otspec.rules import ALL_RULES
 from otspec.rules.barrier_rule import BarrierRule
 from otspec.traces.comparison import OPTIMUM, Comparison
-from otspec.traces.lettering import drawable
+from otspec.traces.legible import drawable
 from otspec.traces.summary import Summary, attains
 from otspec.writing import in_one_step
 
