@@ -21,10 +21,10 @@ from otspec.cli.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS
 from otspec.estimate import Estimate
-from otspec.tables import print_table, say
+from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.comparison import compare as compare_rules
-from otspec.traces.summary import attainment, attains, listed
+from otspec.traces.summary import attainment, attains
 
 
 @click.command(cls=PairCommand)

@@ -19,11 +19,11 @@ from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
 from otspec.drafts import IID, Hub
 from otspec.tables import print_table, say
-from otspec.traces.runs.cutting import Settings
 from otspec.traces.comparison import OPTIMUM
+from otspec.traces.readers import KINDS, Source, Warping, find_source
 from otspec.traces.reports.summary_file import document_of, write_charts, write_summary
 from otspec.traces.runs import Failure, Run, open_run, temporary_folder
-from otspec.traces.readers.source import KINDS, Source, Warping, find_source
+from otspec.traces.runs.cutting import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
 from otspec.traces.warping import check_warping

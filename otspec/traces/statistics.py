@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.readers.source import Source
+from otspec.traces.readers import Source
 from otspec.traces.summary import Summary
 
 if TYPE_CHECKING:

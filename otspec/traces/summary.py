@@ -12,6 +12,7 @@ import numpy as np
 from otspec.arguments import as_instance, as_steps
 from otspec.arithmetic import Number
 from otspec.distributions import SUM_TOLERANCE
+from otspec.tables import listed
 from otspec.traces.comparison import Comparison
 
 
@@ -113,9 +114,3 @@ def attainment(
         which = "of the other rules" if attaining else "rule listed"
         clauses.append(f"the best {which}, {best.rule}, {of_the_best(best)}")
     return clauses
-
-
-def listed(names: Sequence[str], word: str) -> str:
-    """Return names as "a", "a or b", "a, b or c", with the given word before the last."""
-    *first, last = names
-    return f"{', '.join(first)} {word} {last}" if first else last

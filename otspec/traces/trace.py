@@ -12,9 +12,11 @@ from otspec.arguments import as_path
 from otspec.arithmetic import Array
 from otspec.blocks import LoggedBlock
 from otspec.distributions import Distribution
-from otspec.files import read_file
+from otspec.files import READERS, read_file
 from otspec.frozen import Frozen
 from otspec.raw import as_array
+from otspec.tables import listed
+from otspec.traces.readers.logged_numbers import check_logged
 from otspec.traces.warping import check_warping, warp
 
 
@@ -51,16 +53,7 @@ class Trace(Frozen):
                 kind = getattr(logits, "dtype", type(logits).__name__)
                 raise ValueError(f"{name} has type {kind}: logits must be an array of floats")
             as_array(logits, name)  # refuses masked entries
-        if self.draft_logits.shape != self.target_logits.shape:
-            raise ValueError(
-                f"draft_logits has shape {self.draft_logits.shape} and target_logits "
-                f"{self.target_logits.shape}: both models must be logged at the same positions"
-            )
-        if self.draft_logits.ndim < 2 or self.draft_logits.size == 0:
-            raise ValueError(
-                f"draft_logits has shape {self.draft_logits.shape}: it must be (..., n) with at "
-                "least one position and one token"
-            )
+        check_logged("logits", self.draft_logits.shape, self.target_logits.shape)
         super().__post_init__()
 
     @property
@@ -143,7 +136,7 @@ class Trace(Frozen):
 
 
 def load_trace(path: str | PathLike[str]) -> Trace:
-    """Read a trace from a .npz or .safetensors file.
+    """Read a trace from a file of named arrays, such as .npz or .safetensors.
 
     Parameters
     ----------
@@ -161,8 +154,9 @@ def load_trace(path: str | PathLike[str]) -> Trace:
         As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
         type. The message names the file.
     """
-    if as_path(path).suffix not in {".npz", ".safetensors"}:
-        raise ValueError(f"{path}: a trace is a .npz or .safetensors file")
+    endings = [ending for ending, reader in READERS.items() if reader.keyed]
+    if as_path(path).suffix not in endings:
+        raise ValueError(f"{path}: a trace is a {listed(endings, 'or')} file")
     arrays = read_file(path)
     for name in ("draft_logits", "target_logits"):
         if name not in arrays:

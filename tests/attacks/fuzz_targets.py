@@ -24,7 +24,7 @@ from otspec.cli.arguments import CountList, read_distribution
 from otspec.cli.options import NumberList
 from otspec.files import READERS, read_file
 from otspec.traces import load_trace
-from otspec.traces.readers.source import Warping, find_source
+from otspec.traces.readers import Warping, find_source
 
 SECONDS = 5.0
 LONG_RUNS = "OTSPEC_FUZZ"

@@ -13,7 +13,7 @@ import trace_files as files
 
 from otspec.files import READERS, read_file
 from otspec.traces import load_trace
-from otspec.traces.readers.source import find_source
+from otspec.traces.readers import find_source
 
 MB = 2**20
 LARGE = files.npy_bytes(np.zeros(4 * MB // 8))

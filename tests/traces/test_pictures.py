@@ -13,7 +13,7 @@ from otspec.cli.main import main
 from otspec.traces import compare
 from otspec.traces.charts.acceptance import save_acceptance_chart
 from otspec.traces.charts.gap import gap_figure
-from otspec.traces.legible import drawable, printable
+from otspec.traces.legible import drawable, legible
 from otspec.traces.statistics import Statistic
 
 NAMES = (
@@ -57,7 +57,7 @@ def test_any_title_of_a_gap_chart_is_drawn_without_a_warning(tmp_path, name):
 def test_what_the_font_lacks_and_what_no_page_shows_is_escaped():
     assert drawable("αβ $x$") == "αβ $x$"
     assert drawable("语a") == "\\u8bed" + "a"
-    assert printable("语a\n\udcff\ud800\x7f") == "语a\\n\\xff\\ud800\\x7f"
+    assert legible("语a\n\udcff\ud800\x7f") == "语a\\n\\xff\\ud800\\x7f"
 
 
 @pytest.mark.parametrize("name", raw_names(), ids=ascii)
@@ -74,7 +74,7 @@ def test_a_trace_of_any_name_is_computed_drawn_and_reported(capsys, tmp_path, na
     assert printed.err == ""
     assert "picture: " in printed.out
     assert (out / "acceptance.png").exists()
-    assert printable(name).split("<")[0][:1] in report.read_text(encoding="utf-8")
+    assert legible(name).split("<")[0][:1] in report.read_text(encoding="utf-8")
 
 
 def broken(*_arguments, **_options):

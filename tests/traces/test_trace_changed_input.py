@@ -10,7 +10,7 @@ import trace_files as files
 from command_line import complaint, run
 
 from otspec.traces import chunks
-from otspec.traces.readers.source import find_source
+from otspec.traces.readers import find_source
 
 READERS = list(files.SAVERS)
 

@@ -12,9 +12,9 @@ from command_line import complaint, run
 
 from otspec.cli.main import main
 from otspec.traces import parts
+from otspec.traces.readers import Warping, find_source
 from otspec.traces.runs.cutting import Chunk, Settings, table_of
 from otspec.traces.runs.result_files import Label, read_part, write_part
-from otspec.traces.readers.source import Warping, find_source
 
 LABEL = Label("0123456789abcdef" * 4, "trace.npz", 0, 6)
 

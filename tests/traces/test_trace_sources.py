@@ -11,9 +11,9 @@ import trace_files as files
 from command_line import complaint, run
 
 from otspec.traces import warp
+from otspec.traces.readers import Warping, find_source
+from otspec.traces.readers.boxes import boxes_of
 from otspec.traces.readers.npz import PackedArray
-from otspec.traces.readers.source import Warping, find_source
-from otspec.traces.readers.contract import boxes_of
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 5), (1, 1, 4), (4, 1, 2)])

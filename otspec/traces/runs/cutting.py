@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from otspec.traces.comparison import compare
+from otspec.traces.readers import ChangedInputError, Source, Warping
 from otspec.traces.runs.result_files import Label, write_part
-from otspec.traces.readers.source import Source, Warping
-from otspec.traces.readers.changed_files import ChangedInputError
 from otspec.writing import write_text
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from otspec.files import named_errors
+from otspec.traces.readers import ChangedInputError, Source
 from otspec.traces.runs.cutting import Settings
 from otspec.traces.runs.result_files import SCHEMA
-from otspec.traces.readers.source import Source
-from otspec.traces.readers.changed_files import ChangedInputError
 from otspec.version import __version__
 
 Document = dict[str, Any]

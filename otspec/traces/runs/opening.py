@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from otspec.traces.readers import Source
 from otspec.traces.runs.cutting import Chunk, Settings, cut
-from otspec.traces.runs.result_files import read_part
-from otspec.traces.runs.identity import document_of, name_of, refuse_another
 from otspec.traces.runs.folder import RunFolder
+from otspec.traces.runs.identity import document_of, name_of, refuse_another
 from otspec.traces.runs.locking import locked
+from otspec.traces.runs.result_files import read_part
 from otspec.traces.runs.run import Run
-from otspec.traces.readers.source import Source
 from otspec.writing import write_text
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from otspec.traces.readers import Source
 from otspec.traces.runs.cutting import Chunk, Settings, compute_part
+from otspec.traces.runs.folder import RunFolder
+from otspec.traces.runs.identity import Document, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all
 from otspec.traces.runs.result_files import read_part
-from otspec.traces.runs.identity import Document, name_of, refuse_changed
-from otspec.traces.runs.folder import RunFolder
-from otspec.traces.readers.source import Source
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
