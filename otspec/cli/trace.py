@@ -22,8 +22,7 @@ from otspec.tables import print_table, say
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import KINDS, Source, Warping, find_source
 from otspec.traces.reports.summary_file import document_of, write_charts, write_summary
-from otspec.traces.runs import Failure, Run, open_run, temporary_folder
-from otspec.traces.runs.cutting import Settings
+from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
 from otspec.traces.warping import check_warping

@@ -15,7 +15,7 @@ from otspec.traces.readers import Source
 from otspec.traces.summary import Summary
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 CONFIDENCE = 0.95
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otspec.traces.readers import Source
-from otspec.traces.runs.cutting import Chunk, Settings, compute_part
+from otspec.traces.runs.computing import compute_part
+from otspec.traces.runs.cutting import Chunk, Settings
 from otspec.traces.runs.folder import RunFolder
-from otspec.traces.runs.identity import Document, name_of, refuse_changed
+from otspec.traces.runs.identity import Identity, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all
 from otspec.traces.runs.result_files import read_part
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Run:
     places: RunFolder
     chunks: tuple[Chunk, ...]
     settings: Settings
-    made_with: Document
+    made_with: Identity
     removed: tuple[tuple[Chunk, str], ...] = ()
 
     def finished(self) -> list[Chunk]:
