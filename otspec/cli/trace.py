@@ -21,7 +21,8 @@ from otspec.drafts import IID, Hub
 from otspec.tables import print_table, say
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import KINDS, Source, Warping, find_source
-from otspec.traces.reports.summary_file import document_of, write_charts, write_summary
+from otspec.traces.reports.chart_files import write_charts
+from otspec.traces.reports.summary_file import cuts_of, summary_of, write_summary
 from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
@@ -111,14 +112,14 @@ def trace(
         failures = run.failures()
         if not rows:
             raise ValueError(_all_failed(failures))
-        document = document_of(run, rows, by_text=by_text)
+        summary = summary_of(run, rows, by_text=by_text)
         if out is not None:
-            write_summary(out, document)
+            write_summary(out, summary)
         if as_json:
-            print_json(document)
+            print_json(summary)
         else:
-            _print_means(rows, ks, document)
-        lines, complete = _drawn(out, report, document, rows)
+            _print_means(rows, ks, summary)
+        lines, complete = _drawn(out, report, summary, rows)
         for line in () if as_json else lines:
             say(line)
     _complain(failures)
@@ -203,7 +204,7 @@ def _reason(failure: Failure) -> str:
 
 
 def _drawn(
-    out: Path | None, report: Path | None, document: dict[str, Any], rows: list[Statistic]
+    out: Path | None, report: Path | None, summary: dict[str, Any], rows: list[Statistic]
 ) -> tuple[list[str], bool]:
     """Draw the pictures and write the report; return where they are, and whether all are."""
     lines: list[str] = []
@@ -211,40 +212,34 @@ def _drawn(
     if out is not None:
         complete = written(
             "the picture",
-            lambda: lines.extend(
-                f"picture: {chart}" for chart in write_charts(out, document, rows)
-            ),
+            lambda: lines.extend(f"picture: {chart}" for chart in write_charts(out, summary, rows)),
         )
         lines.append(f"numbers: {out / 'positions'}, {out / 'summary.json'}")
     if report is not None:
         from otspec.traces.reports.page import write_report
 
-        if written("the report", lambda: write_report(report, document, rows)):
+        if written("the report", lambda: write_report(report, summary, rows)):
             lines.append(f"report: {report}")
         else:
             complete = False
     return lines, complete
 
 
-def _print_means(rows: list[Statistic], ks: Sequence[int], document: dict[str, Any]) -> None:
+def _print_means(rows: list[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
     temperatures = dict.fromkeys(row.temperature for row in rows)
     for index, temperature in enumerate(temperatures):
         if index:
             say()
         _print_table(
-            [row for row in rows if row.temperature == temperature], ks, temperature, document
+            [row for row in rows if row.temperature == temperature], ks, temperature, summary
         )
 
 
 def _print_table(
-    rows: list[Statistic], ks: Sequence[int], temperature: float, document: dict[str, Any]
+    rows: list[Statistic], ks: Sequence[int], temperature: float, summary: dict[str, Any]
 ) -> None:
-    restricted = "".join(
-        f", {name} {document[key]}"
-        for name, key in (("top-k", "top_k"), ("top-p", "top_p"))
-        if document[key] is not None
-    )
-    say(f"Mean acceptance over {document['positions']} positions (T = {temperature}{restricted})")
+    restricted = "".join(f", {name} {value}" for name, value in cuts_of(summary))
+    say(f"Mean acceptance over {summary['positions']} positions (T = {temperature}{restricted})")
     cells = {(row.rule, row.drafts, row.k): f"{row.acceptance:.4f}" for row in rows}
     print_table(
         ("rule", "drafts", *(f"k={k}" for k in ks)),
@@ -256,7 +251,7 @@ def _print_table(
     )
     say()
     say(*_meaning(rows, ks[-1]))
-    say(_certainty(rows, ks[-1], document["independent"]))
+    say(_certainty(rows, ks[-1], summary["independent"]))
 
 
 def _meaning(rows: list[Statistic], k: int) -> list[str]:

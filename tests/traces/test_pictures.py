@@ -11,8 +11,7 @@ from command_line import complaint
 
 from otspec.cli.main import main
 from otspec.traces import compare
-from otspec.traces.charts.acceptance import save_acceptance_chart
-from otspec.traces.charts.gap import gap_figure
+from otspec.traces.charts import gap_figure, save_acceptance_chart
 from otspec.traces.legible import drawable, legible
 from otspec.traces.statistics import Statistic
 
@@ -86,7 +85,7 @@ def broken(*_arguments, **_options):
     ("place", "what"),
     [
         ("otspec.cli.trace.write_charts", "the picture"),
-        ("otspec.traces.reports.summary_file.save_acceptance_chart", "the picture"),
+        ("otspec.traces.reports.chart_files.save_acceptance_chart", "the picture"),
         ("otspec.traces.reports.page.write_report", "the report"),
     ],
 )
@@ -105,7 +104,7 @@ def test_results_of_a_trace_outlive_a_picture(capsys, tmp_path, monkeypatch, pla
 
 
 def test_results_of_a_comparison_outlive_a_chart(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("otspec.traces.charts.acceptance.save_acceptance_chart", broken)
+    monkeypatch.setattr("otspec.traces.charts.save_acceptance_chart", broken)
     arguments = ["compare", "0.5,0.5", "0.25,0.75", "-k1", "--plot", str(tmp_path / "c.png")]
     assert main(arguments) == 1
     printed = capsys.readouterr()

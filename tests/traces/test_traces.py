@@ -12,7 +12,7 @@ from otspec.datasets import load_smollm2
 from otspec.rules import ALL_RULES
 from otspec.tables import listed
 from otspec.traces import Trace, compare, load_trace, summarise, warp
-from otspec.traces.charts.acceptance import draw_acceptance, look_of
+from otspec.traces.charts import draw_acceptance, look_of
 from otspec.traces.summary import attained_by, attains
 
 EPS = np.finfo(float).eps

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from otspec.drafts import IID, LAWS
-from otspec.rules import ALL_RULES
-from otspec.rules.barrier_rule import BarrierRule
+from otspec.traces.charts.axes import against_counts, legend_beside
+from otspec.traces.charts.looks import label_of, look_of
 from otspec.traces.comparison import OPTIMUM, Comparison
-from otspec.traces.legible import drawable
 from otspec.traces.summary import Summary, attains
-from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; one rule, one look.
-_COLOURS = ("#0072B2", "#D55E00", "#999999", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#332288")
-_MARKERS = ("s", "^", "v", "o", "D", "P", "h", "p")
-LOOKS = {
-    rule.title: (colour, marker)
-    for rule, colour, marker in zip(ALL_RULES, _COLOURS, _MARKERS, strict=True)
-}
-"""The colour and the marker of each rule, by its title."""
 Lines = dict[tuple[str, str], dict[int, float]]
 """(rule, drafts) -> k -> acceptance."""
 
 
-def save_acceptance_chart(
-    rows: Iterable[Summary | Comparison], path: str | PathLike[str], *, title: str
-) -> None:
-    """Draw acceptance against k, one line per rule, and write the picture.
+def draw_acceptance(axes: Axes, rows: Iterable[Summary | Comparison]) -> Axes:
+    """Draw acceptance against k, one line per rule, with a legend.
 
     The optimum is black. Between that for i.i.d. drafts and the best of the rules that do not
     attain it is shaded what they leave. Each draft law has its line style; what can coincide with
@@ -42,44 +27,9 @@ def save_acceptance_chart(
 
     Parameters
     ----------
+    axes : matplotlib.axes.Axes
     rows : iterable of Summary or Comparison
-    path : path
-        Its ending decides the format, as in Matplotlib.
-    title : str
-        Drawn as it is written; letters that the font lacks are escaped.
-
-    Raises
-    ------
-    ValueError
-        A format that Matplotlib does not write.
-    OSError
-        The file cannot be written.
     """
-    figure, to = acceptance_figure(rows, title=title), Path(path)
-    with in_one_step(to) as stream:
-        figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
-
-
-def acceptance_figure(rows: Iterable[Summary | Comparison], *, title: str) -> Figure:
-    """Return the picture that :func:`save_acceptance_chart` writes.
-
-    Parameters
-    ----------
-    rows, title
-        As there.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    draw_acceptance(figure.add_subplot(), list(rows))
-    figure.suptitle(drawable(title), fontsize=11, parse_math=False)
-    return figure
-
-
-def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:
-    """Draw the lines, the shaded gap, the axes and the legend on ``axes``."""
     lines = _lines(rows)
     _shade_gap(axes, lines)
     for (rule, drafts), line in lines.items():
@@ -90,38 +40,10 @@ def draw_acceptance(axes: Axes, rows: list[Summary | Comparison]) -> None:
             label=label_of(rule, drafts),
             **look_of(rule, drafts),
         )
-    ks = sorted({row.k for row in rows})
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(ks, [str(k) for k in ks])
-    axes.minorticks_off()
-    axes.set_xlabel("number of drafts k")
+    against_counts(axes, sorted({k for line in lines.values() for k in line}))
     axes.set_ylabel("probability that a draft is accepted")
     axes.grid(alpha=0.25)
-    axes.legend(
-        fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handlelength=3
-    )
-
-
-def label_of(rule: str, drafts: str) -> str:
-    """Return what a line is called: the rule, and its draft law if that is not i.i.d."""
-    return rule if drafts == IID.name else f"{rule}, {drafts}"
-
-
-def look_of(rule: str, drafts: str) -> dict[str, Any]:
-    """Return how a line is drawn: colour by rule, an open marker where lines may coincide."""
-    if rule == OPTIMUM:
-        look = {"color": "#000000", "marker": "o", "linewidth": 2.0}
-        look |= {"markersize": LAWS[drafts].marker_size}
-        return look if drafts == IID.name else look | {"markerfacecolor": "none"}
-    colour, marker = LOOKS[rule]
-    known = next(known for known in ALL_RULES if known.title == rule)
-    look = {"color": colour, "marker": marker, "linewidth": 1.4}
-    if issubclass(known, BarrierRule):  # optimal for their drafts
-        broad = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 1.8}
-        return look | broad | {"linewidth": 5.0, "zorder": 1.5}
-    if known.only_k == 1:
-        return look | {"markersize": 11, "markerfacecolor": "none"}
-    return look | {"markersize": 5}
+    return legend_beside(axes)
 
 
 def _shade_gap(axes: Axes, lines: Lines) -> None:
@@ -145,7 +67,7 @@ def _shade_gap(axes: Axes, lines: Lines) -> None:
     )
 
 
-def _lines(rows: list[Summary | Comparison]) -> Lines:
+def _lines(rows: Iterable[Summary | Comparison]) -> Lines:
     """Group rows into lines: (rule, drafts) -> k -> acceptance, k ascending."""
     lines: Lines = {}
     for row in sorted(rows, key=lambda row: row.k):
