@@ -13,14 +13,14 @@ from typing import Any
 import click
 
 from otspec.cli.ending import Terminated, ending_in_order
-from otspec.cli.options import counts_option, json_option, temperatures_option
+from otspec.cli.options import counts_option, filled, json_option, temperatures_option
 from otspec.cli.output import percent, print_json
 from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
 from otspec.drafts import IID, Hub
-from otspec.tables import print_table, say
+from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.readers import KINDS, Source, Warping, find_source
+from otspec.traces.readers import FORMATS, KINDS, Source, Warping, find_source
 from otspec.traces.reports.chart_files import write_charts
 from otspec.traces.reports.summary_file import cuts_of, summary_of, write_summary
 from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
@@ -31,6 +31,8 @@ from otspec.traces.warping import check_warping
 _LAWS = (IID.name, Hub.name)
 """The laws that rules of the papers verify."""
 _MOST_COMPLAINTS = 20
+_FILES = listed([name for name, form in FORMATS.items() if form.named], "or")
+_PAIRS = listed([name for name, form in FORMATS.items() if not form.named], "or")
 
 
 @click.command()
@@ -41,7 +43,7 @@ _MOST_COMPLAINTS = 20
 @click.option("--top-p", type=float, help="Keep the likeliest tokens that reach this probability.")
 @click.option(
     "--kind", type=click.Choice(KINDS),
-    help="What the numbers are. [default: by the names of the arrays; .npy: logits]",
+    help=f"What the numbers are. [default: by the names of the arrays; {_PAIRS}: logits]",
 )  # fmt: skip
 @click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1.")
 @click.option(
@@ -64,6 +66,7 @@ _MOST_COMPLAINTS = 20
     "--scheduler", metavar="ADDRESS", help="Use the workers of a Dask cluster: tcp://host:8786."
 )
 @json_option
+@filled(files=_FILES, pairs=_PAIRS)
 def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
@@ -83,8 +86,8 @@ def trace(
 ) -> int:
     """Mean acceptance of the optimum and of all rules over language-model traces.
 
-    FILES are .npz, .safetensors or .zarr, each with draft_logits and target_logits of shape
-    (..., n), or log_probabilities or probabilities instead of logits; or pairs of .npy,
+    FILES are {files}, each with draft_logits and target_logits of shape
+    (..., n), or log_probabilities or probabilities instead of logits; or pairs of {pairs},
     DRAFT.npy+TARGET.npy. Without any the bundled SmolLM2 trace is read.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture or the report could not

@@ -20,8 +20,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from otspec.blocks import as_branching, load_model
-from otspec.cli.arguments import CountList, read_distribution
-from otspec.cli.options import NumberList
+from otspec.cli.arguments import CountList, NumberList, read_distribution
 from otspec.files import READERS, read_file
 from otspec.traces import load_trace
 from otspec.traces.readers import Warping, find_source
