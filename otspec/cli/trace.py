@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from otspec.cli.options import counts_option, filled, json_option, temperatures_
 from otspec.cli.output import percent, print_json
 from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
+from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import IID, Hub
 from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM
@@ -162,7 +162,7 @@ def _sources(names: Sequence[str], kind: str | None) -> Iterator[list[Source]]:
     if names:
         yield [find_source(name, kind) for name in names]
         return
-    with as_file(files("otspec.datasets") / "smollm2_trace.npz") as bundled:
+    with bundled_file() as bundled:
         yield [replace(find_source(str(bundled)), name="bundled SmolLM2 trace")]
 
 
