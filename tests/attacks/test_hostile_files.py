@@ -62,9 +62,8 @@ def test_every_member_counts_with_the_bytes_that_it_holds(tmp_path, little_memor
         read_file(path, (key,))
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".csv", ".json", ".safetensors", ".npz"])
+@pytest.mark.parametrize("suffix", list(READERS))
 def test_a_file_larger_than_the_memory_is_refused_by_every_reader(tmp_path, little_memory, suffix):
-    assert set(READERS) == {".npy", ".csv", ".json", ".safetensors", ".npz"}
     path = tmp_path / f"large{suffix}"
     if suffix == ".npz":
         archive(path, [("x.npy", LARGE)], zipfile.ZIP_STORED)
