@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from otspec.raw import shown
@@ -35,6 +37,8 @@ _UNREADABLE = (
 @dataclass(frozen=True)
 class Reader:
     """A format of small files.
+
+    Those are read whole, if they fit into half of the memory.
 
     Parameters
     ----------
@@ -87,6 +91,22 @@ def named_errors(path: Path) -> Iterator[None]:
         text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
         reason = " ".join(text.split()) or type(error).__name__
         raise ValueError(f"cannot read {path}: {reason[:200]}") from error
+
+
+def needed(package: str, what: str) -> ModuleType:
+    """Return a package that reads a format, imported where it is used.
+
+    Raises
+    ------
+    ValueError
+        It is not installed.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ValueError(
+            f"{what} needs the package {package}: pip install 'otspec[traces]'"
+        ) from None
 
 
 def selected(names: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:

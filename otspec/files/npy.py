@@ -39,6 +39,8 @@ _ITEM = re.compile(
 class Header:
     """What the header of an array in .npy format says.
 
+    The numbers that follow may be others: :meth:`refuse_other_size` compares how many there are.
+
     Parameters
     ----------
     shape : tuple of int

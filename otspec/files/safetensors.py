@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from otspec.files.contract import READERS, Named, Reader, selected
+from otspec.files.contract import READERS, Named, Reader, needed, selected
 
 
 def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
@@ -15,21 +15,16 @@ def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
     ValueError
         A missing package, a malformed file, or a type that NumPy does not have.
     """
+    package = needed("safetensors", "reading .safetensors")
     try:
-        from safetensors import SafetensorError, safe_open
-    except ImportError:
-        raise ValueError(
-            "reading .safetensors needs the package safetensors: pip install 'otspec[traces]'"
-        ) from None
-    try:
-        with safe_open(path, framework="numpy") as tensors:
+        with package.safe_open(path, framework="numpy") as tensors:
             names = selected(tensors.keys(), keys)
             arrays = {key: tensors.get_tensor(key) for key in names}
         for key, array in arrays.items():
             if array.dtype.kind == "V":  # a type that another package taught NumPy
                 raise TypeError(f"{key} has type {array.dtype}")
         return arrays
-    except (SafetensorError, TypeError, AttributeError) as error:
+    except (package.SafetensorError, TypeError, AttributeError) as error:
         # The last two: a dtype such as bfloat16, which NumPy does not have.
         raise ValueError(f"{error} (a type such as bfloat16 must be stored as float32)") from error
 

@@ -23,6 +23,7 @@ from otspec.files import READERS
 from otspec.files.npy import Header
 from otspec.programs.formulation import Seen, Size
 from otspec.solvers.solution import Certificate
+from otspec.traces.comparison import Row
 from otspec.traces.readers import FORMATS, Source, Warping
 from otspec.traces.readers.mapped import MappedArray
 from otspec.traces.readers.npz import PackedArray
@@ -114,6 +115,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
     "reader": lambda _: READERS[".npy"],
     "trace format": lambda _: FORMATS[".npz"],
+    "row": lambda _: Row("rule", "iid", 2, 0.5, 0.75),
     "header": lambda _: Header((2, 3), "<f2", False, 128),
     "places": lambda _: PLACES,
     "label": lambda _: Label("run", "source", 0, 2),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from otspec.drafts import IID, LAWS
 from otspec.traces.charts.axes import against_counts, legend_beside
 from otspec.traces.charts.looks import label_of, look_of
-from otspec.traces.comparison import OPTIMUM, Comparison
-from otspec.traces.summary import Summary, attains
+from otspec.traces.comparison import OPTIMUM, Row
+from otspec.traces.summary import attains
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ Lines = dict[tuple[str, str], dict[int, float]]
 """(rule, drafts) -> k -> acceptance."""
 
 
-def draw_acceptance(axes: Axes, rows: Iterable[Summary | Comparison]) -> Axes:
+def draw_acceptance(axes: Axes, rows: Iterable[Row]) -> Axes:
     """Draw acceptance against k, one line per rule, with a legend.
 
     The optimum is black. Between that for i.i.d. drafts and the best of the rules that do not
@@ -28,7 +28,7 @@ def draw_acceptance(axes: Axes, rows: Iterable[Summary | Comparison]) -> Axes:
     Parameters
     ----------
     axes : matplotlib.axes.Axes
-    rows : iterable of Summary or Comparison
+    rows : iterable of Row
     """
     lines = _lines(rows)
     _shade_gap(axes, lines)
@@ -67,7 +67,7 @@ def _shade_gap(axes: Axes, lines: Lines) -> None:
     )
 
 
-def _lines(rows: Iterable[Summary | Comparison]) -> Lines:
+def _lines(rows: Iterable[Row]) -> Lines:
     """Group rows into lines: (rule, drafts) -> k -> acceptance, k ascending."""
     lines: Lines = {}
     for row in sorted(rows, key=lambda row: row.k):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from otspec.traces.charts.acceptance import draw_acceptance
 from otspec.traces.charts.gap import draw_gaps
-from otspec.traces.comparison import OPTIMUM, Comparison
+from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.legible import drawable
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import Summary, attains
+from otspec.traces.summary import attains
 from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def save_acceptance_chart(
-    rows: Iterable[Summary | Comparison], path: str | PathLike[str], *, title: str
-) -> None:
+def save_acceptance_chart(rows: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
     """Draw acceptance against k as :func:`draw_acceptance` does, and write the picture.
 
     Parameters
     ----------
-    rows : iterable of Summary or Comparison
+    rows : iterable of Row
     path : path
         Its ending decides the format, as in Matplotlib.
     title : str
@@ -45,7 +43,7 @@ def save_acceptance_chart(
         figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
 
 
-def acceptance_figure(rows: Iterable[Summary | Comparison], *, title: str) -> Figure:
+def acceptance_figure(rows: Iterable[Row], *, title: str) -> Figure:
     """Return the picture that :func:`save_acceptance_chart` writes.
 
     Parameters

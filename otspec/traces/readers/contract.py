@@ -90,6 +90,8 @@ class StoredArray(ABC):
 class TraceFormat:
     """A format of files, or folders, that logged arrays are in.
 
+    Those may be larger than the memory: arrays are found by headers, and read by rows.
+
     Parameters
     ----------
     name : str

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otspec.arithmetic import Array
+from otspec.files.contract import needed
 from otspec.traces.readers.boxes import Box
 from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, is_logged
 
@@ -35,12 +36,9 @@ def locate_safetensors(path: Path) -> dict[str, StoredArray]:
     ValueError
         A missing package, a malformed file, or a type that NumPy does not have.
     """
+    package = needed("safetensors", "it")
     try:
-        from safetensors import SafetensorError, safe_open
-    except ImportError:
-        raise ValueError("it needs the package safetensors: pip install 'otspec[traces]'") from None
-    try:
-        with safe_open(path, framework="numpy") as tensors:
+        with package.safe_open(path, framework="numpy") as tensors:
             parts = {key: tensors.get_slice(key) for key in tensors.keys()}  # noqa: SIM118
             return {
                 key: SafetensorsArray(
@@ -49,7 +47,7 @@ def locate_safetensors(path: Path) -> dict[str, StoredArray]:
                 for key, part in parts.items()
                 if is_logged(key)
             }
-    except SafetensorError as error:
+    except package.SafetensorError as error:
         raise ValueError(str(error)) from error
 
 

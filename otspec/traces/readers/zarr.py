@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.files.contract import needed
 from otspec.traces.readers.boxes import Box, boxes_of
 from otspec.traces.readers.changed_files import files_below
 from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, is_logged
@@ -103,10 +104,7 @@ def locate_zarr(path: Path) -> dict[str, StoredArray]:
     ValueError
         A missing package, no group, or chunks that are larger than a gigabyte.
     """
-    try:
-        import zarr
-    except ImportError:
-        raise ValueError("it needs the package zarr: pip install 'otspec[traces]'") from None
+    zarr = needed("zarr", "it")
     try:
         group = zarr.open_group(path, mode="r")
         arrays = dict(group.arrays())

@@ -16,6 +16,8 @@ _MOST_POSITIONS = 1024  # of a small vocabulary, where the results are larger th
 class Settings:
     """What is computed at every position.
 
+    All sources of a run are compared with the same settings.
+
     Parameters
     ----------
     ks : tuple of int
@@ -32,6 +34,8 @@ class Settings:
 @dataclass(frozen=True)
 class Chunk:
     """Some positions of one source.
+
+    One worker reads them, compares all rules there, and writes one part.
 
     Parameters
     ----------

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 class Failure:
     """A chunk without results.
 
+    It is computed again when the run is resumed.
+
     Parameters
     ----------
     chunk : Chunk
@@ -39,6 +41,8 @@ class Failure:
 @dataclass(frozen=True)
 class Run:
     """A run in its folder; made by :func:`open_run`.
+
+    What is finished is what has a file there, whoever wrote it, and when.
 
     Parameters
     ----------
