@@ -22,7 +22,7 @@ from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import FORMATS, KINDS, Source, Warping, find_source
 from otspec.traces.reports.chart_files import write_charts
-from otspec.traces.reports.summary_file import cuts_of, summary_of, write_summary
+from otspec.traces.reports.summary_file import restrictions_of, summary_of, write_summary
 from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
@@ -241,7 +241,7 @@ def _print_means(rows: list[Statistic], ks: Sequence[int], summary: dict[str, An
 def _print_table(
     rows: list[Statistic], ks: Sequence[int], temperature: float, summary: dict[str, Any]
 ) -> None:
-    restricted = "".join(f", {name} {value}" for name, value in cuts_of(summary))
+    restricted = "".join(f", {name} {value}" for name, value in restrictions_of(summary))
     say(f"Mean acceptance over {summary['positions']} positions (T = {temperature}{restricted})")
     cells = {(row.rule, row.drafts, row.k): f"{row.acceptance:.4f}" for row in rows}
     print_table(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from otspec.tables import printable
 from otspec.traces.charts import acceptance_figure, gap_figure
-from otspec.traces.reports.summary_file import cuts_of
+from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import QUANTILES, Statistic
 from otspec.writing import write_text
 
@@ -88,7 +88,7 @@ def _page(summary: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
 
 
 def _about(summary: dict[str, Any]) -> str:
-    restricted = "".join(f", {name} = {value}" for name, value in cuts_of(summary))
+    restricted = "".join(f", {name} = {value}" for name, value in restrictions_of(summary))
     return (
         f"{summary['positions']:,} positions over {summary['vocabulary']:,} tokens{restricted}. "
         f"Intervals have {100 * summary['confidence']:g}% confidence and take "

@@ -69,8 +69,8 @@ def _interval(ends: tuple[float, float]) -> list[float] | None:
     return None if math.isnan(ends[0]) else list(ends)
 
 
-def cuts_of(summary: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return what was cut off of both models: how it is called, and where, such as top-k and 50."""
+def restrictions_of(summary: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return what both models were restricted to, such as top-k and 50."""
     named = (("top-k", summary["top_k"]), ("top-p", summary["top_p"]))
     return [(name, value) for name, value in named if value is not None]
 

@@ -1,6 +1,6 @@
 """Runs: a folder each, with what was computed, what failed, and what it was made with."""
 
-from otspec.traces.runs.cutting import Chunk, Settings
+from otspec.traces.runs.chunking import Chunk, Settings
 from otspec.traces.runs.opening import open_run
 from otspec.traces.runs.result_files import Label, read_part
 from otspec.traces.runs.run import Failure, Run

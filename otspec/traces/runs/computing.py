@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from otspec.traces.comparison import compare
 from otspec.traces.readers import ChangedInputError
-from otspec.traces.runs.cutting import Chunk, Settings
+from otspec.traces.runs.chunking import Chunk, Settings
 from otspec.traces.runs.result_files import write_part
 from otspec.writing import write_text
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from otspec.files import named_errors
 from otspec.traces.readers import ChangedInputError, Source
-from otspec.traces.runs.cutting import Settings
+from otspec.traces.runs.chunking import Settings
 from otspec.traces.runs.result_files import SCHEMA
 from otspec.version import __version__
 

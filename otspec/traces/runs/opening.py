@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from otspec.traces.readers import Source
-from otspec.traces.runs.cutting import Chunk, Settings, cut
+from otspec.traces.runs.chunking import Chunk, Settings, chunks_of
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.identity import identity_of, name_of, refuse_another
 from otspec.traces.runs.locking import locked
@@ -72,7 +72,7 @@ def open_run(
                 f"{folder} holds a run: add --resume to finish it, --overwrite to replace it, or "
                 "choose another folder"
             )
-        chunks = tuple(cut(sources, chunk))
+        chunks = tuple(chunks_of(sources, chunk))
         keep = resume and places.made_with.exists()
         places.make(keep_parts=keep)
         removed = _without_unusable(places, chunks, name_of(identity)) if keep else ()

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otspec.traces.readers import Source
+from otspec.traces.runs.chunking import Chunk, Settings
 from otspec.traces.runs.computing import compute_part
-from otspec.traces.runs.cutting import Chunk, Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.identity import Identity, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all

@@ -1,4 +1,4 @@
-"""A run cut into chunks of positions, each of which a worker computes at once."""
+"""A run divided into chunks of positions, each of which a worker computes at once."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Chunk:
         return f"positions {self.start:,} to {self.stop - 1:,} of {self.source.name}"
 
 
-def cut(sources: Sequence[Source], size: int | None = None) -> list[Chunk]:
-    """Cut sources into chunks.
+def chunks_of(sources: Sequence[Source], size: int | None = None) -> list[Chunk]:
+    """Divide sources into chunks.
 
     Parameters
     ----------
