@@ -17,7 +17,7 @@ from otspec.arithmetic import as_numbers
 from otspec.files import READERS, Reader, pick, read_file
 from otspec.traces.readers import FORMATS, TraceFormat, find_source, locate_arrays
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 SAVERS = {"npz": ".npz", "packed npz": ".npz", "npy": ".npy", "safetensors": ".safetensors",
           "zarr": ".zarr"}  # fmt: skip
 
