@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from otspec.drafts import IID, LAWS
-from otspec.rules import ALL_RULES
-from otspec.rules.barrier_rule import BarrierRule
+from otspec.rules import compared_rules
 from otspec.traces.comparison import OPTIMUM
-
-# Okabe and Ito's colours, which colour-blind readers can tell apart; one rule, one look.
-_COLOURS = ("#0072B2", "#D55E00", "#999999", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#332288")
-_MARKERS = ("s", "^", "v", "o", "D", "P", "h", "p")
 
 
 def look_of(rule: str, drafts: str) -> dict[str, Any]:
@@ -33,9 +28,9 @@ def look_of(rule: str, drafts: str) -> dict[str, Any]:
         look = {"color": "#000000", "marker": "o", "linewidth": 2.0}
         look |= {"markersize": LAWS[drafts].marker_size}
         return look if drafts == IID.name else look | {"markerfacecolor": "none"}
-    index, known = next((i, known) for i, known in enumerate(ALL_RULES) if known.title == rule)
-    look = {"color": _COLOURS[index], "marker": _MARKERS[index], "linewidth": 1.4}
-    if issubclass(known, BarrierRule):  # optimal for their drafts
+    known = next(known for known in compared_rules() if known.title == rule)
+    look = {"color": known.colour, "marker": known.marker, "linewidth": 1.4}
+    if known.broad:
         broad = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 1.8}
         return look | broad | {"linewidth": 5.0, "zorder": 1.5}
     if known.only_k == 1:
