@@ -146,7 +146,7 @@ class PriorityMixture(Rule):
             for x in self._drawn_tuples(size, seed)
         ]
         simulated = Estimate.of_mean(np.array(hits, dtype=float), plus=float(accepted))
-        return simulated.within(float(accepted), float(self.bound))
+        return simulated.within(accepted, self.bound)
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
