@@ -34,7 +34,6 @@ CONTENT = {
     "files": "readers",
     "arithmetic": "float, Fraction",
     "frozen": "read-only",
-    "npy": ".npy headers",
     "raw": "foreign objects",
     "digits": "long numbers",
     "memory": "how much there is",

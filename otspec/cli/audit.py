@@ -102,7 +102,8 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
         raise ValueError(f"cannot import {name}: it {crash.what}") from crash.error
     if not callable(found):
         raise ValueError(f"{name} is not callable: it must take (draft, target, k)")
-    return found  # type: ignore[no-any-return]
+    factory: Callable[..., Any] = found
+    return factory
 
 
 def _find(module_name: str, attribute: str) -> Any:

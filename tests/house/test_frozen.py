@@ -28,6 +28,7 @@ NOT_WALKED = {
     "Lines": "a builder, which is there to be changed",
     "Crash": "holds whatever exception foreign code has raised",
     "Models": "transformers models, which pickle by their own means",
+    "Registry": "a table, which is there to be added to",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""
 

@@ -11,9 +11,9 @@ import trace_files as files
 from command_line import complaint, run
 
 from otspec.traces import warp
-from otspec.traces.headers import PackedArray
-from otspec.traces.sources import Warping, find_source
-from otspec.traces.stored import boxes_of
+from otspec.traces.readers import Warping, find_source
+from otspec.traces.readers.boxes import boxes_of
+from otspec.traces.readers.npz import PackedArray
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 5), (1, 1, 4), (4, 1, 2)])
@@ -165,7 +165,7 @@ def test_missing_zarr_chunks_are_not_made_up(tmp_path, capsys):
 def test_packed_arrays_need_room(tmp_path, monkeypatch, capsys):
     path = files.save_packed_npz(tmp_path, files.random_pair())
     usage = type("Usage", (), {"free": 300})
-    monkeypatch.setattr("otspec.traces.headers.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("otspec.traces.readers.npz.shutil.disk_usage", lambda _: usage)
     assert "draft_logits unpacks to 368 bytes" in complaint(capsys, "trace", path)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otspec.tables import printable
-from otspec.traces.chart import acceptance_figure
-from otspec.traces.gap_chart import gap_figure
+from otspec.traces.charts import acceptance_figure, gap_figure
+from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import QUANTILES, Statistic
 from otspec.writing import write_text
 
@@ -39,14 +39,14 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def write_report(path: Path, document: dict[str, Any], rows: Sequence[Statistic]) -> None:
+def write_report(path: Path, summary: dict[str, Any], rows: Sequence[Statistic]) -> None:
     """Write the report.
 
     Parameters
     ----------
     path : path
-    document : dict
-        As :func:`otspec.traces.documents.document_of` returns.
+    summary : dict
+        As :func:`~otspec.traces.reports.summary_file.summary_of` returns.
     rows : sequence of Statistic
 
     Raises
@@ -54,11 +54,11 @@ def write_report(path: Path, document: dict[str, Any], rows: Sequence[Statistic]
     OSError
         The file cannot be written.
     """
-    write_text(path, "\n".join(_page(document, rows)))
+    write_text(path, "\n".join(_page(summary, rows)))
 
 
-def _page(document: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
-    title = f"Acceptance on {document['trace']}"
+def _page(summary: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
+    title = f"Acceptance on {summary['trace']}"
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -66,9 +66,9 @@ def _page(document: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
     yield f'<link rel="icon" href="data:,"><title>{_escaped(title)}</title>'
     yield f"<style>{_STYLE}</style></head><body>"
     yield f"<h1>{_escaped(title)}</h1>"
-    yield f"<p>{_escaped(_about(document))}</p>"
-    if document["skipped"]:
-        yield from _failures(document["skipped"])
+    yield f"<p>{_escaped(_about(summary))}</p>"
+    if summary["skipped"]:
+        yield from _failures(summary["skipped"])
     for temperature in dict.fromkeys(row.temperature for row in rows):
         yield from _section(temperature, [row for row in rows if row.temperature == temperature])
     yield "<h2>Sources</h2>"
@@ -80,23 +80,19 @@ def _page(document: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
                 source["kind"].replace("_", "-"),
                 " × ".join(map(str, source["shape"])),
             )
-            for source in document["sources"]
+            for source in summary["sources"]
         ],
         words=2,
     )
     yield "</body></html>"
 
 
-def _about(document: dict[str, Any]) -> str:
-    restricted = "".join(
-        f", {name} = {document[key]}"
-        for name, key in (("top-k", "top_k"), ("top-p", "top_p"))
-        if document[key] is not None
-    )
+def _about(summary: dict[str, Any]) -> str:
+    restricted = "".join(f", {name} = {value}" for name, value in restrictions_of(summary))
     return (
-        f"{document['positions']:,} positions over {document['vocabulary']:,} tokens{restricted}. "
-        f"Intervals have {100 * document['confidence']:g}% confidence and take "
-        f"{document['independent']} as independent. The gap is how far a rule is below the "
+        f"{summary['positions']:,} positions over {summary['vocabulary']:,} tokens{restricted}. "
+        f"Intervals have {100 * summary['confidence']:g}% confidence and take "
+        f"{summary['independent']} as independent. The gap is how far a rule is below the "
         "optimum for its drafts; its columns are quantiles over the positions."
     )
 

@@ -11,10 +11,11 @@ import trace_files as files
 from command_line import complaint, run
 
 from otspec.cli.main import main
-from otspec.traces import parts
-from otspec.traces.chunks import Chunk, Settings, table_of
-from otspec.traces.parts import Label, read_part, write_part
-from otspec.traces.sources import Warping, find_source
+from otspec.traces.readers import Warping, find_source
+from otspec.traces.runs import result_files
+from otspec.traces.runs.chunking import Chunk, Settings
+from otspec.traces.runs.computing import table_of
+from otspec.traces.runs.result_files import Label, read_part, write_part
 
 LABEL = Label("0123456789abcdef" * 4, "trace.npz", 0, 6)
 
@@ -92,7 +93,7 @@ def test_a_part_with_another_label_is_refused(part, label, says):
 
 
 def test_a_part_of_another_schema_is_refused(table, part, monkeypatch):
-    monkeypatch.setattr(parts, "SCHEMA", 3)
+    monkeypatch.setattr(result_files, "SCHEMA", 3)
     write_part(table, LABEL, part)
     monkeypatch.undo()
     assert "its schema is 3, not 2" in refuse(part)

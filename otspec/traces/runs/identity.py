@@ -1,4 +1,4 @@
-"""What a run was made with, so that only the same run is resumed."""
+"""What a run was made with, ``run.json``, so that only the same run is resumed."""
 
 from __future__ import annotations
 
@@ -10,34 +10,33 @@ from pathlib import Path
 from typing import Any
 
 from otspec.files import named_errors
-from otspec.traces.chunks import Settings
-from otspec.traces.parts import SCHEMA
-from otspec.traces.sources import Source
-from otspec.traces.stamps import ChangedInputError
+from otspec.traces.readers import ChangedInputError, Source
+from otspec.traces.runs.chunking import Settings
+from otspec.traces.runs.result_files import SCHEMA
 from otspec.version import __version__
 
-Document = dict[str, Any]
+Identity = dict[str, Any]
 
 
-def document_of(sources: Sequence[Source], settings: Settings, chunk: int | None) -> Document:
-    """Return what a run is made with, which JSON can hold."""
-    document = {
+def identity_of(sources: Sequence[Source], settings: Settings, chunk: int | None) -> Identity:
+    """Return what a run is made with, which JSON can hold: the identity that ``run.json`` keeps."""
+    identity = {
         "schema": SCHEMA,
         "otspec": __version__,
         "chunk": chunk,
         "settings": asdict(settings),
         "sources": [source.identity() for source in sources],
     }
-    plain: Document = json.loads(json.dumps(document))  # tuples are lists there
+    plain: Identity = json.loads(json.dumps(identity))  # tuples are lists there
     return plain
 
 
-def name_of(document: Document) -> str:
+def name_of(identity: Identity) -> str:
     """Return a digest that tells runs apart: the same for the same inputs and settings."""
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def refuse_changed(sources: Sequence[Source], document: Document) -> None:
+def refuse_changed(sources: Sequence[Source], identity: Identity) -> None:
     """Refuse sources that are no longer what a run was made with.
 
     Raises
@@ -45,10 +44,10 @@ def refuse_changed(sources: Sequence[Source], document: Document) -> None:
     ChangedInputError
         The message names the file.
     """
-    _compare_stamps([source.identity() for source in sources], document["sources"])
+    _compare_stamps([source.identity() for source in sources], identity["sources"])
 
 
-def _compare_stamps(now: Sequence[Document], before: Sequence[Document]) -> None:
+def _compare_stamps(now: Sequence[Identity], before: Sequence[Identity]) -> None:
     for source, earlier in zip(now, before, strict=True):
         for array, was in zip(source["arrays"], earlier["arrays"], strict=True):
             if array["stamp"] != was.get("stamp"):
@@ -59,14 +58,14 @@ def _compare_stamps(now: Sequence[Document], before: Sequence[Document]) -> None
                 )
 
 
-def refuse_another(path: Path, document: Document) -> None:
+def refuse_another(path: Path, identity: Identity) -> None:
     """Refuse a run that was made with something else.
 
     Parameters
     ----------
     path : path
-        Where the document of the earlier run is.
-    document : dict
+        Where the identity of the earlier run is.
+    identity : dict
 
     Raises
     ------
@@ -81,35 +80,35 @@ def refuse_another(path: Path, document: Document) -> None:
             "choose another folder"
         )
     before = dict(_leaves(earlier))
-    for key, value in _leaves(document):
+    for key, value in _leaves(identity):
         if before.get(key) != value:
             raise ValueError(
                 f"{path.parent} holds another run: {key} was {before.get(key)} and is {value}; "
                 "resume with what it was made with, or use --overwrite"
             )
-    _compare_stamps(document["sources"], earlier["sources"])
+    _compare_stamps(identity["sources"], earlier["sources"])
 
 
-def _read(path: Path) -> Document:
+def _read(path: Path) -> Identity:
     try:
         with named_errors(path):
-            document = json.loads(path.read_text(encoding="utf-8"))
+            identity = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{error}; use --overwrite") from error
-    if not isinstance(document, dict):
+    if not isinstance(identity, dict):
         raise ValueError(f"{path} says nothing of a run; use --overwrite")
-    return document
+    return identity
 
 
-def _leaves(document: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(told: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the values of nested objects by their path, such as ``sources[0].kind``, no stamps."""
-    if isinstance(document, dict):
-        for key, value in document.items():
+    if isinstance(told, dict):
+        for key, value in told.items():
             if key != "stamp":
                 yield from _leaves(value, f"{name}.{key}" if name else str(key))
-    elif isinstance(document, list) and any(isinstance(item, dict) for item in document):
-        yield f"{name}, how many", len(document)
-        for index, value in enumerate(document):
+    elif isinstance(told, list) and any(isinstance(item, dict) for item in told):
+        yield f"{name}, how many", len(told)
+        for index, value in enumerate(told):
             yield from _leaves(value, f"{name}[{index}]")
     else:
-        yield name, document
+        yield name, told

@@ -1,20 +1,19 @@
-"""What a run found, as a document for programs and as charts."""
+"""What a run found, ``summary.json``: a document for programs."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.traces.chart import save_acceptance_chart
 from otspec.traces.runs import Run
 from otspec.traces.statistics import CONFIDENCE, Statistic
 from otspec.writing import write_text
 
 
-def document_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[str, Any]:
+def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[str, Any]:
     """Return the summary of a run, which JSON can hold.
 
     Parameters
@@ -70,37 +69,20 @@ def _interval(ends: tuple[float, float]) -> list[float] | None:
     return None if math.isnan(ends[0]) else list(ends)
 
 
-def write_summary(folder: Path, document: dict[str, Any]) -> Path:
-    """Write the document into a folder, and return its path.
+def restrictions_of(summary: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return what both models were restricted to, such as top-k and 50."""
+    named = (("top-k", summary["top_k"]), ("top-p", summary["top_p"]))
+    return [(name, value) for name, value in named if value is not None]
+
+
+def write_summary(folder: Path, summary: dict[str, Any]) -> Path:
+    """Write the summary into a folder, and return its path.
 
     Raises
     ------
     OSError
         The folder cannot be written.
     """
-    summary = folder / "summary.json"
-    write_text(summary, json.dumps(document, indent=2) + "\n")
-    return summary
-
-
-def write_charts(
-    folder: Path, document: dict[str, Any], rows: Sequence[Statistic]
-) -> Iterator[Path]:
-    """Write a chart for each temperature into a folder, and yield its path.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be written.
-    """
-    temperatures = list(dict.fromkeys(row.temperature for row in rows))
-    for temperature in temperatures:
-        mark = "" if len(temperatures) == 1 else f"-T{temperature:g}"
-        chart = folder / f"acceptance{mark}.png"
-        save_acceptance_chart(
-            [row for row in rows if row.temperature == temperature],
-            chart,
-            title=f"{Path(document['trace']).name}: mean of {document['positions']} positions, "
-            f"T = {temperature}",
-        )
-        yield chart
+    path = folder / "summary.json"
+    write_text(path, json.dumps(summary, indent=2) + "\n")
+    return path

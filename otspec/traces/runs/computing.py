@@ -1,95 +1,22 @@
-"""A run cut into chunks of positions; what a worker does with one of them."""
+"""What a worker does with a chunk: all rules at its positions, and a file with the results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from otspec.traces.comparison import compare
-from otspec.traces.parts import Label, write_part
-from otspec.traces.sources import Source, Warping
-from otspec.traces.stamps import ChangedInputError
+from otspec.traces.readers import ChangedInputError
+from otspec.traces.runs.chunking import Chunk, Settings
+from otspec.traces.runs.result_files import write_part
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
-_CHUNK_BYTES = 32 * 2**20
-_MOST_POSITIONS = 1024  # of a small vocabulary, where the results are larger than the logits
-_LEVELS = ("source", "drafts", "rule")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is computed at every position.
-
-    Parameters
-    ----------
-    ks : tuple of int
-    laws : tuple of str
-        Draft laws, by name.
-    warpings : tuple of Warping
-    """
-
-    ks: tuple[int, ...]
-    laws: tuple[str, ...]
-    warpings: tuple[Warping, ...]
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Some positions of one source.
-
-    Parameters
-    ----------
-    index : int
-        Its number in the run.
-    source : Source
-    start, stop : int
-        Positions, numbered through all but the last axis.
-    """
-
-    index: int
-    source: Source
-    start: int
-    stop: int
-
-    @property
-    def positions(self) -> int:
-        """Number of positions."""
-        return self.stop - self.start
-
-    def label(self, run: str) -> Label:
-        """Return what the part with its results says of itself."""
-        return Label(run, self.source.name, self.start, self.stop)
-
-    def __str__(self) -> str:
-        return f"positions {self.start:,} to {self.stop - 1:,} of {self.source.name}"
-
-
-def cut(sources: Sequence[Source], size: int | None = None) -> list[Chunk]:
-    """Cut sources into chunks.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-    size : int, optional
-        Positions of a chunk; by default what makes 32 MB, and at most 1,024.
-
-    Returns
-    -------
-    list of Chunk
-        In the order of the sources; the same for the same sources and size.
-    """
-    chunks: list[Chunk] = []
-    for source in sources:
-        step = size or max(1, min(_MOST_POSITIONS, _CHUNK_BYTES // source.row_bytes))
-        for start in range(0, source.positions, step):
-            stop = min(start + step, source.positions)
-            chunks.append(Chunk(len(chunks), source, start, stop))
-    return chunks
+_WORDS = ("source", "drafts", "rule")
+"""The columns of words, which are stored once each."""
 
 
 def table_of(chunk: Chunk, settings: Settings) -> pa.Table:
@@ -122,12 +49,12 @@ def table_of(chunk: Chunk, settings: Settings) -> pa.Table:
     )
     columns: list[tuple[object, ...]] = list(zip(*_rows(chunk, settings), strict=True))
     arrays = [
-        pa.array(column, field.type.value_type if field.name in _LEVELS else field.type)
+        pa.array(column, field.type.value_type if field.name in _WORDS else field.type)
         for field, column in zip(schema, columns, strict=True)
     ]
     return pa.table(
         [
-            array.dictionary_encode() if field.name in _LEVELS else array
+            array.dictionary_encode() if field.name in _WORDS else array
             for field, array in zip(schema, arrays, strict=True)
         ],
         schema=schema,

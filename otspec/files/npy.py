@@ -1,16 +1,13 @@
-"""Arrays in NumPy's .npy format and .npz archives, counted before they are read.
+"""An array in NumPy's .npy format, counted before it is read.
 
 The header is parsed here, not by Python's compiler as NumPy does, which warns through filters
-that all threads share. Sizes come from the member that is really read, and no more is read
-than the header says.
+that all threads share. No more is read than the header says.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import zipfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -18,6 +15,7 @@ from typing import IO
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.files.contract import READERS, Named, Reader
 from otspec.memory import refuse_too_large
 
 _MAGIC = b"\x93NUMPY"
@@ -40,6 +38,8 @@ _ITEM = re.compile(
 @dataclass(frozen=True)
 class Header:
     """What the header of an array in .npy format says.
+
+    The numbers that follow may be others: :meth:`refuse_other_size` compares how many there are.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _unreadable(text: str) -> str:
     return f"its header cannot be read, {text[:80]!r}: save it again with np.save"
 
 
-def read_npy(path: Path) -> Array:
+def read_npy(path: Path, _keys: tuple[str, ...] = ()) -> Named:
     """Read a .npy file.
 
     Raises
@@ -168,55 +168,7 @@ def read_npy(path: Path) -> Array:
         header = read_header(stream)
         header.refuse_other_size(path.stat().st_size - header.length)
         refuse_too_large(header.size)
-        return header.read(stream)
+        return {"": header.read(stream)}
 
 
-def members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members of a .npz archive by the names of their arrays, ``.npy`` left off.
-
-    Raises
-    ------
-    ValueError
-        Two members of one name, or with the same name but for ``.npy``.
-    """
-    members: dict[str, zipfile.ZipInfo] = {}
-    for member in archive.infolist():
-        key = member.filename.removesuffix(".npy")
-        if key in members:
-            raise ValueError(f"it holds two members {key!r}: save it again with np.savez")
-        members[key] = member
-    return members
-
-
-def member_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Header:
-    """Read the header of an array in a .npz archive, and compare the member's size with it.
-
-    Raises
-    ------
-    ValueError
-        As :func:`read_header` and :meth:`Header.refuse_other_size`.
-    """
-    if not member.compress_type and member.compress_size != member.file_size:
-        raise ValueError(f"{member.filename} is stored with two sizes: save it again with np.savez")
-    with archive.open(member) as stream:
-        header = read_header(stream)
-    header.refuse_other_size(member.file_size - header.length)
-    return header
-
-
-def read_members(archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo]) -> list[Array]:
-    """Read arrays of a .npz archive, if all of them together fit.
-
-    Raises
-    ------
-    ValueError
-        As :func:`member_header`; more than half of the machine's memory; or damaged contents.
-    """
-    chosen = [(member, member_header(archive, member)) for member in members]
-    refuse_too_large(sum(header.size for _, header in chosen))
-    arrays = []
-    for member, header in chosen:
-        with archive.open(member) as stream:
-            stream.read(header.length)
-            arrays.append(header.read(stream))
-    return arrays
+READERS.register(Reader(".npy", read_npy))

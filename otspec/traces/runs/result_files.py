@@ -1,4 +1,4 @@
-"""The files with the results of a run, each of which says what it holds and proves it is whole."""
+"""The parts of a run's results: each file says what it holds, and proves that it is whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 SCHEMA = 2
 """Version of the columns of parts, and of the files of a run."""
@@ -62,7 +62,7 @@ def write_part(table: pa.Table, label: Label, path: Path) -> None:
     OSError
         The file cannot be written.
     """
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq
 
     stream = io.BytesIO()
     with pq.ParquetWriter(

@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from otspec.traces.chart import label_of, look_of
-from otspec.traces.comparison import OPTIMUM
-from otspec.traces.lettering import drawable
+from otspec.traces.charts.looks import label_of, look_of
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
+def draw_gaps(axes: Axes, rows: Iterable[Statistic]) -> Axes:
     """Draw the distribution of the gap over the positions, for each rule and k.
 
     A thin line from the 5% to the 95% quantile, a thick one from 25% to 75%, a mark at the median.
 
     Parameters
     ----------
-    rows : sequence of Statistic
+    axes : matplotlib.axes.Axes
+    rows : iterable of Statistic
         Of one temperature.
-    title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure or None
-        None if all rules attain the optimum.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
-    if not below:
-        return None
-    figure = Figure(figsize=(7.0, 1.2 + 0.28 * len(below)), layout="constrained")
-    FigureCanvasAgg(figure)
-    _draw(figure.add_subplot(), below)
-    figure.suptitle(drawable(title), fontsize=11, parse_math=False)
-    return figure
-
-
-def _draw(axes: Axes, rows: Sequence[Statistic]) -> None:
     lines = sorted(rows, key=lambda row: (row.drafts, row.rule, row.k))
     for place, row in enumerate(lines):
         look = look_of(row.rule, row.drafts)
@@ -59,3 +36,4 @@ def _draw(axes: Axes, rows: Sequence[Statistic]) -> None:
     axes.set_xlim(left=0)
     axes.set_xlabel("gap to the optimum at a position")
     axes.grid(alpha=0.25, axis="x")
+    return axes

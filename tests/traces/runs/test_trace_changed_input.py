@@ -9,8 +9,8 @@ import pytest
 import trace_files as files
 from command_line import complaint, run
 
-from otspec.traces import chunks
-from otspec.traces.sources import find_source
+from otspec.traces.readers import find_source
+from otspec.traces.runs import computing
 
 READERS = list(files.SAVERS)
 
@@ -110,14 +110,14 @@ def change_while_reading(monkeypatch):
     """Let something happen once the first position was read."""
 
     def plan(happen):
-        compare, happened = chunks.compare, []
+        compare, happened = computing.compare, []
 
         def compare_and_change(*args):
             if not happened:
                 happened.append(happen())
             return compare(*args)
 
-        monkeypatch.setattr(chunks, "compare", compare_and_change)
+        monkeypatch.setattr(computing, "compare", compare_and_change)
         return happened
 
     return plan

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 
-def printable(text: str) -> str:
+def legible(text: str) -> str:
     r"""Return a text that any file in UTF-8 can hold and any page can show.
 
     Control characters, and the bytes of a file name that is not UTF-8, are escaped.
 
     Examples
     --------
-    >>> printable("a\x1b[1m\udcff")
+    >>> legible("a\x1b[1m\udcff")
     'a\\x1b[1m\\xff'
     """
     return "".join(
@@ -26,9 +26,7 @@ def drawable(text: str) -> str:
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     known = get_font(findfont(FontProperties())).get_charmap()
-    return "".join(
-        letter if ord(letter) in known else _escaped(letter) for letter in printable(text)
-    )
+    return "".join(letter if ord(letter) in known else _escaped(letter) for letter in legible(text))
 
 
 def _escaped(letter: str) -> str:

@@ -15,7 +15,7 @@ from command_line import complaint, run
 from run_processes import OPTIONS, TRACE, started
 
 from otspec.cli.main import main
-from otspec.traces.parallel import cores, end_with_parent, run_all
+from otspec.traces.runs.parallel import cores, end_with_parent, run_all
 
 POSITIONS = 240
 

@@ -154,7 +154,7 @@ def _cluster(address: str) -> Iterator[Get]:
         raise ValueError(
             "--scheduler needs the package distributed: pip install 'otspec[cluster]'"
         ) from None
-    with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+    with Client(address, set_as_default=False) as client:
         try:
             yield client.get
         except (KeyboardInterrupt, SystemExit):

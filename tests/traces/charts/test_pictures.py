@@ -11,9 +11,8 @@ from command_line import complaint
 
 from otspec.cli.main import main
 from otspec.traces import compare
-from otspec.traces.chart import save_acceptance_chart
-from otspec.traces.gap_chart import gap_figure
-from otspec.traces.lettering import drawable, printable
+from otspec.traces.charts import gap_figure, save_acceptance_chart
+from otspec.traces.legible import drawable, legible
 from otspec.traces.statistics import Statistic
 
 NAMES = (
@@ -57,7 +56,7 @@ def test_any_title_of_a_gap_chart_is_drawn_without_a_warning(tmp_path, name):
 def test_what_the_font_lacks_and_what_no_page_shows_is_escaped():
     assert drawable("αβ $x$") == "αβ $x$"
     assert drawable("语a") == "\\u8bed" + "a"
-    assert printable("语a\n\udcff\ud800\x7f") == "语a\\n\\xff\\ud800\\x7f"
+    assert legible("语a\n\udcff\ud800\x7f") == "语a\\n\\xff\\ud800\\x7f"
 
 
 @pytest.mark.parametrize("name", raw_names(), ids=ascii)
@@ -74,7 +73,7 @@ def test_a_trace_of_any_name_is_computed_drawn_and_reported(capsys, tmp_path, na
     assert printed.err == ""
     assert "picture: " in printed.out
     assert (out / "acceptance.png").exists()
-    assert printable(name).split("<")[0][:1] in report.read_text(encoding="utf-8")
+    assert legible(name).split("<")[0][:1] in report.read_text(encoding="utf-8")
 
 
 def broken(*_arguments, **_options):
@@ -86,8 +85,8 @@ def broken(*_arguments, **_options):
     ("place", "what"),
     [
         ("otspec.cli.trace.write_charts", "the picture"),
-        ("otspec.traces.documents.save_acceptance_chart", "the picture"),
-        ("otspec.traces.report.write_report", "the report"),
+        ("otspec.traces.reports.chart_files.save_acceptance_chart", "the picture"),
+        ("otspec.traces.reports.page.write_report", "the report"),
     ],
 )
 def test_results_of_a_trace_outlive_a_picture(capsys, tmp_path, monkeypatch, place, what, as_json):
@@ -105,7 +104,7 @@ def test_results_of_a_trace_outlive_a_picture(capsys, tmp_path, monkeypatch, pla
 
 
 def test_results_of_a_comparison_outlive_a_chart(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("otspec.traces.chart.save_acceptance_chart", broken)
+    monkeypatch.setattr("otspec.traces.charts.save_acceptance_chart", broken)
     arguments = ["compare", "0.5,0.5", "0.25,0.75", "-k1", "--plot", str(tmp_path / "c.png")]
     assert main(arguments) == 1
     printed = capsys.readouterr()
