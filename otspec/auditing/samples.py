@@ -20,11 +20,6 @@ from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.rules.contract import Rule
 
-SIMULATIONS = 4_999
-"""Simulated samples of a correct rule per test, so that the smallest p-value is 1/5,000."""
-POWER = 0.95
-"""The probability with which an error of the size of ``resolution`` is found."""
-
 
 @dataclass(frozen=True)
 class SampleAudit:
@@ -60,6 +55,10 @@ class SampleAudit:
     size: int
     impossible: str | None
     traceback: str | None = field(default=None, compare=False, repr=False)
+
+
+SIMULATIONS = 4_999
+"""Simulated samples of a correct rule per test, so that the smallest p-value is 1/5,000."""
 
 
 def audit_samples(
@@ -224,6 +223,10 @@ def _joint_law(rule: Rule) -> Array:
 def _deviation(counts: Array, expected: Array, size: int) -> float:
     wanted = size * expected
     return float(((counts - wanted) ** 2 / (wanted + 1)).sum())
+
+
+POWER = 0.95
+"""The probability with which an error of the size of ``resolution`` is found."""
 
 
 def _resolution(null: Array, false_alarm: float, size: int, cells: int) -> float:

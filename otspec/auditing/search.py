@@ -18,9 +18,6 @@ from otspec.auditing.report import Audit, improper, problem_of
 from otspec.distributions import as_distribution
 from otspec.drafts import IID, LAWS, named_law
 
-LEAST_AUDITED = Fraction(1, 20)
-"""The share of instances that a rule has to take before anything is said of it."""
-
 
 @dataclass(frozen=True)
 class SearchReport:
@@ -73,6 +70,9 @@ class SearchReport:
         """Whether nothing failed, and enough was audited."""
         return self.failure is None and self.conclusive
 
+
+LEAST_AUDITED = Fraction(1, 20)
+"""The share of instances that a rule has to take before anything is said of it."""
 
 RuleFactory = Callable[[Any, Any, int], Any]
 """(draft, target, k) → rule, or → kernel."""

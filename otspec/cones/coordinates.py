@@ -34,10 +34,8 @@ class Coordinates:
 
     Parameters
     ----------
-    n : int
-        Vocabulary size.
-    k : int
-        Number of drafts.
+    n, k : int
+        Vocabulary size and number of drafts.
     rows : {"sets", "tuples"}
     acceptance : bool
         Whether the acceptance α is a coordinate; otherwise it is 1.

@@ -17,9 +17,6 @@ from otspec.cones.double_description import irredundant
 from otspec.cones.systems import System, Target
 from otspec.cones.vectors import Vector, coprime
 
-MOST = 50_000
-"""Most inequalities that one elimination may combine."""
-
 
 @dataclass(frozen=True)
 class Step:
@@ -137,6 +134,10 @@ def eliminations(system: System, *, reduce: bool) -> Iterator[tuple[Step, list[V
             rows = irredundant(rows)
             unlisted = len(set(rows) - system.lemma(column + 1))
         yield Step(unknown, combined, distinct, len(rows), unlisted), rows
+
+
+MOST = 50_000
+"""Most inequalities that one elimination may combine."""
 
 
 def _without(

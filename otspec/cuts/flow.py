@@ -59,8 +59,8 @@ def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
 
     Parameters
     ----------
-    law : DraftLaw
-    target : ndarray, shape (n,)
+    law, target
+        As for :func:`by_max_flow`.
 
     Returns
     -------

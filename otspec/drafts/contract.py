@@ -104,10 +104,6 @@ class DraftLaw(Frozen, ABC):
         tokens : iterable of int
             Token ids; order and repetition do not matter.
 
-        Returns
-        -------
-        float or Fraction
-
         Raises
         ------
         ValueError

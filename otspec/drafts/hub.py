@@ -29,11 +29,10 @@ class Hub(FixedButOne):
 
     Parameters
     ----------
-    draft : array_like, shape (n,)
+    draft, normalize
+        As for :class:`otspec.drafts.SingleDraftLaw`.
     k : int
         There is no other than 2.
-    normalize : bool
-        Scale the draft to sum 1.
 
     Examples
     --------
@@ -107,12 +106,7 @@ class TopPlusOne(FixedButOne):
     Law: drafts 1..k−1 are the likeliest tokens in descending order (ties: lowest id first);
     draft k is x with probability p(x) / (1 − p(Top)), x off the top.
 
-    Parameters
-    ----------
-    draft : array_like, shape (n,)
-    k : int
-    normalize : bool
-        Scale the draft to sum 1.
+    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
 
     Raises
     ------

@@ -51,12 +51,7 @@ class IID(ByRatio, _Product):
     Law: P(x) = Π p(x_i), and P(all drafts inside A) = p(A)^k.
     Source: SpecTr, sec. 5; the setting of SpecTr, Canonical and MCSD alg. 1.
 
-    Parameters
-    ----------
-    draft : array_like, shape (n,)
-    k : int
-    normalize : bool
-        Scale the draft to sum 1.
+    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
 
     Raises
     ------
@@ -131,8 +126,7 @@ class Independent(_Product):
         )
         for i, draft in enumerate(checked[1:], start=1):
             check_alike("drafts[0]", checked[0], f"drafts[{i}]", draft)
-        object.__setattr__(self, "drafts", checked)
-        object.__setattr__(self, "k", len(checked))
+        self._hold(drafts=checked, k=len(checked))
 
     def _factors(self) -> Iterator[Distribution]:
         return iter(self.drafts)

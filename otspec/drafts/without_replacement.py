@@ -26,12 +26,7 @@ class WithoutReplacement(ByRatio):
     is the closed form for k ≤ 2 and a quadrature above, at any n; its absolute error against
     exact enumeration stayed below 1e-13 in the tests (see :mod:`otspec.drafts.race`).
 
-    Parameters
-    ----------
-    draft : array_like, shape (n,)
-    k : int
-    normalize : bool
-        Scale the draft to sum 1.
+    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
 
     Raises
     ------

@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.solvers.contract import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import Solution, Status
 
@@ -117,3 +118,6 @@ def _unsolved(program: LinearProgram, solver: str, status: Status, seconds: floa
         program, f"cvxpy ({solver})", status, float("nan"), nothing(columns), nothing(rows), -1,
         seconds,
     )  # fmt: skip
+
+
+register(Solver("cvxpy", solve))

@@ -47,7 +47,7 @@ def public():
                 not inspect.isroutine(value) and not inspect.isclass(value)
             ):
                 continue
-            if inspect.isclass(value) and issubclass(value, (Exception, Enum, float)):
+            if inspect.isclass(value) and issubclass(value, (Exception, Enum, float, str)):
                 continue
             home = value.__module__ == module.__name__ or hasattr(module, "__all__")
             if home and inspect.signature(value).parameters:

@@ -14,13 +14,13 @@ from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks.token_steps import TokenSteps
 from otspec.cones.condition import Classifier
 from otspec.cones.coordinates import Coordinates
-from otspec.cones.reach import Attempt
-from otspec.cones.reach import Outcome as Reached
+from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.estimate import Estimate
 from otspec.npy import Header
-from otspec.programs.formulation import Seen, Size
+from otspec.programs.formulation import Size
+from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
 from otspec.traces.chunks import Chunk, Settings
 from otspec.traces.headers import PackedArray
@@ -64,7 +64,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "bounds": lambda _: Estimate.between(0.25, 0.5),
     "certificate": lambda _: Certificate(0, 0, 0, 0),
     "size": lambda _: Size(1, 2, 3),
-    "seen": lambda _: Seen(1, 2),
+    "solver": lambda _: SOLVERS["highs"],
     "comparison of blocks": lambda _: blocks.BlockComparison("rule", 2, 1.0, 1.5),
     "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
