@@ -2,9 +2,10 @@
 
 A statement is a numbered paragraph of a page of theory, or a numbered thing of a paper. A module
 implements it if its docstring names it, such as ``(Theory, 3)``, ``(Pooled, prop. 4)`` or
-``(SpecTr, alg. 1)``, if a ``Source:`` of one of its docstrings does, or if the statement's ``Code:``
-names what the module defines. A test belongs to a module if it uses what the module defines; where
-tests in the folder of the module's package do, those alone are listed.
+``(SpecTr, alg. 1)``, if a ``Source:`` of one of its docstrings does, or if the ``Code:`` of the
+statement names what the module defines. A test belongs to a statement if its own docstring names
+it, or to a module of it if it uses what the module defines: of the tests that do, those are listed
+that bear the module's name, or else lie in its package's folder, or else all.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ PAGES = {
     "pooled_beyond": "Beyond i.i.d. drafts",
     "cones": "Cones",
     "programs": "Linear programs",
+    "auditing": "Audits",
 }
 """The pages with numbered statements, by file, in the order of the table."""
 PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")
@@ -111,7 +113,7 @@ def defined_in(name: str) -> str | None:
         return None
     if home != package:  # an attribute of what another module defines
         return home
-    for node in parsed(modules()[package]).body:
+    for node in ast.walk(parsed(modules()[package])):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("otspec"):
             for alias in node.names:
                 if (alias.asname or alias.name) == attribute:
@@ -141,26 +143,28 @@ def used_by(path: Path) -> set[str]:
 def _chains(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield what is looked up by dots, such as ``("otspec", "rules.KSequential")``."""
     for node in ast.walk(tree):
-        attributes: list[str] = []
-        while isinstance(node, ast.Attribute):
-            attributes.insert(0, node.attr)
-            node = node.value
-        if isinstance(node, ast.Name) and attributes:
-            yield node.id, ".".join(attributes)
+        if isinstance(node, ast.Attribute):
+            first, _, rest = ast.unparse(node).partition(".")
+            yield first, rest
 
 
 @cache
 def tests() -> dict[Path, set[str]]:
     """Return the modules that each test file uses."""
-    return {path: used_by(path) for path in sorted((ROOT / "tests").rglob("test_*.py"))}
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    return {path: used_by(path) for path in files if path.parent.name != "benchmarks"}
 
 
 def tests_of(module: str) -> list[Path]:
-    """Return the test files of a module: of its package's folder, or else all that use it."""
+    """Return the test files of a module, by name, by folder, or all that use it."""
     using = [path for path, used in tests().items() if module in used]
-    package = module.split(".")[1]
+    _, package, *_, name = ("", *module.split("."))
     folder = ROOT / "tests" / (package if (ROOT / "otspec" / package).is_dir() else "")
-    return [path for path in using if path.parent == folder] or using
+    return (
+        [path for path in using if name in path.stem]
+        or [path for path in using if path.parent == folder]
+        or using
+    )
 
 
 def _slug(heading: str) -> str:
@@ -183,16 +187,23 @@ def table() -> dict[str, list[tuple[str, list[str], list[Path]]]]:
     for module, path in modules().items():
         for reference in dict.fromkeys(named_in(path)):
             naming[reference].append(module)
+    marked: dict[Reference, list[Path]] = defaultdict(list)
+    for path in tests():
+        for reference in references(ast.get_docstring(parsed(path)) or ""):
+            marked[reference].append(path)
     rows: dict[str, list[tuple[str, list[str], list[Path]]]] = {}
     for page, title in PAGES.items():
         rows[title] = []
         for number, name, anchor, text in statements(page):
             code = [defined_in(each) for each in _code_of(text)]
             found = sorted({*naming.pop((page, number), []), *filter(None, code)})
-            rows[title].append((f"[{number} ({name})]({page}.md#{anchor})", *_checked(found)))
+            checks = _checks(found, marked[page, number])
+            rows[title].append((f"[{number} ({name})]({page}.md#{anchor})", found, checks))
     for paper in PAPERS:
         things = sorted((key for key in naming if key[0] == paper), key=_place)
-        rows[paper] = [(key[1], *_checked(naming.pop(key))) for key in things]
+        rows[paper] = [
+            (key[1], naming[key], _checks(naming.pop(key), marked[key])) for key in things
+        ]
     if naming:
         raise ValueError(f"no such statements: {dict(naming)}")
     return rows
@@ -200,12 +211,12 @@ def table() -> dict[str, list[tuple[str, list[str], list[Path]]]]:
 
 def _code_of(text: str) -> list[str]:
     """Return the names in a statement's sentences that begin with ``Code:``."""
-    sentences = re.findall(r"Code: (.+?)(?:\.\s|\.$|\Z)", text, re.S)
+    sentences = re.findall(r"Code:\s(.+?)(?:\.\s|\.$|\Z)", text, re.S)
     return [name for each in sentences for name in re.findall(r"`(otspec[\w.]+)`", each)]
 
 
-def _checked(found: list[str]) -> tuple[list[str], list[Path]]:
-    return found, sorted({path for module in found for path in tests_of(module)})
+def _checks(code: list[str], marked: list[Path]) -> list[Path]:
+    return sorted({*marked, *(path for module in code for path in tests_of(module))})
 
 
 def _place(reference: Reference) -> tuple[str, list[tuple[int, str]]]:
@@ -227,9 +238,9 @@ def written() -> str:
     lines = [
         "# Statements and their code",
         "",
-        "Each statement of the [theory](theory.md) and of the papers, with the modules that compute it and the",
-        "tests that hold them to it. `python docs/statements.py` writes this page from the first lines of the",
-        "modules, and a test asks whether it is what they say.",
+        "Each statement of the [theory](theory.md) and of the papers, with the modules that",
+        "compute it and the tests that hold them to it. `python docs/statements.py` writes this",
+        "page from the first lines of the modules, and a test asks whether it is what they say.",
     ]
     for title, rows in table().items():
         lines += ["", f"## {title}", "", "| statement | code | tests |", "| --- | --- | --- |"]

@@ -1,4 +1,4 @@
-"""The most that any lossless verification rule can accept, with a certificate.
+"""The most that any lossless rule can accept, with a certificate (Theory, 1, 2 and 3).
 
 For every draft law P and target q,
 

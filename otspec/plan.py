@@ -1,4 +1,4 @@
-"""Couplings of drafts and target: complete, checkable, and split into selection and acceptance."""
+"""Couplings of drafts and target, completed (Programs, 2), and split in two steps (Programs, 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Auditing a black box by its samples: a test with a stated error rate."""
+"""Auditing a black box by its samples: a test with a stated error rate (Auditing, 1)."""
 
 from __future__ import annotations
 

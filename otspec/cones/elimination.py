@@ -1,4 +1,4 @@
-"""Fourier-Motzkin elimination for two drafts, in the papers' order, with exact redundancy removal.
+"""Fourier-Motzkin elimination for two drafts (Cones, 5), with exact redundancy removal.
 
 Source: Canonical, app. B (lemma 2) for acceptance 1, app. D (lemmas 3 and 4) for the optimum.
 """

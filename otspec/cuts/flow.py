@@ -1,4 +1,4 @@
-"""Any draft law on a small vocabulary: cut and selection law by max flow, in whole numbers."""
+"""Cut and selection law of any draft law by max flow, in whole numbers (Theory, 1 and 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sampling without replacement as a race: token y arrives at an exponential time of rate p(y).
+"""Sampling without replacement as a race (Theory, 2): y arrives at an exponential time of rate p.
 
 The first k arrivals are k successive draws without replacement. So the drafts all lie inside A
 unless a token outside A arrives before the k-th one of A:

@@ -1,4 +1,4 @@
-"""Couplings of whole blocks (Block, eqs. 3-5): the expected length of the common prefix."""
+"""Couplings of whole blocks (Theory, 8; Block, eqs. 3-5): the length of the common prefix."""
 
 from __future__ import annotations
 

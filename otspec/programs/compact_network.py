@@ -1,4 +1,4 @@
-"""The compact network of two drafts (SpecHub, app. E; Programs, 3), whose nodes are tokens."""
+"""The compact network of two drafts (SpecHub, app. E; Programs, 4), whose nodes are tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every formulation of the transport problem states: its size, its program, its meaning."""
+"""What every program of the transport problem (Theory, 1) states: its size, its meaning."""
 
 from __future__ import annotations
 

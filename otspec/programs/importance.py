@@ -1,4 +1,4 @@
-"""Select one of the drafts first, then accept it or not (Canonical, thms. 1 and 4)."""
+"""Select one of the drafts first, then accept it or not (Theory, 3; Canonical, thms. 1 and 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two drafts: most selections fixed in advance (Canonical, alg. 1, app. G; Programs, 4)."""
+"""Two drafts: most selections fixed in advance (Canonical, alg. 1, app. G; Programs, 5)."""
 
 from __future__ import annotations
 

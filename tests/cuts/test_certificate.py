@@ -1,4 +1,7 @@
-"""An optimum proves itself from both sides, and nothing in it can be changed unnoticed."""
+"""An optimum proves itself from both sides, and nothing in it can be changed unnoticed.
+
+Theory, 1 and 3.
+"""
 
 from __future__ import annotations
 

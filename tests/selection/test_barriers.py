@@ -1,4 +1,7 @@
-"""Barriers: the law that lifetimes give is the one that was wanted, exactly and in floats."""
+"""Barriers: the law that lifetimes give is the one that was wanted, exactly and in floats.
+
+Pooled, propositions 2 and 4.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The fewest pools: no fewer do, by trying all partitions, and an exact program for each."""
+"""The fewest pools: no fewer do, by trying all partitions, and an exact program for each.
+
+Pooled, proposition 6.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Pools by token, by bins and by thresholds, against grouping tokens one at a time."""
+"""Pools by token, by bins and by thresholds, against grouping tokens one at a time.
+
+Pooled, proposition 5.
+"""
 
 from __future__ import annotations
 

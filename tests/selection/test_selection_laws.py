@@ -1,4 +1,7 @@
-"""Laws of the selected draft: feasible for every token set, optimal, and their losses exactly."""
+"""Laws of the selected draft: feasible for every token set, optimal, and their losses exactly.
+
+Pooled, propositions 1, 3 and 5.
+"""
 
 from __future__ import annotations
 
