@@ -85,7 +85,7 @@ class Frozen:
             vars(self)[name] = frozen(tuple(value) if type(value) is list else value)
 
     def _hold(self, **values: Any) -> None:
-        """Set attributes, which a frozen dataclass refuses otherwise: for ``__post_init__``."""
+        """Set fields while the object is being made, as read-only values."""
         vars(self).update(frozen(values))
 
     def __getstate__(self) -> dict[str, Any]:
