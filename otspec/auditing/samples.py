@@ -13,9 +13,9 @@ import numpy as np
 from otspec.arguments import as_callable, as_flag, as_instance, as_real, as_seed, as_size
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.black_box import Drawn, drawn
-from otspec.auditing.declared import Disagreement, disagreement
+from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.exact import MOST_ACCURACY, told
-from otspec.distributions import Distribution, DistributionLike, as_distribution
+from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.rules.contract import Rule
@@ -122,18 +122,17 @@ def audit_samples(
             f"false_alarm is {false_alarm}: it must be at least 1/{SIMULATIONS + 1} and below 1"
         )
     as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
-    checked = as_distribution(target, "target")
-    as_law(law).check_alike(checked, "target")
+    checked = as_law(law).as_target(target)
     size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
     if rule is not None:
         as_instance(rule, "rule", Rule, "a Rule, or None")
     seed = as_seed(seed)
     rng = np.random.default_rng(seed)
-    drafts = law.sample(rng, size)
-    answer = drawn(sampler, drafts, rng, batched)
-    if isinstance(answer, Disagreement):
-        trace = None if answer.crash is None else answer.crash.traceback
-        return SampleAudit(False, 0.0, rate, 1.0, 1.0, -1, size, answer.reason, trace)
+    drafts = law.sample(size, rng)
+    try:
+        answer = drawn(sampler, drafts, rng, batched)
+    except DisagreementError as crash:
+        return SampleAudit(False, 0.0, rate, 1.0, 1.0, -1, size, crash.reason, crash.traceback)
     tokens, indices = answer
     if not ((tokens >= 0) & (tokens < law.n)).all():
         raise ValueError(f"sampler returned a token outside 0..{law.n - 1}")
@@ -199,9 +198,10 @@ def _jointly(
     tokens, indices = answer
     if indices is None or (indices == -2).any():
         raise ValueError("sampler must return the accepted index when a rule is given")
-    wrong = disagreement(rule, "the given", law, target, None)
-    if wrong is not None:
-        raise ValueError(f"rule is not for this law and target: {wrong.reason}")
+    try:
+        check_declared(rule, "the given", law, target, None)
+    except DisagreementError as found:
+        raise ValueError(f"rule is not for this law and target: {found.reason}") from found
     expected = told(_joint_law, rule)
     output = expected.reshape(law.k + 1, law.n).sum(axis=0)
     # Written so that NaN is refused.

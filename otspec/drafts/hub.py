@@ -145,6 +145,6 @@ class TopPlusOne(FixedButOne):
         tops = np.broadcast_to(self.top, (self.n, self.k - 1))
         return np.column_stack([tops, np.arange(self.n, dtype=np.intp)]), self.free()
 
-    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
+    def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         tops = np.broadcast_to(self.top, (size, self.k - 1))
-        return np.column_stack([tops, draw(rng, self.free(), size)])
+        return np.column_stack([tops, draw(self.free(), size, rng)])

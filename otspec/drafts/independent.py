@@ -17,7 +17,7 @@ from otspec.drafts.contract import DraftLaw, draw
 from otspec.drafts.single import ByRatio, register
 
 
-class _Product(DraftLaw):
+class Product(DraftLaw):
     """A product of one-token distributions; :meth:`_factors` yields them in draft order."""
 
     @abstractmethod
@@ -39,13 +39,13 @@ class _Product(DraftLaw):
     def _marginal(self, i: int) -> Distribution:
         return list(self._factors())[i]
 
-    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
-        return np.stack([draw(rng, factor, size) for factor in self._factors()], axis=1)
+    def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
+        return np.stack([draw(factor, size, rng) for factor in self._factors()], axis=1)
 
 
 @register
 @dataclass(frozen=True, eq=False)
-class IID(ByRatio, _Product):
+class IID(ByRatio, Product):
     """k drafts drawn independently from one distribution.
 
     Law: P(x) = Π p(x_i), and P(all drafts inside A) = p(A)^k.
@@ -88,7 +88,7 @@ class IID(ByRatio, _Product):
 
 
 @dataclass(frozen=True, eq=False)
-class Independent(_Product):
+class Independent(Product):
     """Drafts drawn independently, each from its own distribution.
 
     Law: P(x) = Π p_i(x_i), and P(all drafts inside A) = Π p_i(A).

@@ -27,7 +27,7 @@ _MOST_COUNTS = 1 << 31
 _CHUNK = 1 << 22
 """Most random numbers drawn at once (32 MB)."""
 
-ERROR = 1e-13
+ACCURACY = 1e-13
 """The quadrature's absolute error stayed below this against exact enumeration in the tests."""
 
 
@@ -81,7 +81,7 @@ def escape(inner: Array, outer: Array, k: int) -> Array:
     return result
 
 
-def arrivals(rng: np.random.Generator, rates: Array, k: int, size: int) -> IntArray:
+def arrivals(rates: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:
     """Draw the first k arrivals of the race, in order: shape (size, k).
 
     Tokens of rate 0 never arrive; at least k rates must be positive.

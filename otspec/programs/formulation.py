@@ -13,7 +13,7 @@ import numpy as np
 from otspec.arguments import as_flag
 from otspec.arithmetic import Array, IntArray
 from otspec.digits import counted
-from otspec.distributions import Distribution, as_distribution
+from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.drafts.support import Support, support
@@ -94,8 +94,7 @@ class Formulation(Frozen, ABC):
     sets: bool = True
 
     def __post_init__(self) -> None:
-        target = as_distribution(self.target, "target")
-        as_law(self.law).check_alike(target, "target")
+        target = as_law(self.law).as_target(self.target)
         self._hold(target=target, sets=as_flag(self.sets, "sets"))
 
     @cached_property

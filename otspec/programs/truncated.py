@@ -11,7 +11,7 @@ import numpy as np
 from otspec.arguments import as_integer
 from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, suffix_sums, zeros
 from otspec.coupling import accepted_weights
-from otspec.drafts import IID, Independent
+from otspec.drafts.independent import Product
 from otspec.programs.builder import ProgramBuilder, arrow
 from otspec.programs.formulation import Formulation, Size
 from otspec.solvers import Solution
@@ -57,7 +57,7 @@ class TruncatedImportance(Formulation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.law, (IID, Independent)) or self.law.k != 2:
+        if not isinstance(self.law, Product) or self.law.k != 2:
             raise ValueError(
                 f"law is {type(self.law).__name__} with k = {self.law.k}: the truncated program "
                 "is for two independent drafts, IID or Independent"

@@ -109,7 +109,7 @@ class Rule(Frozen, ABC):
         return token, token in drafts
 
     def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        return int(draw(rng, self.kernel(x), 1)[0])
+        return int(draw(self.kernel(x), 1, rng)[0])
 
     def acceptance(self) -> Number:
         """Return the probability that the output is one of the drafts.
@@ -246,7 +246,7 @@ class SequentialRule(PairRule):
         for token, chance in zip(x, chances, strict=True):
             if rng.random() < chance:
                 return token
-        return int(draw(rng, normalised(residual, self.target), 1)[0])
+        return int(draw(normalised(residual, self.target), 1, rng)[0])
 
 
 def refuse_many_drafts(k: int, most: int, what: str) -> None:

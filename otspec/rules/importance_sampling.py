@@ -94,7 +94,7 @@ class ImportanceSampling(PairRule):
                 for i, other in enumerate(others)
             ]
             checked = Independent([self.draft, *given])
-            checked.check_alike(self.target, "target")
+            checked.as_target(self.target)
             object.__setattr__(self, "others", tuple(checked.drafts[1:]))
         wanted = "how many tokens the linear program covers"
         object.__setattr__(self, "free", as_integer(self.free, "free", 0, wanted=wanted))
@@ -168,7 +168,7 @@ class ImportanceSampling(PairRule):
         Estimate
         """
         size = as_size(size, least=2, width=self.k)
-        drafts = self.law.sample(np.random.default_rng(as_seed(seed)), size)
+        drafts = self.law.sample(size, np.random.default_rng(as_seed(seed)))
         residual = self._coupling.residual
         rejected = (self._selection(drafts) * (1 - self._coupling.chances[drafts])).sum(axis=1)
         ordered = np.sort(drafts, axis=1)

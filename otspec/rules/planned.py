@@ -36,7 +36,7 @@ class PlannedRule(Rule):
     @property
     def accuracy(self) -> float:  # type: ignore[override]
         """What the solver's tolerance leaves of the target marginal; 0 in exact arithmetic."""
-        return self.plan.tolerance
+        return self.plan.accuracy
 
     @property
     def law(self) -> DraftLaw:

@@ -66,7 +66,7 @@ class PriorityMixture(SelectingRule):
 
     def __post_init__(self, normalize: bool) -> None:
         target = as_distribution(self.target, "target", normalize=normalize)
-        as_law(self.law, "draft_law").check_alike(target, "target")
+        as_law(self.law, "draft_law").as_target(target)
         object.__setattr__(self, "target", target)
         most = as_integer(self.most, "most", 1, wanted="a number of orders")
         object.__setattr__(self, "most", most)

@@ -8,7 +8,6 @@ import numpy as np
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
 from otspec import auditing, blocks, cones, rules, traces
-from otspec.auditing.declared import Disagreement
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks.token_steps import TokenSteps
@@ -78,7 +77,6 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,
-    "disagreement": lambda _: Disagreement("k", "it is another"),
     "problem": lambda _: problem_of(LAW, LAW.draft),
     "instance": lambda _: auditing.Instance((1, 2), (2, 1), 2),
     "search": lambda _: auditing.SearchReport(1, 0, 0, None, None),

@@ -1,7 +1,4 @@
-"""The fewest pools: no fewer do, by trying all partitions, and an exact program for each.
-
-Pooled, proposition 6.
-"""
+"""The fewest pools (Pooled, proposition 6): no fewer do, by trying all partitions."""
 
 from __future__ import annotations
 
