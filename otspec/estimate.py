@@ -97,6 +97,13 @@ class Estimate(float):
         estimate.confidence, estimate.size = 1.0, 0
         return estimate
 
+    def within(self, low: float, high: float) -> Self:
+        """Return the estimate of a number that is certainly between two bounds, which cut it."""
+        cut = type(self)(min(max(float(self), low), high))
+        cut.low, cut.high = min(max(self.low, low), high), max(min(self.high, high), low)
+        cut.confidence, cut.size = self.confidence, self.size
+        return cut
+
     def __repr__(self) -> str:
         return (
             f"Estimate({float(self):.6g}, low={self.low:.6g}, high={self.high:.6g}, "

@@ -1,4 +1,4 @@
-"""Pooled selection: a draft is selected with a law close to the target's, then coupled with it."""
+"""Pooled selection with graded pools (docs/pooled.md, proposition 7), then maximal coupling."""
 
 from __future__ import annotations
 
@@ -199,6 +199,16 @@ class GradedPools:
         return drafted * (low + part * (high - low))
 
 
+def even_grades(library: Library, count: Array, grades: int) -> Array:
+    """Return t_0 = 0 and t_j = 1/2 + (k − 1/2)(j − 1)/(m − 1): (...) -> (..., m + 1).
+
+    Wide and rounded; k is the count of each row, at least 1.
+    """
+    steps = library.widened(library.arange(grades)) / (grades - 1)
+    positive = library.rounded(LOWEST + (count[..., None] - LOWEST) * steps)
+    return library.xp.concat([library.xp.zeros_like(count)[..., None], positive], axis=-1)
+
+
 def graded_pools(
     library: Library, draft: Array, target: Array, count: Array, grades: int
 ) -> GradedPools:
@@ -210,12 +220,10 @@ def graded_pools(
     """
     xp = library.xp
     count = xp.clip(count, min=1.0)
-    steps = library.widened(library.arange(grades)) / (grades - 1)
-    tried = library.rounded(LOWEST + (count[..., None] - LOWEST) * steps)
+    at = even_grades(library, count, grades)
     zero = xp.zeros_like(count)[..., None]
     one = xp.ones_like(zero)
-    at = xp.concat([zero, tried], axis=-1)
-    values = xp.concat([zero, overlaps(library, draft, target, tried)], axis=-1)
+    values = xp.concat([zero, overlaps(library, draft, target, at[..., 1:])], axis=-1)
     above = (values[..., 1:] - values[..., :-1]) / (at[..., 1:] - at[..., :-1])
     knots = _ascending(library, xp.concat([zero, 1 - above, one], axis=-1))
     masses = knots[..., 1:] - knots[..., :-1]

@@ -42,6 +42,10 @@ A tenth of it with exact masses, which take as long.
 """
 
 
+class TooManyTuplesError(ValueError):
+    """There are more tuples of drafts than a table holds."""
+
+
 class DraftLaw(Frozen, ABC):
     """The joint law of k draft tokens over a vocabulary of n tokens.
 
@@ -88,12 +92,12 @@ class DraftLaw(Frozen, ABC):
 
         Raises
         ------
-        ValueError
+        TooManyTuplesError
             The table would hold more than 20 million token ids; 2 million with exact masses.
         """
         size = self.table_rows() * self.k
         if size > (TABLE_LIMIT // 10 if self.exact else TABLE_LIMIT):
-            raise ValueError(
+            raise TooManyTuplesError(
                 f"a table of {counted(self.table_rows())} draft tuples (n = {self.n}, "
                 f"k = {self.k}) is too large: use a smaller vocabulary, or inside() and sample(), "
                 "which need no table"

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otspec.drafts import IID, LAWS
-from otspec.rules import ALL_RULES
-from otspec.rules.barrier_rule import BarrierRule
+from otspec.rules import compared_rules
 from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.lettering import drawable
 from otspec.traces.summary import Summary, attains
@@ -19,14 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; one rule, one look.
-_COLOURS = ("#0072B2", "#D55E00", "#999999", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#332288")
-_MARKERS = ("s", "^", "v", "o", "D", "P", "h", "p")
-LOOKS = {
-    rule.title: (colour, marker)
-    for rule, colour, marker in zip(ALL_RULES, _COLOURS, _MARKERS, strict=True)
-}
-"""The colour and the marker of each rule, by its title."""
 Lines = dict[tuple[str, str], dict[int, float]]
 """(rule, drafts) -> k -> acceptance."""
 
@@ -113,10 +104,9 @@ def look_of(rule: str, drafts: str) -> dict[str, Any]:
         look = {"color": "#000000", "marker": "o", "linewidth": 2.0}
         look |= {"markersize": LAWS[drafts].marker_size}
         return look if drafts == IID.name else look | {"markerfacecolor": "none"}
-    colour, marker = LOOKS[rule]
-    known = next(known for known in ALL_RULES if known.title == rule)
-    look = {"color": colour, "marker": marker, "linewidth": 1.4}
-    if issubclass(known, BarrierRule):  # optimal for their drafts
+    known = next(known for known in compared_rules() if known.title == rule)
+    look = {"color": known.colour, "marker": known.marker, "linewidth": 1.4}
+    if known.broad:
         broad = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 1.8}
         return look | broad | {"linewidth": 5.0, "zorder": 1.5}
     if known.only_k == 1:

@@ -59,6 +59,10 @@ def chunk(give):
 
 PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "callable": lambda _: blocks.CallableModel(halves),
+    "a pool a token": lambda _: rules.ByToken(),
+    "fewest pools": lambda _: rules.Fewest(),
+    "bins of a partition": lambda _: rules.Bins(4),
+    "grades": lambda _: rules.Graded(3),
     "estimate": lambda _: Estimate.of_mean(np.arange(10) / 10),
     "bounds": lambda _: Estimate.between(0.25, 0.5),
     "certificate": lambda _: Certificate(0, 0, 0, 0),

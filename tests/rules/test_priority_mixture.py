@@ -107,7 +107,7 @@ def test_the_law_of_selection_is_that_of_the_orders(name, most):
             for order, weight in zip(mixture.orders.tolist(), mixture.weights, strict=True):
                 assert sorted(order) == list(range(n))
                 chances[min(x, key=order.index)] += weight
-            selection = rule._selection(x)
+            selection = mixture.shares(x)
             for token in range(n):
                 of_token = [chance for y, chance in zip(x, selection, strict=True) if y == token]
                 assert sum(of_token) == chances[token]

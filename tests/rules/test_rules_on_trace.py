@@ -104,10 +104,10 @@ def test_importance_sampling_estimates_its_acceptance(options):
 def test_many_distinct_drafts_are_estimated():
     draft, target = real_pairs()[1]
     rule = RecursiveRejectionWithoutReplacement(draft, target, 8)
-    found = rule.estimated_acceptance(size=200)
+    found = rule.estimate(size=200)
     assert isinstance(found, Estimate)
     assert 0 <= found.low <= found <= found.high <= 1
     pair = RecursiveRejectionWithoutReplacement(draft, target, 2)
     assert found.high >= pair.acceptance()  # eight drafts begin with two
-    simulated = pair.estimated_acceptance(size=200)
+    simulated = pair.estimate(size=200)
     assert simulated.low <= pair.acceptance() <= simulated.high  # misses with probability 0.001

@@ -1,4 +1,4 @@
-"""Slopes that do not fall: rounding in light pools must not bend the law of heavier ones."""
+"""Isotonic regression of slopes: rounding in light pools must not bend the law of heavier ones."""
 
 from __future__ import annotations
 

@@ -1,46 +1,16 @@
-"""The loops that cannot be array operations: plain Python, and compiled for floats.
+"""The barriers' process (docs, "Pooled selection", proposition 4), step by step.
 
-Importing this module imports Numba if it is there, so that it is imported where it is used.
+Plain Python, and compiled for floats. Importing this module imports Numba if it is there, so that
+it is imported where it is used.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number
-from otspec.selection import compiling
+from otspec.arithmetic import Array, Number
 from otspec.selection.compiling import compiled, jitable
-from otspec.selection.rising import rising
-
-HAS_NUMBA = compiling.HAS_NUMBA
-CELL_SHIFT = 46
-"""How many of a float's bits a cell leaves out: 64 cells an octave are left."""
-
-
-def power_slope(low: Any, high: Any, power: int) -> Any:
-    """Return (high^power − low^power)/(high − low), of numbers or of arrays.
-
-    It is added up as Σ low^a high^(power−1−a), by doubling: all terms are positive, so that it
-    keeps its digits for numbers however close to each other, to 0 or to 1.
-    """
-    low_power, high_power = low, high
-    total = high - high + 1
-    bit = 1
-    while 2 * bit <= power:
-        bit *= 2
-    bit //= 2
-    while bit > 0:
-        total = total * (low_power + high_power)
-        low_power = low_power * low_power
-        high_power = high_power * high_power
-        if power & bit:
-            total = total * high + low_power
-            low_power = low_power * low
-            high_power = high_power * high
-        bit //= 2
-    return total
+from otspec.selection.isotonic import rising
 
 
 def burn(
@@ -183,101 +153,4 @@ def sift_down(queue: Array, place: Array, deaths: Array, at: int, size: int) -> 
     queue[at], place[knot] = knot, at
 
 
-@jitable
-def bin_of(ratio: float, bits: int, edges: Array, first: IntArray, lowest: int) -> int:
-    """Return how many thresholds are at most a ratio, given its bits as an integer.
-
-    ``edges`` are the thresholds and NaN, which no ratio reaches. The leading bits name a cell of
-    ratios; ``first[cell]`` thresholds lie below all of it.
-    """
-    found: int = first[max(0, min(len(first) - 1, (bits >> CELL_SHIFT) - lowest))]
-    while ratio >= edges[found]:
-        found += 1
-    return found
-
-
-def bin_masses(
-    draft: Array, target: Array, edges: Array, first: IntArray, lowest: int
-) -> tuple[Array, Array]:
-    """Return the draft and the target mass between thresholds, of the drafted tokens.
-
-    (n,), (n,), and what :func:`bin_of` takes -> (bins,), (bins,)
-    """
-    masses = np.zeros((len(edges), 2))
-    bits = np.empty(1, dtype=np.int64)
-    ratio = bits.view(np.float64)
-    for i in range(len(draft)):
-        if draft[i] > 0:
-            ratio[0] = target[i] / draft[i]
-            bin_ = bin_of(ratio[0], bits[0], edges, first, lowest)
-            masses[bin_, 0] += draft[i]
-            masses[bin_, 1] += target[i]
-    return masses[:, 0].copy(), masses[:, 1].copy()
-
-
-def best_steps(
-    knots: Array, heights: Array, slopes: Array, best: Array, source: Array
-) -> tuple[Array, Array]:
-    """Take one more step down from each knot, by the step that leaves the law highest.
-
-    A step from knot j to knot i < j follows the slope of j.
-
-    Parameters
-    ----------
-    knots, heights, slopes : ndarray, shape (m + 1,)
-        Slopes do not descend.
-    best : ndarray, shape (m + 1,)
-        How high the law can be at each knot after the steps so far; below ``heights`` where the
-        knot cannot be reached.
-    source : ndarray of int, shape (m + 1,)
-        Of the type that the second result has.
-
-    Returns
-    -------
-    following : ndarray, shape (m + 1,)
-        The same after one more step; −1 at the last knot.
-    source : ndarray, shape (m + 1,)
-        Where that step began.
-
-    Notes
-    -----
-    The upper envelope of lines whose slopes descend while the queries move left: O(m).
-    """
-    m = len(knots) - 1
-    following = best - best - 1
-    source = source.copy()
-    lines = source.copy()
-    first, end = 0, 0
-    for i in range(m - 1, -1, -1):
-        j = i + 1
-        if best[j] >= heights[j]:
-            # Line j is above the last one only left of their crossing.
-            while end - first >= 2:
-                a, b = lines[end - 2], lines[end - 1]
-                at_b = best[b] - slopes[b] * knots[b]
-                at_j = best[j] - slopes[j] * knots[j]
-                at_a = best[a] - slopes[a] * knots[a]
-                if (at_j - at_b) * (slopes[a] - slopes[b]) < (at_b - at_a) * (
-                    slopes[b] - slopes[j]
-                ):
-                    break
-                end -= 1
-            lines[end] = j
-            end += 1
-        while end - first >= 2:
-            a, b = lines[first], lines[first + 1]
-            if best[a] - slopes[a] * (knots[a] - knots[i]) > best[b] - slopes[b] * (
-                knots[b] - knots[i]
-            ):
-                break
-            first += 1
-        if end > first:
-            a = lines[first]
-            following[i] = best[a] - slopes[a] * (knots[a] - knots[i])
-            source[i] = a
-    return following, source
-
-
 fast_burn = compiled(burn)
-fast_best_steps = compiled(best_steps)
-fast_bin_masses = compiled(bin_masses)
