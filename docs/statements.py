@@ -5,7 +5,7 @@ implements it if its docstring names it, such as ``(Theory, 3)``, ``(Pooled, pro
 ``(SpecTr, alg. 1)``, if a ``Source:`` of one of its docstrings does, or if the ``Code:`` of the
 statement names what the module defines. A test belongs to a statement if its own docstring names
 it, or to a module of it if it uses what the module defines: of the tests that do, those are listed
-that bear the module's name, or else lie in its package's folder, or else all.
+that lie in the folder of its package and bear its name, or that do one of the two, or else all.
 """
 
 from __future__ import annotations
@@ -32,8 +32,15 @@ PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")
 
 _STATEMENT = re.compile(r"^\*\*(?:Proposition )?(\d+) \((.+?)\)\.\*\*", re.MULTILINE)
 _NUMBERS = r"\d+(?:(?:, | and |–|-)\d+)*"
+_ALIASES = {
+    "pooled selection": "pooled",
+    "beyond": "pooled_beyond",
+    "beyond i.i.d.": "pooled_beyond",
+}
+_ALIASES |= {title.lower(): page for page, title in PAGES.items()}
+_WORDS = sorted({*PAGES, *_ALIASES}, key=len, reverse=True)
 _OF_PAGE = re.compile(
-    rf"\b(?:docs/)?({'|'.join(sorted(PAGES, key=len, reverse=True))}|beyond)(?:\.md)?, "
+    rf"(?:\b|\")(?:docs/)?({'|'.join(map(re.escape, _WORDS))})(?:\.md|\")?, "
     rf"(?:(?:propositions?|props?\.|statements?) )?({_NUMBERS})",
     re.IGNORECASE,
 )
@@ -50,7 +57,7 @@ Reference = tuple[str, str]
 def references(text: str) -> Iterator[Reference]:
     """Yield the statements that a text names."""
     for found in _OF_PAGE.finditer(text):
-        page = {"beyond": "pooled_beyond"}.get(found[1].lower(), found[1].lower())
+        page = _ALIASES.get(found[1].lower(), found[1].lower())
         yield from ((page, number) for number in _expanded(found[2]))
     for found in _PAPER.finditer(text):
         place = found.end()
@@ -158,13 +165,10 @@ def tests() -> dict[Path, set[str]]:
 def tests_of(module: str) -> list[Path]:
     """Return the test files of a module, by name, by folder, or all that use it."""
     using = [path for path, used in tests().items() if module in used]
-    _, package, *_, name = ("", *module.split("."))
-    folder = ROOT / "tests" / (package if (ROOT / "otspec" / package).is_dir() else "")
-    return (
-        [path for path in using if name in path.stem]
-        or [path for path in using if path.parent == folder]
-        or using
-    )
+    package, name = module.split(".")[1], module.rpartition(".")[2]
+    beside = [path for path in using if path.parent.name == package]
+    called = [path for path in using if name in path.stem]
+    return [path for path in beside if path in called] or beside or called or using
 
 
 def _slug(heading: str) -> str:
