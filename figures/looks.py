@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec import blocks, rules
-from otspec.traces.comparison import OPTIMUM
+from otspec import IID
+from otspec.blocks import RULES
+from otspec.rules import ImportanceSampling
+from otspec.traces.charts import look_of
 
-_LOOKS: dict[str, tuple[str, str]] = {
-    **{rule.title: (rule.colour, rule.marker)
-       for rule in (*rules.compared_rules(), *blocks.RULES.values())},
-    OPTIMUM: ("#000000", "o"),
-    rules.ImportanceSampling.title: ("#882255", "X"),
-}  # fmt: skip
+_OTHERS = {
+    ImportanceSampling.title: {"color": "#882255", "marker": "X"},
+    **{rule.title: {"color": rule.colour, "marker": rule.marker} for rule in RULES.values()},
+}
 
 
 def look(rule: str, **more: Any) -> dict[str, Any]:
@@ -25,5 +25,5 @@ def look(rule: str, **more: Any) -> dict[str, Any]:
     more
         Keywords of this picture, such as a line style for another draft law.
     """
-    colour, marker = _LOOKS[rule]
-    return {"color": colour, "marker": marker} | more
+    known = _OTHERS[rule] if rule in _OTHERS else look_of(rule, IID.name)
+    return {"color": known["color"], "marker": known["marker"]} | more

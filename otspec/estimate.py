@@ -129,10 +129,14 @@ class Estimate(float):
     def __neg__(self) -> Estimate:
         return 0 - self
 
-    def within(self, low: float, high: float) -> Estimate:
-        """Return the estimate of a number that is certainly between two bounds, which cut it."""
+    def within(self, low: Number, high: Number) -> Estimate:
+        """Return the estimate of a number that is certainly between two bounds, which cut it.
+
+        Exact bounds are rounded outward.
+        """
+        bottom, top = _around(low)[0], _around(high)[1]
         value, lowest, highest = (
-            min(max(end, low), high) for end in (float(self), self.low, self.high)
+            min(max(end, bottom), top) for end in (float(self), self.low, self.high)
         )
         return _estimate(value, lowest, highest, self.confidence, self.size)
 
@@ -170,7 +174,16 @@ def _as_estimate(number: Any) -> Estimate:
     """Return a number as an estimate that is certain; an estimate as it is."""
     if isinstance(number, Estimate):
         return number
-    return _estimate(float(number), float(number), float(number), 1.0, 0)
+    return _estimate(float(number), *_around(number), 1.0, 0)
+
+
+def _around(number: Number) -> tuple[float, float]:
+    """Return the closest floats between which an exact number is; a float twice."""
+    nearest = float(number)
+    return (
+        math.nextafter(nearest, -math.inf) if nearest > number else nearest,
+        math.nextafter(nearest, math.inf) if nearest < number else nearest,
+    )
 
 
 def _combined(operation: Callable[[float, float], float], one: Any, other: Any) -> Estimate:

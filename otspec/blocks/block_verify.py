@@ -1,4 +1,4 @@
-"""Block verification of the preprint (theory, 8): corrections reach to the end of the block."""
+"""Block verification of the preprint (Theory, 8): corrections reach to the end of the block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Block verification as it was published (theory, 9): one token is corrected."""
+"""Block verification as it was published (Theory, 9): one token is corrected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BlockVerifyPublished(SingleDraftRule):
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_s a(s) over texts of 1 to
     L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), M_s(sx)): the most of all rules after whose
     corrected token the plain target follows. Source: the published version of Block's alg. 3
-    (theory, 9). Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
+    (Theory, 9). Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
     """
 
     name: ClassVar[str] = "block-published"

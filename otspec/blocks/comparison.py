@@ -1,4 +1,4 @@
-"""All rules for one drafted block side by side (theory, 10)."""
+"""All rules for one drafted block side by side (Theory, 10)."""
 
 from __future__ import annotations
 

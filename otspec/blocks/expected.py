@@ -1,4 +1,4 @@
-"""E[τ] for one draft (theory, 7 to 9), by dynamic programming over contexts and a ratio."""
+"""E[τ] for one draft (Theory, 7–9), by dynamic programming over contexts and a ratio."""
 
 from __future__ import annotations
 

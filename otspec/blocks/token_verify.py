@@ -1,4 +1,4 @@
-"""Token-by-token verification of one draft (theory, 7)."""
+"""Token-by-token verification of one draft (Theory, 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drafted block that was logged (theory, 11): both models along its tokens, nowhere else."""
+"""A drafted block that was logged (Theory, 11): both models along its tokens, nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules side by side on logged blocks: the mean over them of what each keeps (theory, 11)."""
+"""Rules side by side on logged blocks: the mean over them of what each keeps (Theory, 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The target after a rejection: one corrected token, then the target itself (theory, 9)."""
+"""The target after a rejection: one corrected token, then the target itself (Theory, 9)."""
 
 from __future__ import annotations
 
