@@ -109,11 +109,14 @@ class Estimate(float):
 
     __radd__ = __add__
 
+    def __neg__(self) -> Estimate:
+        return self * -1
+
     def __sub__(self, other: Number) -> Estimate:
         return _combined(operator.sub, self, other)
 
     def __rsub__(self, other: Number) -> Estimate:
-        return _combined(operator.sub, other, self)
+        return -self + other
 
     def __mul__(self, other: Number) -> Estimate:
         return _combined(operator.mul, self, other)
@@ -125,9 +128,6 @@ class Estimate(float):
 
     def __rtruediv__(self, other: Number) -> Estimate:
         return _combined(operator.truediv, other, self)
-
-    def __neg__(self) -> Estimate:
-        return 0 - self
 
     def within(self, low: Number, high: Number) -> Estimate:
         """Return the estimate of a number that is certainly between two bounds, which cut it.

@@ -51,7 +51,7 @@ def test_what_lies_within_bounds_lies_within_those_of_the_result(one, other, ope
 
 
 @pytest.mark.parametrize(
-    "number", [2, 2.0, Fraction(2), True, np.float64(2), np.float32(2), np.int64(2)]
+    "number", [2, 2.0, Fraction(2), True, np.float64(2), np.float32(2), np.int64(2), np.uint8(2)]
 )
 def test_numbers_of_all_kinds_keep_the_interval_on_either_side(number):
     for operation in OPERATIONS:

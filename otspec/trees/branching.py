@@ -10,17 +10,9 @@ from otspec.raw import shown
 
 
 def as_branching(branching: str | Sequence[int], name: str = "branching") -> tuple[int, ...]:
-    """Check a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``.
+    """Check a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``, and return its numbers.
 
-    Raises
-    ------
-    ValueError
-        Anything that is not a list of positive integers.
-
-    Examples
-    --------
-    >>> as_branching("4x2x1")
-    (4, 2, 1)
+    Anything that is not a list of positive integers is refused by a ``ValueError``.
     """
     if isinstance(branching, str):
         parts = branching.split("x")

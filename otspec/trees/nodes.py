@@ -28,11 +28,7 @@ Counted = dict[tuple[int, int], Any]
 class Node(Frozen):
     """A rule for the children of all nodes that agree with one text.
 
-    Parameters
-    ----------
-    rule : Rule
-    merge : bool
-        Whether equal i.i.d. children go on together; else c counts as 1.
+    With ``merge`` equal i.i.d. children go on together; else c counts as 1.
     """
 
     rule: Rule

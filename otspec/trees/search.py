@@ -1,4 +1,4 @@
-"""Block efficiency: tokens per call of the target, by simulation, and over trees of one budget."""
+"""Trees with one number of candidate sequences, the best first (MCSD, sec. 4.3)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,8 @@ from otspec.trees.token_rules import TokenRule
 class Configuration:
     """A tree of drafts and what it is worth.
 
-    Parameters
-    ----------
-    branching : tuple of int
-        Children of each node by depth.
-    efficiency : float, Fraction or Estimate
-        Expected tokens per call of the target, E[τ] + 1.
+    Its branching says how many children each node has, by depth; its efficiency is E[τ] + 1, the
+    expected tokens per call of the target: a float, a ``Fraction`` or an ``Estimate``.
     """
 
     branching: tuple[int, ...]
