@@ -15,7 +15,7 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.models.logged import LoggedModel
-from otspec.rules.contract import NotExactError, Rule, acceptance_or_estimate
+from otspec.rules.contract import acceptance_or_estimate
 from otspec.trees.branching import as_branching
 from otspec.trees.token_rules import TokenRule, made_rule
 
@@ -163,10 +163,13 @@ class LoggedBlock(Frozen):
         rows = zip(self.tokens, self.draft, self.target, widths, strict=False)
         for depth, (token, draft, target, k) in enumerate(rows, start=1):
             made = made_rule(rule, draft, target, k)
-            total += weight * acceptance_or_estimate(made)
+            acceptance = acceptance_or_estimate(made)
+            total += weight * acceptance
             if depth == len(widths) or (weight == 0 and not isinstance(weight, Estimate)):
                 break
-            weight *= _output_chance(made, token) / draft[token]
+            estimated = isinstance(acceptance, Estimate)
+            output = made.estimate_output(token) if estimated else made.accepted_law()[token]
+            weight *= output / draft[token]
         return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
 
     def _check(self, length: int) -> None:
@@ -177,11 +180,3 @@ class LoggedBlock(Frozen):
                 raise ValueError(
                     f"tokens[{depth}] is {token}, which the draft model never drafts there"
                 )
-
-
-def _output_chance(made: Rule, token: int) -> Any:
-    """Return the probability that a token is drafted and the output; estimated if need be."""
-    try:
-        return made.accepted_law()[token]
-    except NotExactError:
-        return made.estimate_output(token)
