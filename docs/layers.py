@@ -112,13 +112,14 @@ def draw(path: Path = PICTURE) -> None:
 
     matplotlib.style.use(str(ROOT / "figures" / "book.mplstyle"))
     house = floors() | {"apart": ["batch"]}
-    figure = Figure(figsize=(8.6, 0.56 * len(house)))
+    width = 1.5 + max(map(len, house.values()))
+    figure = Figure(figsize=(1.15 * width, 0.56 * len(house)))
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     for level, (title, names) in enumerate(house.items()):
         apart = names == ["batch"]
         fill, edge = ("#FDF1E3", "#D55E00") if apart else ("#EAF2FB", "#0072B2")
-        axes.add_patch(Rectangle((0, -level - 0.46), 7.5, 0.92, fc=fill, ec="none"))
+        axes.add_patch(Rectangle((0, -level - 0.46), width, 0.92, fc=fill, ec="none"))
         axes.text(0.08, -level, title, va="center", fontsize=8, fontweight="bold", color=edge)
         for place, name in enumerate(names):
             axes.annotate(
@@ -126,7 +127,7 @@ def draw(path: Path = PICTURE) -> None:
                 fontsize=6.2,
                 bbox={"boxstyle": "round,pad=0.3", "fc": "white", "ec": edge, "lw": 0.7},
             )  # fmt: skip
-    axes.set_xlim(0, 7.5)
+    axes.set_xlim(0, width)
     axes.set_ylim(0.5 - len(house), 0.5)
     axes.set_axis_off()
     figure.savefig(path, dpi=150)
