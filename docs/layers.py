@@ -33,6 +33,7 @@ CONTENT = {
     "arguments": "all others",
     "files": "readers",
     "arithmetic": "float, Fraction",
+    "scalars": "one number",
     "frozen": "read-only",
     "raw": "foreign objects",
     "digits": "long numbers",

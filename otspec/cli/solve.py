@@ -15,7 +15,7 @@ from otspec.drafts import DraftLaw, named_law
 from otspec.optimum import Optimum, optimal_acceptance
 from otspec.plan import plan_from
 from otspec.programs import PROGRAMS, formulate
-from otspec.solvers import SOLVERS, rational
+from otspec.solvers import SOLVERS
 from otspec.solvers import solve as solve_program
 from otspec.tables import print_table, say
 
@@ -106,8 +106,7 @@ def solve(
 
 def _fitting(law: DraftLaw) -> tuple[str, ...]:
     """Return the solvers that can be used: exact arithmetic needs exact numbers and a package."""
-    usable = law.exact and rational.available()
-    return tuple(name for name in SOLVERS if name != "rational" or usable)
+    return tuple(name for name, solver in SOLVERS.items() if solver.fits(law.exact))
 
 
 def _solved(

@@ -131,7 +131,7 @@ class Rule(Frozen, ABC):
             Not k token ids, or no generator.
         """
         drafts, rng = as_drafts(x, self.law), as_generator(rng)
-        token = int(draw(rng, self.kernel(drafts), 1)[0])
+        token = int(draw(self.kernel(drafts), 1, rng)[0])
         return token, token in drafts
 
     def acceptance(self) -> Number:
@@ -236,7 +236,7 @@ class Rule(Frozen, ABC):
 
     def _drawn_tuples(self, size: int, seed: int) -> list[list[int]]:
         size = as_size(size, least=2, width=self.k)
-        drawn = self.law.sample(np.random.default_rng(as_seed(seed)), size)
+        drawn = self.law.sample(size, np.random.default_rng(as_seed(seed)))
         tuples: list[list[int]] = drawn.tolist()
         return tuples
 

@@ -109,7 +109,7 @@ class ImportanceSampling(PairRule):
             for i, other in enumerate(others)
         ]
         checked = Independent([self.draft, *given])
-        checked.check_alike(self.target, "target")
+        checked.as_target(self.target)
         return tuple(checked.drafts[1:])
 
     @property
@@ -181,7 +181,7 @@ class ImportanceSampling(PairRule):
         Estimate
         """
         size = as_size(size, least=2, width=self.k)
-        drafts = self.law.sample(np.random.default_rng(as_seed(seed)), size)
+        drafts = self.law.sample(size, np.random.default_rng(as_seed(seed)))
         residual = self._coupling.residual
         rejected = (self._selection(drafts) * (1 - self._coupling.chances[drafts])).sum(axis=1)
         ordered = np.sort(drafts, axis=1)

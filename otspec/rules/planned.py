@@ -40,7 +40,7 @@ class PlannedRule(Rule):
         plan = as_instance(self.plan, "plan", Plan, "a Plan, such as optimal_plan(law, target)")
         # The target is exact also where the plan itself is in floats; the solver's tolerance is
         # what it leaves of the target marginal.
-        self._hold(target=plan.target, k=plan.law.k, accuracy=plan.tolerance)
+        self._hold(target=plan.target, k=plan.law.k, accuracy=plan.accuracy)
 
     @classmethod
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:

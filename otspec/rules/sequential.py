@@ -40,5 +40,5 @@ class SequentialRule(PairRule):
         for token, chance in zip(x, chances, strict=True):
             if rng.random() < chance:
                 return token, True
-        token = int(draw(rng, normalised(residual, self.target), 1)[0])
+        token = int(draw(normalised(residual, self.target), 1, rng)[0])
         return token, token in x

@@ -117,7 +117,7 @@ EXACT = {  # from exact arrays or from float ones
         otspec.IID(give(DRAFT), 2), give(TARGET), Fraction(17, 20), (0,)
     ),
     "plan": plan,
-    "selection": lambda give: plan(give).selection(),
+    "decomposition": lambda give: plan(give).decomposition,
     "planned": lambda give: rules.PlannedRule(plan(give)),
     "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
     "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),

@@ -8,20 +8,19 @@ import numpy as np
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
 from otspec import auditing, blocks, cones, rules, traces
-from otspec.auditing.declared import Disagreement
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks.token_steps import TokenSteps
 from otspec.cones.condition import Classifier
 from otspec.cones.coordinates import Coordinates
-from otspec.cones.reach import Attempt
-from otspec.cones.reach import Outcome as Reached
+from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
-from otspec.programs.formulation import Seen, Size
+from otspec.programs.formulation import Size
+from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
 from otspec.traces.comparison import Row
 from otspec.traces.readers import FORMATS, Source, Warping
@@ -72,7 +71,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "bounds": lambda _: Estimate.between(0.25, 0.5),
     "certificate": lambda _: Certificate(0, 0, 0, 0),
     "size": lambda _: Size(1, 2, 3),
-    "seen": lambda _: Seen(1, 2),
+    "solver": lambda _: SOLVERS["highs"],
     "comparison of blocks": lambda _: blocks.BlockComparison("rule", 2, 1.0, 1.5),
     "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
@@ -86,7 +85,6 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,
-    "disagreement": lambda _: Disagreement("k", "it is another"),
     "problem": lambda _: problem_of(LAW, LAW.draft),
     "instance": lambda _: auditing.Instance((1, 2), (2, 1), 2),
     "search": lambda _: auditing.SearchReport(1, 0, 0, None, None),

@@ -25,10 +25,10 @@ from otspec.frozen import Frozen, frozen, read_only
 
 NOT_WALKED = {
     "Frozen": "the base class itself",
-    "Lines": "a builder, which is there to be changed",
+    "ProgramBuilder": "a builder, which is there to be changed",
+    "Registry": "a table, which is there to be added to",
     "Crash": "holds whatever exception foreign code has raised",
     "Models": "transformers models, which pickle by their own means",
-    "Registry": "a table, which is there to be added to",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""
 

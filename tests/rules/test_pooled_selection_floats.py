@@ -163,7 +163,7 @@ def test_equal_distributions_are_always_accepted(pools):
             rule = PooledSelection(draft, draft, k, pools)
             assert abs(rule.acceptance() - 1) <= limit(len(draft), k)
             # Each of them is rejected with a probability of the order of EPS.
-            for x in rule.law.sample(rng, 20).tolist():
+            for x in rule.law.sample(20, rng).tolist():
                 assert rule.sample(x, rng)[1]
 
 

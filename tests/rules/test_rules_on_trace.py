@@ -63,7 +63,7 @@ def test_acceptance_is_between_nothing_and_the_optimum(rule_class, k):
 def test_kernels_and_samples_work_at_full_vocabulary(rule_class, k):
     draft, target = real_pairs()[0]
     rule, rng = rule_class(draft, target, k), np.random.default_rng(0)
-    for x in rule.law.sample(rng, 3).tolist():
+    for x in rule.law.sample(3, rng).tolist():
         joint = rule.joint_kernel(x)
         assert joint.shape == (k + 1, len(target))
         assert (joint >= 0).all()

@@ -1,4 +1,4 @@
-"""Barriers: the law that lifetimes give is the one that was wanted, exactly and in floats."""
+"""Barriers (Pooled, propositions 2 and 4): lifetimes give the law that was wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fewest pools: no fewer do, by trying all partitions, and an exact program for each."""
+"""The fewest pools (Pooled, proposition 6): no fewer do, by trying all partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools by token, by bins and by thresholds, against grouping tokens one at a time."""
+"""Pools by token, bins and thresholds (Pooled, proposition 5), against grouping one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of the selected draft: feasible for every token set, optimal, and their losses exactly."""
+"""Laws of the selected draft (Pooled, propositions 1, 3 and 5): feasible, optimal, their losses."""
 
 from __future__ import annotations
 

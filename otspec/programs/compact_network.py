@@ -1,4 +1,4 @@
-"""The maximum flow for two drafts in SpecHub's compact network, whose nodes are tokens."""
+"""The compact network of two drafts (SpecHub, app. E; Programs, 4), whose nodes are tokens."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, positive_part, sums_by, zeros
-from otspec.programs.formulation import Formulation, Lines, Seen, Size, assemble, token_indices
-from otspec.solvers import LinearProgram, Sense, Solution
+from otspec.arithmetic import Array, IntArray, positive_part, sums_by, zeros
+from otspec.programs.builder import ProgramBuilder
+from otspec.programs.formulation import Formulation, Size, register
+from otspec.solvers import Solution
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class CompactMaxFlow(Formulation):
     """Two drafts: source → v (Σ_w P(v, w)), u → v (P(u, v), u ≠ v), v → sink (q(v)).
@@ -24,9 +26,11 @@ class CompactMaxFlow(Formulation):
     v then receives at least sink(v); what is more is dropped. Source: SpecHub, app. E.
     """
 
-    title: ClassVar[str] = "compact"
+    name: ClassVar[str] = "compact"
     source: ClassVar[str] = "SpecHub, app. E, k = 2"
     smaller: ClassVar[str] = "optimal_acceptance(law, target), which builds no program"
+
+    in_tuples: ClassVar[bool] = True
 
     sets: bool = False
 
@@ -38,33 +42,23 @@ class CompactMaxFlow(Formulation):
                 'program="maxflow"'
             )
 
-    def _size(self, seen: Seen) -> Size:
-        n = len(self.target)
-        return Size(n, seen.rows + 2 * n, 2 * seen.rows + 2 * n)
+    def _size(self, rows: int, pairs: int) -> Size:  # noqa: ARG002 -- one row per token
+        n = self.law.n
+        return Size(n, rows + 2 * n, 2 * rows + 2 * n)
 
-    def _build(self) -> LinearProgram:
-        n = len(self.target)
+    def _state(self, model: ProgramBuilder) -> IntArray:
         tuples, masses = self.support.keys, self.support.masses
         between = tuples[:, 0] != tuples[:, 1]
-        starts = sums_by(tuples[:, 0], masses, n)
-        rows, columns = Lines(self.target), Lines(self.target)
-        at_tokens = rows.add("token", token_indices(n), 0, 0)
-        inflow = columns.add("source", token_indices(n), 0, starts)
-        across = columns.add("flow", tuples[between], 0, masses[between])
-        outflow = columns.add("sink", token_indices(n), 0, self.target)
-        return assemble(
-            f"{self.title} ({self.source})",
-            Sense.MAXIMISE,
-            rows,
-            columns,
-            outflow,
-            [
-                (at_tokens, inflow, 1),
-                (at_tokens[tuples[between, 0]], across, -1),
-                (at_tokens[tuples[between, 1]], across, 1),
-                (at_tokens, outflow, -1),
-            ],
-        )
+        starts = sums_by(tuples[:, 0], masses, self.law.n)
+        at_tokens = model.rows("token", self._token_names, 0, 0)
+        inflow = model.columns("source", self._token_names, 0, starts)
+        across = model.columns("flow", tuples[between], 0, masses[between])
+        outflow = model.columns("sink", self._token_names, 0, self.target)
+        model.put(at_tokens, inflow)
+        model.put(at_tokens[tuples[between, 0]], across, -1)
+        model.put(at_tokens[tuples[between, 1]], across)
+        model.put(at_tokens, outflow, -1)
+        return outflow
 
     def _advice(self) -> str:
         return f"use {self.smaller}"
