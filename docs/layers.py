@@ -35,12 +35,12 @@ CONTENT = {
     "arithmetic": "float, Fraction",
     "scalars": "one number",
     "frozen": "read-only",
-    "npy": ".npy headers",
     "raw": "foreign objects",
     "digits": "long numbers",
     "memory": "how much there is",
     "tables": "printing",
     "registry": "named things",
+    "warping": "from logits",
     "writing": "whole or not",
     "batch": "array API",
 }

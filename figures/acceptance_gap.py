@@ -11,6 +11,7 @@ import otspec
 from figures.contract import PAGE, Item, Numbers, Settings, legend_outside
 from figures.looks import look
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
+from otspec.traces.charts import against_counts
 from otspec.traces.comparison import OPTIMUM
 
 KS = (1, 2, 4, 8, 16)
@@ -83,10 +84,7 @@ def draw(axes: list[Any], data: AcceptanceGap) -> None:
         left.plot(data.ks, values, label=rule, **look(rule))
         right.plot(data.ks, [max(gap, 0.0) for gap in data.gap[rule]], label=rule, **look(rule))
     for panel in axes:
-        panel.set_xscale("log", base=2)
-        panel.set_xticks(data.ks, [str(k) for k in data.ks])
-        panel.minorticks_off()
-        panel.set_xlabel("number of i.i.d. drafts k")
+        against_counts(panel, data.ks, "number of i.i.d. drafts k")
     left.set_ylim(0, 1)
     left.set_ylabel("mean acceptance")
     right.set_ylim(-0.01, None)

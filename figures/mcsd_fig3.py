@@ -12,6 +12,7 @@ from figures.looks import look
 from otspec.distributions import Distribution
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement
 from otspec.rules.distinct_paths import DistinctPaths
+from otspec.traces.charts import against_counts
 
 KS = (1, 2, 4, 8, 16, 32, 64)
 QUICK_KS = KS[:4]
@@ -117,12 +118,9 @@ def draw(axes: list[Any], data: AcceptanceCurves) -> None:
             panel.plot(
                 data.ks, data.acceptance[temperature, rule], label=rule, **look(rule, clip_on=False)
             )
-        panel.set_xscale("log", base=2)
-        panel.set_xticks(data.ks, [str(k) for k in data.ks])
-        panel.minorticks_off()
+        against_counts(panel, data.ks)
         panel.set_ylim(0, 1)
         panel.set_title(f"T = {temperature}" + (", argmax" if temperature == 0 else ""))
-        panel.set_xlabel("number of drafts k")
     axes[0].set_ylabel("acceptance")
     axes[1].legend(loc="lower right")
 

@@ -12,7 +12,7 @@ import otspec
 from figures.contract import Item, Numbers, Settings
 from otspec.distributions import SUM_TOLERANCE, Distribution
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
-from otspec.traces.chart import look_of
+from otspec.traces.charts import against_counts, legend_beside, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,18 +95,12 @@ def draw(axes: Axes, data: PooledGain) -> None:
             look |= {"markeredgewidth": 1.0, "zorder": 3} | _POOLED_LOOKS[name]
         shown = [value if value > SUM_TOLERANCE else 0.0 for value in loss]
         axes.plot(data.ks, shown, label=name, clip_on=False, **look)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(data.ks, [str(k) for k in data.ks])
     axes.set_yscale("symlog", linthresh=1e-6, linscale=0.5)
     axes.set_ylim(0, 1)
-    axes.minorticks_off()
-    axes.set_xlabel("number of drafts k")
+    against_counts(axes, data.ks)
     axes.set_ylabel("mean loss against the optimum")
     axes.grid(alpha=0.25)
-    axes.legend(
-        fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handlelength=3,
-        reverse=True,
-    )  # fmt: skip
+    legend_beside(axes, reverse=True)
 
 
 def numbers(data: PooledGain) -> Numbers:

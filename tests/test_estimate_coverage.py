@@ -83,7 +83,7 @@ def test_intervals_of_distinct_drafts_cover_when_little_is_left():
         assert many.low <= exact <= many.high
         # Every path is a sum over tokens, k rounds each.
         assert abs(rule.acceptance() - exact) <= 64 * k * len(draft) * np.finfo(float).eps
-        seen, summed = seen + 1, summed + rule.summable
+        seen, summed = seen + 1, summed + rule._summable
     assert seen > 150
     assert summed == seen
 

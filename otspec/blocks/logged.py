@@ -15,7 +15,7 @@ from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.trees import TokenRule, as_branching, made_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.frozen import Frozen, frozen
-from otspec.rules.contract import accepted_law_or_estimate
+from otspec.rules.contract import acceptance_or_estimate, accepted_law_or_estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class LoggedBlock(Frozen):
         rows = zip(self.tokens, self.draft, self.target, widths, strict=False)
         for depth, (token, draft, target, k) in enumerate(rows, start=1):
             made = made_rule(rule, draft, target, k)
-            total += weight * made.acceptance()
+            total += weight * acceptance_or_estimate(made)
             if depth == len(widths) or weight == 0:
                 break
             weight *= accepted_law_or_estimate(made)[token] / draft[token]

@@ -68,6 +68,7 @@ class IID(ByRatio, Product):
     words: ClassVar[str] = "i.i.d."
     line_style: ClassVar[str] = "-"
     marker_size: ClassVar[int] = 6
+    powers: ClassVar[bool] = True
 
     def _factors(self) -> Iterator[Distribution]:
         return (self.draft for _ in range(self.k))

@@ -47,6 +47,8 @@ class SingleDraftLaw(DraftLaw):
     """What its drafts are called in a sentence."""
     distinct: ClassVar[bool] = False
     """Whether no token is drafted twice."""
+    powers: ClassVar[bool] = False
+    """Whether exact results are k-th powers, whose digits are k times those of the chances."""
     line_style: ClassVar[str]
     """How charts draw lines of rules for such drafts, as Matplotlib writes it."""
     marker_size: ClassVar[int]

@@ -1,4 +1,4 @@
-"""Importance sampling: select one of the drafts by a linear program, then accept it or not."""
+"""Importance sampling: select one draft by a linear program, then couple (Canonical, alg. 1)."""
 
 from __future__ import annotations
 

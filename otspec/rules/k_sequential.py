@@ -1,4 +1,4 @@
-"""K-Seq: the drafts are tried in turn against one inflated draft distribution."""
+"""K-Seq: drafts in turn against one inflated draft distribution (SpecTr, alg. 2; Theory, 6)."""
 
 from __future__ import annotations
 

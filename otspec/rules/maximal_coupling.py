@@ -1,4 +1,4 @@
-"""Speculative sampling of a single draft."""
+"""Speculative sampling of a single draft (SpecTr, alg. 1)."""
 
 from __future__ import annotations
 

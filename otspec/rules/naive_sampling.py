@@ -1,4 +1,4 @@
-"""Sampling from the target without looking at the drafts."""
+"""Sampling from the target without looking at the drafts (MCSD, sec. 4.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any coupling as a rule."""
+"""Any coupling as a rule (SpecTr, sec. 5)."""
 
 from __future__ import annotations
 

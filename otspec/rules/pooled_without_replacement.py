@@ -1,4 +1,4 @@
-"""Pooled selection of two distinct drafts: the optimum (docs, "Beyond i.i.d.")."""
+"""Pooled selection of two distinct drafts: the optimum (Beyond, prop. 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule for any draft law: priority orders, mixed so that its distance from best is certified."""
+"""A rule for any draft law: mixed priority orders, with a certified gap (Beyond, prop. 1)."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class PriorityMixture(Rule):
             for x in self._drawn_tuples(size, seed)
         ]
         simulated = Estimate.of_mean(np.array(hits, dtype=float), plus=float(accepted))
-        return simulated.within(float(accepted), float(self.bound))
+        return simulated.within(accepted, self.bound)
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""

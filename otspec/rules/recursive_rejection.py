@@ -1,4 +1,4 @@
-"""Recursive rejection sampling: speculative sampling repeated on the residual."""
+"""Recursive rejection: speculative sampling repeated on the residual (MCSD, alg. 1; Theory, 5)."""
 
 from __future__ import annotations
 

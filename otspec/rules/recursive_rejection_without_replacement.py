@@ -1,4 +1,4 @@
-"""Recursive rejection sampling of distinct drafts."""
+"""Recursive rejection sampling of distinct drafts (MCSD, alg. 2; SpecHub, alg. 1)."""
 
 from __future__ import annotations
 
@@ -76,33 +76,46 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         NotExactError
             n^{k−2} is above 4,000 (tokens that can be drafted): see :meth:`estimate`.
         """
+        if not self._summable:
+            raise NotExactError(
+                f"a sum over the first {self.k - 2} drafts of k = {self.k} has too many terms: "
+                "estimate() and estimate_law() follow simulated rejections instead"
+            )
         return as_number(self.acceptance_by_draft().sum(), like=self.draft)
 
     def acceptance_by_draft(self) -> Array:
         """Return the probability that draft i is the accepted one, shape (k,).
 
-        Exact; cost and errors as for :meth:`acceptance`.
+        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
+
+        Raises
+        ------
+        NotExactError
+            Too many draft tuples.
         """
-        by_draft: Array = self._accepted_laws().sum(axis=1)
+        if not self._summable:
+            return super().acceptance_by_draft()
+        by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
         return by_draft
 
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).
 
-        Exact; cost and errors as for :meth:`acceptance`, but :meth:`estimate_law` estimates it.
+        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
+
+        Raises
+        ------
+        NotExactError
+            Too many draft tuples; :meth:`estimate_law` estimates it.
         """
-        accepted: Array = self._accepted_laws().sum(axis=0)
+        if not self._summable:
+            return super().accepted_law()
+        accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
         return accepted
 
-    def _accepted_laws(self) -> Array:
-        support = int(np.count_nonzero(self.draft))
-        if support ** max(self.k - 2, 0) > SUM_LIMIT:
-            raise NotExactError(
-                f"k is {self.k} with {support:,} tokens that can be drafted: a sum over the first "
-                f"{self.k - 2} drafts would have too many terms; estimate() and estimate_law() "
-                "follow simulated rejections instead"
-            )
-        return _accepted_laws(self.draft, self.target, self.k)
+    @property
+    def _summable(self) -> bool:
+        return bool(int(np.count_nonzero(self.draft)) ** max(self.k - 2, 0) <= SUM_LIMIT)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance along simulated rejections, at any vocabulary size.

@@ -1,4 +1,4 @@
-"""SpecHub: two drafts, one of them always the likeliest token."""
+"""SpecHub: two drafts, one of them always the likeliest token (SpecHub, alg. 3)."""
 
 from __future__ import annotations
 

@@ -10,14 +10,21 @@ from otspec.rules.contract import Rule
 from otspec.rules.pair_rule import PairRule
 
 
-def _check_rule(name: str, rule: Any) -> None:
-    if not (isinstance(rule, type) and issubclass(rule, Rule) and callable(rule.of_pair)):
-        raise ValueError(f"{shown(rule)} is no subclass of Rule with a method of_pair")
+def check_rule(name: str, rule: Any) -> None:
+    """Refuse what is no rule, or is named otherwise.
+
+    Raises
+    ------
+    ValueError
+        Saying which.
+    """
+    if not (isinstance(rule, type) and issubclass(rule, Rule)):
+        raise ValueError(f"{shown(rule)} is no subclass of Rule")
     if rule.name != name:
         raise ValueError(f"the rule is named {shown(rule.name)}, not {shown(name)}")
 
 
-RULES: Registry[type[Rule]] = Registry("rule", "otspec.rules", _check_rule)
+RULES: Registry[type[Rule]] = Registry("rule", "otspec.rules", check_rule)
 """All rules for one token, by name, in the order of tables.
 
 Each says in class variables which law its drafts have, which k it takes, whether its acceptance is

@@ -1,4 +1,4 @@
-"""The barriers' process (docs, "Pooled selection", proposition 4), step by step.
+"""The barriers' process, step by step (Pooled, prop. 4).
 
 Plain Python, and compiled for floats. Importing this module imports Numba if it is there, so that
 it is imported where it is used.

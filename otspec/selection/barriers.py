@@ -1,4 +1,4 @@
-"""Barriers: which drafts compete for being selected (docs, "Pooled selection", proposition 4).
+"""Barriers: which drafts compete for being selected (Pooled, prop. 2 and 4).
 
 With a set Z of knots as barriers, look at the highest group of pools between two barriers that
 holds a draft, and select one of its drafts. Where Z is random, made of the knots whose lifetime

@@ -1,4 +1,4 @@
-"""The fewest pools with an optimal law (docs, "Pooled selection", proposition 6).
+"""The fewest pools with an optimal law (Pooled, prop. 6).
 
 An optimal law is tight at the cut s. Below s its slope in a pool is at least the highest ratio of
 the pool, so that going down from B = G at s, a step over a pool loses at least that ratio times

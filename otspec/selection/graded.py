@@ -1,4 +1,4 @@
-"""Graded pools: drafts put in one of two pools at random (docs, "Pooled selection", prop. 7)."""
+"""Graded pools: drafts put in one of two pools at random (Pooled, prop. 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""G, the probability that all drafts are below a knot (docs, "Pooled selection", proposition 1)."""
+"""G, the probability that all drafts are below a knot (Pooled, prop. 1)."""
 
 from __future__ import annotations
 

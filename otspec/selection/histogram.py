@@ -1,4 +1,4 @@
-"""Masses between thresholds on target/draft: two histograms, no sort."""
+"""Masses between thresholds on target/draft: two histograms, no sort (Pooled, prop. 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of the search for the fewest pools (docs, "Pooled selection", proposition 6).
+"""One step of the search for the fewest pools (Pooled, prop. 6).
 
 Importing this module imports Numba if it is there, so that it is imported where it is used.
 """

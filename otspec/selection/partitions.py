@@ -1,4 +1,4 @@
-"""Partitions: how the drafted tokens are cut into pools, as values (docs, "Pooled selection")."""
+"""Partitions: how the drafted tokens are cut into pools, as values (Pooled, prop. 5, 6 and 7)."""
 
 from __future__ import annotations
 

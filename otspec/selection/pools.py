@@ -1,4 +1,4 @@
-"""Pools: drafted tokens in stretches of ascending target/draft (docs, "Pooled selection")."""
+"""Pools: drafted tokens in stretches of ascending target/draft (Pooled, prop. 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mixtures of priority orders: selection for any draft law, with a certified distance from best.
+"""Mixtures of priority orders: selection for any draft law, certified (Beyond, prop. 1).
 
 A priority order selects the draft that comes first in a fixed order of the tokens. Its law is a
 difference of ``inside`` values along the order, so that a mixture's law is known exactly. The

@@ -1,4 +1,4 @@
-"""Thresholds that are refined until a bound on the loss is small enough; no sort."""
+"""Thresholds that are refined until a bound on the loss is small enough (Pooled, prop. 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a residual token happens to be one of the i.i.d. drafts (docs, "Pooled selection")."""
+"""How often a residual token happens to be one of the i.i.d. drafts (Pooled, prop. 2)."""
 
 from __future__ import annotations
 

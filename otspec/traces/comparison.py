@@ -18,8 +18,10 @@ OPTIMUM = "optimum"
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One rule, or the optimum, under one draft law.
+class Row:
+    """One rule, or the optimum, under one draft law: a row of a table, a mark in a chart.
+
+    Rules are compared with the optimum for the drafts that they verify.
 
     Parameters
     ----------
@@ -44,6 +46,10 @@ class Comparison:
     def gap(self) -> Number:
         """How far the rule is below the optimum of its draft law."""
         return self.optimum - self.acceptance
+
+
+class Comparison(Row):
+    """One rule, or the optimum, for one draft and one target; made as a :class:`Row`."""
 
 
 def compare(

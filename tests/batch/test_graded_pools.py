@@ -8,10 +8,10 @@ from graded_reference import FOR_EVER, Graded, grades
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otspec import batch
-from otspec.batch.arrays import library_of
-from otspec.batch.barriers import barrier_lifetimes
-from otspec.batch.pooled import even_grades, graded_pools
+from otspec import batch, rules
+from otspec.batch._kernels.barriers import barrier_lifetimes
+from otspec.batch._kernels.graded_pools import even_grades, graded_pools
+from otspec.batch._kernels.library import library_of
 
 NEAR = {"rtol": 0, "atol": 1e-13}
 ROW = [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]
@@ -40,6 +40,13 @@ def test_the_selected_token_has_the_law_that_is_claimed(draft, target, k, m):
     rule = Graded(distribution(draft), distribution(target), k, m)
     assert rule.selected() == rule.law
     assert sum(map(min, rule.law, rule.target)) >= 1 - rule.lacking
+
+
+@given(masses, masses, st.integers(1, 5), st.integers(2, 8))
+def test_the_exact_rule_has_the_same_law(draft, target, k, m):
+    rule = Graded(distribution(draft), distribution(target), k, m)
+    exact = rules.PooledSelection(rule.draft, rule.target, k, rules.Graded(m))
+    assert list(exact.law_of_selection) == rule.law
 
 
 @given(masses, masses, st.integers(1, 5), st.integers(2, 8))

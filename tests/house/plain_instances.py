@@ -17,18 +17,22 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.estimate import Estimate
-from otspec.npy import Header
+from otspec.files import READERS
+from otspec.files.npy import Header
 from otspec.programs.formulation import Size
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
-from otspec.traces.chunks import Chunk, Settings
-from otspec.traces.headers import PackedArray
-from otspec.traces.parts import Label
+from otspec.traces.comparison import Row
+from otspec.traces.readers import FORMATS, Source, Warping
+from otspec.traces.readers.mapped import MappedArray
+from otspec.traces.readers.npz import PackedArray
+from otspec.traces.readers.safetensors import SafetensorsArray
+from otspec.traces.readers.zarr import ZarrArray
 from otspec.traces.runs import Failure, Run
+from otspec.traces.runs.chunking import Chunk, Settings
 from otspec.traces.runs.folder import RunFolder
-from otspec.traces.sources import Source, Warping
+from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
-from otspec.traces.stored import MappedArray, SafetensorsArray, ZarrArray
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
@@ -111,6 +115,9 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "source": source,
     "chunk": chunk,
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
+    "reader": lambda _: READERS[".npy"],
+    "trace format": lambda _: FORMATS[".npz"],
+    "row": lambda _: Row("rule", "iid", 2, 0.5, 0.75),
     "header": lambda _: Header((2, 3), "<f2", False, 128),
     "places": lambda _: PLACES,
     "label": lambda _: Label("run", "source", 0, 2),

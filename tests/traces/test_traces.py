@@ -10,9 +10,10 @@ from scipy.special import softmax
 import otspec
 from otspec.datasets import load_smollm2
 from otspec.rules import compared_rules
+from otspec.tables import listed
 from otspec.traces import Trace, compare, load_trace, summarise, warp
-from otspec.traces.chart import draw_acceptance, look_of
-from otspec.traces.summary import attained_by, attains, listed
+from otspec.traces.charts import draw_acceptance, look_of
+from otspec.traces.summary import attained_by, attains
 
 EPS = np.finfo(float).eps
 KS = (1, 2, 4, 8, 16)
