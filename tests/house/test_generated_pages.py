@@ -14,11 +14,15 @@ from otspec.rules import RULES
 ROOT = Path(__file__).parents[2]
 
 
-def registries():
-    spec = importlib.util.spec_from_file_location("registries", ROOT / "docs" / "registries.py")
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def registries():
+    return script("registries")
 
 
 @pytest.mark.parametrize("name", registries().PAGES)
@@ -37,3 +41,13 @@ def test_every_entry_has_a_row():
         ("blocks.md", trees.RULES),
     ):
         assert [name for name in registry if f"| `{name}` |" in pages[page]()] == list(registry)
+
+
+def test_every_arrow_of_a_rules_life_is_an_import(tmp_path):
+    life = script("life")
+    assert {end for arrow in life.ARROWS for end in arrow} == set(life.STATIONS)
+    for first, second in life.ARROWS:
+        assert first in life.imported(second), (first, second)
+    assert "rules" not in life.imported("coupling")
+    life.draw(tmp_path / "life.png")
+    assert (tmp_path / "life.png").stat().st_size > 10_000

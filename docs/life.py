@@ -1,0 +1,96 @@
+"""The picture of a rule's life, from its draft law to a trace: ``python docs/life.py``.
+
+Each arrow is an import: what it points to uses what it comes from.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / "docs" / "pictures" / "rule_life.png"
+STATIONS = {
+    "drafts": (0, 1, "a draft law", "P(x), which k exist"),
+    "rules.pair_rule": (1, 1, "PairRule", "draft, target and k, checked"),
+    "selection.partitions": (0, 0, "a partition", "tokens by target/draft in pools"),
+    "selection.laws": (1, 0, "the law b", "wanted of the selected draft"),
+    "selection.barriers": (2, 0, "barriers", "which drafts compete"),
+    "coupling": (3, 0, "maximal coupling", "of b and the target"),
+    "rules.pooled": (2, 1, "a rule, one file", "joint_kernel(x), sample(x, rng)"),
+    "rules": (3, 1, "RULES", "the table, one registration"),
+    "cli.audit": (4, 0, "otspec audit NAME", "exactly lossless, or not"),
+    "trees.token_rules": (4, 1, "trees", "the rule at every node"),
+    "traces.comparison": (3, 2, "compare", "a row per rule, law and k"),
+    "traces.runs.computing": (4, 2, "a run", "rows of all positions, in parts"),
+    "traces.summary": (2, 2, "a summary", "means over positions"),
+    "traces.statistics": (2, 3, "statistics", "intervals, quantiles"),
+    "traces.charts": (1, 2, "charts", "in the rule's own colour"),
+    "traces.reports.page": (1, 3, "a report", "one page of HTML"),
+}
+"""Per module its column, its row from below, what it is, and what it does with the rule."""
+ARROWS = (
+    ("drafts", "rules.pair_rule"),
+    ("rules.pair_rule", "rules.pooled"),
+    ("selection.partitions", "rules.pooled"),
+    ("selection.laws", "rules.pooled"),
+    ("selection.laws", "selection.barriers"),
+    ("selection.barriers", "rules.pooled"),
+    ("coupling", "rules.pooled"),
+    ("rules.pooled", "rules"),
+    ("rules", "cli.audit"),
+    ("rules", "trees.token_rules"),
+    ("rules", "traces.comparison"),
+    ("traces.comparison", "traces.runs.computing"),
+    ("traces.comparison", "traces.summary"),
+    ("traces.summary", "traces.statistics"),
+    ("traces.summary", "traces.charts"),
+    ("traces.statistics", "traces.reports.page"),
+    ("traces.charts", "traces.reports.page"),
+)
+"""From a module to one that imports it."""
+
+
+def imported(module: str) -> set[str]:
+    """Return what a module or a package imports of otspec, and the packages that this lies in."""
+    path = ROOT / "otspec" / module.replace(".", "/")
+    files = sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+    found: set[str] = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("otspec."):
+                parts = str(node.module).split(".")[1:]
+                found |= {".".join(parts[: i + 1]) for i in range(len(parts))}
+    return found
+
+
+def draw(path: Path = PICTURE) -> None:
+    """Draw the stations and the arrows between them."""
+    import matplotlib.style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    matplotlib.style.use(str(ROOT / "figures" / "book.mplstyle"))
+    figure = Figure(figsize=(10.5, 4.6))
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    boxes = {}
+    for module, (column, row, what, how) in STATIONS.items():
+        edge = "#D55E00" if module == "rules.pooled" else "#0072B2"
+        boxes[module] = axes.annotate(
+            f"$\\bf{{{what.replace(' ', '~')}}}$\n{how}\notspec.{module}",
+            (column, row), ha="center", va="center", fontsize=6.6, linespacing=1.5,
+            bbox={"boxstyle": "round,pad=0.5", "fc": "white", "ec": edge, "lw": 0.9},
+        )  # fmt: skip
+    for first, second in ARROWS:
+        ends = {"patchA": boxes[first].get_bbox_patch(), "patchB": boxes[second].get_bbox_patch()}
+        look = {"arrowstyle": "-|>", "color": "#555555", "lw": 1.1, "shrinkA": 2, "shrinkB": 2}
+        axes.annotate("", STATIONS[second][:2], STATIONS[first][:2], arrowprops=look | ends)
+    axes.set_xlim(-0.5, 4.5)
+    axes.set_ylim(-0.4, 3.4)
+    axes.set_axis_off()
+    figure.savefig(path, dpi=150)
+
+
+if __name__ == "__main__":
+    draw()
