@@ -15,8 +15,7 @@ from figures.tree_starts import starts
 from figures.writing import write
 from otspec.blocks import DraftSelection, as_branching, memoryless, random_pair
 from otspec.rules import NaiveSampling, RecursiveRejection, RecursiveRejectionWithoutReplacement
-from validation.mcsd import numbers as printed
-from validation.mcsd.tables import lines
+from validation.mcsd.tables import TABLES, lines
 
 NAMES = list(mcsd_tab4.RULES)
 
@@ -101,7 +100,7 @@ def close(found, wanted, within=1e-12):
 
 
 def test_the_printed_values_are_the_papers():
-    rates = {line["row"]: tuple(map(float, line["values"][0])) for line in lines(printed.RATES)}
+    rates = {line["row"]: tuple(map(float, line["values"][0])) for line in lines(TABLES["rates"])}
     assert len(mcsd_fig3.PRINTED) == 8
     for (draft, target, data), both in mcsd_fig3.PRINTED.items():
         for temperature, values in enumerate(both):
@@ -109,10 +108,10 @@ def test_the_printed_values_are_the_papers():
             assert values == (row[:2] if data == "Alpaca" else row[3:5])
     trees = {
         line["row"]: line["values"][2][0]
-        for line in lines(printed.RUNS)
+        for line in lines(TABLES["runs"])
         if line["row"].endswith("Alpaca 1")
     }
-    found = {line["row"]: line["values"] for line in lines(printed.ABLATION)}
+    found = {line["row"]: line["values"] for line in lines(TABLES["ablation"])}
     assert len(found) == len(mcsd_tab4.PRINTED) == 4
     for (target, tree), values in mcsd_tab4.PRINTED.items():
         assert tree == trees[f"68M {target} Alpaca 1"]

@@ -12,7 +12,6 @@ from validation.instances import cases
 from validation.mcsd import (
     CLAIMS,
     blocks,
-    numbers,
     printed,
     tables,
     trees,
@@ -135,5 +134,5 @@ def test_printed_numbers_out_of_range_are_caught():
         tables.faster(**wrong)
     with pytest.raises(Fails):
         tables.one_step(**wrong)
-    assert len(list(tables.lines(numbers.RUNS))) == 32
-    assert len(list(tables.lines(numbers.RATES))) == 38
+    assert len(list(tables.lines(tables.TABLES["runs"]))) == 32
+    assert len(list(tables.lines(tables.TABLES["rates"]))) == 38

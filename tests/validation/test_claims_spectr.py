@@ -13,6 +13,7 @@ import otspec
 from otspec.rules import KSequential, MaximalCoupling, RecursiveRejection
 from validation.claim import Counterexample, Evidence, Fails, Search, at_least
 from validation.instances import cases, pairs
+from validation.notation import collect, iid, total_variation
 from validation.spectr import (
     CLAIMS,
     bounds,
@@ -120,13 +121,13 @@ def forgets_rho(draft, target, k, rho, drawn=rules.residual):
 
 def overlap(draft, target, *_):
     """A hypothesis that is too weak: any ρ at all."""
-    return couplings.total_variation(draft, target) < 1
+    return total_variation(draft, target) < 1
 
 
 def ends_with_token_0(models, plan, length, drafts, gather=tuple):
     """Algorithm 3 that makes its last token certain."""
     outputs = sequences.selected(models, plan, length, drafts, gather)
-    return sequences.collect((mass, (*output[:-1], 0)) for output, mass in outputs.items())
+    return collect(((*output[:-1], 0), mass) for output, mass in outputs.items())
 
 
 def uncoupled(law, target, *_):
@@ -249,7 +250,7 @@ BROKEN_CORRECTIONS = [
     ("secC.2", guarantee, "decoded", lambda *args: sequences.sequences(args[0], 1)),
     ("alg4a", trees, "prefix_tree", always({((0, 0),) * 4: ONE})),
     ("alg4b", trees, "prefix_tree", merged_tree),
-    ("secD.b", trees, "tree_selection", lambda *_: iter([(ONE, (0,))])),
+    ("secD.b", trees, "tree_selection", lambda *_: iter([((0,), ONE)])),
 ]
 
 
@@ -288,17 +289,17 @@ def law_of_output(rule, x, n):
 def test_algorithm_1_is_the_maximal_coupling_of_the_package():
     for case in islice(pairs(1, 4, enumerated=60), 120):
         rule, other = rules.maximal_coupling(**case), MaximalCoupling(**case)
-        for x in couplings.iid(case["draft"], 1):
+        for x in iid(case["draft"], 1):
             assert law_of_output(rule, x, len(case["draft"])) == other.kernel(x).tolist()
 
 
 def test_algorithm_2_is_k_sequential_selection_of_the_package():
     for case in islice(cases(2, (1, 2, 3), 3, enumerated=30), 180):
-        if couplings.total_variation(case["draft"], case["target"]) == 1:
+        if total_variation(case["draft"], case["target"]) == 1:
             continue
         rho = Fraction(case["k"])
         rule, other = rules.k_sequential(**case, rho=rho), KSequential(**case, rho=rho)
-        for x in couplings.iid(case["draft"], case["k"]):
+        for x in iid(case["draft"], case["k"]):
             assert law_of_output(rule, x, len(case["draft"])) == other.kernel(x).tolist()
         accepted = couplings.accepted(rules.as_coupling(rule, case["draft"], case["k"]))
         assert accepted == other.acceptance()
@@ -306,7 +307,7 @@ def test_algorithm_2_is_k_sequential_selection_of_the_package():
 
 def test_the_root_encloses_that_of_the_package():
     for case in islice(cases(3, (1, 2, 3), 4, enumerated=30), 150):
-        if couplings.total_variation(case["draft"], case["target"]) == 1:
+        if total_variation(case["draft"], case["target"]) == 1:
             with pytest.raises(Fails, match="not determined"):
                 rules.rho_star(**case)
             continue
@@ -339,7 +340,7 @@ def test_the_converse_of_theorem_1_does_not_hold():
     draft, target, rho = (HALF, HALF), (Fraction(1), Fraction(0)), Fraction(5, 4)
     assert rules.rho_star(draft, target, 2) == (Fraction(3, 2), Fraction(3, 2))
     joint = rules.as_coupling(rules.k_sequential(draft, target, 2, rho), draft, 2)
-    assert couplings.marginals(joint, 2) == (couplings.iid(draft, 2), target)
+    assert couplings.marginals(joint, 2) == (iid(draft, 2), target)
     assert min(joint.values()) == 0
 
 

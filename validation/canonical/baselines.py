@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from otspec.arithmetic import Number
 from otspec.rules import KSequential, RecursiveRejection
-from validation.canonical.exact import overlap
 from validation.instances import Exact
+from validation.notation import overlap
 
 BITS = 40
 

@@ -11,20 +11,11 @@ import numpy as np
 
 import otspec
 from otspec.distributions import as_distribution
+from validation.checks import over, over_all
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
-from validation.spectr.checks import over, over_all
-from validation.spectr.couplings import (
-    ONE,
-    ZERO,
-    Coupling,
-    accepted,
-    bound_of_set,
-    iid,
-    marginals,
-    mass_of,
-    optimum,
-)
+from validation.notation import ONE, ZERO, Coupling, accepted, iid, marginals, mass_of
+from validation.spectr.couplings import bound_of_set, optimum
 from validation.spectr.rules import (
     as_coupling,
     beta,

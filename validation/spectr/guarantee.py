@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Number
+from validation.checks import over
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, total_variation
 from validation.spectr.bounds import share
-from validation.spectr.checks import over, over_cases, over_models, over_rhos
-from validation.spectr.couplings import ONE, ZERO, optimum, total_variation
+from validation.spectr.checks import over_cases, over_models, over_rhos
+from validation.spectr.couplings import optimum
 from validation.spectr.rules import (
     acceptance_at_root,
     beta,

@@ -11,19 +11,12 @@ from typing import Any
 import otspec
 from otspec.arithmetic import Number
 from otspec.distributions import as_distribution
+from validation.checks import over, over_all
 from validation.claim import Claim, at_least, equal
 from validation.instances import Exact, pairs, random_pairs, smallest_pairs
-from validation.spectr.checks import over, over_all, over_cases, over_couplings
-from validation.spectr.couplings import (
-    ONE,
-    ZERO,
-    best_coupling,
-    iid,
-    least_cut,
-    marginals,
-    optimum,
-    some_coupling,
-)
+from validation.notation import ONE, ZERO, iid, marginals
+from validation.spectr.checks import over_cases, over_couplings
+from validation.spectr.couplings import best_coupling, least_cut, optimum, some_coupling
 
 E_ABOVE = sum((Fraction(1, math.factorial(i)) for i in range(21)), ZERO) + Fraction(
     2, math.factorial(21)
