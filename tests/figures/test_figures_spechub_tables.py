@@ -14,7 +14,7 @@ from figures.spechub_tab4 import METHODS, NORMAL, PRINTED, UNIFORM, ToyExperimen
 from figures.writing import write
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from validation.spechub import toy
-from validation.spechub.measured import ROWS
+from validation.spechub.tables import ROWS
 
 COLDEST = (0.1, 0.7)
 

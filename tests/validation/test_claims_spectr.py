@@ -13,7 +13,7 @@ import otspec
 from otspec.rules import KSequential, MaximalCoupling, RecursiveRejection
 from validation.claim import Counterexample, Evidence, Fails, Search, at_least
 from validation.instances import cases, pairs
-from validation.notation import collect, iid, total_variation
+from validation.notation import accepted, collect, iid, marginals, total_variation
 from validation.spectr import (
     CLAIMS,
     bounds,
@@ -156,7 +156,7 @@ def of_one_more(function):
 
 
 def copies(model, length, count):
-    return ((mass, (z,) * count) for z, mass in sequences.sequences(model, length).items())
+    return (((z,) * count, mass) for z, mass in sequences.sequences(model, length).items())
 
 
 def slack_bound(p, q, k):
@@ -301,8 +301,8 @@ def test_algorithm_2_is_k_sequential_selection_of_the_package():
         rule, other = rules.k_sequential(**case, rho=rho), KSequential(**case, rho=rho)
         for x in iid(case["draft"], case["k"]):
             assert law_of_output(rule, x, len(case["draft"])) == other.kernel(x).tolist()
-        accepted = couplings.accepted(rules.as_coupling(rule, case["draft"], case["k"]))
-        assert accepted == other.acceptance()
+        found = accepted(rules.as_coupling(rule, case["draft"], case["k"]))
+        assert found == other.acceptance()
 
 
 def test_the_root_encloses_that_of_the_package():
@@ -340,7 +340,7 @@ def test_the_converse_of_theorem_1_does_not_hold():
     draft, target, rho = (HALF, HALF), (Fraction(1), Fraction(0)), Fraction(5, 4)
     assert rules.rho_star(draft, target, 2) == (Fraction(3, 2), Fraction(3, 2))
     joint = rules.as_coupling(rules.k_sequential(draft, target, 2, rho), draft, 2)
-    assert couplings.marginals(joint, 2) == (iid(draft, 2), target)
+    assert marginals(joint, 2) == (iid(draft, 2), target)
     assert min(joint.values()) == 0
 
 

@@ -15,18 +15,11 @@ import otspec
 from otspec.distributions import as_distribution
 from validation.claim import Claim, Corrected, Method, Outcome, Search, above, at_least, equal
 from validation.instances import Exact
+from validation.notation import ZERO, same, total
 from validation.spechub.algorithms import displayed_plan
 from validation.spechub.instances import hub_pairs, over_hubs
 from validation.spechub.lp import completed, couples
-from validation.spechub.printed import (
-    ZERO,
-    hub_columns,
-    hub_of,
-    hub_table,
-    same,
-    spechub,
-    total,
-)
+from validation.spechub.printed import hub_columns, hub_of, hub_table, spechub
 
 DRAWS, DOUBT = 4_000, 1e-9
 """Pairs sampled per instance, and the probability that any of its frequencies is too far off."""

@@ -5,10 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from validation.claim import Check, Claim, Corrected, Fails, Outcome, Search, above, at_least
-from validation.spechub.measured import ROWS, Row
+from validation.printed_tables import read_tables
+
+
+class Row(NamedTuple):
+    """One printed row; SpecHub has no number on ternary trees."""
+
+    table: int
+    temperature: str
+    data: str
+    tree: str
+    rrs: Fraction
+    rrsw: Fraction
+    spechub: Fraction | None
+
+
+def _read(table: str, line: str) -> Row:
+    temperature, data, tree, rrs, rrsw, spechub = line.split()
+    last = None if spechub == "-" else Fraction(spechub)
+    return Row(int(table), temperature, data, tree, Fraction(rrs), Fraction(rrsw), last)
+
+
+ROWS = tuple(
+    _read(table, line) for table, lines in read_tables("spechub").items() for line in lines
+)
 
 UNIT = Fraction(1, 100)
 """The last digit that the text prints: a number may be rounded or cut off there."""

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from validation.checks import over_pairs
 from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
 from validation.instances import ENUMERATED, Exact
-from validation.spechub.instances import over_hubs, over_pairs, smallest_hub_pairs
-from validation.spechub.printed import ZERO, hub_of, overlap, spechub, token_rejection
+from validation.notation import ZERO, overlap
+from validation.spechub.instances import over_hubs, smallest_hub_pairs
+from validation.spechub.printed import hub_of, spechub, token_rejection
 
 
 def odds(draft: Exact) -> Fraction:

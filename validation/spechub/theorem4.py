@@ -7,17 +7,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from validation.checks import over_pairs
 from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
 from validation.instances import Exact
-from validation.spechub.instances import exact, hub_pairs, over_drafts, over_hubs, over_pairs
-from validation.spechub.lp import least_cut
-from validation.spechub.printed import (
-    ZERO,
-    hub_of,
-    independent_table,
-    spechub,
-    total,
-)
+from validation.notation import ZERO, iid, total
+from validation.oracles import least_bound
+from validation.spechub.instances import exact, hub_pairs, over_drafts, over_hubs
+from validation.spechub.printed import hub_of, spechub
 
 
 def theorem4(draft: Exact, target: Exact, *, strictly: bool) -> Fraction | None:
@@ -25,7 +21,7 @@ def theorem4(draft: Exact, target: Exact, *, strictly: bool) -> Fraction | None:
     if max(draft) < Fraction(1, 2) or (strictly and max(draft) == Fraction(1, 2)):
         return None
     found = spechub(draft, target).acceptance()
-    bound = least_cut(independent_table(draft, 2), target)
+    bound = least_bound(iid(draft, 2), target)
     if strictly:
         return Fraction(above(found, bound, "SpecHub"))
     a = hub_of(draft)
@@ -60,14 +56,14 @@ def doubled(draft: Exact, *, possible: bool) -> Fraction | None:
 
 def contained(draft: Exact, target: Exact) -> Fraction:
     """The optimum of two i.i.d. drafts is at most Σ min(q, P(x is drafted))."""
-    table = independent_table(draft, 2)
-    drafted = [total([m for x, m in table.items() if y in x]) for y in range(len(draft))]
+    table = iid(draft, 2)
+    drafted = [total(m for x, m in table.items() if y in x) for y in range(len(draft))]
     for y, p in enumerate(draft):
         equal(drafted[y], 1 - (1 - p) ** 2, f"P({y} is drafted)")
         only = tuple(Fraction(int(x == y)) for x in range(len(draft)))
-        equal(least_cut(table, only), drafted[y], f"most that is accepted of {y}")
-    bound = total([min(q, chance) for q, chance in zip(target, drafted, strict=True)])
-    return Fraction(at_least(bound, least_cut(table, target), "bound"))
+        equal(least_bound(table, only), drafted[y], f"most that is accepted of {y}")
+    bound = total(min(q, chance) for q, chance in zip(target, drafted, strict=True))
+    return Fraction(at_least(bound, least_bound(table, target), "bound"))
 
 
 def rate_of_token(draft: Exact, target: Exact, *, printed: bool) -> Fraction:
@@ -92,7 +88,7 @@ def below_half(top: Fraction) -> Fraction:
     rest = (1 - 2 * top) / 2
     draft, target = (top, top, rest, rest), exact("0", "0", "1", "0")
     found = spechub(draft, target).acceptance()
-    return Fraction(above(least_cut(independent_table(draft, 2), target), found, "OTM"))
+    return Fraction(above(least_bound(iid(draft, 2), target), found, "OTM"))
 
 
 def above_threshold(top: Fraction, draft: Exact, target: Exact) -> Fraction | None:
@@ -100,7 +96,7 @@ def above_threshold(top: Fraction, draft: Exact, target: Exact) -> Fraction | No
     if not top <= max(draft) < 1:
         return None
     found = spechub(draft, target).acceptance()
-    return Fraction(at_least(found, least_cut(independent_table(draft, 2), target), "SpecHub"))
+    return Fraction(at_least(found, least_bound(iid(draft, 2), target), "SpecHub"))
 
 
 def weaker_condition(search: Search) -> Outcome:
