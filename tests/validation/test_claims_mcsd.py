@@ -18,6 +18,7 @@ from validation.mcsd import (
     with_replacement,
     without_replacement,
 )
+from validation.notation import distinct, iid, support
 
 REFUTED = {
     "mcsd.eq1",
@@ -54,10 +55,10 @@ def test_the_printed_algorithms_accept_like_the_rules_of_the_package(case):
     assert found == rules.RecursiveRejection(draft, target, k).acceptance()
     found = printed.acceptance(printed.law_naive(draft, target, k))
     assert found == rules.NaiveSampling(draft, target, k).acceptance()
-    if k <= printed.support(draft):
+    if k <= support(draft):
         rule = rules.RecursiveRejectionWithoutReplacement(draft, target, k)
         assert printed.acceptance(printed.law2(draft, target, k)) == rule.acceptance()
-        for _, x in printed.distinct(draft, k):
+        for x in distinct(draft, k):
             run = printed.algorithm2(target, draft, x).outcomes()
             assert printed.output(run, len(draft)) == tuple(rule.kernel(x))
 
@@ -72,7 +73,7 @@ def test_a_residual_that_is_not_updated_is_caught(monkeypatch):
         with_replacement,
         "law1",
         lambda draft, target, k: printed.law(
-            printed.independent,
+            iid,
             draft,
             k,
             lambda x: printed.without_update(target, draft, x).outcomes(),
@@ -86,7 +87,7 @@ def test_drafts_that_are_not_removed_are_caught(monkeypatch):
         without_replacement,
         "law2",
         lambda draft, target, k: printed.law(
-            printed.distinct, draft, k, lambda x: printed.algorithm1(target, draft, x).outcomes()
+            distinct, draft, k, lambda x: printed.algorithm1(target, draft, x).outcomes()
         ),
     )
     assert refuted(without_replacement.lossless)

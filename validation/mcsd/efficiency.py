@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
-from validation.claim import Claim, Corrected, Method, Outcome, Search
-from validation.instances import cases, pairs
+from validation.checks import over, over_cases
+from validation.claim import Check, Claim, Corrected, Method
+from validation.instances import pairs
 from validation.mcsd import blocks
 from validation.mcsd.printed import law1, law2
 
@@ -19,22 +21,17 @@ TREES = ((2,), (2, 1), (1, 2))
 
 def configured(
     slack: Callable[..., Fraction | None], configs: tuple[tuple[int, ...], ...], tokens: int = 2
-) -> Callable[[Search], Outcome]:
+) -> Check:
     """Check pairs with configurations."""
     names = ", ".join("x".join(map(str, config)) for config in configs)
 
-    def check(search: Search) -> Outcome:
-        instances = blocks.configured(search.seed, configs, tokens)
-        return search.every(instances, slack, scope=f"n <= {tokens}, {names}")
-
-    return check
-
-
-def counted(slack: Callable[..., Fraction | None], tokens: int = 3) -> Callable[[Search], Outcome]:
-    """Check pairs with k = 1, 2, 3."""
-    return lambda search: search.every(
-        cases(search.seed, most_tokens=tokens), slack, scope=f"n <= {tokens}, k <= 3"
+    return over(
+        lambda seed: blocks.configured(seed, configs, tokens), slack, f"n <= {tokens}, {names}"
     )
+
+
+counted = partial(over_cases, most_tokens=3)
+"""Check pairs with k = 1, 2, 3."""
 
 
 SECTIONS_2_AND_3: tuple[Claim, ...] = (

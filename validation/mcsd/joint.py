@@ -8,15 +8,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from validation.instances import Exact
-from validation.mcsd.printed import (
-    ZERO,
-    Drawing,
-    Run,
-    algorithm1,
-    algorithm2,
-    distinct,
-    independent,
-)
+from validation.mcsd.printed import Drawing, Run, algorithm1, algorithm2
+from validation.notation import ZERO, Tokens, distinct, iid, total
 
 
 @dataclass(frozen=True)
@@ -30,38 +23,34 @@ class Joint:
     runs: tuple[tuple[Fraction, Run], ...]
     k: int
 
-    def drafted(self, given: tuple[int, ...] = ()) -> Fraction:
+    def drafted(self, given: Tokens = ()) -> Fraction:
         """P(the first candidates are the given ones)."""
-        return sum((mass for mass, _ in self._those(given)), ZERO)
+        return total(mass for mass, _ in self._those(given))
 
-    def rejected(self, n: int, given: tuple[int, ...] = ()) -> Fraction:
+    def rejected(self, n: int, given: Tokens = ()) -> Fraction:
         """P(R_n and the given candidates)."""
-        return sum((mass * run.reach(n) for mass, run in self._those(given)), ZERO)
+        return total(mass * run.reach(n) for mass, run in self._those(given))
 
-    def accepted(self, n: int, token: int, given: tuple[int, ...] = ()) -> Fraction:
+    def accepted(self, n: int, token: int, given: Tokens = ()) -> Fraction:
         """P(R_{n-1}, candidate n is the token and accepted, and the given candidates)."""
-        return sum(
-            (
-                mass * run.reach(n - 1) * run.chances[n - 1]
-                for mass, run in self._those(given)
-                if run.candidates[n - 1] == token and len(run.chances) >= n
-            ),
-            ZERO,
+        return total(
+            mass * run.reach(n - 1) * run.chances[n - 1]
+            for mass, run in self._those(given)
+            if run.candidates[n - 1] == token and len(run.chances) >= n
         )
 
-    def returned(self, token: int, n: int, given: tuple[int, ...] = ()) -> Fraction:
+    def returned(self, token: int, n: int, given: Tokens = ()) -> Fraction:
         """P(R_n, the token is returned, and the given candidates)."""
-        total = ZERO
+        found = ZERO
         for mass, run in self._those(given):
             for i in range(n, len(run.chances)):
                 if run.candidates[i] == token:
-                    total += mass * run.reach(i) * run.chances[i]
-            last = run.reach(self.k)
-            if last > 0:
-                total += mass * last * run.targets[-1][token]
-        return total
+                    found += mass * run.reach(i) * run.chances[i]
+            if last := run.reach(self.k):
+                found += mass * last * run.targets[-1][token]
+        return found
 
-    def _those(self, given: tuple[int, ...]) -> tuple[tuple[Fraction, Run], ...]:
+    def _those(self, given: Tokens) -> tuple[tuple[Fraction, Run], ...]:
         if not given:
             return self.runs
         return tuple(each for each in self.runs if each[1].candidates[: len(given)] == given)
@@ -70,13 +59,14 @@ class Joint:
 def _joint(
     drawing: Drawing, algorithm: Callable[..., Run], draft: Exact, target: Exact, k: int
 ) -> Joint:
-    return Joint(tuple((mass, algorithm(target, draft, x)) for mass, x in drawing(draft, k)), k)
+    runs = ((mass, algorithm(target, draft, x)) for x, mass in drawing(draft, k).items())
+    return Joint(tuple(runs), k)
 
 
 @lru_cache(maxsize=16)
 def joint1(draft: Exact, target: Exact, k: int) -> Joint:
     """All runs of Algorithm 1."""
-    return _joint(independent, algorithm1, draft, target, k)
+    return _joint(iid, algorithm1, draft, target, k)
 
 
 @lru_cache(maxsize=16)

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
-from validation.claim import Outcome, Search, at_least, equal
+from validation.checks import over, over_cases
+from validation.claim import Check, at_least, equal
 from validation.instances import Exact, cases
 from validation.mcsd.joint import joint1
 from validation.mcsd.printed import (
-    ONE,
-    ZERO,
     acceptance,
     algorithm2,
-    distinct,
     hats,
-    independent,
     law1,
     law2,
     law_naive,
     naive,
     output,
-    support,
 )
+from validation.notation import ONE, ZERO, collect, distinct, iid, support
 
-
-def every(slack: Callable[..., Fraction | None], tokens: int = 3) -> Callable[[Search], Outcome]:
-    """Check on the cases of this module."""
-
-    def check(search: Search) -> Outcome:
-        instances = cases(search.seed, ks=(1, 2, 3), most_tokens=tokens)
-        return search.every(instances, slack, scope=f"n <= {tokens}, k <= 3")
-
-    return check
+every = partial(over_cases, most_tokens=3)
+"""Check on the cases of this module."""
 
 
 def refused(draft: Exact, target: Exact, k: int) -> Exact:
@@ -59,7 +51,7 @@ def distinct_beats_naive(draft: Exact, target: Exact, k: int) -> Fraction | None
     """Algorithm 2 against naive sampling with either kind of candidates."""
     if k > support(draft):
         return None
-    best = max(acceptance(law_naive(draft, target, k, how)) for how in (independent, distinct))
+    best = max(acceptance(law_naive(draft, target, k, how)) for how in (iid, distinct))
     return at_least(acceptance(law2(draft, target, k)), best)
 
 
@@ -170,28 +162,20 @@ def one_hot_target(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """For a certain target, Algorithm 2 and naive sampling do the same with all candidates."""
     if max(target) != 1 or k > support(draft):
         return None
-    for _, x in distinct(draft, k):
+    for x in distinct(draft, k):
         found = algorithm2(target, draft, x).outcomes()
-        claimed = naive(target, x)
-        equal(_positive(found), _positive(claimed), f"drafts {x}")
+        claimed = collect(naive(target, x).items())
+        equal(found, claimed, f"drafts {x}")
     return ZERO
 
 
-def _positive(outcomes: dict[tuple[bool, int], Fraction]) -> dict[tuple[bool, int], Fraction]:
-    return {key: mass for key, mass in outcomes.items() if mass}
-
-
-def temperature_zero(slack: Callable[..., Fraction | None]) -> Callable[[Search], Outcome]:
+def temperature_zero(slack: Callable[..., Fraction | None]) -> Check:
     """Check with the draft, or the target, put on each token in turn."""
+    name = "draft" if slack is one_hot_draft else "target"
 
-    def check(search: Search) -> Outcome:
-        def instances():
-            for case in cases(search.seed, ks=(1, 2, 3), most_tokens=4):
-                for x in range(len(case["draft"])):
-                    hot = tuple(ONE if y == x else ZERO for y in range(len(case["draft"])))
-                    name = "draft" if slack is one_hot_draft else "target"
-                    yield {**case, name: hot}
+    def instances(seed: int) -> Iterator[dict[str, Any]]:
+        for case in cases(seed):
+            for x in range(len(case["draft"])):
+                yield {**case, name: tuple(Fraction(y == x) for y in range(len(case["draft"])))}
 
-        return search.every(instances(), slack, scope="n <= 4, k <= 3")
-
-    return check
+    return over(instances, slack, "n <= 4, k <= 3")

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
-from validation.claim import Claim, Corrected, Fails, Outcome, Search, at_least, equal
-from validation.instances import Exact, cases
+from validation.checks import over_cases
+from validation.claim import Claim, Corrected, Fails, at_least, equal
+from validation.instances import Exact
 from validation.mcsd.joint import joint1
-from validation.mcsd.printed import (
-    ONE,
-    ZERO,
-    algorithm1,
-    hats,
-    independent,
-    law1,
-    output,
-    residual,
-    support,
-)
+from validation.mcsd.printed import algorithm1, hats, law1, output, residual
+from validation.notation import ONE, ZERO, iid, overlap, positive, support, total
 
-
-def every(slack: Callable[..., Fraction | None], **kwargs) -> Callable[[Search], Outcome]:
-    """Check on the cases of this module."""
-    options = {"ks": (1, 2, 3), "most_tokens": 3} | kwargs
-    scope = f"n <= {options['most_tokens']}, k <= {max(options['ks'])}"
-
-    def check(search: Search) -> Outcome:
-        return search.every(cases(search.seed, **options), slack, scope=scope)
-
-    return check
+every = partial(over_cases, most_tokens=3)
+"""Check on the cases of this module."""
 
 
 def lossless(draft: Exact, target: Exact, k: int) -> Fraction:
@@ -40,7 +25,7 @@ def lossless(draft: Exact, target: Exact, k: int) -> Fraction:
 def never_again(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """A rejected token has no mass in the later residuals, nor a chance in a later round."""
     checked = None
-    for _, x in independent(draft, k):
+    for x in iid(draft, k):
         run = algorithm1(target, draft, x)
         for i, after in enumerate(run.targets[1:], start=1):
             for token in x[:i]:
@@ -54,8 +39,7 @@ def never_again(draft: Exact, target: Exact, k: int) -> Fraction | None:
 def collisions(draft: Exact, k: int, **_: object) -> Fraction:
     """The candidates are the less likely distinct the more there are."""
     chances = [
-        sum((mass for mass, x in independent(draft, i) if len(set(x)) == i), ZERO)
-        for i in (k, k + 1)
+        total(mass for x, mass in iid(draft, i).items() if len(set(x)) == i) for i in (k, k + 1)
     ]
     if k + 1 > support(draft):
         equal(chances[1], ZERO, "P(distinct) beyond the support")
@@ -116,7 +100,7 @@ def eq5(draft: Exact, target: Exact, k: int, n: int, hat: Exact) -> Fraction | N
 
 def lost(draft: Exact, hat: Exact) -> Fraction:
     """Sum of max(p-hat - q, 0)."""
-    return sum((max(h - d, ZERO) for h, d in zip(hat, draft, strict=True)), ZERO)
+    return total(positive(hat, draft))
 
 
 def eq6(draft: Exact, target: Exact, k: int, n: int, hat: Exact) -> Fraction | None:
@@ -125,7 +109,7 @@ def eq6(draft: Exact, target: Exact, k: int, n: int, hat: Exact) -> Fraction | N
         return None
     table = joint1(draft, target, k)
     found = table.rejected(n + 1) / table.rejected(n)
-    equal(found, 1 - sum(map(min, draft, hat)), f"n = {n + 1}")
+    equal(found, 1 - overlap(draft, hat), f"n = {n + 1}")
     return equal(found, lost(draft, hat), f"n = {n + 1}")
 
 

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 
 import otspec
-from validation.claim import Outcome, Search, at_least, equal
-from validation.instances import Exact, cases
+from validation.checks import over_cases
+from validation.claim import at_least, equal
+from validation.instances import Exact
 from validation.mcsd.joint import Joint, joint2
 from validation.mcsd.printed import (
-    ONE,
-    ZERO,
     Undefined,
     acceptance,
     algorithm2,
     bars,
-    distinct,
     law1,
     law2,
     left,
     output,
-    support,
 )
+from validation.notation import ONE, ZERO, collect, distinct, normalised, positive, support
+from validation.oracles import table_of
 
-
-def every(slack: Callable[..., Fraction | None], **kwargs) -> Callable[[Search], Outcome]:
-    """Check on the cases of this module."""
-    options = {"ks": (1, 2, 3), "most_tokens": 3} | kwargs
-    scope = f"n <= {options['most_tokens']}, k <= {max(options['ks'])}, k <= support of p"
-
-    def check(search: Search) -> Outcome:
-        return search.every(cases(search.seed, **options), slack, scope=scope)
-
-    return check
+SCOPE = "n <= {n}, k <= {most}, k <= support of p"
+every = partial(over_cases, most_tokens=3, scope=SCOPE)
+"""Check on the cases of this module."""
 
 
 def sequential(draft: Exact, k: int, **_: object) -> Fraction:
@@ -57,9 +50,7 @@ def drawn_law(draft: Exact, k: int, **_: object) -> Fraction | None:
             equal(sum(law), ONE, f"q_{i} after {gone}")
             longer |= {(*gone, x): mass * each for x, each in enumerate(law) if each}
         found = longer
-    tuples, masses = otspec.WithoutReplacement(draft, k).tuples()
-    claimed = dict(zip(map(tuple, tuples.tolist()), masses.tolist(), strict=True))
-    return equal(found, {x: mass for x, mass in claimed.items() if mass})
+    return equal(found, collect(table_of(otspec.WithoutReplacement(draft, k)).items()))
 
 
 def lossless(draft: Exact, target: Exact, k: int) -> Fraction | None:
@@ -73,7 +64,7 @@ def steps_defined(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """No step of Algorithm 2 divides 0 by 0."""
     if k > support(draft):
         return None
-    for _, x in distinct(draft, k):
+    for x in distinct(draft, k):
         algorithm2(target, draft, x, literal=True)
     return ZERO
 
@@ -82,7 +73,7 @@ def undefined_only_at_the_end(draft: Exact, target: Exact, k: int) -> Fraction |
     """One does exactly if all of the support was drafted and rejected."""
     if k > support(draft):
         return None
-    for _, x in distinct(draft, k):
+    for x in distinct(draft, k):
         run = algorithm2(target, draft, x)
         try:
             algorithm2(target, draft, x, literal=True)
@@ -131,8 +122,7 @@ def _bar(draft: Exact, target: Exact, given: tuple[int, ...], last: bool) -> tup
     *_, (p, q) = bars(target, draft, given[:-1] if last else given)
     if not last:
         return p, q
-    over = tuple(max(a - b, ZERO) for a, b in zip(p, q, strict=True))
-    return tuple(each / sum(over) for each in over), ()
+    return normalised(positive(p, q)), ()
 
 
 def eq11(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
@@ -207,7 +197,7 @@ def last_does_not_matter(draft: Exact, target: Exact, k: int) -> Fraction | None
         return None
     seen: dict[tuple[int, ...], Exact] = {}
     compared = False
-    for _, x in distinct(draft, k):
+    for x in distinct(draft, k):
         for n, after in enumerate(algorithm2(target, draft, x).targets[1:], start=1):
             compared |= x[: n - 1] in seen
             equal(after, seen.setdefault(x[: n - 1], after), f"after {n} rejections of {x}")
