@@ -9,6 +9,7 @@ from typing import NamedTuple
 from validation.block.couplings import verified
 from validation.block.models import LanguageModel, Prefix
 from validation.block.printed import Branch, Verifier
+from validation.notation import ONE, ZERO, collect
 
 
 class Step(NamedTuple):
@@ -73,47 +74,51 @@ def decode(
     Sequences are cut, and not pursued, after ``tokens`` tokens. The other parameters are those
     of :func:`iteration`.
     """
-    law: dict[tuple[Prefix, int], Fraction] = {}
+    parts: list[tuple[tuple[Prefix, int], Fraction]] = []
     for step in iteration(
         verify, target, draft, length, end, stop_at_free_token=stop_at_free_token
     ):
-        rest: dict[tuple[Prefix, int], Fraction] = {((), 0): Fraction(1)}
+        rest: dict[tuple[Prefix, int], Fraction] = {((), 0): ONE}
         left = tokens - len(step.tokens)
         if step.models and left > 0:
             rest = decode(
                 verify, *step.models, length, left, end, stop_at_free_token=stop_at_free_token
             )
-        for (more, calls), mass in rest.items():  # line 9
-            key = (step.tokens + more)[:tokens], calls + 1
-            law[key] = law.get(key, Fraction(0)) + step.mass * mass
-    return law
+        parts += [
+            (((step.tokens + more)[:tokens], calls + 1), step.mass * mass)
+            for (more, calls), mass in rest.items()  # line 9
+        ]
+    return collect(parts)
 
 
 def decoded_law(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int, tokens: int
+    verify: Verifier,
+    target: LanguageModel,
+    draft: LanguageModel,
+    length: int,
+    tokens: int,
+    end: int | None = None,
 ) -> dict[Prefix, Fraction]:
     """Return the law of the first tokens that algorithm 1 decodes."""
-    law: dict[Prefix, Fraction] = {}
-    for (sequence, _), mass in decode(verify, target, draft, length, tokens).items():
-        law[sequence] = law.get(sequence, Fraction(0)) + mass
-    return law
+    found = decode(verify, target, draft, length, tokens, end)
+    return collect((sequence, mass) for (sequence, _), mass in found.items())
 
 
 def decoded_after(
     verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int, iterations: int
 ) -> Fraction:
     """Return the expected number of tokens that some iterations of algorithm 1 decode."""
-    total = Fraction(0)
+    tokens = ZERO
     for head, branch in _merged(verify, target, draft, length):
-        total += branch.mass * (len(head) + 1)
+        tokens += branch.mass * (len(head) + 1)
         if iterations == 1:
             continue
         for token, chance in enumerate(branch.following(())):
             if chance:
                 models = branch.following.after((token,)), draft.after((*head, token))
                 more = decoded_after(verify, *models, length, iterations - 1)
-                total += branch.mass * chance * more
-    return total
+                tokens += branch.mass * chance * more
+    return tokens
 
 
 def _merged(
@@ -127,6 +132,6 @@ def _merged(
     together: dict[Prefix, Branch] = {}
     for block, branch in verified(verify, target, draft, length):
         head = block[: branch.accepted]
-        mass = together[head].mass if head in together else Fraction(0)
+        mass = together[head].mass if head in together else ZERO
         together[head] = branch._replace(mass=branch.mass + mass)
     return list(together.items())

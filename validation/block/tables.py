@@ -115,14 +115,12 @@ APPENDIX_C = (
     _table(3, 4, "Table 3, appendix C"),
     _table(4, 6, "Table 4, appendix C"),
     Claim(
-        id="block.appC",
-        where="Appendix C, text, on tables 2, 3 and 4",
-        statement=(
-            "The improvement is larger when $L$ is larger, on every data set of tables 3, 4 and 2 "
-            "($L$ = 4, 6, 8)."
-        ),
+        "block.appC",
+        "Appendix C, text, on tables 2, 3 and 4",
+        "The improvement is larger when $L$ is larger, on every data set of tables 3, 4 and 2 "
+        "($L$ = 4, 6, 8).",
+        _check_larger,
         printed="'We do see that the improvement is larger when L is larger'.",
-        check=_check_larger,
         corrected=Corrected(
             "It is larger at $L = 6$ and at $L = 8$ than at $L = 4$ on every data set, and larger "
             "at $L = 8$ than at $L = 6$ on all but GSM8K.",
