@@ -27,11 +27,10 @@ from validation.block.couplings import (
     best_transport,
     common_mass,
     common_prefix,
-    marginal,
     outcomes,
     some_coupling,
 )
-from validation.block.decoding import decode, decoded_after
+from validation.block.decoding import SpecDec
 from validation.block.models import (
     SIZES,
     LanguageModel,
@@ -235,7 +234,7 @@ def test_couplings_have_their_marginals_and_differ():
         laws = [table(instance[side]).blocks(instance["length"]) for side in ("draft", "target")]
         some = [some_coupling(*laws, order) for order in range(6)]
         for pi in some:
-            assert [marginal(pi, side) for side in (0, 1)] == laws
+            assert [pi.marginal(side) for side in (0, 1)] == laws
     assert len({tuple(sorted(pi.items())) for pi in some}) > 3
 
 
@@ -245,8 +244,8 @@ def test_couplings_have_their_marginals_and_differ():
 def test_equal_models_decode_whole_blocks():
     model = table((EVEN, FIRST, EVEN))
     for verify in (token_verify, block_verify, block_verify_one_token):
-        assert decoded_after(verify, model, model, 2, 3) == 9
-        law = decode(verify, model, model, 2, 5)
+        assert SpecDec(verify, model, model, 2).mean_tokens(3) == 9
+        law = SpecDec(verify, model, model, 2).decode(5)
         assert {calls for _, calls in law} == {2}
         assert sum(law.values()) == 1
 
@@ -254,7 +253,7 @@ def test_equal_models_decode_whole_blocks():
 def test_certain_models_that_disagree_decode_one_token_per_call():
     target, draft = table((FIRST,)), table((SECOND,))
     for verify in (token_verify, block_verify, block_verify_one_token):
-        assert decode(verify, target, draft, 2, 3) == {((0, 0, 0), 3): 1}
+        assert SpecDec(verify, target, draft, 2).decode(3) == {((0, 0, 0), 3): 1}
 
 
 def sampled_tokens(rng, target, draft, accept_blocks):
@@ -316,7 +315,7 @@ def sampled_tokens(rng, target, draft, accept_blocks):
 )
 def test_sampling_confirms_that_two_blocks_can_decode_less(verify, accept_blocks, exact):
     target, draft = table((FIRST, EVEN, FIRST)), table((EVEN, FIRST, FIRST))
-    assert decoded_after(verify, target, draft, 2, 2) == exact
+    assert SpecDec(verify, target, draft, 2).mean_tokens(2) == exact
     rng = random.Random(11)  # noqa: S311
     size = 6_000
     sample = [sampled_tokens(rng, target, draft, accept_blocks) for _ in range(size)]

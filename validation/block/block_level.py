@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from otspec.arithmetic import Number
 from validation.block.checking import OnModels, every_pair
-from validation.block.couplings import common_mass, mean_common, outcomes, same_law
+from validation.block.couplings import common_mass, outcomes, same_law
 from validation.block.models import LanguageModel, Prefix, prefixes, prefixes_up_to
 from validation.block.printed import (
     Verifier,
@@ -128,7 +128,7 @@ def _mean(*, drafted_by_target: bool) -> OnModels:
 
 def _common_prefix_is_tau(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
     found = outcomes(block_verify, target, draft, length)
-    return equal(mean_common(found.coupling()), found.mean_accepted(), "E[beta]")
+    return equal(found.coupling().mean_common(), found.mean_accepted(), "E[beta]")
 
 
 _WHOLE = (

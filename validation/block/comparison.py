@@ -7,7 +7,7 @@ from math import prod
 
 from otspec.arithmetic import Number
 from validation.block.checking import every_pair
-from validation.block.couplings import common_chances, least_chances, mean_common, outcomes
+from validation.block.couplings import common_chances, least_chances, outcomes
 from validation.block.models import LanguageModel, prefixes_up_to
 from validation.block.printed import block_verify, token_verify
 from validation.claim import Claim, at_least, equal
@@ -16,7 +16,7 @@ from validation.notation import ZERO
 
 def _theorem_2(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
     pi = outcomes(token_verify, target, draft, length).coupling()
-    return equal(mean_common(pi), common_chances(target, draft, length), "E[beta]")
+    return equal(pi.mean_common(), common_chances(target, draft, length), "E[beta]")
 
 
 def _terms(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
@@ -42,7 +42,7 @@ def _strictly_better(target: LanguageModel, draft: LanguageModel, length: int) -
 
 def token_mean(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
     """Return E[beta] of TokenVerify."""
-    return mean_common(outcomes(token_verify, target, draft, length).coupling())
+    return outcomes(token_verify, target, draft, length).coupling().mean_common()
 
 
 def block_mean(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:

@@ -16,7 +16,18 @@ from validation.claim import equal
 from validation.notation import ONE, as_row, blurred, collect, corner, normalised, total
 
 Law = Mapping[Prefix, Fraction]
-Coupling = Mapping[tuple[Prefix, Prefix], Fraction]
+
+
+class Coupling(dict[tuple[Prefix, Prefix], Fraction]):
+    """A joint law of draft blocks and outputs."""
+
+    def marginal(self, side: int) -> dict[Prefix, Fraction]:
+        """Return the law of the draft blocks (side 0) or of the outputs (side 1)."""
+        return collect((pair[side], mass) for pair, mass in self.items())
+
+    def mean_common(self) -> Fraction:
+        """Return E[beta], the objective of (3)."""
+        return total(mass * common_prefix(*pair) for pair, mass in self.items())
 
 
 class Outcome(NamedTuple):
@@ -51,9 +62,9 @@ class Outcomes(tuple[Outcome, ...]):
         """Return the law of Y^L."""
         return collect((each.output, each.mass) for each in self)
 
-    def coupling(self) -> dict[tuple[Prefix, Prefix], Fraction]:
+    def coupling(self) -> Coupling:
         """Return the joint law of X^L and Y^L."""
-        return collect(((each.draft, each.output), each.mass) for each in self)
+        return Coupling(collect(((each.draft, each.output), each.mass) for each in self))
 
     def mean_accepted(self) -> Fraction:
         """Return E[tau]."""
@@ -71,22 +82,12 @@ def outcomes(
     )
 
 
-def mean_common(coupling: Coupling) -> Fraction:
-    """Return E[beta], the objective of (3)."""
-    return total(mass * common_prefix(*pair) for pair, mass in coupling.items())
-
-
 def common_prefix(first: Prefix, second: Prefix) -> int:
     """Return beta, the length of the longest common prefix."""
     same = 0
     while same < len(first) and first[same] == second[same]:
         same += 1
     return same
-
-
-def marginal(coupling: Coupling, side: int) -> dict[Prefix, Fraction]:
-    """Return the law of the draft blocks (side 0) or of the outputs (side 1)."""
-    return collect((pair[side], mass) for pair, mass in coupling.items())
 
 
 def same_law(found: Law, claimed: Law, what: str) -> Fraction:
@@ -120,7 +121,7 @@ def best_transport(first: Law, second: Law, value: Callable[[Prefix, Prefix], in
     return Fraction(-cost, scale)
 
 
-def some_coupling(first: Law, second: Law, order: int) -> dict[tuple[Prefix, Prefix], Fraction]:
+def some_coupling(first: Law, second: Law, order: int) -> Coupling:
     """Return a coupling: a vertex for even orders, halfway to independence for odd ones.
 
     The vertex fills the table from its first corner with its lines in an order drawn from a
@@ -132,7 +133,7 @@ def some_coupling(first: Law, second: Law, order: int) -> dict[tuple[Prefix, Pre
         shuffled.shuffle(rows)
         shuffled.shuffle(columns)
     vertex = corner(((x, first[x]) for x in rows), ((y, second[y]) for y in columns))
-    return vertex if order % 2 == 0 else blurred(vertex, first, second, Fraction(1, 2))
+    return Coupling(vertex if order % 2 == 0 else blurred(vertex, first, second, Fraction(1, 2)))
 
 
 def verifier_of(coupling: Coupling, n: int) -> Verifier:

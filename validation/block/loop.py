@@ -7,7 +7,7 @@ from collections.abc import Callable
 from otspec.arithmetic import Number
 from validation.block.checking import OnModels, every_pair
 from validation.block.couplings import same_law
-from validation.block.decoding import decoded_after, decoded_law, iteration
+from validation.block.decoding import SpecDec
 from validation.block.models import LanguageModel, Prefix, Recording, prefixes, with_row
 from validation.block.printed import (
     Verifier,
@@ -33,7 +33,7 @@ def decodes(verify: Verifier) -> OnModels:
     """Return the check that algorithm 1 decodes with the law of the large model."""
 
     def slack(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-        law = decoded_law(verify, target, draft, length, SOME_TOKENS)
+        law = SpecDec(verify, target, draft, length).law(SOME_TOKENS)
         return same_law(law, target.blocks(SOME_TOKENS), "the law of what is decoded")
 
     return slack
@@ -86,14 +86,15 @@ def _from_large_model(target: LanguageModel, draft: LanguageModel, length: int) 
     Both are conditioned on what the first iteration decoded.
     """
     found = None
-    for step in iteration(block_verify, target, draft, length):
-        if step.models is None or step.accepted + 1 >= length:
+    for step in SpecDec(block_verify, target, draft, length).iteration():
+        later = step.following
+        if later is None or step.accepted + 1 >= length:
             continue  # the next target is the large model again
         primary = target.after(step.tokens), draft.after(step.tokens)
-        for second in iteration(block_verify, *step.models, length):
+        for second in later.iteration():
             x = second.tokens[: second.accepted]
             if second.accepted < length:
-                used = _shown(residual(*step.models, x))
+                used = _shown(residual(later.target, later.draft, x))
                 what = f"after {step.tokens} is decoded and {x} accepted, (10) of M_b"
                 found = equal(_shown(residual(*primary, x)), used, what)
     return found
@@ -136,8 +137,8 @@ def more_tokens(
     def slack(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
         slacks = []
         for number in iterations:
-            found = decoded_after(verify, target, draft, length, number)
-            tokens = decoded_after(token_verify, target, draft, length, number)
+            found = SpecDec(verify, target, draft, length).mean_tokens(number)
+            tokens = SpecDec(token_verify, target, draft, length).mean_tokens(number)
             what = f"expected tokens of {number} iterations, against TokenVerify"
             slacks.append(at_least(found, tokens, what))
         return min(slacks)

@@ -13,8 +13,6 @@ from validation.block.couplings import (
     best_transport,
     common_mass,
     common_prefix,
-    marginal,
-    mean_common,
     outcomes,
     same_law,
     some_coupling,
@@ -38,9 +36,9 @@ def _coupling_of_verifier(target: LanguageModel, draft: LanguageModel, length: i
     for verify in (token_verify, block_verify, block_verify_one_token):
         found = outcomes(verify, target, draft, length)
         pi = found.coupling()
-        same_law(marginal(pi, 0), draft.blocks(length), "the draft marginal (4)")
-        same_law(marginal(pi, 1), target.blocks(length), "the target marginal (5)")
-        slack.append(at_least(mean_common(pi), found.mean_accepted(), "E[beta] against E[tau]"))
+        same_law(pi.marginal(0), draft.blocks(length), "the draft marginal (4)")
+        same_law(pi.marginal(1), target.blocks(length), "the target marginal (5)")
+        slack.append(at_least(pi.mean_common(), found.mean_accepted(), "E[beta] against E[tau]"))
     return min(slack)
 
 
@@ -67,7 +65,7 @@ def _theorem_1(target: LanguageModel, draft: LanguageModel, length: int) -> Numb
     same_law(found.output_law(), target.blocks(length), "the law of Y^L")
     claimed = common_mass(target, draft, length)
     equal(found.mean_accepted(), claimed, "E[tau]")
-    equal(mean_common(found.coupling()), claimed, "E[beta]")
+    equal(found.coupling().mean_common(), claimed, "E[beta]")
     optimum = best_transport(draft.blocks(length), target.blocks(length), common_prefix)
     return equal(optimum, claimed, "the optimum of (3)")
 
@@ -93,7 +91,7 @@ def _lemma_1(target: LanguageModel, draft: LanguageModel, length: int) -> Number
 def _lemma_1_steps(draft: Any, target: Any, length: int, coupling: int) -> Number:
     large, small = table(target), table(draft)
     pi = some_coupling(small.blocks(length), large.blocks(length), coupling)
-    mean = mean_common(pi)
+    mean = pi.mean_common()
     at_depth = [
         total(mass for pair, mass in pi.items() if common_prefix(*pair) >= depth)
         for depth in range(1, length + 1)

@@ -11,7 +11,7 @@ from otspec.arithmetic import Number
 from otspec.distributions import as_distribution
 from validation.block.checking import OnModels, every_pair
 from validation.block.couplings import outcomes, same_law
-from validation.block.decoding import decode, decoded_law, iteration
+from validation.block.decoding import SpecDec
 from validation.block.models import (
     SHORT,
     LanguageModel,
@@ -50,13 +50,13 @@ def _cut(law: Mapping[Prefix, Fraction]) -> dict[Prefix, Fraction]:
 
 
 def _appends(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-    for step in iteration(token_verify, ending(target), ending(draft), length, END):
+    for step in SpecDec(token_verify, ending(target), ending(draft), length, END).iteration():
         equal(len(step.tokens), step.accepted + 1, "tokens appended")
     return ZERO
 
 
 def _appends_unless_ended(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-    for step in iteration(token_verify, ending(target), ending(draft), length, END):
+    for step in SpecDec(token_verify, ending(target), ending(draft), length, END).iteration():
         free = END not in step.tokens[: step.accepted]
         equal(len(step.tokens), step.accepted + free, "tokens appended")
     return ZERO
@@ -66,22 +66,15 @@ def _decodes_the_target(target: LanguageModel, draft: LanguageModel, length: int
     target, draft = ending(target), ending(draft)
     claimed = _cut(target.blocks(SOME_TOKENS))
     for verify in LOSSLESS:
-        law = decoded_law(verify, target, draft, length, SOME_TOKENS, END)
+        law = SpecDec(verify, target, draft, length, END).law(SOME_TOKENS)
         same_law(_cut(law), claimed, "decoded up to E.O.S. is")
     return ZERO
 
 
 def _calls(target: LanguageModel, draft: LanguageModel, length: int, *, stop: bool) -> Number:
     slack: Number = Fraction(SOME_TOKENS)
-    for sequence, calls in decode(
-        token_verify,
-        ending(target),
-        ending(draft),
-        length,
-        SOME_TOKENS,
-        END,
-        stop_at_free_token=stop,
-    ):
+    algorithm = SpecDec(token_verify, ending(target), ending(draft), length, END, stop)
+    for sequence, calls in algorithm.decode(SOME_TOKENS):
         tokens = len(up_to_end(sequence))
         slack = min(slack, at_least(tokens, calls, f"in {calls} iterations tokens up to E.O.S."))
     return slack
@@ -90,7 +83,7 @@ def _calls(target: LanguageModel, draft: LanguageModel, length: int, *, stop: bo
 def _token_verify_is_lossless(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
     law = outcomes(token_verify, target, draft, length).output_law()
     same_law(law, target.blocks(length), "the law of Y^L")
-    decoded = decoded_law(token_verify, target, draft, length, SOME_TOKENS)
+    decoded = SpecDec(token_verify, target, draft, length).law(SOME_TOKENS)
     return same_law(decoded, target.blocks(SOME_TOKENS), "the law of what is decoded")
 
 

@@ -11,8 +11,6 @@ from validation.block.checking import every_pair, readable, scope_of
 from validation.block.couplings import (
     best_transport,
     common_prefix,
-    marginal,
-    mean_common,
     outcomes,
     same_law,
     some_coupling,
@@ -66,11 +64,11 @@ def with_couplings(search: Search) -> Iterator[dict[str, Any]]:
 def _verifier_of_coupling(draft: Any, target: Any, length: int, coupling: int) -> Number:
     large, small = table(target), table(draft)
     pi = some_coupling(small.blocks(length), large.blocks(length), coupling)
-    same_law(marginal(pi, 0), small.blocks(length), "the coupling's draft marginal")
-    same_law(marginal(pi, 1), large.blocks(length), "the coupling's target marginal")
+    same_law(pi.marginal(0), small.blocks(length), "the coupling's draft marginal")
+    same_law(pi.marginal(1), large.blocks(length), "the coupling's target marginal")
     found = outcomes(verifier_of(pi, large.n), large, small, length)
     same_law(found.output_law(), large.blocks(length), "the law of (X^tau, Z^{L-tau})")
-    return equal(found.mean_accepted(), mean_common(pi), "E[tau] of Verify_pi, E[beta] of pi")
+    return equal(found.mean_accepted(), pi.mean_common(), "E[tau] of Verify_pi, E[beta] of pi")
 
 
 def _check_verifier_of_coupling(search: Search) -> Outcome:
