@@ -27,18 +27,12 @@ BUNDLED = "bundled SmolLM2 trace"
 
 @dataclass(frozen=True)
 class Settings:
-    """How the book is to be computed.
-
-    Parameters
-    ----------
-    quick : bool
-        Fewer points and samples, to see that everything runs.
-    trace : str, optional
-        A trace file for the language-model items; by default the bundled trace.
-    """
+    """How the book is to be computed."""
 
     quick: bool = False
+    """Fewer points and samples, to see that everything runs."""
     trace: str | None = None
+    """A trace file for the language-model items; by default the bundled trace."""
 
     def logged(self) -> Trace:
         """Return the trace."""
@@ -60,17 +54,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A table, as it is written to CSV and Markdown.
-
-    Parameters
-    ----------
-    columns : tuple of str
-    rows : tuple of tuple
-        Text, integers and floats.
-    """
+    """A table, as it is written to CSV and Markdown."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    """Text, integers and floats."""
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -29,25 +29,17 @@ TRACE, TOY = "trace", "Markov chains"
 
 @dataclass(frozen=True)
 class Group:
-    """The trees of one budget, from wide at the top to wide at the bottom.
-
-    Parameters
-    ----------
-    budget : int
-        Candidate sequences of each tree.
-    trees : tuple of str
-    efficiency, errors : dict
-        Models and rule → tokens per call of the target, tree by tree, and their standard errors
-        over places of the trace; 0 if exact.
-    gains, gain_errors : dict
-        The same of the tokens that a tree has more than its reverse.
-    """
+    """The trees of one budget, from wide at the top to wide at the bottom."""
 
     budget: int
+    """Candidate sequences of each tree."""
     trees: tuple[str, ...]
     efficiency: dict[tuple[str, str], tuple[float, ...]]
+    """Models and rule → tokens per call of the target, tree by tree."""
     errors: dict[tuple[str, str], tuple[float, ...]]
+    """Their standard errors over places of the trace; 0 if exact."""
     gains: dict[tuple[str, str], tuple[float, ...]]
+    """Of the tokens that a tree has more than its reverse."""
     gain_errors: dict[tuple[str, str], tuple[float, ...]]
 
 

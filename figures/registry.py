@@ -14,10 +14,8 @@ Shown = TypeVar("Shown", bound=Item)
 
 
 def _check_item(name: str, item: Any) -> None:
-    if not (isinstance(item, type) and issubclass(item, Item)):
-        raise ValueError(f"{shown(item)} is no subclass of Item")
-    if item.name != name:
-        raise ValueError(f"the item is named {shown(item.name)}, not {shown(name)}")
+    if not (isinstance(item, type) and issubclass(item, Item) and item.name == name):
+        raise ValueError(f"{shown(item)} is no subclass of Item with the name {shown(name)}")
 
 
 ITEMS: Registry[type[Item]] = Registry("item", "otspec.figures", _check_item)

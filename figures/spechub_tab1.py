@@ -25,26 +25,32 @@ RULES: tuple[type[PairRule], ...] = (
     SpecHub,
 )
 MODELS = ("JF68m", "JF160m")
-FIRST: dict[tuple[float, str], tuple[float, float]] = {
-    (0.3, HUB): (0.4921, 0.5578),
-    (0.3, RRSW): (0.4498, 0.5465),
-    (0.6, HUB): (0.4842, 0.5632),
-    (0.6, RRSW): (0.4821, 0.5587),
-    (1.0, HUB): (0.4248, 0.5130),
-    (1.0, RRSW): (0.4418, 0.5257),
-}
+
+
+def _by_temperature(
+    rows: dict[str, tuple[tuple[float, float], ...]],
+) -> dict[tuple[float, str], tuple[float, float]]:
+    return {
+        (temperature, rule): pair
+        for rule, pairs in rows.items()
+        for temperature, pair in zip(TEMPERATURES, pairs, strict=True)
+    }
+
+
+FIRST = _by_temperature(
+    {
+        HUB: ((0.4921, 0.5578), (0.4842, 0.5632), (0.4248, 0.5130)),
+        RRSW: ((0.4498, 0.5465), (0.4821, 0.5587), (0.4418, 0.5257)),
+    }
+)
 """Table 3: temperature and rule → the paper's two draft models."""
-SECOND: dict[tuple[float, str], tuple[float, float]] = {
-    (0.3, RRS): (0.0426, 0.0399),
-    (0.3, RRSW): (0.1114, 0.1129),
-    (0.3, HUB): (0.1184, 0.1221),
-    (0.6, RRS): (0.0740, 0.0730),
-    (0.6, RRSW): (0.1089, 0.1212),
-    (0.6, HUB): (0.1379, 0.1351),
-    (1.0, RRS): (0.1021, 0.0910),
-    (1.0, RRSW): (0.1140, 0.1176),
-    (1.0, HUB): (0.1660, 0.1660),
-}
+SECOND = _by_temperature(
+    {
+        RRS: ((0.0426, 0.0399), (0.0740, 0.0730), (0.1021, 0.0910)),
+        RRSW: ((0.1114, 0.1129), (0.1089, 0.1212), (0.1140, 0.1176)),
+        HUB: ((0.1184, 0.1221), (0.1379, 0.1351), (0.1660, 0.1660)),
+    }
+)
 """Tables 1 and 2."""
 
 

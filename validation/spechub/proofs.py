@@ -15,7 +15,7 @@ import otspec
 from otspec.distributions import as_distribution
 from validation.claim import Claim, Corrected, Method, Outcome, Search, above, at_least, equal
 from validation.instances import Exact
-from validation.notation import ZERO, same, total
+from validation.notation import ZERO, positive, same, total
 from validation.spechub.algorithms import displayed_plan
 from validation.spechub.instances import hub_pairs, over_hubs
 from validation.spechub.lp import completed, couples
@@ -27,27 +27,22 @@ DRAWS, DOUBT = 4_000, 1e-9
 
 @dataclass(frozen=True)
 class Left:
-    """What is left of the pairs and of the target, as the proof of theorem 2 defines it.
-
-    Parameters
-    ----------
-    a : int
-        The hub.
-    last, first : list of Fraction
-        P(x, a) and P(a, x).
-    once, twice : list of Fraction
-        The targets q' and q'' off the hub, 0 at the hub.
-    last_left, first_left : list of Fraction
-        P'(x, a) and P'(a, x).
-    """
+    """What is left of the pairs and of the target, as the proof of theorem 2 defines it."""
 
     a: int
+    """The hub."""
     last: list[Fraction]
+    """P(x, a)."""
     first: list[Fraction]
-    once: list[Fraction]
-    twice: list[Fraction]
-    last_left: list[Fraction]
-    first_left: list[Fraction]
+    """P(a, x)."""
+    once: Exact
+    """The target q' off the hub, 0 at the hub."""
+    twice: Exact
+    """The target q''."""
+    last_left: Exact
+    """P'(x, a)."""
+    first_left: Exact
+    """P'(a, x)."""
 
 
 def what_is_left(draft: Exact, target: Exact) -> Left:
@@ -55,10 +50,12 @@ def what_is_left(draft: Exact, target: Exact) -> Left:
     a = hub_of(draft)
     last, first = hub_columns(draft)
     wanted = [ZERO if x == a else mass for x, mass in enumerate(target)]
-    once = [max(q - p, ZERO) for q, p in zip(wanted, last, strict=True)]
-    twice = [max(q - p, ZERO) for q, p in zip(once, first, strict=True)]
-    last_left = [max(p - q, ZERO) for q, p in zip(wanted, last, strict=True)]
-    first_left = [max(p - q, ZERO) for q, p in zip(once, first, strict=True)]
+    once = positive(wanted, last)
+    twice, last_left, first_left = (
+        positive(once, first),
+        positive(last, wanted),
+        positive(first, once),
+    )
     return Left(a, last, first, once, twice, last_left, first_left)
 
 
