@@ -21,7 +21,7 @@ from validation.block import (
     tables,
     token_proofs,
 )
-from validation.block.checking import every_pair, occurs
+from validation.block.checks import occurs, over_models
 from validation.block.couplings import (
     Outcomes,
     best_transport,
@@ -382,12 +382,12 @@ def whole_block_or_none(target, draft, block):
 
 @pytest.mark.parametrize("verify", [plain_continuation, swapped, one_residual_token])
 def test_verifiers_that_are_not_lossless_are_found(verify):
-    assert refuted(every_pair(block_level.lossless(verify), SIZES), 600)
+    assert refuted(over_models(block_level.lossless(verify), SIZES), 600)
 
 
 def test_a_single_residual_token_is_found_in_what_is_decoded():
-    assert refuted(every_pair(loop.decodes(one_residual_token), ((2, 2),)), 600)
-    assert not refuted(every_pair(loop.decodes(whole_block_or_none), ((2, 2),)))
+    assert refuted(over_models(loop.decodes(one_residual_token), ((2, 2),)), 600)
+    assert not refuted(over_models(loop.decodes(whole_block_or_none), ((2, 2),)))
 
 
 def test_broken_verifiers_break_theorem_1(monkeypatch):
@@ -403,19 +403,19 @@ def test_a_larger_bound_than_that_of_lemma_1_is_no_optimum():
         optimal = best_transport(*laws, common_prefix)
         return equal(optimal, common_mass(target, draft, length + 1))
 
-    assert refuted(every_pair(too_large))
+    assert refuted(over_models(too_large))
 
 
 def test_verifiers_that_accept_less_are_found():
-    assert refuted(every_pair(loop.more_tokens(never, (1,))))
-    assert not refuted(every_pair(loop.more_tokens(block_verify, (1,))))
+    assert refuted(over_models(loop.more_tokens(never, (1,))))
+    assert not refuted(over_models(loop.more_tokens(block_verify, (1,))))
 
 
 def test_verifiers_that_ask_for_more_scores_are_found():
     def costly(target, draft, length):
         return loop.asks_only_what_is_scored(target, draft, length, whole_block_or_none)
 
-    assert refuted(every_pair(costly, loop.LOOPS), 600)
+    assert refuted(over_models(costly, loop.LOOPS), 600)
 
 
 def test_decoding_that_goes_on_after_the_end_is_found(monkeypatch):

@@ -100,13 +100,13 @@ def test_an_output_after_the_wrong_residual_is_caught(monkeypatch):
         run = right(target, draft, x)
         return replace(run, targets=(*run.targets[:-1], target))
 
-    monkeypatch.setattr("validation.mcsd.joint.algorithm1", late)
-    with_replacement.joint1.cache_clear()
+    monkeypatch.setattr("validation.mcsd.events.algorithm1", late)
+    with_replacement.events1.cache_clear()
     try:
         assert refuted(with_replacement.eq9)
         assert refuted(with_replacement.rounds(with_replacement.eq8))
     finally:
-        with_replacement.joint1.cache_clear()
+        with_replacement.events1.cache_clear()
 
 
 def test_a_mask_that_shows_everything_before_is_caught(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from otspec.arithmetic import Number
-from validation.block.checking import OnModels, every_pair
+from validation.block.checks import OnModels, over_models
 from validation.block.couplings import common_mass, outcomes, same_law
 from validation.block.models import LanguageModel, Prefix, prefixes, prefixes_up_to
 from validation.block.printed import (
@@ -146,29 +146,29 @@ CLAIMS = (
         r"BlockVerify to the letter is lossless: after $X^\tau$ the next tokens come from "
         r"$M_{b,next}(\cdot | x^j) = p_{res}^{x^j}$ for $0 \le j < L - \tau$ and from $M_b(\cdot "
         r"| x^j)$ beyond, where $x^j$ are the $j$ tokens after $X^\tau$.",
-        every_pair(lossless(block_verify_as_printed)),
+        over_models(lossless(block_verify_as_printed)),
         printed=r"$X^\tau$ stands nowhere in lines 14 and 16. If $x^j$ is what follows $X^\tau$ "
         r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if "
         r"$x^j$ is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a "
         "third reading.",
-        corrected=Corrected(_WHOLE, every_pair(lossless(block_verify))),
+        corrected=Corrected(_WHOLE, over_models(lossless(block_verify))),
     ),
     Claim(
         "block.alg3b",
         "Algorithm 3, line 16, with the convention of section 2",
         r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
         r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
-        every_pair(lossless(block_verify_in_context), DEEP),
+        over_models(lossless(block_verify_in_context), DEEP),
         printed="Section 2: 'we ignore prefix from the notations'. But (8)-(10) compare "
         r"probabilities of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\tau)$ and "
         r"$M_s(X^\tau)$ do not cancel.",
-        corrected=Corrected(_WHOLE, every_pair(lossless(block_verify), DEEP)),
+        corrected=Corrected(_WHOLE, over_models(lossless(block_verify), DEEP)),
     ),
     Claim(
         "block.alg3c",
         "Algorithm 3, comment in line 9",
         r"The loop always sets $\tau$, since $p_{remain}(\emptyset) = p_{rej}(\emptyset)$.",
-        every_pair(_ends),
+        over_models(_ends),
         printed=r"'$p_{remain}(\emptyset) = p_{res}(\emptyset)$'; $p_{res}$ is a distribution.",
     ),
     Claim(
@@ -176,39 +176,39 @@ CLAIMS = (
         "Section 4, first step of algorithm 3",
         r"After lines 2-3 the accepted mass of each $x^L$ is $\min(M_b, M_s)$, the remaining mass "
         "of the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$.",
-        every_pair(_first_step),
+        over_models(_first_step),
     ),
     Claim(
         "block.sec4b",
         "Section 4, resampling the block",
         "If the block is rejected, drawing $L$ tokens from $(M_b(x^L) - M_s(x^L))_+$, normalised, "
         "gives $M_b^L$.",
-        every_pair(_resample_block),
+        over_models(_resample_block),
     ),
     Claim(
         "block.sec4c",
         "Section 4, before and after (10)",
         r"No prefix is oversampled: $\Pr(X^\ell = x^\ell, \tau \ge \ell) \le M_b(x^\ell)$; and at "
         "every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$.",
-        every_pair(_never_oversamples),
+        over_models(_never_oversamples),
     ),
     Claim(
         "block.eq10",
         "(10), section 4",
         r"$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$.",
-        every_pair(_all_residuals),
+        over_models(_all_residuals),
         corrected=Corrected(
             "It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it "
             "for $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it "
             "is 0/0.",
-            every_pair(_residuals_in_use),
+            over_models(_residuals_in_use),
         ),
     ),
     Claim(
         "block.lem2",
         "Lemma 2, section 4",
         r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.",
-        every_pair(lossless(block_verify)),
+        over_models(lossless(block_verify)),
         printed=_READ,
     ),
     Claim(
@@ -216,11 +216,11 @@ CLAIMS = (
         "Lemma 3, section 4; its proof, appendix B.2",
         r"$E_{X^L \sim M_b^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), "
         r"M_b(x^\ell))$, the drafts being drawn from the large model.",
-        every_pair(_mean(drafted_by_target=True)),
+        over_models(_mean(drafted_by_target=True)),
         corrected=Corrected(
             r"$E_{X^L \sim M_s^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), "
             r"M_b(x^\ell))$: the drafts come from the small model.",
-            every_pair(_mean(drafted_by_target=False)),
+            over_models(_mean(drafted_by_target=False)),
         ),
     ),
     Claim(
@@ -228,7 +228,7 @@ CLAIMS = (
         "Section 4, after (10); implicit in theorem 1",
         r"For the coupling of BlockVerify $\beta(X^L, Y^L) = \tau$: the residual never draws the "
         "token that was rejected.",
-        every_pair(_common_prefix_is_tau),
+        over_models(_common_prefix_is_tau),
         printed=_READ + " The paper says this of TokenVerify only (block.appAa).",
     ),
 )

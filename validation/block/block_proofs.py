@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from otspec.arithmetic import Number
-from validation.block.checking import every_pair
+from validation.block.checks import over_models
 from validation.block.couplings import outcomes
 from validation.block.models import LanguageModel, Prefix, prefixes_up_to
 from validation.block.printed import at_most_one, block_verify, rejected, remaining, residual
@@ -104,7 +104,7 @@ CLAIMS = (
         "Lemma 5, appendix B.1",
         r"For $1 \le \ell \le L$ and all $x^\ell$: $\Pr(X^\ell = x^\ell, \tau \ge \ell) = "
         r"\min(M_b(x^\ell), M_s(x^\ell))$.",
-        every_pair(_lemma_5),
+        over_models(_lemma_5),
     ),
     Claim(
         "block.eq15",
@@ -112,7 +112,7 @@ CLAIMS = (
         r"For $\ell < L$: $\Pr(X^\ell = x^\ell, \tau = \ell) = \Pr(X^\ell = x^\ell, \tau \le "
         r"\ell) \Pr(X^\ell \text{ is accepted}) = p_{rej} \min(1, p_{remain} / p_{rej}) = "
         r"\min(p_{remain}(x^\ell), p_{rej}(x^\ell))$.",
-        every_pair(_equations_11_to_15),
+        over_models(_equations_11_to_15),
         printed="Where $p_{rej} = 0$ the quotient is not defined; the event has probability 0.",
     ),
     Claim(
@@ -121,7 +121,7 @@ CLAIMS = (
         r"$\sum_x \min(M_b(x^\ell, x), M_s(x^\ell, x))$ plus $p_{remain}(x^\ell)$ is "
         r"$M_b(x^\ell)$, plus $p_{rej}(x^\ell)$ it is $M_s(x^\ell)$, and plus the smaller of the "
         r"two it is $\min(M_b(x^\ell), M_s(x^\ell))$.",
-        every_pair(_equation_16),
+        over_models(_equation_16),
     ),
     Claim(
         "block.eq17",
@@ -129,7 +129,7 @@ CLAIMS = (
         r"$\Pr(Y^{i+1} = x^{i+1}, \tau \le i) = \Pr(Y^i = x^i, \tau \le i) \, "
         r"p_{res}^{x^i}(x_{i+1})$, where $\Pr(Y^i = x^i, \tau \le i) = M_b(x^i) - \sum_x "
         r"\min(M_b(x^i, x), M_s(x^i, x)) = \sum_x (M_b(x^i, x) - M_s(x^i, x))_+$.",
-        every_pair(_equation_17),
+        over_models(_equation_17),
         printed=r"The continuation is printed $Z^{i-\tau}$ for $Z^{L-\tau}$ at the beginning.",
     ),
     Claim(
@@ -137,6 +137,6 @@ CLAIMS = (
         "(18), appendix B.1",
         r"$\Pr(Y^i = x^i) = \min(M_b(x^i), M_s(x^i)) + (M_b(x^i) - M_s(x^i))_+ = M_b(x^i)$, the "
         r"first term for $\tau \ge i$, the second for $\tau < i$.",
-        every_pair(_equation_18),
+        over_models(_equation_18),
     ),
 )

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.checking import occurs, readable
+from validation.block.checks import occurs, readable
 from validation.block.models import LanguageModel, models, table, with_row
 from validation.claim import Claim, Outcome, Search, above, equal
 from validation.instances import Exact

@@ -14,7 +14,7 @@ OnModels = Callable[[LanguageModel, LanguageModel, int], Number | None]
 """(target, draft, L) to the slack of a claim."""
 
 
-def every_pair(slack: OnModels, sizes: Sequence[tuple[int, int]] = SIZES, note: str = "") -> Check:
+def over_models(slack: OnModels, sizes: Sequence[tuple[int, int]] = SIZES, note: str = "") -> Check:
     """Return the check of a claim about a target, a draft and a draft length.
 
     Parameters

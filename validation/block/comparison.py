@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import prod
 
 from otspec.arithmetic import Number
-from validation.block.checking import every_pair
+from validation.block.checks import over_models
 from validation.block.couplings import common_chances, least_chances, outcomes
 from validation.block.models import LanguageModel, prefixes_up_to
 from validation.block.printed import block_verify, token_verify
@@ -56,14 +56,14 @@ CLAIMS = (
         "Theorem 2 and (7), section 3.1",
         r"For the coupling of TokenVerify, $E[\beta] = \sum_{\ell=1}^L \sum_{x^\ell} \prod_{i \le "
         r"\ell} \min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))$.",
-        every_pair(_theorem_2),
+        over_models(_theorem_2),
     ),
     Claim(
         "block.sec3.1a",
         "Section 3.1, after (7)",
         r"The terms of (6) are minima of products, $\min(\prod_i M_s(x_i | x^{i-1}), \prod_i "
         "M_b(x_i | x^{i-1}))$, and at least the products of minima in (7).",
-        every_pair(_terms),
+        over_models(_terms),
         printed="The product sign stands once, before $M_s$, and must be read over both; of the "
         "two sentences after it the second says 'token-level' for 'block-level'.",
     ),
@@ -72,6 +72,6 @@ CLAIMS = (
         "Section 3.1, after (7); section 1",
         r"Block-level verification has strictly larger $E[\tau]$ than TokenVerify as long as "
         r"there is a sequence $x^\ell$ where the two terms differ (and only then).",
-        every_pair(_strictly_better),
+        over_models(_strictly_better),
     ),
 )

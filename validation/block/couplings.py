@@ -1,4 +1,4 @@
-"""The coupling of draft and output blocks that a verifier makes, and couplings of other origin."""
+"""Section 3: the coupling of draft and output blocks that a verifier makes, and other ones."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from otspec.arithmetic import Number
-from validation.block.checking import OnModels, every_pair
+from validation.block.checks import OnModels, over_models
 from validation.block.couplings import same_law
 from validation.block.decoding import SpecDec
 from validation.block.models import LanguageModel, Prefix, Recording, prefixes, with_row
@@ -160,7 +160,7 @@ CLAIMS = (
         "Section 4.1, first paragraph",
         "Algorithm 1 with BlockVerify returns a valid sample sequence of $M_b$: what it decodes "
         "over several iterations has the law of the large model.",
-        every_pair(decodes(block_verify), (*LOOPS, (3, 1)), _NOTE),
+        over_models(decodes(block_verify), (*LOOPS, (3, 1)), _NOTE),
         printed="Algorithm 3 is taken as corrected in block.alg3; the target of the next "
         r"iteration is $M_b' = M_{b,next}(\cdot | Z)$, as line 8 of algorithm 1 says.",
     ),
@@ -169,12 +169,12 @@ CLAIMS = (
         "Section 4.1, second paragraph",
         r"$p_{res}^{x^i}$ can be computed from the next-token distribution $M_b(\cdot | x^i)$ of "
         "the large model and the probabilities $M_b(x^i)$ and $M_s(x^i)$.",
-        every_pair(_same_residual, LOOPS),
+        over_models(_same_residual, LOOPS),
         printed=r"'based on the distributions $M_b(\cdot | x^i)$ and $M_b(\cdot | x^i)$ from the "
         "small and large models, along with $M_b(x^i)$ and $M_s(x^i)$': the same twice.",
         corrected=Corrected(
             r"From $M_b(\cdot | x^i)$ and $M_s(\cdot | x^i)$, with $M_b(x^i)$ and $M_s(x^i)$.",
-            every_pair(_from_four),
+            over_models(_from_four),
         ),
     ),
     Claim(
@@ -182,14 +182,14 @@ CLAIMS = (
         "Section 4.1, second paragraph",
         "In every iteration the residuals are (10) of the large model $M_b$ and the small model "
         "$M_s$ after what is decoded.",
-        every_pair(_from_large_model, THREE),
+        over_models(_from_large_model, THREE),
         printed="The text names $M_b$ and $M_s$ only. Line 8 of algorithm 1 makes the residual "
         "distributions of one iteration the target of the next.",
         corrected=Corrected(
             "They are (10) of the current target $M_b'$, which after a rejection is itself a "
             r"chain of residuals for $L - \tau - 1$ more tokens, and of $M_s'$; so algorithm 1 "
             "decodes with the law of $M_b$.",
-            every_pair(decodes(block_verify), (*TWO, *THREE), _NOTE),
+            over_models(decodes(block_verify), (*TWO, *THREE), _NOTE),
         ),
     ),
     Claim(
@@ -197,7 +197,7 @@ CLAIMS = (
         "Section 4.1, second paragraph",
         "The residual distributions need no more calls: in the second iteration, whose target is "
         "$M_b'$, both models are used only after prefixes of what is decoded and drafted.",
-        every_pair(asks_only_what_is_scored, LOOPS),
+        over_models(asks_only_what_is_scored, LOOPS),
     ),
 )
 
@@ -207,7 +207,7 @@ COMPARISON = (
         "Section 5, block efficiency; abstract",
         "BlockVerify improves block efficiency over TokenVerify: after any number of iterations "
         "algorithm 1 has decoded at least as many tokens in expectation.",
-        every_pair(more_tokens(block_verify, (1, 2)), TWO, ", two iterations"),
+        over_models(more_tokens(block_verify, (1, 2)), TWO, ", two iterations"),
         printed="'Consistent improvements over speculative decoding on a wide variety of tasks', "
         "'a better draft verification algorithm'. What is proved is about one block (theorem 1); "
         "the next block has the residual distributions as its target.",
@@ -216,7 +216,7 @@ COMPARISON = (
             "verification, which corrects one token and continues with $M_b$: $p_0 = 1$, $p_i = "
             r"\min(1, p_{i-1} M_b/M_s)$, $h_i = Z_i / (Z_i + 1 - p_i)$ with $Z_i = \sum (p_i M_b "
             r"- M_s)_+$, $h_L = p_L$, $\tau$ the last $i$ with $\eta_i \le h_i$.",
-            every_pair(_first_then_second, LOOPS, ", two iterations"),
+            over_models(_first_then_second, LOOPS, ", two iterations"),
         ),
     ),
 )

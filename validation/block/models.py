@@ -1,4 +1,4 @@
-"""Exact language models on small alphabets, smallest first."""
+"""The models M_s and M_b of section 2, exactly, on small alphabets, smallest first."""
 
 from __future__ import annotations
 

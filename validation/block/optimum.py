@@ -8,7 +8,7 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from otspec.programs import BlockProgram
-from validation.block.checking import every_pair, readable, scope_of
+from validation.block.checks import over_models, readable, scope_of
 from validation.block.couplings import (
     best_transport,
     common_mass,
@@ -120,7 +120,7 @@ CLAIMS = (
         "Section 3, 'From draft verification to a coupling'",
         r"$(X^L, Y^L)$ with $Y^L = (X^\tau, Z^{L-\tau})$ of a lossless verifier is a coupling, "
         r"(4) and (5), with $E[\beta] \ge E[\tau]$.",
-        every_pair(_coupling_of_verifier),
+        over_models(_coupling_of_verifier),
     ),
     Claim(
         "block.sec3d",
@@ -135,7 +135,7 @@ CLAIMS = (
         "BlockVerify (as corrected in block.alg3) is an optimal solution of (3): lossless, with "
         r"$E[\tau] = E[\beta] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$, "
         "which is the optimum.",
-        every_pair(_theorem_1),
+        over_models(_theorem_1),
         printed=_CUT,
     ),
     Claim(
@@ -143,14 +143,14 @@ CLAIMS = (
         "Section 3, before theorem 1; abstract",
         "BlockVerify (as corrected in block.alg3) needs no additional forward passes: it uses "
         "both models after prefixes of $X^L$ only, at most $L + 1$ each.",
-        every_pair(_asks_only_along_the_draft),
+        over_models(_asks_only_along_the_draft),
     ),
     Claim(
         "block.lem1",
         "Lemma 1, section 3",
         r"$\max_\pi E_\pi[\beta] \le \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), "
         r"M_b(x^\ell))$.",
-        every_pair(_lemma_1),
+        over_models(_lemma_1),
         printed=_CUT,
     ),
     Claim(

@@ -9,7 +9,7 @@ from functools import partial
 import otspec
 from otspec.arithmetic import Number
 from otspec.distributions import as_distribution
-from validation.block.checking import OnModels, every_pair
+from validation.block.checks import OnModels, over_models
 from validation.block.couplings import outcomes, same_law
 from validation.block.decoding import SpecDec
 from validation.block.models import (
@@ -137,7 +137,7 @@ CLAIMS = (
         "Algorithm 1, section 2; section 4.1",
         "SpecDec with a lossless verifier (TokenVerify, or BlockVerify as corrected in "
         "block.alg3) returns a sequence of law $M_b^*$, up to the first E.O.S.",
-        every_pair(_decodes_the_target, _DECODED, _NOTE),
+        over_models(_decodes_the_target, _DECODED, _NOTE),
         printed="What stands after the first E.O.S. is E.O.S. by convention (footnote 2), and "
         r"the sequence that is returned can hold several: $X^\tau$ is returned whole, and an "
         "iteration follows where $Z$ is E.O.S.",
@@ -147,14 +147,14 @@ CLAIMS = (
         "Algorithm 1, lines 4 and 7-9, section 2",
         "SpecDec with TokenVerify never calls the large model more often than it returns tokens "
         "up to E.O.S., which is how often autoregressive sampling calls it.",
-        every_pair(partial(_calls, stop=False), _DECODED, _NOTE),
+        over_models(partial(_calls, stop=False), _DECODED, _NOTE),
         printed="Section 2 introduces the algorithm 'to reduce the number of serial calls'. Line "
         r"4 tests only whether E.O.S. is in $X^\tau$; line 9 goes on also where the free token "
         "$Z$ of line 7 is E.O.S.",
         corrected=Corrected(
             "It returns also where the free token $Z$ is E.O.S.; then it never calls the large "
             "model more often than it returns tokens.",
-            every_pair(partial(_calls, stop=True), _DECODED, _NOTE),
+            over_models(partial(_calls, stop=True), _DECODED, _NOTE),
         ),
     ),
     Claim(
@@ -162,11 +162,11 @@ CLAIMS = (
         "Section 2, after algorithm 1",
         r"One iteration of algorithm 1 appends $\tau + 1$ tokens, the accepted $X^\tau$ and the "
         "free token $Z$.",
-        every_pair(_appends, _DECODED),
+        over_models(_appends, _DECODED),
         corrected=Corrected(
             r"It appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones; then it "
             r"appends $\tau$.",
-            every_pair(_appends_unless_ended, _DECODED),
+            over_models(_appends_unless_ended, _DECODED),
         ),
     ),
     Claim(
@@ -174,21 +174,21 @@ CLAIMS = (
         "Algorithm 2 and (1), section 2",
         r"TokenVerify is lossless: $(X^\tau, Z^{L - \tau}) \sim M_b^L$, and SpecDec with it "
         "decodes with the law of the large model.",
-        every_pair(_token_verify_is_lossless, note=_NOTE),
+        over_models(_token_verify_is_lossless, note=_NOTE),
     ),
     Claim(
         "block.alg2b",
         "Algorithms 2 and 3, input",
         r"The scores that the algorithms take as input, $M_b(\cdot | X^{i-1})$ for $i = 0, …, L$, "
         "are all that they use of the large model.",
-        every_pair(_inputs(0)),
+        over_models(_inputs(0)),
         printed=r"Input: scores $M_s(\cdot | X^{i-1}), M_b(\cdot | X^{i-1})$, $\forall i = 0, …, "
         r"L$. There is no $X^{-1}$, and $M_b(\cdot | X^L)$ is not among them; for $\tau = L$ line "
         "11 of algorithm 2 returns it.",
         corrected=Corrected(
             r"They use $M_b(\cdot | X^{i-1})$ for $i = 1, …, L + 1$, as in section 2, 'Parallel "
             "scoring', and line 2 of algorithm 1.",
-            every_pair(_inputs(1)),
+            over_models(_inputs(1)),
         ),
     ),
     Claim(
@@ -196,14 +196,14 @@ CLAIMS = (
         "Section 2, after algorithm 2",
         "TokenVerify maximises the probability that each draft token is accepted: after every "
         "prefix it is the optimum for one draft.",
-        every_pair(_accepts_each_token_best),
+        over_models(_accepts_each_token_best),
     ),
     Claim(
         "block.sec2c",
         "Section 2, end; abstract",
         "BlockVerify accepts at least as many draft tokens of a block as TokenVerify in "
         r"expectation: $E[\tau]$ of algorithm 3 is at least that of algorithm 2.",
-        every_pair(_block_accepts_more),
+        over_models(_block_accepts_more),
         printed="'outperforms TokenVerify in terms of the expected number of accepted tokens'; "
         "block.sec3.1b says when strictly, block.sec5 what becomes of it over several blocks.",
     ),

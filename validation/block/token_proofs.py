@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import prod
 
 from otspec.arithmetic import Number
-from validation.block.checking import OnModels, every_pair
+from validation.block.checks import OnModels, over_models
 from validation.block.couplings import common_chances, common_prefix, least_chances, outcomes
 from validation.block.models import LanguageModel, Prefix, prefixes, prefixes_up_to
 from validation.block.printed import residual_token, token_verify
@@ -89,7 +89,7 @@ CLAIMS = (
         "Appendix A, first paragraph",
         r"The residual (1) is supported where $M_b > M_s$, so that $Y_{\tau+1} \ne X_{\tau+1}$ "
         r"and $\beta(X^L, Y^L) = \tau$ for TokenVerify.",
-        every_pair(_rejected_is_not_drawn),
+        over_models(_rejected_is_not_drawn),
     ),
     Claim(
         "block.lem4",
@@ -97,18 +97,18 @@ CLAIMS = (
         r"For TokenVerify and $\ell < L$, with $r_i = \min(1, M_b(x_i | x^{i-1}) / M_s(x_i | "
         r"x^{i-1}))$: $\Pr(\tau = \ell | X^L = x^L) = (1 - r_{\ell+1}) \prod_{i \le \ell} r_i$, "
         r"and $\Pr(\tau = L | X^L = x^L) = \prod_{i \le L} r_i$.",
-        every_pair(_lemma_4),
+        over_models(_lemma_4),
     ),
     Claim(
         "block.appAb",
         "Appendix A, proof of theorem 2, fourth line for Pr(τ = ℓ)",
         r"$\Pr(\tau = \ell) = \sum_{x^{\ell+1}} \prod_{i=1}^{\ell} M_s(x_i | x^{i-1}) "
         r"\prod_{i=1}^{\ell} r_i \, (1 - r_{\ell+1})$ for $\ell < L$.",
-        every_pair(_product_of_draft(0)),
+        over_models(_product_of_draft(0)),
         corrected=Corrected(
             r"The product of $M_s$ goes to $\ell + 1$: $\Pr(X^{\ell+1} = x^{\ell+1}) = "
             r"\prod_{i=1}^{\ell+1} M_s(x_i | x^{i-1})$. The next line is right again.",
-            every_pair(_product_of_draft(1)),
+            over_models(_product_of_draft(1)),
         ),
     ),
     Claim(
@@ -117,6 +117,6 @@ CLAIMS = (
         r"With $c_\ell = \sum_{x^\ell} \prod_{i \le \ell} \min(M_b, M_s)$: $\Pr(\tau = \ell) = "
         r"c_\ell - c_{\ell+1}$ for $\ell < L$, $\Pr(\tau = L) = c_L$, and $E[\tau] = "
         r"\sum_{\ell=1}^L c_\ell$.",
-        every_pair(_law_of_tau),
+        over_models(_law_of_tau),
     ),
 )

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.checking import every_pair, readable, scope_of
+from validation.block.checks import over_models, readable, scope_of
 from validation.block.couplings import (
     best_transport,
     common_prefix,
@@ -90,7 +90,7 @@ CLAIMS = (
         "Section 3, after (5)",
         "Problem (3)-(5) is the optimal transport problem between $M_s^L$ and $M_b^L$ with cost "
         r"$L - \beta$: its least cost is $L$ minus the optimum.",
-        every_pair(_transport),
+        over_models(_transport),
     ),
     Claim(
         "block.sec3b",

@@ -1,4 +1,4 @@
-"""The two baselines of the paper: SpecTr's and SpecInfer's rules, in exact arithmetic."""
+"""Section 3 and fig. 2: the two baselines, SpecTr's and SpecInfer's rules, in exact arithmetic."""
 
 from __future__ import annotations
 

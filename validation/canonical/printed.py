@@ -1,4 +1,4 @@
-"""The algorithms of section 4 and appendix G as printed, as exact laws over all branches."""
+"""Algorithm 1 (section 4), remark 4 and appendix G as printed: exact laws over all branches."""
 
 from __future__ import annotations
 

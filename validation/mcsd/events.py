@@ -1,4 +1,4 @@
-"""Probabilities of the events in the appendices, by summing over all candidates."""
+"""Appendices A to C: probabilities of the events in the proofs, by summing over all candidates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from validation.notation import ZERO, Tokens, distinct, iid, total
 
 
 @dataclass(frozen=True)
-class Joint:
+class Events:
     """All runs of an algorithm with the probabilities of their candidates.
 
     Events are conditioned on the first candidates where ``given`` is not empty. Rounds count
@@ -56,20 +56,20 @@ class Joint:
         return tuple(each for each in self.runs if each[1].candidates[: len(given)] == given)
 
 
-def _joint(
+def _events(
     drawing: Drawing, algorithm: Callable[..., Run], draft: Exact, target: Exact, k: int
-) -> Joint:
+) -> Events:
     runs = ((mass, algorithm(target, draft, x)) for x, mass in drawing(draft, k).items())
-    return Joint(tuple(runs), k)
+    return Events(tuple(runs), k)
 
 
 @lru_cache(maxsize=16)
-def joint1(draft: Exact, target: Exact, k: int) -> Joint:
+def events1(draft: Exact, target: Exact, k: int) -> Events:
     """All runs of Algorithm 1."""
-    return _joint(iid, algorithm1, draft, target, k)
+    return _events(iid, algorithm1, draft, target, k)
 
 
 @lru_cache(maxsize=16)
-def joint2(draft: Exact, target: Exact, k: int) -> Joint:
+def events2(draft: Exact, target: Exact, k: int) -> Events:
     """All runs of Algorithm 2."""
-    return _joint(distinct, algorithm2, draft, target, k)
+    return _events(distinct, algorithm2, draft, target, k)

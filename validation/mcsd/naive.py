@@ -8,10 +8,11 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from validation.checks import over, over_cases
+from validation import checks
+from validation.checks import over
 from validation.claim import Check, at_least, equal
 from validation.instances import Exact, cases
-from validation.mcsd.joint import joint1
+from validation.mcsd.events import events1
 from validation.mcsd.printed import (
     acceptance,
     algorithm2,
@@ -24,7 +25,7 @@ from validation.mcsd.printed import (
 )
 from validation.notation import ONE, ZERO, collect, distinct, iid, support
 
-every = partial(over_cases, most_tokens=3)
+over_cases = partial(checks.over_cases, most_tokens=3)
 """Check on the cases of this module."""
 
 
@@ -57,7 +58,7 @@ def distinct_beats_naive(draft: Exact, target: Exact, k: int) -> Fraction | None
 
 def complement(draft: Exact, target: Exact, k: int) -> Fraction:
     """Acceptance is 1 - sum P(x, R_k), for both algorithms."""
-    table = joint1(draft, target, k)
+    table = events1(draft, target, k)
     refusals = sum((table.returned(x, k) for x in range(len(target))), ZERO)
     equal(acceptance(law1(draft, target, k)), 1 - refusals, "Algorithm 1")
     found = acceptance(law_naive(draft, target, k))
@@ -66,7 +67,7 @@ def complement(draft: Exact, target: Exact, k: int) -> Fraction:
 
 def fewer_refusals(draft: Exact, target: Exact, k: int) -> Fraction:
     """P_S(x, R_k) <= P_N(x, R_k)."""
-    table, bounds = joint1(draft, target, k), refused(draft, target, k)
+    table, bounds = events1(draft, target, k), refused(draft, target, k)
     return min(at_least(bounds[x], table.returned(x, k), f"x = {x}") for x in range(len(bounds)))
 
 
@@ -75,7 +76,7 @@ def eq18(draft: Exact, target: Exact, k: int) -> Fraction | None:
     known = list(hats(target, draft, k))
     if len(known) <= k:
         return None
-    table = joint1(draft, target, k)
+    table = events1(draft, target, k)
     through = ONE
     for hat in known[:-1]:
         through *= 1 - sum(map(min, draft, hat))
@@ -115,7 +116,7 @@ def _staying(draft: Exact, target: Exact, k: int) -> list[tuple[int, list[Fracti
 
 def eq20(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """No positive part is needed for such a token."""
-    table, checked = joint1(draft, target, k), None
+    table, checked = events1(draft, target, k), None
     for x, path in _staying(draft, target, k):
         for i, (before, after) in enumerate(pairwise(path), start=1):
             rejection = table.rejected(i) / table.rejected(i - 1)
@@ -127,7 +128,7 @@ def eq21(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """One candidate: P_S = p - q <= p (1 - q) = P_N."""
     if k > 1:
         return None
-    worst, table, bound = None, joint1(draft, target, 1), refused(draft, target, 1)
+    worst, table, bound = None, events1(draft, target, 1), refused(draft, target, 1)
     for x, _ in _staying(draft, target, 1):
         found = table.returned(x, 1)
         equal(found, target[x] - draft[x], f"x = {x}")
@@ -139,7 +140,7 @@ def eq21(draft: Exact, target: Exact, k: int) -> Fraction | None:
 
 def eq22(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """The step of the induction, line by line."""
-    worst, table, bound = None, joint1(draft, target, k), refused(draft, target, k)
+    worst, table, bound = None, events1(draft, target, k), refused(draft, target, k)
     for x, path in _staying(draft, target, k):
         before = table.rejected(k - 1)
         found = table.returned(x, k)

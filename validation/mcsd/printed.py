@@ -1,4 +1,4 @@
-"""The algorithms of the paper as printed, on fractions, with every branch and its probability."""
+"""Algorithms 1 and 2, eqs. (1), (3) and (10), as printed: every branch with its probability."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from functools import partial
 from itertools import permutations
 
 import otspec
-from validation.checks import over_cases
+from validation import checks
 from validation.claim import at_least, equal
 from validation.instances import Exact
-from validation.mcsd.joint import Joint, joint2
+from validation.mcsd.events import Events, events2
 from validation.mcsd.printed import (
     Undefined,
     acceptance,
@@ -26,7 +26,7 @@ from validation.notation import ONE, ZERO, collect, distinct, normalised, positi
 from validation.oracles import table_of
 
 SCOPE = "n <= {n}, k <= {most}, k <= support of p"
-every = partial(over_cases, most_tokens=3, scope=SCOPE)
+over_cases = partial(checks.over_cases, most_tokens=3, scope=SCOPE)
 """Check on the cases of this module."""
 
 
@@ -92,11 +92,11 @@ def collides_no_more(draft: Exact, target: Exact, k: int) -> Fraction | None:
     return at_least(acceptance(law2(draft, target, k)), acceptance(law1(draft, target, k)))
 
 
-State = tuple[tuple[int, ...], Exact, Exact, Joint]
+State = tuple[tuple[int, ...], Exact, Exact, Events]
 
 
 def states(
-    slack: Callable[[tuple[int, ...], Exact, Exact, Joint], bool],
+    slack: Callable[[tuple[int, ...], Exact, Exact, Events], bool],
 ) -> Callable[..., Fraction | None]:
     """Check an equation after each prefix x_1..x_n that was rejected with positive probability.
 
@@ -106,7 +106,7 @@ def states(
     def check(draft: Exact, target: Exact, k: int) -> Fraction | None:
         if k > support(draft):
             return None
-        table, checked = joint2(draft, target, k), False
+        table, checked = events2(draft, target, k), False
         for n in range(k + 1):
             for given in permutations([x for x, mass in enumerate(draft) if mass], n):
                 if table.rejected(n, given) > 0:
@@ -125,7 +125,7 @@ def _bar(draft: Exact, target: Exact, given: tuple[int, ...], last: bool) -> tup
     return normalised(positive(p, q)), ()
 
 
-def eq11(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq11(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """The chance of candidate n + 1."""
     n = len(given)
     for x, mass in enumerate(q):
@@ -136,7 +136,7 @@ def eq11(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
     return bool(q)
 
 
-def eq12(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq12(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """Candidate n + 1 is x and accepted."""
     n = len(given)
     for x, mass in enumerate(q):
@@ -145,7 +145,7 @@ def eq12(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
     return bool(q)
 
 
-def tail(given: tuple[int, ...], p: Exact, q: Exact, table: Joint, x: int) -> Fraction:
+def tail(given: tuple[int, ...], p: Exact, q: Exact, table: Events, x: int) -> Fraction:
     """The sum over candidate n + 1 on the right-hand side of eqs. (13) and (14)."""
     total = ZERO
     for y, mass in enumerate(q):
@@ -156,7 +156,7 @@ def tail(given: tuple[int, ...], p: Exact, q: Exact, table: Joint, x: int) -> Fr
     return total
 
 
-def eq13(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq13(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """Candidate n + 1 is rejected and x returned."""
     n = len(given)
     for x in range(len(q)):
@@ -165,7 +165,7 @@ def eq13(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
     return bool(q)
 
 
-def eq14(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq14(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """The recursion of A_n."""
     for x in range(len(q)):
         found = table.returned(x, len(given), given) / table.rejected(len(given), given)
@@ -173,17 +173,17 @@ def eq14(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
     return bool(q)
 
 
-def eq15(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq15(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """A_k is p-bar_k."""
     return not q and conditional(given, p, table)
 
 
-def eq16(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq16(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """A_{k-1} is p-bar_{k-1}, and so on down."""
     return bool(q) and conditional(given, p, table)
 
 
-def conditional(given: tuple[int, ...], p: Exact, table: Joint) -> bool:
+def conditional(given: tuple[int, ...], p: Exact, table: Events) -> bool:
     """P(x | R_n, the given candidates) is p-bar_n."""
     reached = table.rejected(len(given), given)
     found = tuple(table.returned(x, len(given), given) / reached for x in range(len(p)))
@@ -208,5 +208,5 @@ def eq17(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """P(x) = p(x)."""
     if k > support(draft):
         return None
-    table = joint2(draft, target, k)
+    table = events2(draft, target, k)
     return equal(tuple(table.returned(x, 0) for x in range(len(target))), target)

@@ -1,4 +1,4 @@
-"""The programs of the paper, written out: transport, simplified program, completion, flow."""
+"""Program (1), the simplified program of section 3 and the flow of appendix E, solved exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The algorithms as they are printed, run along all their branches with exact probabilities."""
+"""Algorithms 1 to 3 as printed, run along all their branches with exact probabilities."""
 
 from __future__ import annotations
 

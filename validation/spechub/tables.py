@@ -1,4 +1,4 @@
-"""Claims on measurements, held against the tables that are printed with them."""
+"""Claims on measurements, held against tables 1, 2 and 5 to 9 that are printed with them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from validation.notation import (
 from validation.spectr.checks import over_cases, over_couplings
 from validation.spectr.couplings import bound_of_set, optimum, some_coupling, upper_bound
 from validation.spectr.examples import appendix_b_pairs
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     acceptance_at_root,
     as_coupling,
     beta,

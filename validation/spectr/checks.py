@@ -8,7 +8,7 @@ from validation import checks
 from validation.checks import FEW, RANGE, Slack, over
 from validation.claim import Check
 from validation.spectr.couplings import coupling_cases
-from validation.spectr.rules import rho_cases
+from validation.spectr.printed import rho_cases
 from validation.spectr.sequences import model_cases
 
 over_pairs = partial(checks.over_pairs, enumerated=FEW)

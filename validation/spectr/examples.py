@@ -16,7 +16,7 @@ from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
 from validation.notation import ONE, ZERO, Coupling, accepted, iid, marginals, mass_of
 from validation.spectr.couplings import bound_of_set, optimum
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     as_coupling,
     beta,
     f,

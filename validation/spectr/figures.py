@@ -15,7 +15,7 @@ from validation.checks import over_all
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.notation import ONE, ZERO
 from validation.spectr.examples import ber, closed_form
-from validation.spectr.rules import acceptance_at_root, f, p_acc
+from validation.spectr.printed import acceptance_at_root, f, p_acc
 from validation.spectr.sequential import uniform
 
 HALVINGS = 90

@@ -16,7 +16,7 @@ from validation.notation import ONE, ZERO, total_variation
 from validation.spectr.bounds import share
 from validation.spectr.checks import over_cases, over_models, over_rhos
 from validation.spectr.couplings import optimum
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     acceptance_at_root,
     beta,
     chance_of,

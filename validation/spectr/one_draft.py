@@ -23,7 +23,7 @@ from validation.notation import (
 )
 from validation.spectr.checks import over_couplings, over_pairs
 from validation.spectr.couplings import best_coupling, optimum, some_coupling
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     as_coupling,
     chance_of,
     is_among_drafts,

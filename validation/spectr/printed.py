@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from validation.claim import Fails
@@ -107,7 +107,10 @@ def k_sequential(
     drawn : callable
         The residual: as printed, or made whole.
     """
-    known: list[Exact] = []
+
+    @cache
+    def rest() -> Exact:
+        return drawn(draft, target, k, rho)
 
     def run(x: Tokens) -> list[Branch]:
         branches, going = [], ONE
@@ -116,9 +119,7 @@ def k_sequential(
             branches.append(Branch(going * chance, token, i))
             going *= 1 - chance
         if going:
-            if not known:
-                known.append(drawn(draft, target, k, rho))
-            branches += [Branch(going * mass, y, None) for y, mass in enumerate(known[0])]
+            branches += [Branch(going * mass, y, None) for y, mass in enumerate(rest())]
         return branches
 
     return run

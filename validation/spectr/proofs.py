@@ -10,7 +10,7 @@ from validation.instances import Exact
 from validation.notation import ONE, ZERO, Tokens, total_variation
 from validation.spectr.bounds import largest_ratio
 from validation.spectr.checks import over_cases, over_rhos
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     Branch,
     beta,
     chance_of,

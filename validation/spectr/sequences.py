@@ -15,7 +15,7 @@ from validation.claim import equal
 from validation.instances import Exact, distributions, random_distribution
 from validation.notation import ONE, ZERO, Tokens, collect, iid
 from validation.spectr.couplings import best_coupling
-from validation.spectr.rules import Rule, k_sequential, maximal_coupling, residual_made_whole
+from validation.spectr.printed import Rule, k_sequential, maximal_coupling, residual_made_whole
 
 Model = tuple[Exact, ...]
 """The law of the first token, then the law after each token: a Markov chain."""

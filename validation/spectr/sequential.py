@@ -14,7 +14,7 @@ from validation.notation import ONE, ZERO, Tokens, iid, marginals, total_variati
 from validation.spectr.checks import over_cases, over_rhos
 from validation.spectr.couplings import optimum
 from validation.spectr.many_drafts import ONE_LESS_1_E
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     Branch,
     acceptance_at_root,
     as_coupling,
