@@ -1,5 +1,8 @@
 """Configuration of the documentation."""
 
+import re
+from pathlib import Path
+
 from otspec.version import __version__
 
 project = "otspec"
@@ -26,3 +29,29 @@ napoleon_use_param = False  # types such as "ndarray, shape (n,)" are prose, not
 napoleon_use_rtype = False
 html_theme = "furo"
 html_title = "otspec"
+myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": "source/{{path}}.html"}
+
+_ROOT = Path(__file__).parents[1]
+_SOURCES = re.compile(r"\]\(\.\./((?:otspec|tests)/[^)]+\.py)\)")
+
+
+def link_to_sources(_app, _page, text):
+    """Turn links to files of the repository into links to pages that show them."""
+    text[0] = _SOURCES.sub(r"](source:\1)", text[0])
+
+
+def source_pages(app):
+    """Yield a page for each file that the page of statements links to."""
+    if app.builder.format != "html":
+        return
+    statements = (_ROOT / "docs" / "statements.md").read_text(encoding="utf-8")
+    for name in sorted(set(_SOURCES.findall(statements))):
+        code = (_ROOT / name).read_text(encoding="utf-8")
+        shown = app.builder.highlighter.highlight_block(code, "python", linenos=False)
+        yield f"source/{name}", {"title": name, "body": f"<h1>{name}</h1>{shown}"}, "page.html"
+
+
+def setup(app):
+    """Show the code and the tests of each statement."""
+    app.connect("source-read", link_to_sources)
+    app.connect("html-collect-pages", source_pages)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from figures.axes import doubling, legend_outside, rule_lines
+from figures.axes import legend_outside, rule_lines
 from figures.contract import PAGE, Settings
 from figures.curves import Losses, against_k
 from figures.registry import item
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
+from otspec.traces.charts import against_counts
 from otspec.traces.comparison import OPTIMUM
 
 KS = (1, 2, 4, 8, 16)
@@ -50,7 +51,7 @@ class AcceptanceGap(Losses):
         rule_lines(left, self.ks, self.acceptance, styles=chain([THICK], repeat({})))
         rule_lines(right, self.ks, {rule: np.maximum(loss, 0.0) for rule, loss in self.losses()})
         for panel in axes:
-            doubling(panel, self.ks, "number of i.i.d. drafts k")
+            against_counts(panel, self.ks, "number of i.i.d. drafts k")
         left.set(ylim=(0, 1), ylabel="mean acceptance")
         right.set(ylim=(-0.01, None), ylabel="mean gap to the optimum")
         legend_outside(right, left)

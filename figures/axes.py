@@ -1,4 +1,4 @@
-"""What several pictures do to their axes: lines of rules, numbers of drafts, a legend aside."""
+"""What several pictures do to their axes: lines of rules, a legend aside."""
 
 from __future__ import annotations
 
@@ -41,15 +41,6 @@ def rule_lines(
             axes.plot(xs, values, **keywords)
         else:
             axes.errorbar(xs, values, yerr=errors[rule], capsize=0, elinewidth=0.6, **keywords)
-    return axes
-
-
-def doubling(axes: Axes, ks: Sequence[int], xlabel: str = "number of drafts k") -> Axes:
-    """Show numbers of drafts that double from one tick to the next, and return the axes."""
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(ks, [str(k) for k in ks])
-    axes.minorticks_off()
-    axes.set_xlabel(xlabel)
     return axes
 
 

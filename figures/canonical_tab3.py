@@ -60,8 +60,7 @@ def acceptances(
     return {
         OPTIMUM: otspec.optimal_acceptances(draft, target, ks).tolist(),
         SAMPLING: [
-            rule.acceptance() if rule.k == 2 else rule.estimated_acceptance(TUPLES, SEED)
-            for rule in selecting
+            rule.acceptance() if rule.k == 2 else rule.estimate(TUPLES, SEED) for rule in selecting
         ],
         SPECTR: [KSequential(draft, target, k).acceptance() for k in ks],
         SPECINFER: [RecursiveRejection(draft, target, k).acceptance() for k in ks],

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from otspec import IID
 from otspec.blocks import BLOCK_RULES
 from otspec.rules import ImportanceSampling
-from otspec.traces.chart import LOOKS
-from otspec.traces.comparison import OPTIMUM
+from otspec.traces.charts import look_of
 
 _BLOCKS = dict(
     zip((rule.title for rule in BLOCK_RULES), ("#0072B2", "#009E73", "#D55E00"), strict=True)
 )
-_OTHERS: dict[str, tuple[str, str]] = {
-    OPTIMUM: ("#000000", "o"),
-    ImportanceSampling.title: ("#882255", "X"),
+_OTHERS = {
+    ImportanceSampling.title: {"color": "#882255", "marker": "X"},
     **{
-        title: (colour, marker)
+        title: {"color": colour, "marker": marker}
         for (title, colour), marker in zip(_BLOCKS.items(), "svo", strict=True)
     },
 }
@@ -32,5 +31,5 @@ def look(rule: str, **more: Any) -> dict[str, Any]:
     more
         Keywords of this picture, such as a line style for another draft law.
     """
-    colour, marker = {**LOOKS, **_OTHERS}[rule]
-    return {"color": colour, "marker": marker} | more
+    known = _OTHERS[rule] if rule in _OTHERS else look_of(rule, IID.name)
+    return {"color": known["color"], "marker": known["marker"]} | more

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from figures.axes import doubling, rule_lines
+from figures.axes import rule_lines
 from figures.contract import Cell, Numbers, Picture, Settings
 from figures.registry import item
 from otspec.distributions import Distribution
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement
 from otspec.rules.distinct_paths import DistinctPaths
+from otspec.traces.charts import against_counts
 
 KS = (1, 2, 4, 8, 16, 32, 64)
 QUICK_KS = KS[:4]
@@ -116,7 +117,7 @@ class AcceptanceCurves(Picture):
                            marker=".", markersize=3, zorder=1, label=label)  # fmt: skip
             lines = {rule: self.acceptance[temperature, rule] for rule in (RRSW, RRS)}
             rule_lines(panel, self.ks, lines, styles=repeat({"clip_on": False}))
-            doubling(panel, self.ks)
+            against_counts(panel, self.ks)
             panel.set(ylim=(0, 1), title=f"T = {temperature}{', argmax' * (temperature == 0)}")
         axes[0].set_ylabel("acceptance")
         axes[1].legend(loc="lower right")

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 import otspec
-from figures.axes import doubling, legend_outside
 from figures.contract import Settings
 from figures.curves import Losses
 from figures.registry import item
 from otspec.distributions import SUM_TOLERANCE, Distribution
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
-from otspec.traces.chart import look_of
+from otspec.traces.charts import against_counts, legend_beside, look_of
 from otspec.traces.comparison import OPTIMUM
 
 KS = (1, 2, 4, 8, 16)
@@ -96,9 +95,9 @@ class PooledGain(Losses):
                 look |= {"markeredgewidth": 1.0, "zorder": 3} | _POOLED_LOOKS[name]
             shown = [value if value > SUM_TOLERANCE else 0.0 for value in loss]
             panel.plot(self.ks, shown, label=name, clip_on=False, **look)
-        doubling(panel, self.ks)
+        against_counts(panel, self.ks)
         panel.set_yscale("symlog", linthresh=1e-6, linscale=0.5)
         panel.set(ylim=(0, 1), ylabel="mean loss against the optimum")
         panel.minorticks_off()
         panel.grid(alpha=0.25)
-        legend_outside(panel, fontsize=8, frameon=False, handlelength=3, reverse=True)
+        legend_beside(panel, reverse=True)

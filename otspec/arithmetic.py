@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -17,15 +16,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from otspec.digits import MOST_DIGITS
 from otspec.frozen import read_only
 from otspec.raw import as_array, boxed, shown, unboxed
+from otspec.scalars import as_float, as_fraction, not_a_number
 
 Array: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 Number: TypeAlias = float | Fraction
 
-_LARGEST_EXPONENT = 4000  # read exactly, 1e999999999 would fill the memory
 _MOST_BITS = 2**20
 """The longest numerator or denominator of an exact power, about 315,000 digits."""
 
@@ -71,7 +69,7 @@ def as_scalar(value: Any, name: str) -> Number:
     value = unboxed(value)
     if isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {value!r}: pass a number, not a truth value")
-    return float(value) if isinstance(value, (float, np.floating)) else _fraction(value, name)
+    return float(value) if isinstance(value, (float, np.floating)) else as_fraction(value, name)
 
 
 def in_arithmetic(values: Sequence[Any], name: str, exact: bool) -> Array:
@@ -92,7 +90,9 @@ def in_arithmetic(values: Sequence[Any], name: str, exact: bool) -> Array:
     """
     if exact or any(isinstance(value, str) and "/" in value for value in values):
         return as_numbers(list(values), name)
-    return np.array([_float(value, f"{name}[{i}]") for i, value in enumerate(values)], dtype=float)
+    return np.array(
+        [as_float(value, f"{name}[{i}]") for i, value in enumerate(values)], dtype=float
+    )
 
 
 def as_fractions(array: Array, name: str) -> Array:
@@ -239,7 +239,7 @@ def _from_elements(elements: Array, name: str) -> Array:
         if isinstance(value, (float, np.floating)):
             first_float = index if first_float is None else first_float
         elif not isinstance(value, (numbers.Rational, Decimal, str)):
-            raise ValueError(_not_a_number(f"{name}[{index}]", value))
+            raise ValueError(not_a_number(f"{name}[{index}]", value))
         elif not isinstance(value, numbers.Integral):
             first_exact = index if first_exact is None else first_exact
     if first_float is not None and first_exact is not None:
@@ -255,61 +255,5 @@ def _from_elements(elements: Array, name: str) -> Array:
         except OverflowError:
             raise ValueError(f"{name} holds an integer beyond the range of floats") from None
     exact = np.empty(len(flat), dtype=object)
-    exact[:] = [_fraction(value, f"{name}[{index}]") for index, value in enumerate(flat)]
+    exact[:] = [as_fraction(value, f"{name}[{index}]") for index, value in enumerate(flat)]
     return exact.reshape(elements.shape)
-
-
-def _float(value: Any, place: str) -> float:
-    try:
-        if not isinstance(value, bool):
-            return float(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ValueError(f"{place} is {shown(value, 40)}: write numbers such as 0.3 or 3/10")
-
-
-def _fraction(value: Any, place: str) -> Fraction:
-    if type(value) is Fraction:  # a subclass may compute as it likes
-        return value
-    too_long = False
-    if isinstance(value, str):
-        _refuse_many_digits(value, place)
-    try:
-        if isinstance(value, numbers.Rational):
-            return Fraction(int(value.numerator), int(value.denominator))
-        if isinstance(value, (str, Decimal)):
-            too_long = abs(_exponent(value)) > _LARGEST_EXPONENT
-            if not too_long:
-                return Fraction(value)
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        pass
-    if too_long:
-        raise ValueError(
-            f"{place} is {shown(value)}: exact numbers have exponents of at most "
-            f"{_LARGEST_EXPONENT}, since all their digits are kept"
-        )
-    raise ValueError(_not_a_number(place, value))
-
-
-def _refuse_many_digits(text: str, place: str) -> None:
-    digits = max(map(len, re.split(r"[^\d_]+", text)))
-    if digits > MOST_DIGITS:
-        raise ValueError(
-            f"{place} is {shown(text)}, {digits:,} digits: exact numbers are read with up to "
-            f"{MOST_DIGITS:,}; write it as a decimal of a few, or pass a Fraction in Python"
-        )
-
-
-def _exponent(value: str | Decimal) -> int:
-    """Return the power of ten that a number is written with."""
-    if isinstance(value, Decimal):
-        return value.adjusted()
-    _, letter, exponent = value.lower().partition("e")
-    return int(exponent) if letter else 0
-
-
-def _not_a_number(place: str, value: Any) -> str:
-    return (
-        f"{place} is {shown(value)}, which is not a finite number: write a float, an integer or a "
-        "fraction such as '3/10'"
-    )

@@ -1,4 +1,4 @@
-"""Maximal coupling: how a selected token becomes the output, whatever it was selected from."""
+"""Maximal coupling: how a selected token becomes the output (SpecTr, alg. 1)."""
 
 from __future__ import annotations
 

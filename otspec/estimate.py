@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, Number
 from otspec.distributions import SUM_TOLERANCE
 
 
@@ -96,6 +96,19 @@ class Estimate(float):
         estimate.low, estimate.high = float(low), float(high)
         estimate.confidence, estimate.size = 1.0, 0
         return estimate
+
+    def within(self, low: Number, high: Number) -> Self:
+        """Return the estimate of a number that is certainly between two bounds, which cut it.
+
+        Exact bounds are rounded outward.
+        """
+        bottom, top = float(low), float(high)
+        low = math.nextafter(bottom, -math.inf) if bottom > low else bottom
+        high = math.nextafter(top, math.inf) if top < high else top
+        cut = type(self)(min(max(float(self), low), high))
+        cut.low, cut.high = min(max(self.low, low), high), max(min(self.high, high), low)
+        cut.confidence, cut.size = self.confidence, self.size
+        return cut
 
     def __repr__(self) -> str:
         return (

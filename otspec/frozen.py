@@ -84,6 +84,10 @@ class Frozen:
         for name, value in vars(self).items():
             vars(self)[name] = frozen(tuple(value) if type(value) is list else value)
 
+    def _hold(self, **values: Any) -> None:
+        """Set fields while the object is being made, as read-only values."""
+        vars(self).update(frozen(values))
+
     def __getstate__(self) -> dict[str, Any]:
         kind = type(self)
         return {

@@ -1,4 +1,4 @@
-"""The most that any lossless verification rule can accept, with a certificate.
+"""The most that any lossless rule can accept, with a certificate (Theory, 1, 2 and 3).
 
 For every draft law P and target q,
 
@@ -24,9 +24,9 @@ from otspec.digits import plain
 from otspec.distributions import (
     Distribution,
     DistributionLike,
-    as_distribution,
     as_k,
     as_pair,
+    check_alike,
 )
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.drafts.contract import as_law
@@ -90,7 +90,7 @@ class Optimum(Frozen):
         ------
         ValueError
             A side does not hold: exactly, or in floats beyond the rounding of sums of n terms and
-            of their products (``law.inside_error``).
+            of their products (``law.accuracy``).
         """
         self._check_cut()
         if self.selection is not None:
@@ -98,31 +98,31 @@ class Optimum(Frozen):
 
     def _check_cut(self) -> None:
         bound = cut_bound(self.law, self.target, self.cut)
-        rounding = 0.0 if self.law.exact else 4 * np.finfo(float).eps * (self.law.n + self.law.k)
+        tolerance = self.law.accuracy
         # Not through a float: an exact difference may be too small for one.
-        if not -rounding <= bound - self.acceptance <= rounding:
+        if not -tolerance <= bound - self.acceptance <= tolerance:
             raise ValueError(
                 f"the cut gives the bound {plain(bound)}, but the acceptance is said to be "
                 f"{plain(self.acceptance)}: one of the two was changed"
             )
 
     def _check_selection(self, selection: Distribution) -> None:
-        self.law.check_alike(selection, "selection")
-        error = self.law.inside_error
+        check_alike("target", self.target, "selection", selection)
+        tolerance = self.law.accuracy
         lowest, total = selection.min(), selection.sum()
-        if not (lowest >= 0 and -error <= total - 1 <= error):
+        if not (lowest >= 0 and -tolerance <= total - 1 <= tolerance):
             raise ValueError(
                 f"the selection is no distribution: its least mass is {plain(lowest)}, its "
                 f"sum {plain(total)}"
             )
         missed = shortfall(self.law, selection)
-        if not missed <= error:
+        if not missed <= tolerance:
             raise ValueError(
                 "the selection is no law of a selected draft: the drafts are all inside some token "
                 f"set with a probability that is {plain(missed)} above what it gives to that set"
             )
         accepted = as_number(np.minimum(selection, self.target).sum(), like=self.target)
-        if not -error <= accepted - self.acceptance <= error:
+        if not -tolerance <= accepted - self.acceptance <= tolerance:
             raise ValueError(
                 f"the selection accepts {plain(accepted)}, but the acceptance is said to be "
                 f"{plain(self.acceptance)}: one of the two was changed"
@@ -168,8 +168,7 @@ def optimal_acceptance(
     (Fraction(17, 20), (0,))
     >>> best.check()
     """
-    checked = as_distribution(target, "target", normalize=normalize)
-    as_law(law).check_alike(checked, "target")
+    checked = as_law(law).as_target(target, normalize=normalize)
     cut = np.sort(minimum_cut(law, checked))
     bound = cut_bound(law, checked, cut)
     return Optimum(law, checked, bound, tuple(cut.tolist()))

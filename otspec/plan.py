@@ -1,4 +1,4 @@
-"""Couplings of drafts and target: complete, checkable, and split into selection and acceptance."""
+"""Couplings of drafts and target, completed (Programs, 2), and split in two steps (Programs, 3)."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Plan(Frozen):
         return normalised(output, self._share)
 
     @property
-    def tolerance(self) -> float:
+    def accuracy(self) -> float:
         """By how much a float marginal may be off; 0 in exact arithmetic."""
         rounding = float(np.finfo(float).eps) * len(self.accepted)
         return 0.0 if is_exact(self.accepted) else 10 * SOLVER_TOLERANCE + rounding
@@ -162,7 +162,7 @@ class Plan(Frozen):
             A negative mass, or a marginal that is off: at all in exact arithmetic, in floats by
             more than ten times the solvers' tolerance of 1e-10 and the rounding of the sums.
         """
-        limit = self.tolerance
+        limit = self.accuracy
         lowest = min(self.accepted.min(), 0)
         if -lowest > limit:
             raise ValueError(f"the plan has a negative mass, {plain(lowest)}")
@@ -174,26 +174,23 @@ class Plan(Frozen):
             if worst > limit:
                 raise ValueError(f"the plan's {name} marginal is off by {plain(worst)}")
 
-    def selection(self) -> Selection:
-        """Split the plan into selecting a draft and accepting it.
+    @cached_property
+    def decomposition(self) -> Decomposition:
+        """The plan split into selecting a draft and accepting it.
 
         Every accepted pair is selected; what a row does not accept selects its first token.
-
-        Returns
-        -------
-        Selection
-            Its acceptance is at least the plan's, and the same for an optimal plan.
+        The acceptance is at least the plan's, and the same for an optimal plan.
         """
         seen = self.support
         weights = self.coupled
         rest = self._masses - sums_by(seen.rows, weights, len(self._masses))
         first = np.searchsorted(seen.rows, np.arange(len(self._masses)))
         weights[first] += positive_part(rest)
-        return Selection(seen, self.target, weights)
+        return Decomposition(seen, self.target, weights)
 
 
 @dataclass(frozen=True, eq=False)
-class Selection(Frozen):
+class Decomposition(Frozen):
     """The canonical two steps: select one of the drafts, then accept it or not.
 
     Source: Canonical, thms. 1 and 4: no coupling accepts more than the best selection followed

@@ -32,7 +32,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     group : str
         The group of entry points, such as ``"otspec.laws"``.
     check : callable, optional
-        Takes the name and the entry; raises ``ValueError`` for what cannot be one.
+        Takes the name and the entry; raises ``ValueError`` for what cannot be one. See
+        :func:`subclass_of` and :func:`instance_of`.
     """
 
     def __init__(
@@ -100,3 +101,30 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
                         stacklevel=3,
                     )
         return self._entries
+
+
+def subclass_of(base: type) -> Callable[[str, Any], None]:
+    """Return a check of entries: subclasses of a class, each under its own ``name``."""
+
+    def check(name: str, entry: Any) -> None:
+        if not (isinstance(entry, type) and issubclass(entry, base)):
+            raise ValueError(f"{entry!r} is no subclass of {base.__name__}")
+        _check_name(name, entry)
+
+    return check
+
+
+def instance_of(kind: type) -> Callable[[str, Any], None]:
+    """Return a check of entries: instances of a class, each under its own ``name``."""
+
+    def check(name: str, entry: Any) -> None:
+        if not isinstance(entry, kind):
+            raise ValueError(f"{entry!r} is no {kind.__name__}")
+        _check_name(name, entry)
+
+    return check
+
+
+def _check_name(name: str, entry: Any) -> None:
+    if entry.name != name:
+        raise ValueError(f"{entry!r} is named {entry.name!r}, not {name!r}")

@@ -55,6 +55,12 @@ def printable(text: str) -> str:
     )
 
 
+def listed(names: Sequence[str], word: str) -> str:
+    """Return names as "a", "a or b", "a, b or c", with the given word before the last."""
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
 def say(*lines: object, err: bool = False) -> None:
     """Print lines; none is an empty line.
 

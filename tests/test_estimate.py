@@ -69,7 +69,7 @@ def test_the_estimate_without_replacement_covers_the_enumerated_acceptance(conce
     exact = enumerated_acceptance(rule)
     assert type(rule.acceptance()) is float
     assert abs(rule.acceptance() - exact) < 1e-12
-    estimates = [rule.estimated_acceptance(seed=seed) for seed in range(20)]
+    estimates = [rule.estimate(seed=seed) for seed in range(20)]
     for estimate in estimates:  # each misses with probability at most 0.001
         assert estimate.low <= exact <= estimate.high
         assert estimate.confidence == 0.999
@@ -78,7 +78,7 @@ def test_the_estimate_without_replacement_covers_the_enumerated_acceptance(conce
     # [0, 1] have a standard deviation of at most one half.
     assert abs(np.mean(estimates) - exact) <= 5 * 0.5 / math.sqrt(20 * 2_000)
     assert len(set(map(float, estimates))) == 20
-    assert float(rule.estimated_acceptance(seed=3)) == float(estimates[3])
+    assert float(rule.estimate(seed=3)) == float(estimates[3])
 
 
 def test_too_many_tuples_are_estimated():
@@ -86,21 +86,21 @@ def test_too_many_tuples_are_estimated():
     rule = RecursiveRejectionWithoutReplacement(draft, target, 5)
     estimate = rule.acceptance()
     assert isinstance(estimate, Estimate)
-    assert float(estimate) == float(rule.estimated_acceptance())
+    assert float(estimate) == float(rule.estimate())
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_the_estimate_covers_the_exact_sum_at_more_tokens(k):
     rule = RecursiveRejectionWithoutReplacement(*pair(4, 30), k)
     assert type(rule.acceptance()) is float
-    simulated = rule.estimated_acceptance()
+    simulated = rule.estimate()
     assert simulated.low <= rule.acceptance() <= simulated.high
 
 
 def test_the_estimate_of_equal_distributions_is_one():
     draft, _ = pair(5, 30)
     for k in (1, 2, 4):
-        estimate = RecursiveRejectionWithoutReplacement(draft, draft, k).estimated_acceptance()
+        estimate = RecursiveRejectionWithoutReplacement(draft, draft, k).estimate()
         assert abs(estimate - 1) < 1e-12
 
 
@@ -111,7 +111,7 @@ def test_the_estimate_of_importance_sampling_covers_the_enumerated_acceptance(op
     exact = enumerated_acceptance(rule)
     assert type(rule.acceptance()) is float
     for seed in range(10):  # each misses with probability at most 0.001
-        estimate = rule.estimated_acceptance(seed=seed)
+        estimate = rule.estimate(seed=seed)
         assert estimate.low <= exact <= estimate.high
 
 

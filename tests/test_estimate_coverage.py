@@ -77,13 +77,13 @@ def test_intervals_of_distinct_drafts_cover_when_little_is_left():
     for draft, target, k in adversarial():
         rule = RecursiveRejectionWithoutReplacement(draft, target, k)
         exact = exact_acceptance(draft, target, k)
-        estimates = [rule.estimated_acceptance(200, seed) for seed in SEEDS]
+        estimates = [rule.estimate(200, seed) for seed in SEEDS]
         check_coverage(estimates, exact)
         many = Estimate.of_mean(1 - rule._paths(4_000, 99).rejected[k], 1 - FALSE_ALARM)
         assert many.low <= exact <= many.high
         # Every path is a sum over tokens, k rounds each.
         assert abs(rule.acceptance() - exact) <= 64 * k * len(draft) * np.finfo(float).eps
-        seen, summed = seen + 1, summed + rule.summable
+        seen, summed = seen + 1, summed + rule._summable
     assert seen > 150
     assert summed == seen
 
@@ -91,7 +91,7 @@ def test_intervals_of_distinct_drafts_cover_when_little_is_left():
 def test_the_law_of_distinct_drafts_is_estimated_when_little_is_left():
     for draft, target, k in adversarial():
         rule = RecursiveRejectionWithoutReplacement(draft, target, k)
-        law, exact = rule.estimated_law(2_000), rule.accepted_law()
+        law, exact = rule.estimate_law(2_000), rule.accepted_law()
         # Hoeffding's bound for each of at most six tokens.
         assert np.abs(law - exact).max() <= np.sqrt(np.log(2 * 6 / FALSE_ALARM) / 4_000)
 
@@ -112,7 +112,7 @@ def test_intervals_of_importance_sampling_cover_on_the_same_pairs(k):
         for target in targets(draft):
             pair = otspec.distributions.as_pair(draft, target, normalize=True)
             rule = ImportanceSampling(*pair, k, free=2, solver="highs")
-            estimates = [rule.estimated_acceptance(200, seed) for seed in range(10)]
+            estimates = [rule.estimate(200, seed) for seed in range(10)]
             exact = min(enumerated_acceptance(rule), 1.0)  # sums of floats may be above
             check_coverage(estimates, exact)
 
@@ -165,4 +165,4 @@ def test_the_estimate_is_within_its_interval_when_sums_round_up():
 def test_a_single_path_is_refused():
     rule = RecursiveRejectionWithoutReplacement([0.5, 0.3, 0.2], [0.2, 0.3, 0.5], 3)
     with pytest.raises(ValueError, match="size must be at least 2, got 1"):
-        rule.estimated_acceptance(size=1)
+        rule.estimate(size=1)

@@ -81,9 +81,9 @@ def test_optimal_plans_couple_and_split_without_loss(name, sets):
         assert plan.acceptance == oracles.optimum(case.table, target)
         assert plan.acceptance == plan.accepted.sum()  # the completion adds nothing
         assert_couples(plan, case.table, target)
-        selection = plan.selection()
-        assert selection.acceptance == plan.acceptance == selection.plan().acceptance
-        assert_attainable(selection, case.table, target)
+        split = plan.decomposition
+        assert split.acceptance == plan.acceptance == split.plan().acceptance
+        assert_attainable(split, case.table, target)
 
 
 @pytest.mark.parametrize("sets", [True, False])
@@ -96,9 +96,9 @@ def test_any_sub_coupling_is_completed_to_both_marginals(name, sets):
         plan = plan_of(seen, target, accepted)
         assert_couples(plan, case.table, target)
         assert accepted.sum() <= plan.acceptance <= oracles.optimum(case.table, target)
-        selection = plan.selection()
-        assert selection.acceptance >= plan.acceptance
-        assert_attainable(selection, case.table, target)
+        split = plan.decomposition
+        assert split.acceptance >= plan.acceptance
+        assert_attainable(split, case.table, target)
         hits += plan.acceptance > accepted.sum()
         worse += plan.acceptance < oracles.optimum(case.table, target)
     # The completion did accept more, and the plans were not optimal.
@@ -117,7 +117,7 @@ def test_shares_of_optimal_plans_are_completed_too(name):
             plan = plan_of(best.support, target, best.accepted * share)
             assert_couples(plan, case.table, target)
             assert (best.accepted * share).sum() <= plan.acceptance <= best.acceptance
-            assert plan.acceptance <= plan.selection().acceptance <= best.acceptance
+            assert plan.acceptance <= plan.decomposition.acceptance <= best.acceptance
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -174,7 +174,7 @@ def test_spechub_figure_5_recursive_rejection_is_feasible_and_the_optimum_costs_
     assert_couples(plan, table, target)
     best = otspec.optimal_plan(law, target, sets=False)
     assert best.acceptance == oracles.optimum(table, target) > Fraction(47, 50)
-    assert best.acceptance >= plan.selection().acceptance >= plan.acceptance
+    assert best.acceptance >= plan.decomposition.acceptance >= plan.acceptance
 
 
 def test_recursive_rejection_without_replacement_is_a_sub_coupling():
@@ -265,8 +265,8 @@ def test_float_plans_couple_within_the_tolerance(name, solver):
         assert plan.accepted.dtype == plan.draft_marginal().dtype == np.float64
         plan.check()
         assert abs(plan.acceptance - exact) <= VALUE_ERROR
-        assert abs(plan.selection().acceptance - exact) <= VALUE_ERROR
-        assert abs(plan.selection().plan().acceptance - exact) <= VALUE_ERROR
+        assert abs(plan.decomposition.acceptance - exact) <= VALUE_ERROR
+        assert abs(plan.decomposition.plan().acceptance - exact) <= VALUE_ERROR
         kernels = {x: plan.kernel(x) for x in case.table}
         assert all(abs(kernel.sum() - 1) <= VALUE_ERROR for kernel in kernels.values())
         output = sum(float(mass) * kernels[x] for x, mass in case.table.items())

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
 import otspec
 from otspec.drafts import LAWS, SingleDraftLaw
+from otspec.programs import PROGRAMS, Formulation, MaxFlow, Reduced
 from otspec.registry import Registry
+from otspec.solvers import SOLVERS, Solver, highs
+
+ROOT = Path(__file__).parents[1]
+LAW = otspec.IID(["1/2", "3/10", "1/5"], k=2)
 
 
 class Thing:
@@ -70,17 +77,54 @@ def test_what_cannot_be_an_entry_is_left_out_with_a_warning(monkeypatch, value, 
     assert list(things) == ["root"]
 
 
-def test_laws_are_classes_that_say_their_name():
-    class Renamed(SingleDraftLaw):
-        name = "other"
-
-    for name, law, why in (
-        ("iid", otspec.WithoutReplacement, "named"),
-        ("x", len, "no subclass"),
-        ("y", Renamed, "the law is named 'other'"),
+@pytest.mark.parametrize(
+    ("registry", "base", "other"),
+    [(LAWS, SingleDraftLaw, otspec.WithoutReplacement), (PROGRAMS, Formulation, MaxFlow)],
+)
+def test_classes_say_their_name(registry, base, other):
+    renamed = type("Renamed", (base,), {"name": "other"})
+    for name, kind, why in (
+        (next(iter(registry)), other, "is named"),
+        ("x", len, f"is no subclass of {base.__name__}"),
+        ("y", renamed, "is named 'other', not 'y'"),
     ):
         with pytest.raises(ValueError, match=why):
-            LAWS.add(name, law)
+            registry.add(name, kind)
+
+
+def test_solvers_say_their_name():
+    for name, solver, why in (
+        ("highs", Solver("highs", highs.solve), "another solver named 'highs'"),
+        ("x", highs.solve, "is no Solver"),
+        ("y", Solver("other", highs.solve), "is named 'other', not 'y'"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            SOLVERS.add(name, solver)
+
+
+def test_what_is_registered_can_be_used_by_name(monkeypatch):
+    monkeypatch.setattr(SOLVERS, "_entries", dict(SOLVERS))
+    monkeypatch.setattr(PROGRAMS, "_entries", dict(PROGRAMS))
+    SOLVERS.register(Solver("mine", highs.solve))
+    PROGRAMS.register(type("Mine", (Reduced,), {"name": "mine"}))
+    plan = otspec.optimal_plan(LAW, ["1/10", "3/5", "3/10"], program="mine", solver="mine")
+    assert plan.acceptance == pytest.approx(0.85, abs=1e-9)
+    assert plan.solution.program.title.startswith("mine")
+
+
+@pytest.mark.parametrize(("registry", "heading"), [(PROGRAMS, "program="), (SOLVERS, "solver=")])
+def test_the_documentation_has_a_table_of_all(registry, heading):
+    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    table = page.split(f"| `{heading}` |")[1].split("\n\n")[0]
+    rows = [re.match(r'\| `"([a-z]+)"` \|', line) for line in table.splitlines()[2:]]
+    assert [row.group(1) for row in rows] == list(registry)
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values())
+def test_the_table_of_programs_says_where_they_come_from(program):
+    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f'| `"{program.name}"` |'))
+    assert program.source.split(",")[0] in row
 
 
 def test_importing_looks_for_no_entry_points():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from time import perf_counter
 
-from otspec.traces.parallel import end_with_parent
+from otspec.traces.runs.parallel import end_with_parent
 from validation.claim import Check, Claim, Outcome, Search, Verdict
 from validation.registry import CLAIMS
 

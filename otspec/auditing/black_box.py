@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.auditing.declared import Disagreement
+from otspec.auditing.declared import DisagreementError
 from otspec.auditing.foreign import attempt
 
 Drawn: TypeAlias = tuple[IntArray, IntArray | None]
@@ -18,7 +18,7 @@ Drawn: TypeAlias = tuple[IntArray, IntArray | None]
 
 def drawn(
     sampler: Callable[..., Any], drafts: IntArray, rng: np.random.Generator, batched: bool
-) -> Drawn | Disagreement:
+) -> Drawn:
     """Call a sampler for all drafts.
 
     Parameters
@@ -31,11 +31,12 @@ def drawn(
 
     Returns
     -------
-    Drawn or Disagreement
-        The latter if the sampler raises something.
+    Drawn
 
     Raises
     ------
+    DisagreementError
+        The sampler raises something.
     ValueError
         No sampler, or one that does not return what it should.
     """
@@ -47,14 +48,14 @@ def drawn(
         # A copy: the sampler may write to what it is given.
         answer, crash = attempt(sampler, drafts.copy(), *extra)
         if crash is not None:
-            return Disagreement("sampler", f"the sampler {crash.what}", crash)
+            raise DisagreementError("sampler", f"the sampler {crash.what}", crash)
         parts = answer if isinstance(answer, tuple) else (answer,)
     else:
         answers = []
         for x in map(tuple, drafts.tolist()):
             answer, crash = attempt(sampler, x, *extra)
             if crash is not None:
-                return Disagreement("sampler", f"drafts {x}: the sampler {crash.what}", crash)
+                raise DisagreementError("sampler", f"drafts {x}: the sampler {crash.what}", crash)
             answers.append(answer)
         paired = isinstance(answers[0], tuple)
         if any(isinstance(each, tuple) != paired for each in answers):
@@ -70,7 +71,7 @@ def drawn(
         )
     arrays, crash = attempt(lambda: [np.asarray(part) for part in parts])
     if crash is not None:
-        return Disagreement("sampler", f"reading what the sampler returned {crash.what}", crash)
+        raise DisagreementError("sampler", f"reading what the sampler returned {crash.what}", crash)
     tokens = _tokens(arrays[0], len(drafts))
     return tokens, _marks(arrays[1], tokens, drafts.shape[1]) if len(arrays) == 2 else None
 

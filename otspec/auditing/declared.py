@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -16,39 +15,59 @@ from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, DraftLaw
 
 
-@dataclass(frozen=True)
-class Disagreement:
-    """What is wrong with what a rule says of itself.
+class DisagreementError(Exception):
+    """What is wrong with what a rule says of itself, or answers.
 
     Parameters
     ----------
     about : str
-        Its attribute, ``making`` it, or its ``kernel``.
+        Its attribute, ``making`` it, its ``kernel``, or a ``sampler``.
     reason : str
         In words.
-    crash : Crash or None
+    crash : Crash, optional
         If asking for it failed.
+    drafts : tuple of tuple of int
+        About which drafts it was asked, if about any.
+    tolerance : float
+        What was forgiven.
     """
 
-    about: str
-    reason: str
-    crash: Crash | None = None
+    def __init__(
+        self,
+        about: str,
+        reason: str,
+        crash: Crash | None = None,
+        drafts: tuple[tuple[int, ...], ...] = (),
+        tolerance: float = 0.0,
+    ) -> None:
+        super().__init__(reason)
+        self.about, self.reason, self.crash = about, reason, crash
+        self.drafts, self.tolerance = drafts, tolerance
+
+    @property
+    def traceback(self) -> str | None:
+        """Of what the code under audit raised, if it did."""
+        return None if self.crash is None else self.crash.traceback
 
 
-def kernel_of(rule: Any) -> Callable[..., Any] | Disagreement:
-    """Return the kernel of a rule, or a callable itself."""
+def kernel_of(rule: Any) -> Callable[..., Any]:
+    """Return the kernel of a rule, or a callable itself.
+
+    Raises
+    ------
+    DisagreementError
+        It is neither.
+    """
     kernel = _read(rule, "kernel")
-    if isinstance(kernel, Disagreement):
-        return kernel
     kernel = rule if kernel is None else kernel
-    if callable(kernel):
-        return cast(Callable[..., Any], kernel)
-    return Disagreement(
-        "kernel", f"what is made is neither a rule nor a kernel, but {type(rule).__name__}"
-    )
+    if not callable(kernel):
+        raise DisagreementError(
+            "kernel", f"what is made is neither a rule nor a kernel, but {type(rule).__name__}"
+        )
+    return cast(Callable[..., Any], kernel)
 
 
-def law_name_of(rule: Any, drafts: str | None) -> str | Disagreement:
+def law_name_of(rule: Any, drafts: str | None) -> str:
     """Return the name of the draft law that a rule verifies: as it says, or else ``drafts``.
 
     Parameters
@@ -56,28 +75,31 @@ def law_name_of(rule: Any, drafts: str | None) -> str | Disagreement:
     rule : object
     drafts : str or None
         The law that is asked for, by name; None for what the rule says, or else ``"iid"``.
+
+    Raises
+    ------
+    DisagreementError
+        It names no law, or another than is asked for.
     """
     declared = _read(rule, "drafts")
-    if isinstance(declared, Disagreement):
-        return declared
     if declared is None:
         return drafts or IID.name
     if type(declared) is not str or declared not in LAWS:
-        return Disagreement(
+        raise DisagreementError(
             "drafts",
             f"the rule says that its drafts are {_shown(declared)}, which names no draft law: "
             f"write one of {', '.join(LAWS)}",
         )
     if drafts not in (None, declared):
-        return Disagreement(
+        raise DisagreementError(
             "drafts", f"the rule is for {declared} drafts, and is audited for {drafts} ones"
         )
     return declared
 
 
-def disagreement(
+def check_declared(
     rule: Any, name: str, law: DraftLaw, target: Distribution, tolerance: float | None
-) -> Disagreement | None:
+) -> None:
     """Compare ``k``, ``target`` and ``law`` of a rule, where it has them, with the right ones.
 
     Parameters
@@ -92,6 +114,11 @@ def disagreement(
     tolerance : float or None
         The error of a float that counts as rounding; None for one rounding per draft tuple and
         eight per token. Exact numbers have to be equal.
+
+    Raises
+    ------
+    DisagreementError
+        One of them is another, or asking for it fails.
     """
     for about, judge in (
         ("k", lambda value: _wrong_k(value, law)),
@@ -99,16 +126,13 @@ def disagreement(
         ("law", lambda value: _wrong_law(value, name, law, tolerance)),
     ):
         value = _read(rule, about)
-        if isinstance(value, Disagreement):
-            return value
         if value is None:
             continue
         reason, crash = attempt(judge, value)
         if crash is not None:
             reason = f"the rule's {about} cannot be used: it {crash.what}"
         if reason is not None:
-            return Disagreement(about, str(reason), crash)
-    return None
+            raise DisagreementError(about, str(reason), crash)
 
 
 def rounding(tuples: int, tokens: int) -> float:
@@ -119,7 +143,7 @@ def rounding(tuples: int, tokens: int) -> float:
 def _read(rule: Any, name: str) -> Any:
     value, crash = attempt(attribute, rule, name)
     if crash is not None:
-        return Disagreement(name, f"asking the rule for its {name} {crash.what}", crash)
+        raise DisagreementError(name, f"asking the rule for its {name} {crash.what}", crash)
     return value
 
 

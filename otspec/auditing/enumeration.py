@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from otspec.arithmetic import Array, as_numbers, is_exact
-from otspec.auditing.declared import Disagreement
+from otspec.auditing.declared import DisagreementError
 from otspec.auditing.foreign import attempt
 from otspec.auditing.report import Audit, Problem, improper, measured
 from otspec.digits import plain
@@ -29,56 +29,61 @@ def enumerated(kernel: Kernel, problem: Problem, *, in_fractions: float, in_floa
     in_fractions, in_floats : float
         The error per token that counts as rounding if all is exact, and if anything is not.
     """
-    rows: list[Array] = []
-    for x in problem.drafts:
-        row = _answer(kernel, x, len(problem.target))
-        if isinstance(row, Disagreement):
-            return improper(row, problem, (x,))
-        rows.append(row)
-    exact = is_exact(problem.masses) and all(is_exact(row) for row in rows)
-    tolerance = in_fractions if exact else in_floats
-    for x, row in zip(problem.drafts, rows, strict=True):
-        if not _is_distribution(row, tolerance):
-            how = f"answers {_listed_masses(row)}"
-            return improper(
-                Disagreement("kernel", _no_distribution(x, how)), problem, (x,), tolerance
-            )
-    report = measured(problem, rows, exact, tolerance)
-    return _asked_again(kernel, problem, rows, report) if report.lossless else report
+    try:
+        rows = [_answer(kernel, x, len(problem.target)) for x in problem.drafts]
+        exact = is_exact(problem.masses) and all(is_exact(row) for row in rows)
+        tolerance = in_fractions if exact else in_floats
+        for x, row in zip(problem.drafts, rows, strict=True):
+            _check_distribution(x, row, tolerance)
+        report = measured(problem, rows, exact, tolerance)
+        if report.lossless:
+            _check_again(kernel, problem.drafts, rows, tolerance)
+    except DisagreementError as found:
+        return improper(found, problem)
+    return report
 
 
-def _asked_again(kernel: Kernel, problem: Problem, rows: list[Array], report: Audit) -> Audit:
-    """Ask once more about all drafts, in the other direction; a report of what has changed."""
-    for x, row in zip(reversed(problem.drafts), reversed(rows), strict=True):
-        again = _answer(kernel, x, len(row))
-        if isinstance(again, Disagreement):
-            changed = f"asked a second time, {again.reason}"
-            return improper(
-                Disagreement("kernel", changed, again.crash), problem, (x,), report.tolerance
-            )
+def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array:
+    """Return a kernel's answer as float64 or ``Fraction``."""
+    # A copy: the kernel may keep the array and write to it. Reading may fail as asking may.
+    row, crash = attempt(lambda: as_numbers(kernel(x), "the answer").copy())
+    if crash is not None:
+        raise DisagreementError("kernel", _no_distribution(x, crash.what), crash, (x,))
+    if row.shape != (n,):
+        how = f"answers an array of shape {row.shape}"
+        raise DisagreementError("kernel", _no_distribution(x, how), drafts=(x,))
+    return cast(Array, row)
+
+
+def _check_distribution(x: tuple[int, ...], row: Array, tolerance: float) -> None:
+    # Written so that NaN is none.
+    within = bool(((row >= -tolerance) & (row <= 1 + tolerance)).all())
+    if not (within and abs(row.sum() - 1) <= len(row) * tolerance):
+        reason = _no_distribution(x, f"answers {_listed_masses(row)}")
+        raise DisagreementError("kernel", reason, drafts=(x,), tolerance=tolerance)
+
+
+def _check_again(
+    kernel: Kernel, drafts: tuple[tuple[int, ...], ...], rows: list[Array], tolerance: float
+) -> None:
+    """Ask once more about all drafts, in the other direction: the answers have to be the same."""
+    for x, row in zip(reversed(drafts), reversed(rows), strict=True):
+        try:
+            again = _answer(kernel, x, len(row))
+        except DisagreementError as found:
+            changed = f"asked a second time, {found.reason}"
+            raise DisagreementError("kernel", changed, found.crash, (x,), tolerance) from found
         if is_exact(row) and is_exact(again):
             same = bool((row == again).all())
         else:
             # Written so that NaN is not the same.
-            same = bool((np.abs((row - again).astype(float)) <= report.tolerance).all())
+            same = bool((np.abs((row - again).astype(float)) <= tolerance).all())
         if not same:
             changed = (
                 f"for drafts {x} the kernel answers {_listed_masses(row)}, and asked a second time "
                 f"{_listed_masses(again)}: what it does is no function of the drafts"
             )
-            return improper(Disagreement("kernel", changed), problem, (x,), report.tolerance)
-    return report
-
-
-def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array | Disagreement:
-    """Return a kernel's answer as float64 or ``Fraction``, or what is wrong with it in words."""
-    # A copy: the kernel may keep the array and write to it. Reading may fail as asking may.
-    row, crash = attempt(lambda: as_numbers(kernel(x), "the answer").copy())
-    if crash is not None:
-        return Disagreement("kernel", _no_distribution(x, crash.what), crash)
-    if row.shape != (n,):
-        return Disagreement("kernel", _no_distribution(x, f"answers an array of shape {row.shape}"))
-    return cast(Array, row)
+            raise DisagreementError("kernel", changed, drafts=(x,), tolerance=tolerance)
 
 
 def _no_distribution(x: tuple[int, ...], how: str) -> str:
@@ -88,10 +93,3 @@ def _no_distribution(x: tuple[int, ...], how: str) -> str:
 def _listed_masses(row: Array) -> str:
     more = ", ..." if len(row) > _MOST_LISTED else ""
     return f"[{', '.join(map(plain, row[:_MOST_LISTED].tolist()))}{more}]"
-
-
-def _is_distribution(row: Array, tolerance: float) -> bool:
-    # Written so that NaN is none.
-    slack = max(tolerance, 0)
-    within = bool(((row >= -slack) & (row <= 1 + slack)).all())
-    return within and abs(row.sum() - 1) <= len(row) * slack

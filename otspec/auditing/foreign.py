@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-_LONGEST = 300
-
 
 @dataclass(frozen=True)
 class Crash:
@@ -126,6 +124,10 @@ def _crash(error: BaseException) -> Crash:
     trace = error.__traceback__
     shown = traceback.format_exception(type(error), error, trace.tb_next if trace else None)
     return Crash(f"fails with {_described(error)}", "".join(shown), error)
+
+
+_LONGEST = 300
+"""Most characters of an error's message that are shown."""
 
 
 def _described(error: BaseException) -> str:

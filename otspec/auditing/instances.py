@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from otspec.arguments import as_integer, as_list, as_seed
 from otspec.digits import plain
 from otspec.distributions import as_k
+from otspec.frozen import Frozen
 from otspec.raw import shown
 
 MOST_DRAWN = 10_000
@@ -18,7 +20,7 @@ MOST_DRAWN = 10_000
 
 
 @dataclass(frozen=True)
-class Instance:
+class Instance(Frozen):
     """A draft, a target and k, as whole-number weights.
 
     Parameters
@@ -38,15 +40,11 @@ class Instance:
     k: int
 
     def __post_init__(self) -> None:
-        for name in ("draft_weights", "target_weights"):
-            given = as_list(getattr(self, name), name, "a tuple of integers")
-            weights = tuple(as_integer(w, f"{name}[{i}]", 0) for i, w in enumerate(given))
-            if not any(weights):
-                raise ValueError(f"{name} is {shown(weights)}: one weight at least must be above 0")
-            object.__setattr__(self, name, weights)
-        if len(self.draft_weights) != len(self.target_weights):
+        draft = _as_weights(self.draft_weights, "draft_weights")
+        target = _as_weights(self.target_weights, "target_weights")
+        if len(draft) != len(target):
             raise ValueError("draft_weights and target_weights must have one length")
-        object.__setattr__(self, "k", as_k(self.k))
+        self._hold(draft_weights=draft, target_weights=target, k=as_k(self.k))
 
     @property
     def draft(self) -> list[Fraction]:
@@ -61,6 +59,14 @@ class Instance:
     def __str__(self) -> str:
         draft, target = (",".join(map(plain, law)) for law in (self.draft, self.target))
         return f"draft {draft}  target {target}  k = {self.k}"
+
+
+def _as_weights(values: Any, name: str) -> tuple[int, ...]:
+    given = as_list(values, name, "a tuple of integers")
+    weights = tuple(as_integer(w, f"{name}[{i}]", 0) for i, w in enumerate(given))
+    if not any(weights):
+        raise ValueError(f"{name} is {shown(weights)}: one weight at least must be above 0")
+    return weights
 
 
 def random_instances(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
-from otspec.auditing.declared import Disagreement, rounding
+from otspec.auditing.declared import DisagreementError, rounding
 from otspec.digits import plain
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
@@ -123,26 +123,20 @@ class Problem(Frozen):
 
 def problem_of(law: DraftLaw, target: Distribution) -> Problem:
     """Enumerate the drafts of a law, and find its optimum for a target."""
-    law.check_alike(target, "target")
+    target = law.as_target(target)
     tuples, masses = law.tuples()
     optimum = optimal_acceptance(law, target).acceptance
     drafts = tuple(tuple(x) for x in tuples.tolist())
     return Problem(drafts, masses, target, optimum)
 
 
-def improper(
-    finding: Disagreement,
-    problem: Problem,
-    drafts: tuple[tuple[int, ...], ...] = (),
-    tolerance: float = 0.0,
-) -> Audit:
+def improper(found: DisagreementError, problem: Problem) -> Audit:
     """Return the report on a rule that says nothing about its output."""
     target = problem.target
     zero, one = (as_number(value, like=target) for value in (0, 1))
-    trace = None if finding.crash is None else finding.crash.traceback
-    witness = Witness(-1, zero, drafts, finding.reason, finding.about, trace)
+    witness = Witness(-1, zero, found.drafts, found.reason, found.about, found.traceback)
     nothing = zeros(len(target), like=target)
-    return Audit(False, nothing, target, zero, problem.optimum, one, tolerance, witness)
+    return Audit(False, nothing, target, zero, problem.optimum, one, found.tolerance, witness)
 
 
 def measured(problem: Problem, rows: list[Array], exact: bool, tolerance: float) -> Audit:

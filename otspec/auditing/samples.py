@@ -1,4 +1,4 @@
-"""Auditing a black box by its samples: a test with a stated error rate."""
+"""Auditing a black box by its samples: a test with a stated error rate (Auditing, 1)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,12 @@ import numpy as np
 from otspec.arguments import as_callable, as_flag, as_instance, as_real, as_seed, as_size
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.black_box import Drawn, drawn
-from otspec.auditing.declared import Disagreement, disagreement
+from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.exact import MOST_ACCURACY, told
-from otspec.distributions import Distribution, DistributionLike, as_distribution
+from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.rules.contract import Rule
-
-SIMULATIONS = 4_999
-"""Simulated samples of a correct rule per test, so that the smallest p-value is 1/5,000."""
-POWER = 0.95
-"""The probability with which an error of the size of ``resolution`` is found."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +55,10 @@ class SampleAudit:
     size: int
     impossible: str | None
     traceback: str | None = field(default=None, compare=False, repr=False)
+
+
+SIMULATIONS = 4_999
+"""Simulated samples of a correct rule per test, so that the smallest p-value is 1/5,000."""
 
 
 def audit_samples(
@@ -123,18 +122,17 @@ def audit_samples(
             f"false_alarm is {false_alarm}: it must be at least 1/{SIMULATIONS + 1} and below 1"
         )
     as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
-    checked = as_distribution(target, "target")
-    as_law(law).check_alike(checked, "target")
+    checked = as_law(law).as_target(target)
     size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
     if rule is not None:
         as_instance(rule, "rule", Rule, "a Rule, or None")
     seed = as_seed(seed)
     rng = np.random.default_rng(seed)
-    drafts = law.sample(rng, size)
-    answer = drawn(sampler, drafts, rng, batched)
-    if isinstance(answer, Disagreement):
-        trace = None if answer.crash is None else answer.crash.traceback
-        return SampleAudit(False, 0.0, rate, 1.0, 1.0, -1, size, answer.reason, trace)
+    drafts = law.sample(size, rng)
+    try:
+        answer = drawn(sampler, drafts, rng, batched)
+    except DisagreementError as crash:
+        return SampleAudit(False, 0.0, rate, 1.0, 1.0, -1, size, crash.reason, crash.traceback)
     tokens, indices = answer
     if not ((tokens >= 0) & (tokens < law.n)).all():
         raise ValueError(f"sampler returned a token outside 0..{law.n - 1}")
@@ -200,9 +198,10 @@ def _jointly(
     tokens, indices = answer
     if indices is None or (indices == -2).any():
         raise ValueError("sampler must return the accepted index when a rule is given")
-    wrong = disagreement(rule, "the given", law, target, None)
-    if wrong is not None:
-        raise ValueError(f"rule is not for this law and target: {wrong.reason}")
+    try:
+        check_declared(rule, "the given", law, target, None)
+    except DisagreementError as found:
+        raise ValueError(f"rule is not for this law and target: {found.reason}") from found
     expected = told(_joint_law, rule)
     output = expected.reshape(law.k + 1, law.n).sum(axis=0)
     # Written so that NaN is refused.
@@ -224,6 +223,10 @@ def _joint_law(rule: Rule) -> Array:
 def _deviation(counts: Array, expected: Array, size: int) -> float:
     wanted = size * expected
     return float(((counts - wanted) ** 2 / (wanted + 1)).sum())
+
+
+POWER = 0.95
+"""The probability with which an error of the size of ``resolution`` is found."""
 
 
 def _resolution(null: Array, false_alarm: float, size: int, cells: int) -> float:

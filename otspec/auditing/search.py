@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from otspec.arguments import as_callable, as_choice, as_instance, as_steps
 from otspec.arithmetic import Number
-from otspec.auditing.declared import Disagreement, disagreement, kernel_of, law_name_of
+from otspec.auditing.declared import DisagreementError, check_declared, kernel_of, law_name_of
 from otspec.auditing.enumeration import enumerated
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.foreign import attempt
@@ -17,9 +17,6 @@ from otspec.auditing.instances import Instance, simpler
 from otspec.auditing.report import Audit, improper, problem_of
 from otspec.distributions import as_distribution
 from otspec.drafts import IID, LAWS, named_law
-
-LEAST_AUDITED = Fraction(1, 20)
-"""The share of instances that a rule has to take before anything is said of it."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +70,9 @@ class SearchReport:
         """Whether nothing failed, and enough was audited."""
         return self.failure is None and self.conclusive
 
+
+LEAST_AUDITED = Fraction(1, 20)
+"""The share of instances that a rule has to take before anything is said of it."""
 
 RuleFactory = Callable[[Any, Any, int], Any]
 """(draft, target, k) → rule, or → kernel."""
@@ -160,25 +160,29 @@ def _audited(
     rule_factory: RuleFactory, instance: Instance, drafts: str | None, tolerance: float | None
 ) -> _Audited | str:
     """Audit one instance, or say why the rule or the law refuses it."""
-    target = as_distribution(instance.target, "target")
     rule, crash = attempt(rule_factory, instance.draft, instance.target, instance.k)
-    found: Disagreement | None = None
-    if crash is not None:
-        found = Disagreement("making", f"making the rule {crash.what}", crash)
-        if isinstance(crash.error, ValueError):
-            return found.reason
-    name = law_name_of(rule, drafts) if found is None else drafts or IID.name
-    if isinstance(name, Disagreement):
-        found, name = name, drafts or IID.name
+    if crash is not None and isinstance(crash.error, ValueError):
+        return f"making the rule {crash.what}"
+    name, finding = drafts or IID.name, None
+    try:
+        if crash is not None:
+            raise DisagreementError("making", f"making the rule {crash.what}", crash)
+        name = law_name_of(rule, drafts)
+    except DisagreementError as found:
+        finding = found
     try:
         law = named_law(name, as_distribution(instance.draft, "draft"), instance.k)
     except ValueError as error:
         return str(error)
+    target = as_distribution(instance.target, "target")
     problem = problem_of(law, target)
-    found = found or disagreement(rule, name, law, target, tolerance)
-    kernel = kernel_of(rule) if found is None else found
-    if isinstance(kernel, Disagreement):
-        return _Audited(improper(kernel, problem), name)
+    try:
+        if finding is not None:
+            raise finding
+        check_declared(rule, name, law, target, tolerance)
+        kernel = kernel_of(rule)
+    except DisagreementError as found:
+        return _Audited(improper(found, problem), name)
     limit = problem.rounding if tolerance is None else tolerance
     return _Audited(enumerated(kernel, problem, in_fractions=0.0, in_floats=limit), name)
 

@@ -29,19 +29,19 @@ over blocks are added up in float32, and float64 rows do not exist.
 """
 
 from otspec.batch import acceptance
-from otspec.batch.acceptance import optimal_acceptance
-from otspec.batch.block import block_verification
-from otspec.batch.drafting import sample_iid, sample_spechub, sample_without_replacement
-from otspec.batch.k_sequential import k_sequential
-from otspec.batch.pooled import pooled_selection
-from otspec.batch.results import Verified, VerifiedBlock
-from otspec.batch.sequential import (
+from otspec.batch._blocks import block_verification
+from otspec.batch._drafters import sample_iid, sample_spechub, sample_without_replacement
+from otspec.batch._results import Verified, VerifiedBlock
+from otspec.batch._rules import (
+    k_sequential,
     maximal_coupling,
+    pooled_selection,
     recursive_rejection,
     recursive_rejection_without_replacement,
+    spechub,
 )
-from otspec.batch.spechub import spechub
-from otspec.batch.warping import warp
+from otspec.batch._warping import warp
+from otspec.batch.acceptance import optimal_acceptance
 
 __all__ = [
     "Verified",

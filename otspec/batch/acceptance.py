@@ -5,25 +5,11 @@ Each function has the name of its rule. What they return is for rows that sum to
 
 from __future__ import annotations
 
-from typing import Any
-
-from otspec.batch.arguments import as_arrays, as_count, as_pair
-from otspec.batch.arrays import Array, quiet
-from otspec.batch.checks import check_drafts, check_mask, counted_ids
-from otspec.batch.k_sequential import geometric, safe_rho
-from otspec.batch.passes import common, overlaps, the_target, totals
-from otspec.batch.pooled import as_grades, graded_pools
-from otspec.batch.sequential import InTurn
-from otspec.batch.spechub import find_hub, hub_shares
-
-MOST_DRAFTS = 2**53
-"""Up to here every number of drafts is a float64."""
-MOST_PASSES = 10_000
-"""Where every draft costs a pass."""
-
-
-def _any_k(k: Any) -> int:
-    return as_count("k", k, 1, MOST_DRAFTS, "a number that float64 holds")
+from otspec.batch._arguments import check_drafts, check_mask, counted_ids, library_of_pair
+from otspec.batch._arrays import one_library
+from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, optimum
+from otspec.batch._kernels.library import Array, quiet
+from otspec.batch._numbers import MOST_PASSES, as_count, as_grades, as_number_of_drafts
 
 
 @quiet
@@ -55,15 +41,8 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     -----
     For reports rather than for decoding: it sorts, and holds the sorted rows.
     """
-    library, k = as_pair(draft, target), _any_k(k)
-    xp = library.xp
-    drafted = library.widened(draft)
-    ratio = library.quotient(library.widened(target), drafted, otherwise=float("inf"))
-    order = xp.argsort(ratio, axis=-1)
-    inside = xp.cumulative_sum(xp.take_along_axis(drafted, order, axis=-1), axis=-1)
-    wanted = xp.cumulative_sum(library.take(target, order), axis=-1)
-    cut = xp.min(wanted - xp.clip(inside, max=1.0) ** float(k), axis=-1)
-    return 1 + xp.clip(cut, max=0.0)
+    library = library_of_pair(draft, target)
+    return optimum.acceptance(library, draft, target, as_number_of_drafts(k))
 
 
 @quiet
@@ -72,8 +51,7 @@ def maximal_coupling(draft: Array, target: Array, /) -> Array:
 
     Law: :meth:`otspec.rules.MaximalCoupling.acceptance`.
     """
-    library = as_pair(draft, target)
-    return totals(library, draft, target, common(library))[0]
+    return in_turn.overlap(library_of_pair(draft, target), draft, target)
 
 
 @quiet
@@ -83,11 +61,9 @@ def recursive_rejection(draft: Array, target: Array, k: int, /) -> Array:
     Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft. A
     pass for each draft: k is at most 10,000.
     """
-    library, k = as_pair(draft, target), as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
-    state = InTurn(library, draft, target, distinct=False)
-    for i in range(k):
-        state.reject(last=i == k - 1)
-    return 1 - state.rejected
+    library = library_of_pair(draft, target)
+    k = as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
+    return in_turn.independent_acceptance(library, draft, target, k)
 
 
 @quiet
@@ -107,20 +83,11 @@ def recursive_rejection_without_replacement(draft: Array, target: Array, drafts:
     -------
     array, shape (...)
     """
-    library = as_arrays(draft=draft, target=target, drafts=drafts)
-    as_pair(draft, target)
+    library = one_library(draft=draft, target=target, drafts=drafts)
+    library_of_pair(draft, target)
     check_drafts(drafts, draft)
-    xp = library.xp
-    drafts = counted_ids(library, drafts, check_mask(library, None, drafts), draft.shape[-1])
-    drafted, wanted = library.take(draft, drafts), library.take(target, drafts)
-    state = InTurn(library, draft, target, distinct=True)
-    missed = xp.ones_like(state.rejected)
-    for i in range(drafts.shape[-1]):
-        left, offered = state.offer(drafted[..., i], wanted[..., i])
-        chance = xp.clip(library.quotient(left, offered, otherwise=1.0), 0.0, 1.0)
-        missed = missed * xp.where(left > 0, 1 - chance, xp.ones_like(chance))
-        state.reject(drafts[..., : i + 1], last=i == drafts.shape[-1] - 1)
-    return 1 - missed
+    ids = counted_ids(library, drafts, check_mask(library, None, drafts), draft.shape[-1])
+    return in_turn.distinct_acceptance(library, draft, target, ids)
 
 
 @quiet
@@ -130,24 +97,8 @@ def k_sequential(draft: Array, target: Array, k: int, /) -> Array:
     Law: :meth:`otspec.rules.KSequential.acceptance` at the ρ that
     :func:`otspec.batch.k_sequential` uses. (..., V), (..., V) -> (...).
     """
-    library, k = as_pair(draft, target), _any_k(k)
-    xp = library.xp
-    count = library.full(draft.shape[:-1], float(k))
-    rho = safe_rho(library, draft, target, count)
-    beta = xp.clip(overlaps(library, draft, target, rho[..., None])[..., 0] / rho, 0.0, 1.0)
-    missed, gain = 1 - beta, geometric(library, beta, count)
-    scale, gain_, missed_ = (
-        library.narrowed(value)[..., None] for value in (1 / rho, gain, missed)
-    )
-
-    def hits(draft: Array, target: Array) -> Array:
-        kept = xp.minimum(draft, scale * target)
-        residual = target - xp.minimum(target, gain_ * kept)
-        share = xp.clip((draft - kept) / xp.where(missed_ > 0, missed_, 1 + 0 * missed_), 0.0, 1.0)
-        # 1 − (1 − share)^k, given that all drafts are rejected, which `residual` counts.
-        return residual * share * geometric(library, share, float(k) + 0 * share)
-
-    return xp.clip(beta * gain + totals(library, draft, target, hits)[0], 0.0, 1.0)
+    library = library_of_pair(draft, target)
+    return inflated.acceptance(library, draft, target, as_number_of_drafts(k))
 
 
 @quiet
@@ -156,10 +107,7 @@ def spechub(draft: Array, target: Array, /) -> Array:
 
     Law: :meth:`otspec.rules.SpecHub.acceptance`.
     """
-    library = as_pair(draft, target)
-    hub = find_hub(library, draft)
-    shares = hub_shares(library, draft, target, hub)
-    return library.xp.clip(shares.served + shares.first_taken + shares.last_taken, max=1.0)
+    return hub.acceptance(library_of_pair(draft, target), draft, target)
 
 
 @quiet
@@ -168,8 +116,5 @@ def pooled_selection(draft: Array, target: Array, k: int, /, *, grades: int = 6)
 
     At most :func:`optimal_acceptance`. Residual tokens that happen to be drafts are not counted.
     """
-    library, k = as_pair(draft, target), _any_k(k)
-    count = library.full(draft.shape[:-1], float(k))
-    pools = graded_pools(library, draft, target, count, as_grades(grades))
-    whole, rest = totals(library, draft, target, the_target, pools.rest())
-    return library.xp.clip(whole - rest, 0.0, 1.0)
+    library, k = library_of_pair(draft, target), as_number_of_drafts(k)
+    return graded_pools.acceptance(library, draft, target, k, as_grades(grades))

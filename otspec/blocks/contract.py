@@ -94,7 +94,7 @@ class BlockRule(Frozen, ABC):
         """Draw the token that follows what was kept."""
         as_instance(outcome, "outcome", Outcome, "an Outcome, as sample() returns it")
         as_generator(rng)
-        return int(draw(rng, outcome.following(()), 1)[0])
+        return int(draw(outcome.following(()), 1, rng)[0])
 
 
 def enumerated_expected(rule: BlockRule) -> Number:

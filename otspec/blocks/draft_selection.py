@@ -207,7 +207,7 @@ class DraftSelection(BlockRule):
         for _ in range(self.depth):
             below: list[tuple[int, Prefix]] = []
             for node, prefix in level:
-                for token in self._law(prefix).sample(rng, 1)[0].tolist():
+                for token in self._law(prefix).sample(1, rng)[0].tolist():
                     below.append((len(parents), (*prefix, token)))
                     parents.append(node)
                     tokens.append(token)

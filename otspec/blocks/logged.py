@@ -15,8 +15,7 @@ from otspec.blocks.single import SingleDraftRule
 from otspec.blocks.trees import TokenRule, as_branching, made_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.frozen import Frozen, frozen
-from otspec.rules import RecursiveRejectionWithoutReplacement
-from otspec.rules.contract import Rule
+from otspec.rules.contract import acceptance_or_estimate, accepted_law_or_estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,10 +164,10 @@ class LoggedBlock(Frozen):
         rows = zip(self.tokens, self.draft, self.target, widths, strict=False)
         for depth, (token, draft, target, k) in enumerate(rows, start=1):
             made = made_rule(rule, draft, target, k)
-            total += weight * made.acceptance()
+            total += weight * acceptance_or_estimate(made)
             if depth == len(widths) or weight == 0:
                 break
-            weight *= _accepted_law(made)[token] / draft[token]
+            weight *= accepted_law_or_estimate(made)[token] / draft[token]
         return as_number(total, like=self.draft[0])
 
     def _check(self, length: int) -> None:
@@ -195,13 +194,6 @@ def as_block_rule(rule: Any) -> type[SingleDraftRule]:
         raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")
     checked: type[SingleDraftRule] = rule
     return checked
-
-
-def _accepted_law(made: Rule) -> Array:
-    """Return the accepted law, estimated without bias where it has no formula."""
-    if isinstance(made, RecursiveRejectionWithoutReplacement) and not made.summable:
-        return made.estimated_law()
-    return made.accepted_law()
 
 
 class LoggedModel(Model):

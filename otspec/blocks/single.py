@@ -156,7 +156,7 @@ class SingleDraftRule(BlockRule):
         as_generator(rng)
         block: Prefix = ()
         for _ in range(self.length):
-            block = (*block, int(draw(rng, self.draft(block), 1)[0]))
+            block = (*block, int(draw(self.draft(block), 1, rng)[0]))
         return self.verify(block, rng)
 
     def verify(self, block: Sequence[int], rng: np.random.Generator) -> Outcome:
@@ -173,7 +173,7 @@ class SingleDraftRule(BlockRule):
             As :meth:`kept`.
         """
         drafted, rng = self._checked(block), as_generator(rng)
-        tau = int(draw(rng, self._kept(drafted), 1)[0])
+        tau = int(draw(self._kept(drafted), 1, rng)[0])
         head = drafted[:tau]
         return Outcome(head, self.target.number(1), self.following(head))
 

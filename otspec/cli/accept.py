@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import click
-
 from otspec.cli.limits import check_digits
-from otspec.cli.options import (
-    PairCommand,
-    counts_option,
-    json_option,
-    law_option,
-    pair_arguments,
-)
+from otspec.cli.options import filled, json_option, pair_command
 from otspec.cli.output import percent, print_json, shown, shown_set
 from otspec.cli.progress import working
 from otspec.distributions import Distribution
-from otspec.drafts import IID, named_law
+from otspec.drafts import named_law
+from otspec.files import READERS
 from otspec.optimum import Optimum, optimal_acceptance
 from otspec.tables import print_table, say
 
 
-@click.command(cls=PairCommand)
-@pair_arguments
-@counts_option("2")
-@law_option(IID.name, "How the drafts are drawn.")
+@pair_command("2")
 @json_option
+@filled(files=", ".join(reader.example for reader in READERS.values()))
 def accept(
     pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],
@@ -33,13 +24,12 @@ def accept(
 ) -> None:
     """How often can one of k drafts be accepted at best?
 
-    DRAFT and TARGET are numbers (0.5,0.3,0.2 or 1/2,3/10,1/5) or files: FILE.npy, FILE.npz:KEY,
-    FILE.csv, FILE.json, FILE.safetensors:KEY; a row of a larger array is FILE.npz:KEY:0,3.
+    DRAFT and TARGET are numbers (0.5,0.3,0.2 or 1/2,3/10,1/5) or files: {files};
+    a row of a larger array is FILE.npz:KEY:0,3.
 
     Example: otspec accept 1/2,3/10,1/5 1/10,3/5,3/10 -k 1,2
     """
-    if drafts == IID.name:
-        check_digits(pair, ks)
+    check_digits([drafts], pair, ks)
     results = []
     with working(len(ks), "numbers of drafts") as done:
         for k in ks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from typing import Any
 
 import click
@@ -20,25 +21,48 @@ _LOCATION = re.compile(
 )
 
 
-class CountList(click.ParamType[tuple[int, ...]]):
+class CommaList(click.ParamType[tuple[Any, ...]]):
+    """Values separated by commas, each of them once."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Return the values; refuse the list if one of them cannot be read."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(dict.fromkeys(self.read(cell.strip()) for cell in value.split(",")))
+        except ValueError as error:
+            self.fail(f"{value!r} {error}", param, ctx)
+
+    @abstractmethod
+    def read(self, cell: str) -> Any:
+        """Return one value; raise ``ValueError`` with what is said of a list that holds another."""
+
+
+class CountList(CommaList):
     """Numbers of drafts such as ``4`` or ``1,2,4``."""
 
     name = "k,k,..."
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        """Return the numbers; refuse what is no positive integer."""
-        if isinstance(value, tuple):
-            return value
-        counts = [cell.strip() for cell in value.split(",")]
-        for cell in counts:
-            if not re.fullmatch(r"\d{1,6}", cell) or int(cell) < 1:
-                self.fail(
-                    f"{value!r} holds {cell!r}: write positive integers such as 4 or 1,2,4",
-                    param, ctx,
-                )  # fmt: skip
-        return tuple(dict.fromkeys(int(cell) for cell in counts))
+    def read(self, cell: str) -> int:
+        """Return a positive integer."""
+        if not re.fullmatch(r"\d{1,6}", cell) or int(cell) < 1:
+            raise ValueError(f"holds {cell!r}: write positive integers such as 4 or 1,2,4")
+        return int(cell)
+
+
+class NumberList(CommaList):
+    """Numbers such as ``0.6`` or ``0.6,1.0``."""
+
+    name = "t,t,..."
+
+    def read(self, cell: str) -> float:
+        """Return a number."""
+        try:
+            return float(cell)
+        except ValueError:
+            raise ValueError("is no list of numbers such as 0.6,1.0") from None
 
 
 def read_distribution(

@@ -16,11 +16,12 @@ from otspec.auditing.foreign import attempt
 from otspec.cli.options import json_option, law_option
 from otspec.cli.output import print_json, shown
 from otspec.digits import plain
+from otspec.rules import RULES
 from otspec.tables import say
 
 
 @click.command()
-@click.argument("rule", metavar="MODULE:NAME")
+@click.argument("rule")
 @law_option(
     None, "How the drafts are drawn.  [default: as the rule says in its attribute drafts, else iid]"
 )
@@ -51,10 +52,11 @@ def audit(
 ) -> int:
     """Is a rule lossless? Exactly, on random rational instances.
 
-    MODULE:NAME is importable from here and makes a rule or a kernel: NAME(draft, target, k) returns
-    a function x -> distribution of the output, or an object with such a kernel(x). Drafts and
-    targets are lists of Fraction, with zeros, ties and draft = target among them. If the object has
-    a law, target or k, they have to be those of the instance; its attribute drafts may name its
+    RULE is MODULE:NAME, importable from here, which makes a rule or a kernel; or a rule of the
+    package or of one that adds to it, by its name, such as pooled-selection. NAME(draft, target, k)
+    returns a function x -> distribution of the output, or an object with such a kernel(x). Drafts
+    and targets are lists of Fraction, with zeros, ties and draft = target among them. If the object
+    has a law, target or k, they have to be those of the instance; its attribute drafts may name its
     draft law. Whatever it raises is a failure, other than a ValueError of NAME, which refuses the
     instance. A failure is shrunk to a small counterexample.
 
@@ -82,9 +84,14 @@ def audit(
 
 
 def _imported(name: str, traceback: bool) -> Callable[..., Any]:
+    if name in RULES:
+        return RULES[name].of_pair
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
-        raise ValueError(f"{name!r} is no MODULE:NAME: write for instance my_rules:my_rule")
+        raise ValueError(
+            f"{name!r} is no MODULE:NAME: write for instance my_rules:my_rule, or one of "
+            f"{', '.join(RULES)}"
+        )
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -95,7 +102,8 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
         raise ValueError(f"cannot import {name}: it {crash.what}") from crash.error
     if not callable(found):
         raise ValueError(f"{name} is not callable: it must take (draft, target, k)")
-    return found  # type: ignore[no-any-return]
+    factory: Callable[..., Any] = found
+    return factory
 
 
 def _find(module_name: str, attribute: str) -> Any:

@@ -8,29 +8,20 @@ from typing import Any
 import click
 
 from otspec.cli.limits import check_digits
-from otspec.cli.options import (
-    PairCommand,
-    counts_option,
-    json_option,
-    law_option,
-    pair_arguments,
-)
+from otspec.cli.options import json_option, pair_command
 from otspec.cli.output import percent, print_json, shown
 from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import working
 from otspec.distributions import Distribution
-from otspec.drafts import IID, LAWS
+from otspec.drafts import LAWS
 from otspec.estimate import Estimate
-from otspec.tables import print_table, say
+from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.comparison import compare as compare_rules
-from otspec.traces.summary import attainment, attains, listed
+from otspec.traces.summary import attainment, attains
 
 
-@click.command(cls=PairCommand)
-@pair_arguments
-@counts_option("1,2,4,8")
-@law_option(None, "Compare only rules for these drafts.  [default: all]")
+@pair_command("1,2,4,8", None, "Compare only rules for these drafts.  [default: all]")
 @json_option
 @click.option(
     "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a chart to this file."
@@ -56,8 +47,7 @@ def compare(
     missing = [k for k in ks if not any(LAWS[law].exists(pair[0], k) for law in laws)]
     if missing:
         raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
-    if IID.name in laws:
-        check_digits(pair, ks, rules=True)
+    check_digits(laws, pair, ks, rules=True)
     rows: list[Comparison] = []
     with working(len(ks), "numbers of drafts") as done:
         for k in ks:
@@ -76,7 +66,7 @@ def compare(
 
 
 def _draw(rows: list[Comparison], plot: Path) -> None:
-    from otspec.traces.chart import save_acceptance_chart
+    from otspec.traces.charts import save_acceptance_chart
 
     save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
 

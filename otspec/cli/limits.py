@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from otspec.arithmetic import is_exact
 from otspec.distributions import Distribution
+from otspec.drafts import LAWS
 
 _MOST_WORK = 3e10
 """Operations on digits that take about ten seconds."""
 
 
 def check_digits(
-    pair: tuple[Distribution, Distribution], ks: Sequence[int], *, rules: bool = False
+    laws: Iterable[str],
+    pair: tuple[Distribution, Distribution],
+    ks: Sequence[int],
+    *,
+    rules: bool = False,
 ) -> None:
-    """Refuse numbers of i.i.d. drafts whose exact results would take minutes.
+    """Refuse numbers of drafts whose exact results would take minutes.
 
-    They are fractions over the k-th power of the common denominator, one for each prefix of the
-    tokens; rules also add up to k of them for each token, and k-sequential's ρ has some 40 digits.
+    Those of laws with powers are fractions over the k-th power of the common denominator, one for
+    each prefix of the tokens; rules also add up to k of them for each token, and k-sequential's ρ
+    has some 40 digits.
 
     Parameters
     ----------
+    laws : iterable of str
+        By name.
     pair : draft and target
     ks : sequence of int
     rules : bool
@@ -33,7 +41,7 @@ def check_digits(
         With the number of digits, and what to use instead.
     """
     draft, target = pair
-    if not is_exact(draft):
+    if not is_exact(draft) or not any(LAWS[law].powers for law in laws):
         return
     unit = math.lcm(*(value.denominator for value in (*draft.tolist(), *target.tolist())))
     digits = unit.bit_length() * math.log10(2) + (40 if rules else 0)

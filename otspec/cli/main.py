@@ -34,12 +34,8 @@ def otspec(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-otspec.add_command(accept)
-otspec.add_command(audit)
-otspec.add_command(blocks)
-otspec.add_command(compare)
-otspec.add_command(solve)
-otspec.add_command(trace)
+for command in (accept, audit, blocks, compare, solve, trace):
+    otspec.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -9,9 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-from otspec.cli.arguments import CountList, read_distribution
+from otspec.cli.arguments import CountList, NumberList, read_distribution
 from otspec.distributions import Distribution, check_alike
-from otspec.drafts import LAWS
+from otspec.drafts import IID, LAWS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -53,29 +54,47 @@ def temperature_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
-class NumberList(click.ParamType[tuple[float, ...]]):
-    """Numbers such as ``0.6`` or ``0.6,1.0``."""
-
-    name = "t,t,..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[float, ...]:
-        """Return the numbers, each once; refuse what is none."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(dict.fromkeys(float(cell) for cell in str(value).split(",")))
-        except ValueError:
-            self.fail(f"{value!r} is no list of numbers such as 0.6,1.0", param, ctx)
-
-
 def temperatures_option(command: Command) -> Command:
     """Add the option --temperature for several."""
     return click.option(
         "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
         show_default=True, help="Divide logits by each of these, separated by commas.",
     )(command)  # fmt: skip
+
+
+def filled(**words: str) -> Callable[[Command], Command]:
+    """Fill words that follow from tables into the docstring of a command, which its help shows."""
+
+    def decorator(command: Command) -> Command:
+        if command.__doc__ is not None:  # as under python -OO
+            command.__doc__ = inspect.cleandoc(command.__doc__).format(**words)
+        return command
+
+    return decorator
+
+
+def pair_command(
+    counts: str, law: str | None = IID.name, purpose: str = "How the drafts are drawn."
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of DRAFT and TARGET, numbers of drafts and a draft law.
+
+    The function gets them as ``pair``, ``ks`` and ``drafts``.
+
+    Parameters
+    ----------
+    counts : str
+        The numbers of drafts by default.
+    law : str, optional
+        The law by default, by name.
+    purpose : str
+        What the command needs the law for.
+    """
+
+    def decorator(command: Callable[..., Any]) -> click.Command:
+        optional = counts_option(counts)(law_option(law, purpose)(command))
+        return click.command(cls=PairCommand)(pair_arguments(optional))
+
+    return decorator
 
 
 def pair_arguments(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,28 +8,19 @@ from typing import Any
 
 import click
 
-from otspec.cli.options import (
-    PairCommand,
-    counts_option,
-    json_option,
-    law_option,
-    pair_arguments,
-)
+from otspec.cli.options import json_option, pair_command
 from otspec.cli.output import print_json, shown, shown_set
 from otspec.distributions import Distribution
-from otspec.drafts import IID, DraftLaw, named_law
+from otspec.drafts import DraftLaw, named_law
 from otspec.optimum import Optimum, optimal_acceptance
 from otspec.plan import plan_from
 from otspec.programs import PROGRAMS, formulate
-from otspec.solvers import SOLVERS, rational
+from otspec.solvers import SOLVERS
 from otspec.solvers import solve as solve_program
 from otspec.tables import print_table, say
 
 
-@click.command(cls=PairCommand)
-@pair_arguments
-@counts_option("2")
-@law_option(IID.name, "How the drafts are drawn.")
+@pair_command("2")
 @click.option(
     "--program",
     "programs",
@@ -115,8 +106,7 @@ def solve(
 
 def _fitting(law: DraftLaw) -> tuple[str, ...]:
     """Return the solvers that can be used: exact arithmetic needs exact numbers and a package."""
-    usable = law.exact and rational.available()
-    return tuple(name for name in SOLVERS if name != "rational" or usable)
+    return tuple(name for name, solver in SOLVERS.items() if solver.fits(law.exact))
 
 
 def _solved(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,18 @@ from typing import Any
 import click
 
 from otspec.cli.ending import Terminated, ending_in_order
-from otspec.cli.options import counts_option, json_option, temperatures_option
+from otspec.cli.options import counts_option, filled, json_option, temperatures_option
 from otspec.cli.output import percent, print_json
 from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
+from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import IID, Hub
-from otspec.tables import print_table, say
-from otspec.traces.chunks import Settings
+from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.documents import document_of, write_charts, write_summary
-from otspec.traces.runs import Failure, Run, open_run, temporary_folder
-from otspec.traces.sources import KINDS, Source, Warping, find_source
+from otspec.traces.readers import FORMATS, KINDS, Source, Warping, find_source
+from otspec.traces.reports.chart_files import write_charts
+from otspec.traces.reports.summary_file import restrictions_of, summary_of, write_summary
+from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
 from otspec.traces.warping import check_warping
@@ -31,6 +31,8 @@ from otspec.traces.warping import check_warping
 _LAWS = (IID.name, Hub.name)
 """The laws that rules of the papers verify."""
 _MOST_COMPLAINTS = 20
+_FILES = listed([name for name, form in FORMATS.items() if form.named], "or")
+_PAIRS = listed([name for name, form in FORMATS.items() if not form.named], "or")
 
 
 @click.command()
@@ -41,7 +43,7 @@ _MOST_COMPLAINTS = 20
 @click.option("--top-p", type=float, help="Keep the likeliest tokens that reach this probability.")
 @click.option(
     "--kind", type=click.Choice(KINDS),
-    help="What the numbers are. [default: by the names of the arrays; .npy: logits]",
+    help=f"What the numbers are. [default: by the names of the arrays; {_PAIRS}: logits]",
 )  # fmt: skip
 @click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1.")
 @click.option(
@@ -64,6 +66,7 @@ _MOST_COMPLAINTS = 20
     "--scheduler", metavar="ADDRESS", help="Use the workers of a Dask cluster: tcp://host:8786."
 )
 @json_option
+@filled(files=_FILES, pairs=_PAIRS)
 def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
@@ -83,8 +86,8 @@ def trace(
 ) -> int:
     """Mean acceptance of the optimum and of all rules over language-model traces.
 
-    FILES are .npz, .safetensors or .zarr, each with draft_logits and target_logits of shape
-    (..., n), or log_probabilities or probabilities instead of logits; or pairs of .npy,
+    FILES are {files}, each with draft_logits and target_logits of shape
+    (..., n), or log_probabilities or probabilities instead of logits; or pairs of {pairs},
     DRAFT.npy+TARGET.npy. Without any the bundled SmolLM2 trace is read.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture or the report could not
@@ -112,14 +115,14 @@ def trace(
         failures = run.failures()
         if not rows:
             raise ValueError(_all_failed(failures))
-        document = document_of(run, rows, by_text=by_text)
+        summary = summary_of(run, rows, by_text=by_text)
         if out is not None:
-            write_summary(out, document)
+            write_summary(out, summary)
         if as_json:
-            print_json(document)
+            print_json(summary)
         else:
-            _print_means(rows, ks, document)
-        lines, complete = _drawn(out, report, document, rows)
+            _print_means(rows, ks, summary)
+        lines, complete = _drawn(out, report, summary, rows)
         for line in () if as_json else lines:
             say(line)
     _complain(failures)
@@ -159,7 +162,7 @@ def _sources(names: Sequence[str], kind: str | None) -> Iterator[list[Source]]:
     if names:
         yield [find_source(name, kind) for name in names]
         return
-    with as_file(files("otspec.datasets") / "smollm2_trace.npz") as bundled:
+    with bundled_file() as bundled:
         yield [replace(find_source(str(bundled)), name="bundled SmolLM2 trace")]
 
 
@@ -204,7 +207,7 @@ def _reason(failure: Failure) -> str:
 
 
 def _drawn(
-    out: Path | None, report: Path | None, document: dict[str, Any], rows: list[Statistic]
+    out: Path | None, report: Path | None, summary: dict[str, Any], rows: list[Statistic]
 ) -> tuple[list[str], bool]:
     """Draw the pictures and write the report; return where they are, and whether all are."""
     lines: list[str] = []
@@ -212,40 +215,34 @@ def _drawn(
     if out is not None:
         complete = written(
             "the picture",
-            lambda: lines.extend(
-                f"picture: {chart}" for chart in write_charts(out, document, rows)
-            ),
+            lambda: lines.extend(f"picture: {chart}" for chart in write_charts(out, summary, rows)),
         )
         lines.append(f"numbers: {out / 'positions'}, {out / 'summary.json'}")
     if report is not None:
-        from otspec.traces.report import write_report
+        from otspec.traces.reports.page import write_report
 
-        if written("the report", lambda: write_report(report, document, rows)):
+        if written("the report", lambda: write_report(report, summary, rows)):
             lines.append(f"report: {report}")
         else:
             complete = False
     return lines, complete
 
 
-def _print_means(rows: list[Statistic], ks: Sequence[int], document: dict[str, Any]) -> None:
+def _print_means(rows: list[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
     temperatures = dict.fromkeys(row.temperature for row in rows)
     for index, temperature in enumerate(temperatures):
         if index:
             say()
         _print_table(
-            [row for row in rows if row.temperature == temperature], ks, temperature, document
+            [row for row in rows if row.temperature == temperature], ks, temperature, summary
         )
 
 
 def _print_table(
-    rows: list[Statistic], ks: Sequence[int], temperature: float, document: dict[str, Any]
+    rows: list[Statistic], ks: Sequence[int], temperature: float, summary: dict[str, Any]
 ) -> None:
-    restricted = "".join(
-        f", {name} {document[key]}"
-        for name, key in (("top-k", "top_k"), ("top-p", "top_p"))
-        if document[key] is not None
-    )
-    say(f"Mean acceptance over {document['positions']} positions (T = {temperature}{restricted})")
+    restricted = "".join(f", {name} {value}" for name, value in restrictions_of(summary))
+    say(f"Mean acceptance over {summary['positions']} positions (T = {temperature}{restricted})")
     cells = {(row.rule, row.drafts, row.k): f"{row.acceptance:.4f}" for row in rows}
     print_table(
         ("rule", "drafts", *(f"k={k}" for k in ks)),
@@ -257,7 +254,7 @@ def _print_table(
     )
     say()
     say(*_meaning(rows, ks[-1]))
-    say(_certainty(rows, ks[-1], document["independent"]))
+    say(_certainty(rows, ks[-1], summary["independent"]))
 
 
 def _meaning(rows: list[Statistic], k: int) -> list[str]:

@@ -52,10 +52,10 @@ def _print(attempts: list[Attempt]) -> None:
 
 
 def _cells(attempt: Attempt) -> tuple[str, ...]:
-    if attempt.outcome is None:
+    if attempt.reached is None:
         return "", "", "", "", f"> {attempt.seconds:g}"
-    numbers = (attempt.outcome.size, attempt.outcome.found, attempt.outcome.cuts)
-    proved = "yes" if attempt.outcome.proved else "no"
+    numbers = (attempt.reached.size, attempt.reached.found, attempt.reached.cuts)
+    proved = "yes" if attempt.reached.proved else "no"
     return (*(f"{number:,}" for number in numbers), proved, f"{attempt.seconds:.1f}")
 
 

@@ -1,4 +1,4 @@
-"""The cones of conditions that are dual to transport: every condition that can matter, at once.
+"""The cones of conditions dual to transport (Cones, 1-4): every condition that can matter, at once.
 
 By Farkas' lemma a system A x = b, x ≥ 0 has a solution if and only if z · b ≥ 0 for every z with
 Aᵀ z ≥ 0, and it is enough to ask the generators of that cone of z. They do not depend on b: they

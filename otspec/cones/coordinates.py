@@ -13,7 +13,7 @@ from typing import Any, Literal, cast, get_args
 from otspec.arguments import as_choice, as_integer, plain_integer
 from otspec.arithmetic import counted_power
 from otspec.cones.vectors import Vector, unit
-from otspec.distributions import DistributionLike, as_distribution, as_k
+from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.raw import shown
@@ -34,10 +34,8 @@ class Coordinates:
 
     Parameters
     ----------
-    n : int
-        Vocabulary size.
-    k : int
-        Number of drafts.
+    n, k : int
+        Vocabulary size and number of drafts.
     rows : {"sets", "tuples"}
     acceptance : bool
         Whether the acceptance α is a coordinate; otherwise it is 1.
@@ -112,8 +110,7 @@ class Coordinates:
                 f"k = {self.k}: compute the cone of that n and k"
             )
         refuse_floats(law)
-        checked = as_distribution(target, "target")
-        law.check_alike(checked, "target")
+        checked = law.as_target(target)
         masses = dict.fromkeys(self.drafts, Fraction(0))
         tuples, probabilities = law.tuples()
         for drafts, mass in zip(tuples.tolist(), probabilities, strict=True):

@@ -1,4 +1,4 @@
-"""Fourier-Motzkin elimination for two drafts, in the papers' order, with exact redundancy removal.
+"""Fourier-Motzkin elimination for two drafts (Cones, 5), with exact redundancy removal.
 
 Source: Canonical, app. B (lemma 2) for acceptance 1, app. D (lemmas 3 and 4) for the optimum.
 """
@@ -16,9 +16,6 @@ from otspec.cones.coordinates import coordinates
 from otspec.cones.double_description import irredundant
 from otspec.cones.systems import System, Target
 from otspec.cones.vectors import Vector, coprime
-
-MOST = 50_000
-"""Most inequalities that one elimination may combine."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +134,10 @@ def eliminations(system: System, *, reduce: bool) -> Iterator[tuple[Step, list[V
             rows = irredundant(rows)
             unlisted = len(set(rows) - system.lemma(column + 1))
         yield Step(unknown, combined, distinct, len(rows), unlisted), rows
+
+
+MOST = 50_000
+"""Most inequalities that one elimination may combine."""
 
 
 def _without(

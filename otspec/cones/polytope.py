@@ -1,4 +1,4 @@
-"""The polytope of feasible selection laws, from its vertices and from its facets.
+"""The polytope of selection laws (Theory, 3; Cones, 6), from its vertices and from its facets.
 
 Whoever always selects one of the drafts gives the selected token a law b with b(A) ≥ P(all drafts
 in A) for every token set A. Conversely every such b is feasible: the vertices of the polytope are

@@ -21,7 +21,7 @@ Sizes = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Reached:
     """What a method found.
 
     Parameters
@@ -51,7 +51,7 @@ class Attempt:
     method : str
         One of :data:`METHODS`.
     n, k : int
-    outcome : Outcome or None
+    reached : Reached or None
         None if the time was over before.
     seconds : float
         Processor time of the computation, or the time limit.
@@ -60,32 +60,32 @@ class Attempt:
     method: str
     n: int
     k: int
-    outcome: Outcome | None
+    reached: Reached | None
     seconds: float
 
 
-def _cone(compute: Callable[..., Cone], rows: str, n: int, k: int) -> Outcome:
+def _cone(compute: Callable[..., Cone], rows: str, n: int, k: int) -> Reached:
     cone = compute(n, k, rows=rows)
-    return Outcome(
+    return Reached(
         len(cone.coordinates.drafts), len(cone.rays), len(cone.cuts), cone.proves_cut_formula
     )
 
 
-def _elimination(target: Target, n: int, k: int) -> Outcome:
+def _elimination(target: Target, n: int, k: int) -> Reached:
     if k != 2:
         raise ValueError(f"k is {k}: elimination is for two drafts")
     done = eliminate(n, target=target)
     cuts = sum(condition.kind == "cut" for condition in done.conditions)
-    return Outcome(done.peak, len(done.conditions), cuts, done.proves_cut_formula)
+    return Reached(done.peak, len(done.conditions), cuts, done.proves_cut_formula)
 
 
-def _polytope(n: int, k: int) -> Outcome:
+def _polytope(n: int, k: int) -> Reached:
     draft = as_distribution(range(1, n + 1), "draft", normalize=True)
     found = selection_polytope(IID(draft, k))
-    return Outcome(len(found.vertices), len(found.facets), len(found.facets), found.agree)
+    return Reached(len(found.vertices), len(found.facets), len(found.facets), found.agree)
 
 
-METHODS: dict[str, Callable[[int, int], Outcome]] = {
+METHODS: dict[str, Callable[[int, int], Reached]] = {
     "certainty cone, sets": partial(_cone, certainty_cone, "sets"),
     "certainty cone, tuples": partial(_cone, certainty_cone, "tuples"),
     "optimum cone, sets": partial(_cone, optimum_cone, "sets"),
@@ -129,7 +129,7 @@ def reach(seconds: float, ladders: Sequence[tuple[str, Sizes]] = LADDERS) -> Ite
     Yields
     ------
     Attempt
-        The last one of a ladder may have no outcome.
+        The last one of a ladder may have reached nothing.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def reach(seconds: float, ladders: Sequence[tuple[str, Sizes]] = LADDERS) -> Ite
         for n, k in sizes:
             tried = attempt(method, n, k, seconds)
             yield tried
-            if tried.outcome is None:
+            if tried.reached is None:
                 break
 
 
@@ -166,8 +166,8 @@ def attempt(method: str, n: int, k: int, seconds: float) -> Attempt:
     try:
         if not receiver.poll(seconds):
             return Attempt(method, n, k, None, seconds)
-        outcome, taken = receiver.recv()
-        return Attempt(method, n, k, outcome, taken)
+        reached, taken = receiver.recv()
+        return Attempt(method, n, k, reached, taken)
     except EOFError:
         raise RuntimeError(f"{method}, n = {n}, k = {k}: the process failed") from None
     finally:
@@ -178,5 +178,5 @@ def attempt(method: str, n: int, k: int, seconds: float) -> Attempt:
 
 def _work(method: str, n: int, k: int, sender: Connection) -> None:
     start = time.process_time()
-    outcome = METHODS[method](n, k)
-    sender.send((outcome, time.process_time() - start))
+    reached = METHODS[method](n, k)
+    sender.send((reached, time.process_time() - start))

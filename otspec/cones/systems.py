@@ -1,4 +1,4 @@
-"""The systems of two drafts that Canonical eliminates by hand, and what its lemmas leave of them.
+"""The systems of two drafts that are eliminated by hand (Canonical, lemmas 2-4), and what is left.
 
 A pair of drafts {i, j}, i < j, has the unknown w(i, j): how much of its mass P selects i; the
 rest selects j. A pair (i, i) selects i. For the optimum, accepted(i) is how much of the selected

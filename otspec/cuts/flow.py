@@ -1,4 +1,4 @@
-"""Any draft law on a small vocabulary: cut and selection law by max flow, in whole numbers."""
+"""Cut and selection law of any draft law by max flow, in whole numbers (Theory, 1 and 3)."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
 
     Parameters
     ----------
-    law : DraftLaw
-    target : ndarray, shape (n,)
+    law, target
+        As for :func:`by_max_flow`.
 
     Returns
     -------

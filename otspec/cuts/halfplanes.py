@@ -1,4 +1,4 @@
-"""Two independent, non-identical drafts: the minimum cut at any vocabulary size.
+"""Two independent, non-identical drafts (Theory, 12): the cut at any vocabulary size.
 
 A minimiser A of q(A) − p₁(A) p₂(A) is a half-plane set. Take the largest minimiser (minimisers
 are closed under union) and put λ₁ = p₂(A), λ₂ = p₁(A). Removing a token y of A may not gain, so

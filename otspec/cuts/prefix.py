@@ -1,4 +1,4 @@
-"""Laws whose minimum cut is a prefix of the tokens in ascending order of a ratio."""
+"""Laws whose minimum cut is a prefix of the tokens by ascending target/draft (Theory, 2)."""
 
 from __future__ import annotations
 

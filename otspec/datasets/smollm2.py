@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from importlib.resources import as_file, files
 from os import PathLike
+from pathlib import Path
 
 from otspec.traces.trace import Trace, load_trace
 
@@ -34,5 +36,10 @@ def load_smollm2(path: str | PathLike[str] | None = None) -> Trace:
     """
     if path is not None:
         return load_trace(path)
-    with as_file(files("otspec.datasets") / "smollm2_trace.npz") as bundled:
+    with bundled_file() as bundled:
         return load_trace(bundled)
+
+
+def bundled_file() -> AbstractContextManager[Path]:
+    """Give the path of the two blocks that ship with the package, as long as the block lasts."""
+    return as_file(files("otspec.datasets") / "smollm2_trace.npz")

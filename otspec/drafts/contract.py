@@ -26,7 +26,13 @@ from otspec.arithmetic import (
     sums_by,
 )
 from otspec.digits import counted
-from otspec.distributions import Distribution, check_alike, token_set
+from otspec.distributions import (
+    Distribution,
+    DistributionLike,
+    as_distribution,
+    check_alike,
+    token_set,
+)
 from otspec.frozen import Frozen
 
 TABLE_LIMIT = 20_000_000
@@ -34,6 +40,10 @@ TABLE_LIMIT = 20_000_000
 
 A tenth of it with exact masses, which take as long.
 """
+
+
+class TooManyTuplesError(ValueError):
+    """There are more tuples of drafts than a table holds."""
 
 
 class DraftLaw(Frozen, ABC):
@@ -82,12 +92,12 @@ class DraftLaw(Frozen, ABC):
 
         Raises
         ------
-        ValueError
+        TooManyTuplesError
             The table would hold more than 20 million token ids; 2 million with exact masses.
         """
         size = self.table_rows() * self.k
         if size > (TABLE_LIMIT // 10 if self.exact else TABLE_LIMIT):
-            raise ValueError(
+            raise TooManyTuplesError(
                 f"a table of {counted(self.table_rows())} draft tuples (n = {self.n}, "
                 f"k = {self.k}) is too large: use a smaller vocabulary, or inside() and sample(), "
                 "which need no table"
@@ -103,10 +113,6 @@ class DraftLaw(Frozen, ABC):
         ----------
         tokens : iterable of int
             Token ids; order and repetition do not matter.
-
-        Returns
-        -------
-        float or Fraction
 
         Raises
         ------
@@ -152,22 +158,24 @@ class DraftLaw(Frozen, ABC):
         return inside
 
     @property
-    def inside_error(self) -> float:
+    def accuracy(self) -> float:
         """By how much :meth:`inside` may be off: 0 in exact arithmetic.
 
         In floats a bound on the rounding of k products of sums of n terms, all at most 1.
         """
         return 0.0 if self.exact else float(np.finfo(float).eps) * (self.k + 1) * (self.n + 2)
 
-    def check_alike(self, other: Distribution, name: str) -> None:
-        """Refuse a distribution of another length or arithmetic than the law's.
+    def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
+        """Check a target: a distribution of the law's length and arithmetic.
 
         Raises
         ------
         ValueError
-            Naming both.
+            As :func:`otspec.distributions.as_distribution`; or another length or arithmetic.
         """
-        check_alike("law", self._probabilities(), name, other)
+        checked = as_distribution(target, "target", normalize=normalize)
+        check_alike("law", self._probabilities(), "target", checked)
+        return checked
 
     def marginal(self, i: int) -> Distribution:
         """Return the law of draft i alone.
@@ -194,14 +202,14 @@ class DraftLaw(Frozen, ABC):
         tuples, masses = self.tuples()
         return sums_by(tuples[:, i], masses, self.n)
 
-    def sample(self, rng: np.random.Generator, size: int) -> IntArray:
+    def sample(self, size: int, rng: np.random.Generator) -> IntArray:
         """Draw tuples of drafts.
 
         Parameters
         ----------
-        rng : numpy.random.Generator
         size : int
             How many tuples.
+        rng : numpy.random.Generator
 
         Returns
         -------
@@ -214,11 +222,11 @@ class DraftLaw(Frozen, ABC):
         ValueError
             No generator, or a size that is negative or beyond the memory.
         """
-        return self._sample(as_generator(rng), as_size(size, width=self.k))
+        return self._sample(as_size(size, width=self.k), as_generator(rng))
 
-    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
+    def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         tuples, masses = self.tuples()
-        return tuples[draw(rng, masses, size)]
+        return tuples[draw(masses, size, rng)]
 
     def _number(self, value: object) -> Number:
         return as_number(value, like=self._probabilities())
@@ -251,7 +259,7 @@ def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
     return drafts
 
 
-def draw(rng: np.random.Generator, masses: Array, size: int) -> IntArray:
+def draw(masses: Array, size: int, rng: np.random.Generator) -> IntArray:
     """Draw indices with the given probabilities by inversion of their cumulative sums.
 
     Only indices of positive mass come out: the uniform is scaled to the last cumulative sum, and

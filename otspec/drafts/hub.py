@@ -29,11 +29,10 @@ class Hub(FixedButOne):
 
     Parameters
     ----------
-    draft : array_like, shape (n,)
+    draft, normalize
+        As for :class:`otspec.drafts.SingleDraftLaw`.
     k : int
         There is no other than 2.
-    normalize : bool
-        Scale the draft to sum 1.
 
     Examples
     --------
@@ -107,12 +106,7 @@ class TopPlusOne(FixedButOne):
     Law: drafts 1..k−1 are the likeliest tokens in descending order (ties: lowest id first);
     draft k is x with probability p(x) / (1 − p(Top)), x off the top.
 
-    Parameters
-    ----------
-    draft : array_like, shape (n,)
-    k : int
-    normalize : bool
-        Scale the draft to sum 1.
+    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
 
     Raises
     ------
@@ -151,6 +145,6 @@ class TopPlusOne(FixedButOne):
         tops = np.broadcast_to(self.top, (self.n, self.k - 1))
         return np.column_stack([tops, np.arange(self.n, dtype=np.intp)]), self.free()
 
-    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
+    def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         tops = np.broadcast_to(self.top, (size, self.k - 1))
-        return np.column_stack([tops, draw(rng, self.free(), size)])
+        return np.column_stack([tops, draw(self.free(), size, rng)])

@@ -17,7 +17,7 @@ from otspec.drafts.contract import DraftLaw, draw
 from otspec.drafts.single import ByRatio, register
 
 
-class _Product(DraftLaw):
+class Product(DraftLaw):
     """A product of one-token distributions; :meth:`_factors` yields them in draft order."""
 
     @abstractmethod
@@ -39,24 +39,19 @@ class _Product(DraftLaw):
     def _marginal(self, i: int) -> Distribution:
         return list(self._factors())[i]
 
-    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
-        return np.stack([draw(rng, factor, size) for factor in self._factors()], axis=1)
+    def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
+        return np.stack([draw(factor, size, rng) for factor in self._factors()], axis=1)
 
 
 @register
 @dataclass(frozen=True, eq=False)
-class IID(ByRatio, _Product):
+class IID(ByRatio, Product):
     """k drafts drawn independently from one distribution.
 
     Law: P(x) = Π p(x_i), and P(all drafts inside A) = p(A)^k.
     Source: SpecTr, sec. 5; the setting of SpecTr, Canonical and MCSD alg. 1.
 
-    Parameters
-    ----------
-    draft : array_like, shape (n,)
-    k : int
-    normalize : bool
-        Scale the draft to sum 1.
+    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
 
     Raises
     ------
@@ -73,6 +68,7 @@ class IID(ByRatio, _Product):
     words: ClassVar[str] = "i.i.d."
     line_style: ClassVar[str] = "-"
     marker_size: ClassVar[int] = 6
+    powers: ClassVar[bool] = True
 
     def _factors(self) -> Iterator[Distribution]:
         return (self.draft for _ in range(self.k))
@@ -93,7 +89,7 @@ class IID(ByRatio, _Product):
 
 
 @dataclass(frozen=True, eq=False)
-class Independent(_Product):
+class Independent(Product):
     """Drafts drawn independently, each from its own distribution.
 
     Law: P(x) = Π p_i(x_i), and P(all drafts inside A) = Π p_i(A).
@@ -131,8 +127,7 @@ class Independent(_Product):
         )
         for i, draft in enumerate(checked[1:], start=1):
             check_alike("drafts[0]", checked[0], f"drafts[{i}]", draft)
-        object.__setattr__(self, "drafts", checked)
-        object.__setattr__(self, "k", len(checked))
+        self._hold(drafts=checked, k=len(checked))
 
     def _factors(self) -> Iterator[Distribution]:
         return iter(self.drafts)

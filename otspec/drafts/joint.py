@@ -45,8 +45,7 @@ class Joint(DraftLaw):
                 f"{numbers.shape}: reshape it to (n,) * k"
             )
         flat = as_distribution(numbers.ravel(), "table", normalize=normalize)
-        object.__setattr__(self, "table", flat.reshape(numbers.shape))
-        object.__setattr__(self, "k", numbers.ndim)
+        self._hold(table=flat.reshape(numbers.shape), k=numbers.ndim)
 
     def _probabilities(self) -> Array:
         return self.table

@@ -1,4 +1,4 @@
-"""Sampling without replacement as a race: token y arrives at an exponential time of rate p(y).
+"""Sampling without replacement as a race (Theory, 2): y arrives at an exponential time of rate p.
 
 The first k arrivals are k successive draws without replacement. So the drafts all lie inside A
 unless a token outside A arrives before the k-th one of A:
@@ -27,7 +27,7 @@ _MOST_COUNTS = 1 << 31
 _CHUNK = 1 << 22
 """Most random numbers drawn at once (32 MB)."""
 
-ERROR = 1e-13
+ACCURACY = 1e-13
 """The quadrature's absolute error stayed below this against exact enumeration in the tests."""
 
 
@@ -81,7 +81,7 @@ def escape(inner: Array, outer: Array, k: int) -> Array:
     return result
 
 
-def arrivals(rng: np.random.Generator, rates: Array, k: int, size: int) -> IntArray:
+def arrivals(rates: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:
     """Draw the first k arrivals of the race, in order: shape (size, k).
 
     Tokens of rate 0 never arrive; at least k rates must be positive.

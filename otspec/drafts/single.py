@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import InitVar, dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from otspec.arguments import as_choice
 from otspec.arithmetic import Array, IntArray
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
-from otspec.raw import shown
-from otspec.registry import Registry
+from otspec.registry import Registry, subclass_of
 
 
 class TooFewTokensError(ValueError):
@@ -48,6 +47,8 @@ class SingleDraftLaw(DraftLaw):
     """What its drafts are called in a sentence."""
     distinct: ClassVar[bool] = False
     """Whether no token is drafted twice."""
+    powers: ClassVar[bool] = False
+    """Whether exact results are k-th powers, whose digits are k times those of the chances."""
     line_style: ClassVar[str]
     """How charts draw lines of rules for such drafts, as Matplotlib writes it."""
     marker_size: ClassVar[int]
@@ -59,8 +60,7 @@ class SingleDraftLaw(DraftLaw):
 
     def __post_init__(self, normalize: bool) -> None:
         checked = as_distribution(self.draft, "draft", normalize=normalize)
-        object.__setattr__(self, "draft", checked)
-        object.__setattr__(self, "k", as_k(self.k))
+        self._hold(draft=checked, k=as_k(self.k))
         self.check_k(checked, self.k)
 
     @classmethod
@@ -96,13 +96,7 @@ class SingleDraftLaw(DraftLaw):
 
     @classmethod
     def exists(cls, draft: Distribution, k: int) -> bool:
-        """Return whether the law has k drafts over a draft distribution.
-
-        Parameters
-        ----------
-        draft : ndarray, shape (n,)
-        k : int
-        """
+        """Return whether the law has k drafts over a draft distribution: :meth:`check_k`."""
         try:
             cls.check_k(draft, k)
         except ValueError:
@@ -139,14 +133,9 @@ class FixedButOne(SingleDraftLaw):
         """Return, for each token that is not fixed, the probability that it is a draft: (n,)."""
 
 
-def _check_law(name: str, law_class: Any) -> None:
-    if not (isinstance(law_class, type) and issubclass(law_class, SingleDraftLaw)):
-        raise ValueError(f"{shown(law_class)} is no subclass of SingleDraftLaw")
-    if law_class.name != name:
-        raise ValueError(f"the law is named {shown(law_class.name)}, not {shown(name)}")
-
-
-LAWS: Registry[type[SingleDraftLaw]] = Registry("draft law", "otspec.laws", _check_law)
+LAWS: Registry[type[SingleDraftLaw]] = Registry(
+    "draft law", "otspec.laws", subclass_of(SingleDraftLaw)
+)
 """The laws that are made from one draft distribution, by name, in the order of tables."""
 register = LAWS.register
 

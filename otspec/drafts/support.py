@@ -1,4 +1,4 @@
-"""What a rule can see of the drafts: every tuple, or only the set of distinct tokens in it."""
+"""What a rule can see of the drafts (Programs, 1): each tuple, or the set of its tokens."""
 
 from __future__ import annotations
 

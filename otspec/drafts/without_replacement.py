@@ -26,12 +26,7 @@ class WithoutReplacement(ByRatio):
     is the closed form for k ≤ 2 and a quadrature above, at any n; its absolute error against
     exact enumeration stayed below 1e-13 in the tests (see :mod:`otspec.drafts.race`).
 
-    Parameters
-    ----------
-    draft : array_like, shape (n,)
-    k : int
-    normalize : bool
-        Scale the draft to sum 1.
+    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
 
     Raises
     ------
@@ -100,10 +95,10 @@ class WithoutReplacement(ByRatio):
         return 1 - escape
 
     @property
-    def inside_error(self) -> float:
+    def accuracy(self) -> float:
         """By how much :meth:`inside` may be off, the error of the quadrature included."""
-        quadrature = 0.0 if self.exact or self.k <= 2 else race.ERROR
-        return super().inside_error + quadrature
+        quadrature = 0.0 if self.exact or self.k <= 2 else race.ACCURACY
+        return super().accuracy + quadrature
 
     @property
     def _tabulated(self) -> bool:
@@ -122,8 +117,8 @@ class WithoutReplacement(ByRatio):
         marginal: Distribution = second + rest / others * self.draft[heavy]
         return marginal
 
-    def _sample(self, rng: np.random.Generator, size: int) -> IntArray:
-        return race.arrivals(rng, self.draft.astype(float), self.k, size)
+    def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
+        return race.arrivals(self.draft.astype(float), self.k, size, rng)
 
 
 def inside_pairs(draft: Distribution) -> Array:

@@ -1,34 +1,29 @@
 """Every optimisation problem that the papers write down, as a model that a reader can inspect."""
 
-from typing import Literal
+# ruff: noqa: I001 -- programs are registered in the order of tables
+
+from typing import TypeAlias
 
 from otspec.arguments import as_choice, as_flag
-from otspec.distributions import Distribution
+from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
-from otspec.programs.block import BlockProgram
-from otspec.programs.candidates import CandidateProgram
-from otspec.programs.compact import CompactMaxFlow
-from otspec.programs.formulation import Formulation, Size
-from otspec.programs.importance import Importance
-from otspec.programs.maxflow import MaxFlow
+from otspec.programs.formulation import PROGRAMS, Formulation, Size
 from otspec.programs.membership import Membership
 from otspec.programs.reduced import Reduced
+from otspec.programs.importance import Importance
+from otspec.programs.maxflow import MaxFlow
+from otspec.programs.compact_network import CompactMaxFlow
 from otspec.programs.truncated import TruncatedImportance
+from otspec.programs.block import BlockProgram
+from otspec.programs.candidates import CandidateProgram
 
-ProgramName = Literal["membership", "reduced", "importance", "maxflow", "compact"]
-
-PROGRAMS: dict[str, type[Formulation]] = {
-    "membership": Membership,
-    "reduced": Reduced,
-    "importance": Importance,
-    "maxflow": MaxFlow,
-    "compact": CompactMaxFlow,
-}
-"""The formulations of the optimal acceptance by name; ``"compact"`` is for two drafts only."""
+ProgramName: TypeAlias = str
+"""One of :data:`PROGRAMS`: ``"membership"``, ``"reduced"``, ``"importance"``, ``"maxflow"``,
+``"compact"`` (two drafts only), or one that another package adds."""
 
 
 def formulate(
-    program: str, law: DraftLaw, target: Distribution, *, sets: bool = True
+    program: ProgramName, law: DraftLaw, target: DistributionLike, *, sets: bool = True
 ) -> Formulation:
     """Return a formulation by name.
 
@@ -48,10 +43,8 @@ def formulate(
     ValueError
         An unknown name, or a law that the program does not take.
     """
-    program, sets = as_choice(program, "program", PROGRAMS), as_flag(sets, "sets")
-    if program == "compact":
-        return CompactMaxFlow(law, target)
-    return PROGRAMS[program](law, target, sets)
+    kind = PROGRAMS[as_choice(program, "program", PROGRAMS)]
+    return kind(law, target, as_flag(sets, "sets") and not kind.in_tuples)
 
 
 __all__ = [

@@ -1,25 +1,87 @@
-"""Couplings of whole blocks: the expected length of the common prefix."""
+"""Couplings of whole blocks (Theory, 8; Block, eqs. 3-5): the length of the common prefix."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from otspec.arguments import as_callable
 from otspec.arithmetic import Array, IntArray, counted_power, zeros
 from otspec.distributions import DistributionLike, as_distribution, as_k, check_alike
-from otspec.programs.formulation import Lines, Size, arrow, assemble, check_size
+from otspec.frozen import Frozen
+from otspec.programs.builder import ProgramBuilder, arrow
+from otspec.programs.formulation import Size, check_size
 from otspec.solvers import LinearProgram, Sense
 
 LanguageModel: TypeAlias = Callable[[tuple[int, ...]], DistributionLike]
 """Any map from a prefix, a tuple of token ids, to the distribution of the next token."""
 
 
+class BlockCoupling(Frozen, ABC):
+    """Couple what is drafted with the target's law of L tokens; maximise E[tokens kept].
+
+    Variables π(x, y) ≥ 0 for everything x that may be drafted and every block y; both marginals.
+    """
+
+    name: ClassVar[str]
+    """What error messages call the program."""
+    title: ClassVar[str]
+    smaller: ClassVar[str]
+    """What to do when the program is too large."""
+
+    target: LanguageModel
+    length: int
+
+    @property
+    def n(self) -> int:
+        """The size of the alphabet."""
+        return len(self.target(()))
+
+    @abstractmethod
+    def _drafted(self) -> int:
+        """Return how many different things may be drafted."""
+
+    @abstractmethod
+    def _draft_law(self) -> tuple[IntArray, Array]:
+        """Return their name indices, (d, ·), and their probabilities, (d,)."""
+
+    @abstractmethod
+    def _kept(self, blocks: IntArray) -> IntArray:
+        """Return how many tokens of each block are kept of each draft: (b, L) -> (d, b)."""
+
+    def size(self) -> Size:
+        """Return the size of the program."""
+        drafted, blocks = self._drafted(), counted_power(self.n, self.length)
+        return Size(drafted + blocks, drafted * blocks, 2 * drafted * blocks)
+
+    def build(self) -> LinearProgram:
+        """Build the linear program.
+
+        Raises
+        ------
+        ValueError
+            It would not fit in memory; the message names its size.
+        """
+        check_size(self.name, self.size(), self.smaller)
+        names, draft = self._draft_law()
+        blocks, target = block_law(self.target, self.length, "target")
+        drafted, output = np.indices((len(draft), len(blocks)), dtype=np.intp).reshape(2, -1)
+        model = ProgramBuilder(draft)
+        drafts = model.rows("draft", names, draft, draft)
+        outputs = model.rows("target", blocks, target, target)
+        mass = model.columns("pi", arrow(names[drafted], blocks[output]), 0, np.inf)
+        model.put(drafts[drafted], mass)
+        model.put(outputs[output], mass)
+        kept = self._kept(blocks).ravel().astype(draft.dtype)
+        return model.program(self.title, Sense.MAXIMISE, mass, kept)
+
+
 @dataclass(frozen=True, eq=False)
-class BlockProgram:
+class BlockProgram(BlockCoupling):
     """Couple the draft's and the target's law of L tokens; maximise E[common prefix length].
 
     Variables π(x, y) ≥ 0 for blocks x, y; marginals M_s^L and M_b^L. Source: Block, eqs. 3–5;
@@ -39,55 +101,31 @@ class BlockProgram:
         others; a length below 1.
     """
 
+    name: ClassVar[str] = "block"
+    title: ClassVar[str] = "block (Block, eqs. 3-5)"
+    smaller: ClassVar[str] = "use shorter blocks or a smaller alphabet"
+
     draft: LanguageModel
     target: LanguageModel
     length: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", as_k(self.length, "length"))
+        self._hold(length=as_k(self.length, "length"))
         as_callable(self.draft, "draft", "a language model, a callable from a prefix")
         as_callable(self.target, "target", "a language model, a callable from a prefix")
         draft = as_distribution(self.draft(()), "draft()")
         check_alike("draft()", draft, "target()", as_distribution(self.target(()), "target()"))
 
-    @property
-    def n(self) -> int:
-        """The size of the alphabet."""
-        return len(self.draft(()))
+    def _drafted(self) -> int:
+        return counted_power(self.n, self.length)
 
-    def size(self) -> Size:
-        """Return the size of the program."""
-        blocks = counted_power(self.n, self.length)
-        return Size(2 * blocks, blocks**2, 2 * blocks**2)
+    def _draft_law(self) -> tuple[IntArray, Array]:
+        return block_law(self.draft, self.length, "draft")
 
-    def build(self) -> LinearProgram:
-        """Build the linear program.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
-        check_size("block", self.size(), "use shorter blocks or a smaller alphabet")
-        blocks, draft = block_law(self.draft, self.length, "draft")
-        _, target = block_law(self.target, self.length, "target")
-        count = len(blocks)
-        first, second = (index.ravel() for index in np.indices((count, count), dtype=np.intp))
-        rows, columns = Lines(draft), Lines(draft)
-        drafts = rows.add("draft", blocks, draft, draft)
-        outputs = rows.add("target", blocks, target, target)
-        pairs = np.column_stack([arrow(blocks[first], blocks[second, 0]), blocks[second, 1:]])
-        mass = columns.add("pi", pairs, 0, np.inf)
-        same = np.cumprod(blocks[first] == blocks[second], axis=1).sum(axis=1)
-        return assemble(
-            "block (Block, eqs. 3-5)",
-            Sense.MAXIMISE,
-            rows,
-            columns,
-            mass,
-            [(drafts[first], mass, 1), (outputs[second], mass, 1)],
-            weights=same.astype(draft.dtype),
-        )
+    def _kept(self, blocks: IntArray) -> IntArray:
+        same = blocks[:, None] == blocks
+        kept: IntArray = np.cumprod(same, axis=2).sum(axis=2)
+        return kept
 
 
 def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, Array]:

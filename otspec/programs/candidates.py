@@ -1,26 +1,24 @@
-"""Couplings of sets of candidate sequences with the target's blocks."""
+"""Couplings of sets of candidate sequences with blocks (SpecTr, sec. 5, for blocks)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec.arguments import as_callable, as_instance, as_tokens
-from otspec.arithmetic import Array, Number, as_numbers, counted_power
+from otspec.arithmetic import Array, IntArray, Number, as_numbers
 from otspec.distributions import as_distribution, as_k, check_alike
-from otspec.programs.block import LanguageModel, block_law
-from otspec.programs.formulation import Lines, Size, assemble, check_size
-from otspec.solvers import LinearProgram, Sense
+from otspec.programs.block import BlockCoupling, LanguageModel
 
 Sequences = frozenset[tuple[int, ...]]
 """The different candidate sequences that were drafted."""
 
 
 @dataclass(frozen=True, eq=False)
-class CandidateProgram:
+class CandidateProgram(BlockCoupling):
     """Couple the law of drafted candidates with the target's law of L tokens.
 
     Maximises the expected length of the longest beginning of the target's block that one of the
@@ -46,15 +44,18 @@ class CandidateProgram:
         length.
     """
 
+    name: ClassVar[str] = "candidate"
+    title: ClassVar[str] = "candidates (SpecTr, sec. 5, for blocks)"
+    smaller: ClassVar[str] = "use shorter blocks, fewer drafts or fewer tokens"
+
     candidates: Mapping[Sequences, Number]
     target: LanguageModel
     length: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", as_k(self.length, "length"))
         wanted = "a mapping from sets of sequences to their probabilities"
         as_instance(self.candidates, "candidates", Mapping, wanted)
-        object.__setattr__(self, "candidates", dict(self.candidates))
+        self._hold(length=as_k(self.length, "length"), candidates=dict(self.candidates))
         as_callable(self.target, "target", "a language model, a callable from a prefix")
         masses = as_distribution(list(self.candidates.values()), "candidates")
         start = as_distribution(self.target(()), "target(())")
@@ -68,43 +69,17 @@ class CandidateProgram:
                     "tokens, as many as the length"
                 )
 
-    def size(self) -> Size:
-        """Return the size of the program."""
-        blocks = counted_power(len(self.target(())), self.length)
-        sets = len(self.candidates)
-        return Size(sets + blocks, sets * blocks, 2 * sets * blocks)
+    def _drafted(self) -> int:
+        return len(self.candidates)
 
-    def build(self) -> LinearProgram:
-        """Build the linear program.
+    def _draft_law(self) -> tuple[IntArray, Array]:
+        masses = as_numbers(list(self.candidates.values()), "candidates")
+        return np.arange(len(masses), dtype=np.intp)[:, None], masses
 
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
-        check_size("candidate", self.size(), "use shorter blocks, fewer drafts or fewer tokens")
-        masses: Array = as_numbers(list(self.candidates.values()), "candidates")
-        blocks, target = block_law(self.target, self.length, "target")
-        sets, outputs = np.indices((len(masses), len(blocks)), dtype=np.intp).reshape(2, -1)
-        rows, columns = Lines(masses), Lines(masses)
-        drafts = rows.add("draft", np.arange(len(masses))[:, None], masses, masses)
-        wanted = rows.add("target", blocks, target, target)
-        pairs = np.column_stack([sets, blocks[outputs]])
-        mass = columns.add("pi", pairs, 0, np.inf)
-        kept = [
-            longest_beginning(sequences, tuple(block))
-            for sequences in self.candidates
-            for block in blocks.tolist()
-        ]
-        return assemble(
-            "candidates (SpecTr, sec. 5, for blocks)",
-            Sense.MAXIMISE,
-            rows,
-            columns,
-            mass,
-            [(drafts[sets], mass, 1), (wanted[outputs], mass, 1)],
-            weights=np.array(kept).astype(masses.dtype),
-        )
+    def _kept(self, blocks: IntArray) -> IntArray:
+        texts = list(map(tuple, blocks.tolist()))
+        kept = [[longest_beginning(drafted, y) for y in texts] for drafted in self.candidates]
+        return np.array(kept, dtype=np.intp)
 
 
 def longest_beginning(sequences: Sequences, block: tuple[int, ...]) -> int:

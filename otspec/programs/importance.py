@@ -1,4 +1,4 @@
-"""Select one of the drafts first, then accept it or not."""
+"""Select one of the drafts first, then accept it or not (Theory, 3; Canonical, thms. 1 and 4)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, IntArray
 from otspec.coupling import accepted_weights
-from otspec.programs.formulation import (
-    Formulation,
-    Lines,
-    Seen,
-    Size,
-    arrow,
-    assemble,
-    token_indices,
-)
-from otspec.solvers import LinearProgram, Sense, Solution
+from otspec.programs.builder import ProgramBuilder
+from otspec.programs.formulation import Formulation, Size, register
+from otspec.solvers import Solution
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class Importance(Formulation):
     """Choose the law b of the selected draft so that Σ min(b, q) is largest.
@@ -30,34 +24,26 @@ class Importance(Formulation):
     optimum is the same as for any coupling.
     """
 
-    title: ClassVar[str] = "importance"
+    name: ClassVar[str] = "importance"
     source: ClassVar[str] = "Canonical, thms. 1 and 4"
     smaller: ClassVar[str] = 'program="reduced", which has fewer variables'
 
-    def _size(self, seen: Seen) -> Size:
-        n = len(self.target)
-        return Size(seen.rows + n, seen.pairs + n, 2 * seen.pairs + n)
+    def _size(self, rows: int, pairs: int) -> Size:
+        n = self.law.n
+        return Size(rows + n, pairs + n, 2 * pairs + n)
 
-    def _build(self) -> LinearProgram:
-        seen, n = self.support, len(self.target)
-        rows, columns = Lines(self.target), Lines(self.target)
-        drafts = rows.add("drafts", seen.keys, seen.masses, seen.masses)
-        below = rows.add("selected", token_indices(n), -np.inf, 0)
-        weight = columns.add("w", arrow(seen.keys[seen.rows], seen.tokens), 0, np.inf)
-        kept = columns.add("t", token_indices(n), 0, self.target)
-        return assemble(
-            f"{self.title} ({self.source})",
-            Sense.MAXIMISE,
-            rows,
-            columns,
-            kept,
-            [(drafts[seen.rows], weight, 1), (below, kept, 1), (below[seen.tokens], weight, -1)],
-        )
+    def _state(self, model: ProgramBuilder) -> IntArray:
+        seen = self.support
+        drafts = model.rows("drafts", seen.keys, seen.masses, seen.masses)
+        below = model.rows("selected", self._token_names, -np.inf, 0)
+        weight = model.columns("w", self._pair_names, 0, np.inf)
+        kept = model.columns("t", self._token_names, 0, self.target)
+        model.put(drafts[seen.rows], weight)
+        model.put(below, kept)
+        model.put(below[seen.tokens], weight, -1)
+        return kept
 
     def accepted(self, solution: Solution) -> Array:
         """Return w(x, y) min(1, q(y)/b(y)): what is left after accepting the selected draft."""
-        return accepted_weights(
-            solution.primal[: len(self.support.rows)],
-            self.support.tokens,
-            self.target if solution.program.exact else self.target.astype(float),
-        )
+        weights = solution.primal[: len(self.support.rows)]
+        return accepted_weights(weights, self.support.tokens, self.target.astype(weights.dtype))

@@ -1,4 +1,4 @@
-"""The transport problem as a maximum flow through a bipartite network."""
+"""The maximum flow from drafts through their tokens (SpecHub, app. E, any k; Theory, 1)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.programs.formulation import (
-    Formulation,
-    Lines,
-    Seen,
-    Size,
-    arrow,
-    assemble,
-    token_indices,
-)
-from otspec.solvers import LinearProgram, Sense, Solution
+from otspec.arithmetic import Array, IntArray
+from otspec.programs.builder import ProgramBuilder
+from otspec.programs.formulation import Formulation, Size, register
+from otspec.solvers import Solution
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class MaxFlow(Formulation):
     """Source → drafts x (capacity P(x)) → tokens of x (no capacity) → sink (capacity q).
@@ -28,38 +22,28 @@ class MaxFlow(Formulation):
     :func:`otspec.optimal_acceptance`. Source: SpecHub, app. E, for any k.
     """
 
-    title: ClassVar[str] = "maxflow"
+    name: ClassVar[str] = "maxflow"
     source: ClassVar[str] = "SpecHub, app. E, any k"
     smaller: ClassVar[str] = 'program="reduced", which has no conservation rows'
 
-    def _size(self, seen: Seen) -> Size:
-        n = len(self.target)
-        return Size(seen.rows + n, seen.rows + seen.pairs + n, seen.rows + 2 * seen.pairs + n)
+    def _size(self, rows: int, pairs: int) -> Size:
+        n = self.law.n
+        return Size(rows + n, rows + pairs + n, rows + 2 * pairs + n)
 
-    def _build(self) -> LinearProgram:
-        seen, n = self.support, len(self.target)
-        rows, columns = Lines(self.target), Lines(self.target)
-        at_drafts = rows.add("drafts", seen.keys, 0, 0)
-        at_tokens = rows.add("token", token_indices(n), 0, 0)
-        inflow = columns.add("source", seen.keys, 0, seen.masses)
-        across = columns.add("flow", arrow(seen.keys[seen.rows], seen.tokens), 0, np.inf)
-        outflow = columns.add("sink", token_indices(n), 0, self.target)
-        return assemble(
-            f"{self.title} ({self.source})",
-            Sense.MAXIMISE,
-            rows,
-            columns,
-            outflow,
-            [
-                (at_drafts, inflow, 1),
-                (at_drafts[seen.rows], across, -1),
-                (at_tokens[seen.tokens], across, 1),
-                (at_tokens, outflow, -1),
-            ],
-        )
+    def _state(self, model: ProgramBuilder) -> IntArray:
+        seen = self.support
+        at_drafts = model.rows("drafts", seen.keys, 0, 0)
+        at_tokens = model.rows("token", self._token_names, 0, 0)
+        inflow = model.columns("source", seen.keys, 0, seen.masses)
+        across = model.columns("flow", self._pair_names, 0, np.inf)
+        outflow = model.columns("sink", self._token_names, 0, self.target)
+        model.put(at_drafts, inflow)
+        model.put(at_drafts[seen.rows], across, -1)
+        model.put(at_tokens[seen.tokens], across)
+        model.put(at_tokens, outflow, -1)
+        return outflow
 
     def accepted(self, solution: Solution) -> Array:
         """Return the flow from each draft to each of its tokens."""
-        first = len(self.support.masses)
-        mass: Array = solution.primal[first : first + len(self.support.rows)]
-        return mass
+        _, across, _ = np.split(solution.primal, [len(self.support.masses), -self.law.n])
+        return across

@@ -1,4 +1,4 @@
-"""The transport problem as it is defined: every pair of a draft and an output."""
+"""Optimal transport as it is defined (SpecTr, eq. 4): every pair of drafts and an output."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.programs.formulation import (
-    Formulation,
-    Lines,
-    Seen,
-    Size,
-    arrow,
-    assemble,
-    token_indices,
-)
-from otspec.solvers import LinearProgram, Sense, Solution
+from otspec.arithmetic import Array, IntArray
+from otspec.programs.builder import ProgramBuilder, arrow
+from otspec.programs.formulation import Formulation, Size, register
+from otspec.solvers import Sense, Solution
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class Membership(Formulation):
     """Couple drafts and target so that the output is off the drafts as seldom as possible.
@@ -29,35 +23,28 @@ class Membership(Formulation):
     Source: SpecTr, eq. 4; SpecHub, eq. 1. With tuples: n^{k+1} variables, n^k + n rows.
     """
 
-    title: ClassVar[str] = "membership"
+    name: ClassVar[str] = "membership"
     source: ClassVar[str] = "SpecTr, eq. 4"
     smaller: ClassVar[str] = 'program="reduced", which has only the pairs of a draft and its tokens'
+    sense: ClassVar[Sense] = Sense.MINIMISE
 
-    def _size(self, seen: Seen) -> Size:
-        n = len(self.target)
-        return Size(seen.rows + n, seen.rows * n, 2 * seen.rows * n)
+    def _size(self, rows: int, pairs: int) -> Size:  # noqa: ARG002 -- all tokens, not pairs alone
+        n = self.law.n
+        return Size(rows + n, rows * n, 2 * rows * n)
 
-    def _build(self) -> LinearProgram:
-        seen, n = self.support, len(self.target)
-        size = len(seen.masses)
-        row, token = (index.ravel() for index in np.indices((size, n), dtype=np.intp))
-        rows, columns = Lines(self.target), Lines(self.target)
-        drafts = rows.add("drafts", seen.keys, seen.masses, seen.masses)
-        outputs = rows.add("target", token_indices(n), self.target, self.target)
-        mass = columns.add("pi", arrow(seen.keys[row], token), 0, np.inf)
-        outside = np.ones(size * n, dtype=bool)
+    def _state(self, model: ProgramBuilder) -> IntArray:
+        seen, n = self.support, self.law.n
+        row, token = (index.ravel() for index in np.indices((len(seen.masses), n), dtype=np.intp))
+        drafts = model.rows("drafts", seen.keys, seen.masses, seen.masses)
+        outputs = model.rows("target", self._token_names, self.target, self.target)
+        mass = model.columns("pi", arrow(seen.keys[row], token), 0, np.inf)
+        model.put(drafts[row], mass)
+        model.put(outputs[token], mass)
+        outside = np.ones(len(mass), dtype=bool)
         outside[seen.rows * n + seen.tokens] = False
-        return assemble(
-            f"{self.title} ({self.source})",
-            Sense.MINIMISE,
-            rows,
-            columns,
-            mass[outside],
-            [(drafts[row], mass, 1), (outputs[token], mass, 1)],
-        )
+        return mass[outside]
 
     def accepted(self, solution: Solution) -> Array:
         """Return π(x, y) for y among the drafts."""
-        seen, n = self.support, len(self.target)
-        mass: Array = solution.primal[seen.rows * n + seen.tokens]
+        mass: Array = solution.primal[self.support.rows * self.law.n + self.support.tokens]
         return mass

@@ -1,4 +1,4 @@
-"""The transport problem without the rejections."""
+"""Optimal transport without the rejections (SpecHub, sec. 3.2): only what is accepted."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.programs.formulation import (
-    Formulation,
-    Lines,
-    Seen,
-    Size,
-    arrow,
-    assemble,
-    token_indices,
-)
-from otspec.solvers import LinearProgram, Sense, Solution
+from otspec.arithmetic import Array, IntArray
+from otspec.programs.builder import ProgramBuilder
+from otspec.programs.formulation import Formulation, Size, register
+from otspec.solvers import Solution
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class Reduced(Formulation):
     """Decide only what is accepted; the rest can always be completed to a coupling.
@@ -28,27 +22,21 @@ class Reduced(Formulation):
     sum, which is the acceptance. Source: SpecHub, sec. 3.2.
     """
 
-    title: ClassVar[str] = "reduced"
+    name: ClassVar[str] = "reduced"
     source: ClassVar[str] = "SpecHub, sec. 3.2"
     smaller: ClassVar[str] = "optimal_acceptance(law, target), which builds no program"
 
-    def _size(self, seen: Seen) -> Size:
-        return Size(seen.rows + len(self.target), seen.pairs, 2 * seen.pairs)
+    def _size(self, rows: int, pairs: int) -> Size:
+        return Size(rows + self.law.n, pairs, 2 * pairs)
 
-    def _build(self) -> LinearProgram:
+    def _state(self, model: ProgramBuilder) -> IntArray:
         seen = self.support
-        rows, columns = Lines(self.target), Lines(self.target)
-        drafts = rows.add("drafts", seen.keys, -np.inf, seen.masses)
-        outputs = rows.add("target", token_indices(len(self.target)), -np.inf, self.target)
-        mass = columns.add("pi", arrow(seen.keys[seen.rows], seen.tokens), 0, np.inf)
-        return assemble(
-            f"{self.title} ({self.source})",
-            Sense.MAXIMISE,
-            rows,
-            columns,
-            mass,
-            [(drafts[seen.rows], mass, 1), (outputs[seen.tokens], mass, 1)],
-        )
+        drafts = model.rows("drafts", seen.keys, -np.inf, seen.masses)
+        outputs = model.rows("target", self._token_names, -np.inf, self.target)
+        mass = model.columns("pi", self._pair_names, 0, np.inf)
+        model.put(drafts[seen.rows], mass)
+        model.put(outputs[seen.tokens], mass)
+        return mass
 
     def accepted(self, solution: Solution) -> Array:
         """Return the solution as it is."""

@@ -1,4 +1,4 @@
-"""Two drafts: the importance program with most selections fixed in advance."""
+"""Two drafts: most selections fixed in advance (Canonical, alg. 1, app. G; Programs, 5)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,10 @@ import numpy as np
 from otspec.arguments import as_integer
 from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, suffix_sums, zeros
 from otspec.coupling import accepted_weights
-from otspec.drafts import IID, Independent
-from otspec.programs.formulation import (
-    Formulation,
-    Lines,
-    Seen,
-    Size,
-    arrow,
-    assemble,
-    token_indices,
-)
-from otspec.solvers import LinearProgram, Sense, Solution
+from otspec.drafts.independent import Product
+from otspec.programs.builder import ProgramBuilder, arrow
+from otspec.programs.formulation import Formulation, Size
+from otspec.solvers import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +49,7 @@ class TruncatedImportance(Formulation):
     meets both parts now selects its token of Ω₁, so that no token of Ω₁ loses.
     """
 
-    title: ClassVar[str] = "truncated importance"
+    name: ClassVar[str] = "truncated importance"
     source: ClassVar[str] = "Canonical, alg. 1 and app. G"
     smaller: ClassVar[str] = "fewer free tokens"
 
@@ -64,15 +57,15 @@ class TruncatedImportance(Formulation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.law, (IID, Independent)) or self.law.k != 2:
+        if not isinstance(self.law, Product) or self.law.k != 2:
             raise ValueError(
                 f"law is {type(self.law).__name__} with k = {self.law.k}: the truncated program "
                 "is for two independent drafts, IID or Independent"
             )
         if not self.sets:
             raise ValueError("sets must be True: the truncated program has one row per draft set")
-        free = as_integer(self.free, "free", 0, self.law.n, otherwise="there are no more tokens")
-        object.__setattr__(self, "free", free)
+        otherwise = "there are no more tokens"
+        self._hold(free=as_integer(self.free, "free", 0, self.law.n, otherwise=otherwise))
 
     @cached_property
     def excess(self) -> Array:
@@ -132,32 +125,23 @@ class TruncatedImportance(Formulation):
         shares: Array = np.minimum(positive_part(earlier / masses), 1)
         return shares
 
-    def _size(self, _seen: Seen) -> Size:
-        n, pairs = len(self.target), self.free * (self.free - 1) // 2
-        return Size(pairs + n, 2 * pairs + n, 4 * pairs + n)
+    def _size(self, rows: int, pairs: int) -> Size:  # noqa: ARG002 -- the free pairs count
+        n, free = self.law.n, self.free * (self.free - 1) // 2
+        return Size(free + n, 2 * free + n, 4 * free + n)
 
-    def _build(self) -> LinearProgram:
+    def _state(self, model: ProgramBuilder) -> IntArray:
         pairs, masses = self.free_pairs
-        rows, columns = Lines(self.target), Lines(self.target)
-        drafts = rows.add("drafts", pairs, masses, masses)
-        below = rows.add("selected", token_indices(self.law.n), -np.inf, self.certain)
-        earlier = columns.add("w", arrow(pairs, pairs[:, 0]), 0, np.inf)
-        later = columns.add("w", arrow(pairs, pairs[:, 1]), 0, np.inf)
-        kept = columns.add("t", token_indices(self.law.n), 0, self.target)
-        return assemble(
-            f"{self.title} ({self.source})",
-            Sense.MAXIMISE,
-            rows,
-            columns,
-            kept,
-            [
-                (drafts, earlier, 1),
-                (drafts, later, 1),
-                (below, kept, 1),
-                (below[pairs[:, 0]], earlier, -1),
-                (below[pairs[:, 1]], later, -1),
-            ],
-        )
+        drafts = model.rows("drafts", pairs, masses, masses)
+        below = model.rows("selected", self._token_names, -np.inf, self.certain)
+        earlier = model.columns("w", arrow(pairs, pairs[:, 0]), 0, np.inf)
+        later = model.columns("w", arrow(pairs, pairs[:, 1]), 0, np.inf)
+        kept = model.columns("t", self._token_names, 0, self.target)
+        model.put(drafts, earlier)
+        model.put(drafts, later)
+        model.put(below, kept)
+        model.put(below[pairs[:, 0]], earlier, -1)
+        model.put(below[pairs[:, 1]], later, -1)
+        return kept
 
     def accepted(self, solution: Solution) -> Array:
         """Return what is left of free and sure selections after accepting the selected draft."""

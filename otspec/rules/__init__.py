@@ -1,10 +1,11 @@
-"""Verification rules: one file each, one contract (:class:`otspec.rules.contract.Rule`)."""
+"""Verification rules: one file each, one contract (:class:`Rule`), one table (:data:`RULES`)."""
 
-from otspec.rules.contract import PairRule, Rule
+from otspec.rules.contract import NotExactError, Rule, acceptance_or_estimate
 from otspec.rules.importance_sampling import ImportanceSampling
 from otspec.rules.k_sequential import KSequential
 from otspec.rules.maximal_coupling import MaximalCoupling
 from otspec.rules.naive_sampling import NaiveSampling
+from otspec.rules.pair_rule import PairRule
 from otspec.rules.planned import PlannedRule
 from otspec.rules.pooled import PooledSelection
 from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
@@ -13,9 +14,12 @@ from otspec.rules.recursive_rejection import RecursiveRejection
 from otspec.rules.recursive_rejection_without_replacement import (
     RecursiveRejectionWithoutReplacement,
 )
+from otspec.rules.sequential import SequentialRule
 from otspec.rules.spechub import SpecHub
+from otspec.rules.table import RULES, compared_rules
+from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
 
-ALL_RULES: tuple[type[PairRule], ...] = (
+for _rule in (
     KSequential,
     RecursiveRejection,
     MaximalCoupling,
@@ -24,16 +28,25 @@ ALL_RULES: tuple[type[PairRule], ...] = (
     SpecHub,
     PooledSelection,
     PooledSelectionWithoutReplacement,
-)
-"""Every rule that is made from a draft, a target and k, in the order of tables."""
+    ImportanceSampling,
+    PriorityMixture,
+    PlannedRule,
+):
+    RULES.register(_rule)
 
 __all__ = [
-    "ALL_RULES",
+    "RULES",
+    "Bins",
+    "ByToken",
+    "Fewest",
+    "Graded",
     "ImportanceSampling",
     "KSequential",
     "MaximalCoupling",
     "NaiveSampling",
+    "NotExactError",
     "PairRule",
+    "Partition",
     "PlannedRule",
     "PooledSelection",
     "PooledSelectionWithoutReplacement",
@@ -41,5 +54,9 @@ __all__ = [
     "RecursiveRejection",
     "RecursiveRejectionWithoutReplacement",
     "Rule",
+    "SequentialRule",
     "SpecHub",
+    "Thresholds",
+    "acceptance_or_estimate",
+    "compared_rules",
 ]

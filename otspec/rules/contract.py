@@ -3,53 +3,80 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import InitVar, dataclass, field
-from functools import cached_property
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec.arguments import as_generator
-from otspec.arithmetic import Array, Number, as_number, zeros
-from otspec.distributions import Distribution, as_k, as_pair, normalised
-from otspec.drafts import IID, DraftLaw, SingleDraftLaw
-from otspec.drafts.contract import as_drafts, draw
+from otspec.arguments import as_generator, as_seed, as_size
+from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec.distributions import Distribution, DistributionLike
+from otspec.drafts import DraftLaw
+from otspec.drafts.contract import TooManyTuplesError, as_drafts, draw
+from otspec.estimate import Estimate
 from otspec.frozen import Frozen
-from otspec.raw import shown
 
 ENUMERATION_LIMIT = 20_000
 """Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
-MOST_LISTED = 1_000_000
-"""Most drafts that an answer for each of them is listed for."""
+
+
+class NotExactError(ValueError):
+    """What is asked for takes too long to compute exactly; the message names what estimates it."""
 
 
 class Rule(Frozen, ABC):
     """A rule turns k drafts into one token; every rule here makes it distributed as the target.
 
-    Subclasses give :attr:`law`, :attr:`target` and :meth:`joint_kernel`; what is answered here by
-    enumerating the drafts they answer by formula where there is one.
+    A subclass gives :attr:`law`, :attr:`target`, :attr:`k` and :meth:`joint_kernel`. What is
+    answered here by enumerating the drafts it answers by formula where there is one, and
+    :meth:`sample` without the kernel where that is quicker. The drafts and the generator that a
+    ``joint_kernel`` or ``sample`` of a subclass gets are checked: that is done around it.
     """
 
+    name: ClassVar[str]
+    """What command lines and :data:`otspec.rules.RULES` call the rule."""
     title: ClassVar[str]
     """What tables and charts call the rule."""
-    accuracy: float = 0.0
-    """By how much a float output law may be off because of how the rule was made."""
+    law_class: ClassVar[type[DraftLaw] | None] = None
+    """The law of the drafts that the rule verifies; None if that may be any."""
+    only_k: ClassVar[int | None] = None
+    """The only number of drafts that the rule takes, if there is just one."""
+    batch: ClassVar[str | None] = None
+    """The function of :mod:`otspec.batch` that does the same, if there is one."""
+    formula: ClassVar[bool] = True
+    """Whether :meth:`acceptance` is a formula for any vocabulary; else by enumeration or a sum."""
+
     target: Distribution
     """What the output is distributed as, shape (n,)."""
+    k: int
+    """Number of drafts."""
+    accuracy: float = 0.0
+    """By how much a float output law may be off because of how the rule was made."""
+
+    @classmethod
+    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Rule:  # noqa: ARG003
+        """Return the rule for k drafts of one draft distribution, and a target.
+
+        Raises
+        ------
+        ValueError
+            A rule that is made from something else and does not say how.
+        """
+        raise ValueError(f"{cls.__name__} is not made from a draft, a target and k: call it itself")
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, checking in (("joint_kernel", _checking_drafts), ("sample", _checking_all)):
+            if name in vars(cls):
+                setattr(cls, name, checking(vars(cls)[name]))
 
     @property
     @abstractmethod
     def law(self) -> DraftLaw:
         """The law of the drafts that the rule verifies."""
 
-    k: int
-    """Number of drafts."""
-
     @abstractmethod
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
-        """Answer :meth:`joint_kernel` for checked drafts."""
-
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the law of the accepted draft and the output, given the drafts.
 
@@ -68,7 +95,6 @@ class Rule(Frozen, ABC):
         ValueError
             Not k token ids.
         """
-        return self._joint_kernel(as_drafts(x, self.law))
 
     def kernel(self, x: Sequence[int]) -> Distribution:
         """Return the law of the output given the drafts, shape (n,).
@@ -104,21 +130,23 @@ class Rule(Frozen, ABC):
         ValueError
             Not k token ids, or no generator.
         """
-        drafts = as_drafts(x, self.law)
-        token = self._sample(drafts, as_generator(rng))
+        drafts, rng = as_drafts(x, self.law), as_generator(rng)
+        token = int(draw(self.kernel(drafts), 1, rng)[0])
         return token, token in drafts
 
-    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        return int(draw(rng, self.kernel(x), 1)[0])
-
     def acceptance(self) -> Number:
-        """Return the probability that the output is one of the drafts.
+        """Return the probability that the output is one of the drafts, exactly.
 
         This counts every output that equals a draft, also when a residual draw happens to.
 
         Returns
         -------
         float or Fraction
+
+        Raises
+        ------
+        NotExactError
+            It would take too long; :meth:`estimate` estimates it.
         """
         return as_number(self.accepted_law().sum(), like=self.target)
 
@@ -132,8 +160,9 @@ class Rule(Frozen, ABC):
 
         Raises
         ------
-        ValueError
-            More draft tuples than can be enumerated, where a rule has no formula.
+        NotExactError
+            More draft tuples than can be enumerated, where a rule has no formula;
+            :meth:`estimate_law` estimates it.
         """
         return enumerated_law(self)
 
@@ -146,17 +175,113 @@ class Rule(Frozen, ABC):
         Returns
         -------
         ndarray, shape (k,)
+
+        Raises
+        ------
+        NotExactError
+            More draft tuples than can be enumerated, where a rule has no formula.
         """
-        tuples, masses = self.law.tuples()
-        rows = np.array([self._joint_kernel(tuple(x))[:-1].sum(axis=1) for x in tuples.tolist()])
+        tuples, masses = _all_tuples(self)
+        rows = np.array([self.joint_kernel(x)[:-1].sum(axis=1) for x in tuples.tolist()])
         by_draft: Array = (masses.astype(rows.dtype)[:, None] * rows).sum(axis=0)
         return by_draft
+
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate :meth:`acceptance` from drafts that are drawn at random.
+
+        Parameters
+        ----------
+        size : int
+            How many tuples of drafts, at least 2.
+        seed : int
+
+        Returns
+        -------
+        Estimate
+            The mean over the tuples of the probability that the output is one of them, unless
+            the rule knows more.
+
+        Raises
+        ------
+        ValueError
+            Fewer than two tuples, or more than the memory holds.
+        """
+        drawn = self._drawn_tuples(size, seed)
+        chances = [float(self.kernel(x)[sorted(set(x))].sum()) for x in drawn]
+        return Estimate.of_mean(np.array(chances))
+
+    def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_law` from drafts that are drawn at random.
+
+        Parameters
+        ----------
+        size, seed : int
+            As for :meth:`estimate`.
+
+        Returns
+        -------
+        ndarray of float, shape (n,)
+            Unbiased for every token.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`estimate`.
+        """
+        accepted = np.zeros(len(self.target))
+        for x in self._drawn_tuples(size, seed):
+            drafts = sorted(set(x))
+            accepted[drafts] += self.kernel(x)[drafts].astype(float) / size
+        return accepted
+
+    def _drawn_tuples(self, size: int, seed: int) -> list[list[int]]:
+        size = as_size(size, least=2, width=self.k)
+        drawn = self.law.sample(size, np.random.default_rng(as_seed(seed)))
+        tuples: list[list[int]] = drawn.tolist()
+        return tuples
+
+
+def _checking_drafts(method: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a kernel that checks the drafts that it is given."""
+
+    @wraps(method)
+    def checked(self: Rule, x: Sequence[int]) -> Array:
+        return method(self, as_drafts(x, self.law))
+
+    return checked
+
+
+Sampler: TypeAlias = Callable[..., tuple[int, bool]]
+
+
+def _checking_all(method: Sampler) -> Sampler:
+    """Return a sampler that checks the drafts and the generator that it is given."""
+
+    @wraps(method)
+    def checked(self: Rule, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
+        return method(self, as_drafts(x, self.law), as_generator(rng))
+
+    return checked
+
+
+def _all_tuples(rule: Rule) -> tuple[IntArray, Array]:
+    """Return all draft tuples and their masses.
+
+    Raises
+    ------
+    NotExactError
+        There are too many.
+    """
+    try:
+        return rule.law.tuples()
+    except TooManyTuplesError as error:
+        raise NotExactError(f"{error}; estimate() and estimate_law() simulate drafts") from error
 
 
 def enumerated_law(rule: Rule) -> Array:
     """Return a rule's accepted law by enumerating the drafts; small vocabularies only."""
     accepted = zeros(len(rule.target), like=rule.target)
-    for x, mass in zip(*rule.law.tuples(), strict=True):
+    for x, mass in zip(*_all_tuples(rule), strict=True):
         drafts = sorted(set(x.tolist()))
         accepted[drafts] += mass * rule.kernel(x)[drafts]
     return accepted
@@ -167,98 +292,17 @@ def enumerated_acceptance(rule: Rule) -> Number:
     return as_number(enumerated_law(rule).sum(), like=rule.target)
 
 
-@dataclass(frozen=True, eq=False)
-class PairRule(Rule):
-    """A rule that is made from one draft distribution, a target and k.
-
-    Parameters
-    ----------
-    draft : array_like, shape (n,)
-        What the drafts are drawn from.
-    target : array_like, shape (n,)
-        What the output is distributed as; the same arithmetic as ``draft``.
-    k : int
-        Number of drafts.
-    normalize : bool
-        Scale both distributions to sum 1.
-
-    Raises
-    ------
-    ValueError
-        Unusable distributions, or a k that the rule or its draft law does not take.
-    """
-
-    law_class: ClassVar[type[SingleDraftLaw]] = IID
-    """The law of the drafts that the rule verifies."""
-    only_k: ClassVar[int | None] = None
-    """The only number of drafts that the rule takes, if there is just one."""
-
-    draft: Distribution
-    target: Distribution
-    k: int
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        draft, target = as_pair(self.draft, self.target, normalize=normalize)
-        object.__setattr__(self, "draft", draft)
-        object.__setattr__(self, "target", target)
-        object.__setattr__(self, "k", as_k(self.k))
-        self.law_class.check_support(draft, self.k)
-        if self.only_k not in (None, self.k):
-            raise ValueError(
-                f"k is {self.k}, but {type(self).__name__} verifies exactly {self.only_k} "
-                f"draft{'s' if self.only_k != 1 else ''}: use k={self.only_k} or another rule"
-            )
-
-    @property
-    def drafts(self) -> str:
-        """The law of the drafts, by name."""
-        return self.law_class.name
-
-    @cached_property
-    def law(self) -> DraftLaw:
-        """The law of the drafts that the rule verifies."""
-        return self.law_class(self.draft, self.k)
+def accepted_law_or_estimate(rule: Rule) -> Array:
+    """Return a rule's accepted law, or where that takes too long an unbiased estimate of it."""
+    try:
+        return rule.accepted_law()
+    except NotExactError:
+        return rule.estimate_law()
 
 
-class SequentialRule(PairRule):
-    """A rule that tries the drafts in turn and draws from a residual if none is accepted."""
-
-    @abstractmethod
-    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
-        """Return each draft's acceptance probability after the rejections, and the residual.
-
-        The residual is not normalised; where it sums to zero it is never drawn from.
-        """
-
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
-        chances, residual = self._rounds(x)
-        joint = zeros((self.k + 1, len(self.target)), like=self.target)
-        reached = as_number(1, like=self.target)
-        for i, (token, chance) in enumerate(zip(x, chances, strict=True)):
-            joint[i, token] = reached * chance
-            reached = reached * (1 - chance)
-        joint[self.k] = reached * normalised(residual, self.target)
-        return joint
-
-    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        chances, residual = self._rounds(x)
-        for token, chance in zip(x, chances, strict=True):
-            if rng.random() < chance:
-                return token
-        return int(draw(rng, normalised(residual, self.target), 1)[0])
-
-
-def refuse_many_drafts(k: int, most: int, what: str) -> None:
-    """Refuse to compute for more drafts, one by one, than anybody waits for.
-
-    Raises
-    ------
-    ValueError
-        With the limit, and a fix.
-    """
-    if k > most:
-        raise ValueError(
-            f"k is {shown(k)}: {what} is computed draft by draft, for at most {most:,}; use a "
-            "smaller k, or limit_acceptance() for what the optimum tends to"
-        )
+def acceptance_or_estimate(rule: Rule) -> Number:
+    """Return a rule's acceptance, or where that takes too long an estimate of it."""
+    try:
+        return rule.acceptance()
+    except NotExactError:
+        return rule.estimate()

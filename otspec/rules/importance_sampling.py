@@ -1,4 +1,4 @@
-"""Importance sampling: select one of the drafts by a linear program, then accept it or not."""
+"""Importance sampling: select one draft by a linear program, then couple (Canonical, alg. 1)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.coupling import Coupling
+from otspec.digits import counted
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.programs import TruncatedImportance
-from otspec.rules.contract import ENUMERATION_LIMIT, PairRule, refuse_many_drafts
+from otspec.rules.contract import ENUMERATION_LIMIT, NotExactError
+from otspec.rules.pair_rule import PairRule, refuse_many_drafts
 from otspec.solvers import SOLVERS, SolverName, solve
 
 MOST_STAGES = 10_000
@@ -47,7 +49,7 @@ class ImportanceSampling(PairRule):
     Parameters
     ----------
     draft, target, k, normalize
-        As for :class:`otspec.rules.contract.PairRule`.
+        As for :class:`otspec.rules.PairRule`.
     others : sequence of array_like
         The distributions of drafts 2 to k, where they differ from the first.
     free : int
@@ -71,7 +73,10 @@ class ImportanceSampling(PairRule):
     0.85
     """
 
+    name: ClassVar[str] = "importance-sampling"
     title: ClassVar[str] = "importance sampling"
+    formula: ClassVar[bool] = False
+    compared: ClassVar[bool] = False
 
     others: Sequence[DistributionLike] = field(default=(), kw_only=True)
     free: int = field(default=32, kw_only=True)
@@ -81,27 +86,31 @@ class ImportanceSampling(PairRule):
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
         refuse_many_drafts(self.k, MOST_STAGES, "the selection")
-        others = as_list(self.others, "others", "a sequence of distributions")
-        object.__setattr__(self, "others", tuple(others))
-        if others:
-            if len(self.others) != self.k - 1:
-                raise ValueError(
-                    f"others has {len(self.others)} distributions, but drafts 2 to {self.k} need "
-                    f"{self.k - 1}"
-                )
-            given = [
-                as_distribution(other, f"others[{i}]", normalize=normalize)
-                for i, other in enumerate(others)
-            ]
-            checked = Independent([self.draft, *given])
-            checked.check_alike(self.target, "target")
-            object.__setattr__(self, "others", tuple(checked.drafts[1:]))
         wanted = "how many tokens the linear program covers"
-        object.__setattr__(self, "free", as_integer(self.free, "free", 0, wanted=wanted))
-        if self.alphabet is not None:
-            object.__setattr__(self, "alphabet", as_k(self.alphabet, "alphabet"))
+        self._hold(
+            others=self._checked_others(normalize),
+            free=as_integer(self.free, "free", 0, wanted=wanted),
+            alphabet=None if self.alphabet is None else as_k(self.alphabet, "alphabet"),
+        )
         if self.solver is not None:
             as_choice(self.solver, "solver", SOLVERS)
+
+    def _checked_others(self, normalize: bool) -> tuple[Distribution, ...]:
+        others = as_list(self.others, "others", "a sequence of distributions")
+        if not others:
+            return ()
+        if len(others) != self.k - 1:
+            raise ValueError(
+                f"others has {len(others)} distributions, but drafts 2 to {self.k} need "
+                f"{self.k - 1}"
+            )
+        given = [
+            as_distribution(other, f"others[{i}]", normalize=normalize)
+            for i, other in enumerate(others)
+        ]
+        checked = Independent([self.draft, *given])
+        checked.as_target(self.target)
+        return tuple(checked.drafts[1:])
 
     @property
     def law(self) -> DraftLaw:
@@ -140,35 +149,39 @@ class ImportanceSampling(PairRule):
     def acceptance(self) -> Number:
         """Return the probability that the output is one of the drafts.
 
-        Returns
-        -------
-        float, Fraction or Estimate
-            Σ min(b, q) for the selected draft, plus the residual draws that happen to be another
-            draft. These are summed for k ≤ 2 in O(n log n + free²), and enumerated for up to
-            20,000 draft tuples. Otherwise they are simulated, and the result is an
-            :class:`otspec.estimate.Estimate`.
+        Σ min(b, q) for the selected draft, plus the residual draws that happen to be another
+        draft. These are summed for k ≤ 2 in O(n log n + free²), and enumerated for up to
+        20,000 draft tuples.
+
+        Raises
+        ------
+        NotExactError
+            There are more; :meth:`estimate` simulates them.
         """
         if self.k <= 2:
             return as_number(self._known_part() + self._residual_hits(), like=self.draft)
-        if self.law.table_rows() <= ENUMERATION_LIMIT or is_exact(self.draft):
-            return as_number(super().acceptance(), like=self.draft)
-        return self.estimated_acceptance()
+        if self.law.table_rows() > ENUMERATION_LIMIT and not is_exact(self.draft):
+            raise NotExactError(
+                f"residual hits of {self.k} drafts take all of "
+                f"{counted(self.law.table_rows())} tuples to know exactly: estimate() simulates "
+                "them"
+            )
+        return super().acceptance()
 
-    def estimated_acceptance(self, size: int = 10_000, seed: int = 0) -> Estimate:
-        """Return the acceptance with the residual hits simulated and the rest exact.
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate the acceptance with the residual hits simulated and the rest exact.
 
         Parameters
         ----------
-        size : int
-            How many tuples of drafts.
-        seed : int
+        size, seed : int
+            As for :meth:`otspec.rules.Rule.estimate`.
 
         Returns
         -------
         Estimate
         """
         size = as_size(size, least=2, width=self.k)
-        drafts = self.law.sample(np.random.default_rng(as_seed(seed)), size)
+        drafts = self.law.sample(size, np.random.default_rng(as_seed(seed)))
         residual = self._coupling.residual
         rejected = (self._selection(drafts) * (1 - self._coupling.chances[drafts])).sum(axis=1)
         ordered = np.sort(drafts, axis=1)
@@ -229,7 +242,8 @@ class ImportanceSampling(PairRule):
                 weights[:, j] = weights[:, j] * stays
         return weights
 
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
         kept, repair = self._repair
         joint = self._coupling.joint_kernel(x, kept * self._selection(np.array([x]))[0])
         joint[self.k] += (1 - kept) * repair

@@ -1,10 +1,10 @@
-"""K-Seq: the drafts are tried in turn against one inflated draft distribution."""
+"""K-Seq: drafts in turn against one inflated draft distribution (SpecTr, alg. 2; Theory, 6)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -25,14 +25,11 @@ from otspec.arithmetic import (
 )
 from otspec.coupling import acceptance_chance
 from otspec.digits import plain
-from otspec.distributions import Distribution
+from otspec.distributions import Distribution, DistributionLike
 from otspec.raw import shown
-from otspec.rules.contract import (
-    MOST_LISTED,
-    SequentialRule,
-    refuse_many_drafts,
-)
+from otspec.rules.pair_rule import MOST_LISTED, refuse_many_drafts
 from otspec.rules.powers import at_least_once, covers, geometric
+from otspec.rules.sequential import SequentialRule
 
 MOST_EXACT = 2_000
 """Most drafts for which ρ* is found exactly."""
@@ -56,7 +53,7 @@ class KSequential(SequentialRule):
     Parameters
     ----------
     draft, target, k, normalize
-        As for :class:`otspec.rules.contract.PairRule`.
+        As for :class:`otspec.rules.PairRule`.
     rho : float or Fraction, optional
         ρ, at least ρ*; by default ρ*. In exact arithmetic, where ρ* is irrational as a rule,
         the default is ρ* if that is rational and else a fraction less than 2⁻⁶⁴ above it, so
@@ -74,19 +71,29 @@ class KSequential(SequentialRule):
     (Fraction(3, 2), Fraction(3, 4))
     """
 
+    name: ClassVar[str] = "k-sequential"
     title: ClassVar[str] = "k-sequential"
+    batch: ClassVar[str | None] = "k_sequential"
+    colour: ClassVar[str] = "#0072B2"
+    marker: ClassVar[str] = "s"
 
-    rho: Number = field(default=None, kw_only=True)  # type: ignore[assignment]  # None: ρ*
+    rho: Number
 
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        given: Number | None = self.rho
-        rho = (
-            smallest_rho(self.draft, self.target, self.k)
-            if given is None
-            else _checked_rho(given, self.draft, self.target, self.k)
+    def __init__(
+        self,
+        draft: DistributionLike,
+        target: DistributionLike,
+        k: int,
+        *,
+        rho: Number | None = None,
+        normalize: bool = False,
+    ) -> None:
+        self._hold(draft=draft, target=target, k=k)
+        self.__post_init__(normalize)
+        pair = self.draft, self.target
+        self._hold(
+            rho=smallest_rho(*pair, self.k) if rho is None else _checked_rho(rho, *pair, self.k)
         )
-        object.__setattr__(self, "rho", rho)
 
     def accepted_law(self) -> Array:
         """Return what is accepted in turn, plus the residual draws that happen to be a draft.
@@ -128,7 +135,7 @@ class KSequential(SequentialRule):
         residual: Array = positive_part(self.target - kept * geometric(1 - beta, self.k))
         return residual
 
-    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
+    def _rounds(self, x: Sequence[int]) -> tuple[list[Number], Array]:
         chances = [
             acceptance_chance(self.target[token], self.rho * self.draft[token]) for token in x
         ]

@@ -1,7 +1,8 @@
-"""Speculative sampling of a single draft."""
+"""Speculative sampling of a single draft (SpecTr, alg. 1)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, zeros
 from otspec.coupling import Coupling
-from otspec.rules.contract import PairRule
+from otspec.rules.pair_rule import PairRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class MaximalCoupling(PairRule):
     """Accept the one draft x with probability min(1, q(x)/p(x)), else draw from (q − p)₊.
 
     Law: the output is distributed as the target; no rule accepts one draft more often.
-    Source: SpecTr, alg. 1. Parameters and errors: :class:`otspec.rules.contract.PairRule`.
+    Source: SpecTr, alg. 1. Parameters and errors: :class:`otspec.rules.PairRule`.
 
     Examples
     --------
@@ -26,7 +27,11 @@ class MaximalCoupling(PairRule):
     Fraction(3, 4)
     """
 
+    name: ClassVar[str] = "maximal-coupling"
     title: ClassVar[str] = "maximal coupling"
+    batch: ClassVar[str | None] = "maximal_coupling"
+    colour: ClassVar[str] = "#999999"
+    marker: ClassVar[str] = "v"
     only_k: ClassVar[int | None] = 1
 
     k: int = 1
@@ -43,8 +48,11 @@ class MaximalCoupling(PairRule):
         """Return the acceptance, shape (1,)."""
         return zeros(1, like=self.draft) + self.acceptance()
 
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
         return self._coupling.joint_kernel(x, zeros(1, like=self.draft) + 1)
 
-    def _sample(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        return self._coupling.sample(x[0], rng)
+    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
+        """Draw the output for the given draft, and whether it is the draft."""
+        token = self._coupling.sample(x[0], rng)
+        return token, token in x

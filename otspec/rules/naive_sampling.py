@@ -1,12 +1,13 @@
-"""Sampling from the target without looking at the drafts."""
+"""Sampling from the target without looking at the drafts (MCSD, sec. 4.5)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from otspec.arithmetic import Array, as_number, refuse_long_power, zeros
-from otspec.rules.contract import MOST_LISTED, PairRule, refuse_many_drafts
+from otspec.rules.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
 from otspec.rules.powers import at_least_once
 
 
@@ -15,7 +16,7 @@ class NaiveSampling(PairRule):
     """Draw from the target; accept when one of the k i.i.d. drafts happens to equal it.
 
     Law: the output is distributed as the target.
-    Source: MCSD, sec. 4.5 (MCNS). Parameters and errors: :class:`otspec.rules.contract.PairRule`.
+    Source: MCSD, sec. 4.5 (MCNS). Parameters and errors: :class:`otspec.rules.PairRule`.
 
     Examples
     --------
@@ -23,7 +24,10 @@ class NaiveSampling(PairRule):
     Fraction(3, 4)
     """
 
+    name: ClassVar[str] = "naive-sampling"
     title: ClassVar[str] = "naive sampling"
+    colour: ClassVar[str] = "#56B4E9"
+    marker: ClassVar[str] = "o"
 
     def accepted_law(self) -> Array:
         """Return q(y) (1 − (1 − p(y))^k), shape (n,)."""
@@ -41,7 +45,8 @@ class NaiveSampling(PairRule):
             first = first * (1 - self.draft)
         return by_draft
 
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
         joint = zeros((self.k + 1, len(self.target)), like=self.target)
         joint[self.k] = self.target
         for token in set(x):

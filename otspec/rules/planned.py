@@ -1,15 +1,16 @@
-"""Any coupling as a rule."""
+"""Any coupling as a rule (SpecTr, sec. 5)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
 from otspec.arguments import as_instance
 from otspec.arithmetic import Array, Number, zeros
-from otspec.distributions import Distribution
-from otspec.drafts import DraftLaw
-from otspec.plan import Plan
+from otspec.distributions import Distribution, DistributionLike
+from otspec.drafts import IID, DraftLaw
+from otspec.plan import Plan, optimal_plan
 from otspec.rules.contract import Rule
 
 
@@ -26,38 +27,37 @@ class PlannedRule(Rule):
     plan : Plan
     """
 
+    name: ClassVar[str] = "planned"
     title: ClassVar[str] = "plan"
+    formula: ClassVar[bool] = False
 
     plan: Plan
+    target: Distribution = field(init=False, repr=False)
+    k: int = field(init=False, repr=False)
+    accuracy: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        as_instance(self.plan, "plan", Plan, "a Plan, such as optimal_plan(law, target)")
+        plan = as_instance(self.plan, "plan", Plan, "a Plan, such as optimal_plan(law, target)")
+        # The target is exact also where the plan itself is in floats; the solver's tolerance is
+        # what it leaves of the target marginal.
+        self._hold(target=plan.target, k=plan.law.k, accuracy=plan.accuracy)
 
-    @property
-    def accuracy(self) -> float:  # type: ignore[override]
-        """What the solver's tolerance leaves of the target marginal; 0 in exact arithmetic."""
-        return self.plan.tolerance
+    @classmethod
+    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
+        """Return the optimal plan for k i.i.d. drafts as a rule; small vocabularies only."""
+        return cls(optimal_plan(IID(draft, k), target))
 
     @property
     def law(self) -> DraftLaw:
         """The plan's draft law."""
         return self.plan.law
 
-    @property
-    def k(self) -> int:  # type: ignore[override]
-        """Number of drafts."""
-        return self.plan.law.k
-
-    @property
-    def target(self) -> Distribution:  # type: ignore[override]
-        """The plan's target; exact also where the plan itself is in floats."""
-        return self.plan.target
-
     def acceptance(self) -> Number:
         """Return the plan's acceptance."""
         return self.plan.acceptance
 
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
         joint = zeros((self.k + 1, self.law.n), like=self.plan.accepted)
         joint[self.k] = self.plan.kernel(x)
         for token in set(x):

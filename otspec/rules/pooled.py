@@ -1,27 +1,98 @@
-"""Pooled selection: the optimum for i.i.d. drafts at any vocabulary size."""
+"""Pooled selection of i.i.d. drafts: the optimum (Pooled, prop. 2, 3 and 4; Theory, 4)."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from otspec.arguments import as_real
-from otspec.arithmetic import Array, Number, as_number, refuse_long_power, zeros
-from otspec.distributions import DistributionLike, as_pair
-from otspec.frozen import frozen
-from otspec.rules.barrier_rule import BarrierRule
+from otspec.arguments import as_integer, as_real
+from otspec.arithmetic import Array, IntArray, Number, as_number, refuse_long_power, zeros
+from otspec.coupling import Coupling
+from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
+from otspec.rules.pair_rule import PairRule
 from otspec.selection.barriers import Barriers, find_barriers
-from otspec.selection.fewest import fewest_thresholds
+from otspec.selection.heights import PowerHeights
 from otspec.selection.laws import SelectionLaw, clipped_law
-from otspec.selection.pools import Pools, as_pools, by_bins, by_thresholds, by_token, checked_power
+from otspec.selection.partitions import Partition, Thresholds, as_partition
 from otspec.selection.refinement import losses, refined_thresholds
+
+MOST_DRAFTS = 10**9
+"""Compiled loops count in integers."""
+
+
+class PooledRule(PairRule):
+    """Pools of ascending target/draft, and lifetimes of the knots between them.
+
+    A uniform number decides which knots are barriers: those whose lifetime exceeds it. A draft is
+    selected among those above the highest barrier that has drafts above it, and then coupled
+    maximally with the target.
+    """
+
+    broad: ClassVar[bool] = True
+
+    @cached_property
+    @abstractmethod
+    def barriers(self) -> Barriers:
+        """Which drafts compete, and the law of the one that is selected."""
+
+    @cached_property
+    @abstractmethod
+    def wanted_law(self) -> SelectionLaw:
+        """The law that the lifetimes are made for; in floats they give it but for rounding."""
+
+    @property
+    def knots(self) -> Array:
+        """Draft mass below each boundary of the m pools, shape (m + 1,), from 0 to 1."""
+        return self.wanted_law.pools.knots
+
+    @property
+    def pool(self) -> IntArray:
+        """Each token's pool, shape (n,), from 0 to m − 1 by ascending target/draft."""
+        return self.wanted_law.pools.index
+
+    @property
+    def lifetimes(self) -> Array:
+        """Below which uniform number each knot is a barrier, shape (m + 1,).
+
+        From 0 to 1, but infinity at the cut and at both ends.
+        """
+        return self.barriers.lifetimes
+
+    @property
+    def law_of_selection(self) -> Distribution:
+        """The law b of the selected draft, shape (n,)."""
+        return self.barriers.law
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the selected draft becomes the output."""
+        return Coupling(self.barriers.law, self.target)
+
+    @abstractmethod
+    def _shares(self, x: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
+
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
+        return self.coupling.joint_kernel(x, self._shares(x))
+
+    def _accepted_selection(self) -> Array:
+        """Return min(b, q), shape (n,)."""
+        # The law that was wanted: the one that is had differs by rounding, and takes longer.
+        wanted = self.wanted_law
+        accepted: Array = np.minimum(
+            wanted.pools.spread(wanted.slopes) * wanted.pools.tokens, self.target
+        )
+        return accepted
 
 
 @dataclass(frozen=True, eq=False)
-class PooledSelection(BarrierRule):
+class PooledSelection(PooledRule):
     """Select a draft from the highest group of pools that holds one, then couple maximally.
 
     Pools are stretches of tokens of ascending target/draft. A uniform number decides which of
@@ -30,24 +101,25 @@ class PooledSelection(BarrierRule):
     with probability min(1, q/b) and drawing from (q − b)₊ otherwise is exactly lossless, whatever
     the pools.
 
-    Laws: the output is distributed as the target. With ``"tokens"`` and ``"fewest"`` no rule for
-    i.i.d. drafts accepts more. Source: the feasible laws b are those of Border's theorem; the
-    barriers are derived in the documentation ("Pooled selection").
+    Laws: the output is distributed as the target. With :class:`ByToken` and :class:`Fewest` pools
+    no rule for i.i.d. drafts accepts more. Source: the feasible laws b are those of Border's
+    theorem; the barriers are derived in the documentation ("Pooled selection").
 
     Parameters
     ----------
     draft, target, k, normalize
-        As for :class:`otspec.rules.contract.PairRule`.
-    pools : str, int or array_like
-        ``"tokens"``: a pool for every ratio that occurs. ``"fewest"``: the fewest pools with
-        which Σ min(b, q) is the optimum, often ten at full vocabulary. A number of bins of equal
-        width in log₂(target/draft) between −8 and 8: no sort. Or strictly increasing thresholds
-        on target/draft.
+        As for :class:`otspec.rules.PairRule`.
+    pools : Partition, str, int or array_like
+        ``ByToken()`` or ``"tokens"``: a pool for every ratio that occurs. ``Fewest()`` or
+        ``"fewest"``: the fewest pools with which Σ min(b, q) is the optimum, often ten at full
+        vocabulary. ``Bins(256)`` or the number: bins of equal width in log₂(target/draft) between
+        −8 and 8: no sort. ``Thresholds([...])`` or the strictly increasing numbers: on
+        target/draft. ``Graded(6)``: what :func:`otspec.batch.pooled_selection` does.
 
     Raises
     ------
     ValueError
-        As :class:`otspec.rules.contract.PairRule`; or unusable pools, or more than 10⁹ drafts.
+        As :class:`otspec.rules.PairRule`; or unusable pools, or more than 10⁹ drafts.
 
     Notes
     -----
@@ -55,6 +127,8 @@ class PooledSelection(BarrierRule):
     knots of twice a float's digits. Its total variation from what the rule really selects is at
     most (32 + log₂ n) ε + 4k (n ε)², ε = 2^−53: below 6e-15 at n = 50,000 up to k = 1,000, and
     below 1e-14 up to k = 10⁷. What rounding makes of the lifetimes can only cost acceptance.
+
+    Graded pools draw where each draft belongs: the kernel is a mean over up to 2^k ways.
 
     Examples
     --------
@@ -65,15 +139,27 @@ class PooledSelection(BarrierRule):
     ['1/4', '9/20', '3/10']
     """
 
+    name: ClassVar[str] = "pooled-selection"
     title: ClassVar[str] = "pooled selection"
+    batch: ClassVar[str | None] = "pooled_selection"
+    colour: ClassVar[str] = "#CC79A7"
+    marker: ClassVar[str] = "h"
 
-    pools: Any = "tokens"
+    pools: Partition
 
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        checked_power(self.k)
+    def __init__(
+        self,
+        draft: DistributionLike,
+        target: DistributionLike,
+        k: int,
+        pools: Partition | str | int | Sequence[object] | Array = "tokens",
+        *,
+        normalize: bool = False,
+    ) -> None:
+        self._hold(draft=draft, target=target, k=_as_drafts_count(k))
+        self.__post_init__(normalize)
         refuse_long_power(self.draft, self.k)
-        object.__setattr__(self, "pools", frozen(as_pools(self.pools, self.draft)))
+        self._hold(pools=as_partition(pools).fitting(self.draft))
 
     @classmethod
     def within(
@@ -108,83 +194,88 @@ class PooledSelection(BarrierRule):
         """
         checked = as_pair(draft, target, normalize=normalize)
         most = as_real(loss, "loss", 0, infinite=True)
-        refuse_long_power(checked[0], checked_power(k))
-        return cls(*checked, k, refined_thresholds(*checked, checked_power(k), most))
+        refuse_long_power(checked[0], _as_drafts_count(k))
+        thresholds = refined_thresholds(*checked, _as_drafts_count(k), most)
+        return cls(*checked, k, Thresholds(thresholds))
 
     @cached_property
-    def _wanted(self) -> SelectionLaw:
-        pools = self._partition()
-        return clipped_law(pools, pools.by_pool.powers(self.k))
-
-    def _partition(self) -> Pools:
-        pair = self.draft, self.target
-        if isinstance(self.pools, int):
-            return by_bins(*pair, self.pools)
-        if not isinstance(self.pools, str):
-            return by_thresholds(*pair, self.pools)
-        if self.pools == "fewest":
-            return by_thresholds(*pair, fewest_thresholds(*pair, self.k))
-        return by_token(*pair)
+    def wanted_law(self) -> SelectionLaw:
+        """The law that the lifetimes are made for; in floats they give it but for rounding."""
+        return clipped_law(self._heights.pools, self._heights.values)
 
     @cached_property
-    def _barriers(self) -> Barriers:
-        return find_barriers(self._wanted, power=self.k)
+    def barriers(self) -> Barriers:
+        """Which drafts compete, and the law of the one that is selected."""
+        return find_barriers(self.wanted_law, self._heights)
+
+    @cached_property
+    def _heights(self) -> PowerHeights:
+        return PowerHeights(self.pools.pools(self.draft, self.target, self.k), self.k)
 
     def loss_bound(self) -> Number:
         """Return how far the acceptance is below the optimum at most, from the knots alone.
 
-        Exactly 0 with ``"tokens"`` and ``"fewest"``.
+        Exactly 0 with pools that are optimal.
         """
-        if isinstance(self.pools, str):
+        if self.pools.optimal:
             return as_number(0, like=self.draft)
-        return as_number(losses(self.draft, self.target, self._wanted).sum(), like=self.draft)
+        wanted = self.wanted_law
+        lost = losses(self.draft, self.target, wanted).sum()
+        beyond = wanted.pools.beyond_cut(wanted.slopes, wanted.cut, self.k)
+        return as_number(lost + beyond, like=self.draft)
 
     def acceptance(self) -> Number:
         """Return Σ min(b, q) plus :meth:`residual_hits`."""
-        return as_number(self._coupled() + self.residual_hits(), like=self.draft)
+        accepted = self._accepted_selection().sum()
+        return as_number(accepted + self.residual_hits(), like=self.draft)
 
     def accepted_law(self) -> Array:
-        """Return min(b, q), shape (n,); with other pools than "tokens" and "fewest" by drafts.
+        """Return min(b, q), shape (n,); by enumeration with pools that are not optimal.
 
         Raises
         ------
-        ValueError
-            Bins or thresholds, and more draft tuples than can be enumerated.
+        NotExactError
+            Such pools, and more draft tuples than can be enumerated.
         """
-        return self._coupled_law() if isinstance(self.pools, str) else super().accepted_law()
+        if not self.pools.optimal:
+            return super().accepted_law()
+        return self._accepted_selection()
 
     def acceptance_by_draft(self) -> Array:
         """Return Σ min(b, q)/k for each draft, shape (k,): all are selected alike."""
-        return zeros(self.k, like=self.draft) + self._coupled() / self.k
+        by_draft: Array = zeros(self.k, like=self.draft) + self._accepted_selection().sum() / self.k
+        return by_draft
 
     def residual_hits(self) -> Number:
         """Return how often a residual token happens to be one of the drafts.
 
-        Exactly 0 with ``"tokens"`` and ``"fewest"``, whose Σ min(b, q) is the optimum already.
+        Exactly 0 with pools that are optimal, whose Σ min(b, q) is the optimum already.
         """
         # Numba, if it is there, is imported where it is needed.
         from otspec.selection.residual_hits import residual_hits
 
-        if isinstance(self.pools, str):
+        if self.pools.optimal:
             return as_number(0, like=self.draft)
-        hits = residual_hits(
-            self.draft,
-            self.target,
-            self.law_of_selection,
-            self._wanted.pools,
-            self._barriers,
-            self.k,
-        )
-        return as_number(hits, like=self.draft)
+        return as_number(residual_hits(self.target, self.barriers, self.k), like=self.draft)
 
-    def _shares(self, x: tuple[int, ...], lowest: int, end: int) -> Array:  # noqa: ARG002
-        inside = [pool >= lowest for pool in self._pool_of(x)]
-        share = as_number(1, like=self.draft) / sum(inside)
-        return np.array([share if among else share * 0 for among in inside])
+    def _shares(self, x: Sequence[int]) -> Array:
+        weights = zeros(self.k, like=self.draft)
+        for pools, chance in self.barriers.pools.placements(x):
+            for lowest, _, span in self.barriers.groups(max(pools)):
+                inside = np.array([pool >= lowest for pool in pools])
+                weights[inside] += chance * span / int(inside.sum())
+        return weights
 
-    def _selected(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        pools = self._pool_of(x)
+    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
+        """Draw the output for the given drafts, and whether it is one of them."""
+        pools = self.barriers.pools.placed(x, rng)
         uniform, choice = rng.random(2).tolist()
-        lowest, _ = self._group(max(pools), uniform)
-        group = [token for token, pool in zip(x, pools, strict=True) if pool >= lowest]
-        return group[int(choice * len(group))]
+        lowest, _ = self.barriers.group(max(pools), uniform)
+        competing = [token for token, pool in zip(x, pools, strict=True) if pool >= lowest]
+        token = self.coupling.sample(competing[int(choice * len(competing))], rng)
+        return token, token in x
+
+
+def _as_drafts_count(k: int) -> int:
+    otherwise = "limit_acceptance() is what the optimum tends to"
+    return as_integer(as_k(k), "k", 1, MOST_DRAFTS, otherwise=otherwise)

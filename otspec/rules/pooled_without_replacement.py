@@ -1,18 +1,20 @@
-"""Pooled selection of two distinct drafts: the optimum at any vocabulary size."""
+"""Pooled selection of two distinct drafts: the optimum (Beyond, prop. 2)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_number, is_exact, prefix_sums, sums_by
+from otspec.arithmetic import Array, as_number, is_exact, sums_by
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.drafts.without_replacement import inside_pairs
-from otspec.rules.barrier_rule import BarrierRule
+from otspec.rules.pooled import PooledRule
 from otspec.selection.barriers import Barriers, find_barriers
+from otspec.selection.heights import SummedHeights
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_token
 
@@ -22,7 +24,7 @@ subnormal ones too: what is selected of such a pool may be all that one heavy to
 
 
 @dataclass(frozen=True, eq=False)
-class PooledSelectionWithoutReplacement(BarrierRule):
+class PooledSelectionWithoutReplacement(PooledRule):
     """Select one of two distinct drafts by random barriers, then couple maximally.
 
     If both drafts a and b are in the highest group, which has draft mass P while 1 − τ is the
@@ -34,7 +36,7 @@ class PooledSelectionWithoutReplacement(BarrierRule):
 
     Laws: the output is distributed as the target; no rule for two drafts without replacement
     accepts more. Source: the documentation ("Pooled selection", distinct drafts). Parameters and
-    errors: :class:`otspec.rules.contract.PairRule`, :class:`otspec.WithoutReplacement`; ``k`` is 2.
+    errors: :class:`otspec.rules.PairRule`, :class:`otspec.WithoutReplacement`; ``k`` is 2.
 
     Examples
     --------
@@ -43,46 +45,61 @@ class PooledSelectionWithoutReplacement(BarrierRule):
     Fraction(11, 12)
     """
 
+    name: ClassVar[str] = "pooled-selection-without-replacement"
     title: ClassVar[str] = "pooled selection (distinct)"
     law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
     only_k: ClassVar[int | None] = 2
+    colour: ClassVar[str] = "#332288"
+    marker: ClassVar[str] = "p"
 
     k: int = 2
 
     @cached_property
+    def wanted_law(self) -> SelectionLaw:
+        """The law that the lifetimes are made for; in floats they give it but for rounding."""
+        return clipped_law(self._pools, self._heights.values)
+
+    @cached_property
+    def barriers(self) -> Barriers:
+        """Which drafts compete, and the law of the one that is selected."""
+        return find_barriers(self.wanted_law, self._heights)
+
+    @cached_property
     def _pools(self) -> Pools:
         pools = by_token(self.draft, self.target)
-        return replace(pools, draft=_in_units(pools.draft))
-
-    @property
-    def _widths(self) -> Array:
-        return _in_units(self.draft)
+        return replace(pools, draft=_in_units(pools.draft), tokens=_in_units(pools.tokens))
 
     @cached_property
-    def _wanted(self) -> SelectionLaw:
-        return clipped_law(self._pools, prefix_sums(self._masses))
-
-    @cached_property
-    def _barriers(self) -> Barriers:
-        return find_barriers(self._wanted, masses=self._masses)
-
-    @cached_property
-    def _masses(self) -> Array:
-        """Per pool, the probability that both drafts are in it or below, and not both below."""
+    def _heights(self) -> SummedHeights:
+        """The probability that both drafts are below each knot."""
         order = np.argsort(self._pools.index, kind="stable")
         order = order[self.draft[order] > 0]
-        return sums_by(
-            self._pools.index[order], inside_pairs(self.draft[order]), len(self._pools.draft)
-        )
+        pairs = inside_pairs(self.draft[order])
+        return SummedHeights(sums_by(self._pools.index[order], pairs, len(self._pools.draft)))
 
     def accepted_law(self) -> Array:
         """Return min(b, q), which sums to the optimum; a residual token is never a draft."""
-        return self._coupled_law()
+        return self._accepted_selection()
 
-    def _shares(self, x: tuple[int, ...], lowest: int, end: int) -> Array:
+    def _shares(self, x: Sequence[int]) -> Array:
+        groups = self.barriers.groups(int(self.pool[list(x)].max()))
+        shares = [span * self._shares_in(x, lowest, end) for lowest, end, span in groups]
+        return np.asarray(sum(shares))
+
+    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
+        """Draw the output for the given drafts, and whether it is one of them."""
+        uniform, choice = rng.random(2).tolist()
+        lowest, end = self.barriers.group(int(self.pool[list(x)].max()), uniform)
+        first, second = self._shares_in(x, lowest, end)
+        selected = x[0] if choice < first or second == 0 else x[1]
+        token = self.coupling.sample(selected, rng)
+        return token, token in x
+
+    def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
+        """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (2,)."""
         one = as_number(1, like=self.draft)
-        inside = [pool >= lowest for pool in self._pool_of(x)]
-        if not all(inside):
+        inside = self.pool[list(x)] >= lowest
+        if not inside.all():
             return np.array([one if among else one - one for among in inside])
         knots = self.knots
         first, second = self.draft[list(x)]

@@ -1,26 +1,28 @@
-"""A rule for any draft law: priority orders, mixed so that its distance from best is certified."""
+"""A rule for any draft law: mixed priority orders, with a certified gap (Beyond, prop. 1)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from otspec.arguments import as_integer, as_real
-from otspec.arithmetic import Array, IntArray, Number, sums_by
-from otspec.distributions import Distribution, as_distribution
-from otspec.drafts import DraftLaw
-from otspec.drafts.contract import as_law, inverted
+from otspec.arithmetic import Array, Number
+from otspec.coupling import Coupling
+from otspec.digits import counted
+from otspec.distributions import Distribution, DistributionLike, as_distribution
+from otspec.drafts import IID, DraftLaw
+from otspec.drafts.contract import as_law
 from otspec.estimate import Estimate
-from otspec.rules.contract import ENUMERATION_LIMIT, enumerated_acceptance
-from otspec.rules.selecting import SelectingRule
+from otspec.rules.contract import ENUMERATION_LIMIT, NotExactError, Rule, enumerated_acceptance
 from otspec.selection.priorities import Mixture, mix_priorities
 
 
 @dataclass(frozen=True, eq=False)
-class PriorityMixture(SelectingRule):
+class PriorityMixture(Rule):
     """Draw a priority order, select the draft that comes first in it, then couple maximally.
 
     Laws: the output is distributed as the target, whatever the orders; the acceptance is at most
@@ -56,7 +58,9 @@ class PriorityMixture(SelectingRule):
     (0.84, 0.84)
     """
 
+    name: ClassVar[str] = "priority-mixture"
     title: ClassVar[str] = "priority mixture"
+    formula: ClassVar[bool] = False
 
     draft_law: DraftLaw
     target: Distribution
@@ -64,23 +68,24 @@ class PriorityMixture(SelectingRule):
     most: int = 100
     normalize: InitVar[bool] = field(default=False, kw_only=True)
 
+    k: int = field(init=False, repr=False)
+
     def __post_init__(self, normalize: bool) -> None:
         target = as_distribution(self.target, "target", normalize=normalize)
-        as_law(self.law, "draft_law").check_alike(target, "target")
-        object.__setattr__(self, "target", target)
+        as_law(self.draft_law, "draft_law").as_target(target)
         most = as_integer(self.most, "most", 1, wanted="a number of orders")
-        object.__setattr__(self, "most", most)
-        object.__setattr__(self, "gap", as_real(self.gap, "gap", 0))
+        gap = as_real(self.gap, "gap", 0)
+        self._hold(target=target, gap=gap, most=most, k=self.draft_law.k)
+
+    @classmethod
+    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
+        """Return the rule for k i.i.d. drafts."""
+        return cls(IID(draft, k), target)
 
     @property
     def law(self) -> DraftLaw:
         """The law of the drafts that the rule verifies."""
         return self.draft_law
-
-    @property
-    def k(self) -> int:  # type: ignore[override]
-        """Number of drafts."""
-        return self.law.k
 
     @cached_property
     def mixture(self) -> Mixture:
@@ -97,32 +102,57 @@ class PriorityMixture(SelectingRule):
         """A bound on the acceptance of every rule for this law, from a cut."""
         return self.mixture.bound
 
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the selected draft becomes the output."""
+        return Coupling(self.mixture.law, self.target)
+
     def acceptance(self) -> Number:
         """Return Σ min(b, q) and how often a residual token happens to be a draft.
 
-        The second is at most ``bound`` − Σ min(b, q). It is enumerated where the drafts can be;
-        elsewhere an :class:`otspec.estimate.Estimate` between the two is returned.
+        The second is at most ``bound`` − Σ min(b, q). It is enumerated where the drafts can be.
+
+        Raises
+        ------
+        NotExactError
+            They cannot; :meth:`estimate` simulates it.
         """
         if self.mixture.accepted == self.bound:
             return self.bound
-        if self.law.table_rows() <= ENUMERATION_LIMIT:
-            return enumerated_acceptance(self)
-        return Estimate.between(float(self.mixture.accepted), float(self.bound))
+        if self.law.table_rows() > ENUMERATION_LIMIT:
+            raise NotExactError(
+                f"residual hits take all of {counted(self.law.table_rows())} draft tuples to know "
+                "exactly: estimate() simulates them, between mixture.accepted and bound"
+            )
+        return enumerated_acceptance(self)
 
-    def _selection(self, x: tuple[int, ...]) -> Array:
-        first = np.argmin(self._ranks[:, list(x)], axis=1)
-        return sums_by(first, self.mixture.weights, self.k)
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate the acceptance with the residual hits simulated and the rest as it is known.
 
-    def _selected(self, x: tuple[int, ...], rng: np.random.Generator) -> int:
-        order = int(inverted(self._cumulative_weights, rng.random(1))[0])
-        return x[int(np.argmin(self._ranks[order, list(x)]))]
+        Parameters
+        ----------
+        size, seed : int
+            As for :meth:`otspec.rules.Rule.estimate`.
 
-    @cached_property
-    def _ranks(self) -> IntArray:
-        """Each token's place in each order, shape (r, n)."""
-        ranks: IntArray = np.argsort(self.mixture.orders, axis=1)
-        return ranks
+        Returns
+        -------
+        Estimate
+            Its interval lies between Σ min(b, q) and :attr:`bound`.
+        """
+        accepted = self.mixture.accepted
+        chances, residual = self.coupling.chances, self.coupling.residual
+        hits = [
+            (self.mixture.shares(x) * (1 - chances[x])).sum() * residual[sorted(set(x))].sum()
+            for x in self._drawn_tuples(size, seed)
+        ]
+        simulated = Estimate.of_mean(np.array(hits, dtype=float), plus=float(accepted))
+        return simulated.within(accepted, self.bound)
 
-    @cached_property
-    def _cumulative_weights(self) -> Array:
-        return np.cumsum(self.mixture.weights.astype(float))
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
+        return self.coupling.joint_kernel(x, self.mixture.shares(x))
+
+    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
+        """Draw the output for the given drafts, and whether it is one of them."""
+        token = self.coupling.sample(self.mixture.select(x, rng), rng)
+        return token, token in x

@@ -1,8 +1,8 @@
-"""Recursive rejection sampling: speculative sampling repeated on the residual."""
+"""Recursive rejection: speculative sampling repeated on the residual (MCSD, alg. 1; Theory, 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -20,7 +20,8 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.coupling import acceptance_chance
-from otspec.rules.contract import SequentialRule, refuse_many_drafts
+from otspec.rules.pair_rule import refuse_many_drafts
+from otspec.rules.sequential import SequentialRule
 
 MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
 """Most drafts, in floats and in exact arithmetic."""
@@ -34,7 +35,7 @@ class RecursiveRejection(SequentialRule):
 
     Law: the output is distributed as the target.
     Source: MCSD, alg. 1; SpecHub, alg. 1 with replacement; SpecInfer's multi-step speculative
-    sampling. Parameters and errors: :class:`otspec.rules.contract.PairRule`; the answers are for
+    sampling. Parameters and errors: :class:`otspec.rules.PairRule`; the answers are for
     at most 100,000 drafts, 10,000 in exact arithmetic.
 
     Examples
@@ -43,7 +44,11 @@ class RecursiveRejection(SequentialRule):
     Fraction(7, 8)
     """
 
+    name: ClassVar[str] = "recursive-rejection"
     title: ClassVar[str] = "recursive rejection"
+    batch: ClassVar[str | None] = "recursive_rejection"
+    colour: ClassVar[str] = "#D55E00"
+    marker: ClassVar[str] = "^"
 
     def acceptance(self) -> Number:
         """Return 1 − Π_i Σ (q_{i−1} − p)₊; a residual token is never one of the drafts.
@@ -105,7 +110,7 @@ class RecursiveRejection(SequentialRule):
             scale = scale * unit
             yield drafted * unit, rejected, scale
 
-    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
+    def _rounds(self, x: Sequence[int]) -> tuple[list[Number], Array]:
         chances = []
         residual, drafted = self.target, as_number(0, like=self.draft)
         for token, rejected in zip(x, self._rejections(), strict=False):

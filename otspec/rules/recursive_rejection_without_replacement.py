@@ -1,7 +1,8 @@
-"""Recursive rejection sampling of distinct drafts."""
+"""Recursive rejection sampling of distinct drafts (MCSD, alg. 2; SpecHub, alg. 1)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,8 +23,9 @@ from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
-from otspec.rules.contract import SequentialRule
+from otspec.rules.contract import NotExactError
 from otspec.rules.distinct_paths import DistinctPaths
+from otspec.rules.sequential import SequentialRule
 
 SUM_LIMIT = 4_000
 """Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""
@@ -38,7 +40,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
 
     Law: the output is distributed as the target.
     Source: MCSD, alg. 2; SpecHub, alg. 1 without replacement. Parameters and errors:
-    :class:`otspec.rules.contract.PairRule`; also fewer than k tokens of positive probability.
+    :class:`otspec.rules.PairRule`; also fewer than k tokens of positive probability.
 
     Notes
     -----
@@ -56,34 +58,42 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     Fraction(47, 50)
     """
 
+    name: ClassVar[str] = "recursive-rejection-without-replacement"
     title: ClassVar[str] = "recursive rejection (distinct)"
+    batch: ClassVar[str | None] = "recursive_rejection_without_replacement"
+    formula: ClassVar[bool] = False
+    colour: ClassVar[str] = "#009E73"
+    marker: ClassVar[str] = "D"
     law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
 
     def acceptance(self) -> Number:
         """Return the acceptance; a residual token is never one of the drafts.
 
-        Returns
-        -------
-        float, Fraction or Estimate
-            Exact for k ≤ 2 in O(n log n), and above in O(n^{k−1} log n) while n^{k−2} is at most
-            4,000 (tokens that can be drafted). Otherwise an :class:`otspec.estimate.Estimate`,
-            see :meth:`estimated_acceptance`.
+        Exact for k ≤ 2 in O(n log n), and above in O(n^{k−1} log n).
+
+        Raises
+        ------
+        NotExactError
+            n^{k−2} is above 4,000 (tokens that can be drafted): see :meth:`estimate`.
         """
-        if not self.summable:
-            return self.estimated_acceptance()
+        if not self._summable:
+            raise NotExactError(
+                f"a sum over the first {self.k - 2} drafts of k = {self.k} has too many terms: "
+                "estimate() and estimate_law() follow simulated rejections instead"
+            )
         return as_number(self.acceptance_by_draft().sum(), like=self.draft)
 
     def acceptance_by_draft(self) -> Array:
         """Return the probability that draft i is the accepted one, shape (k,).
 
-        Exact; see :meth:`acceptance` for the cost.
+        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
 
         Raises
         ------
-        ValueError
+        NotExactError
             Too many draft tuples.
         """
-        if not self.summable:
+        if not self._summable:
             return super().acceptance_by_draft()
         by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
         return by_draft
@@ -91,25 +101,23 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).
 
-        Exact; see :meth:`acceptance` for the cost.
+        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
 
         Raises
         ------
-        ValueError
-            Too many draft tuples.
+        NotExactError
+            Too many draft tuples; :meth:`estimate_law` estimates it.
         """
-        if not self.summable:
+        if not self._summable:
             return super().accepted_law()
         accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
         return accepted
 
     @property
-    def summable(self) -> bool:
-        """Whether the acceptance is summed exactly; else it is estimated."""
-        earlier = max(self.k - 2, 0)
-        return bool(int(np.count_nonzero(self.draft)) ** earlier <= SUM_LIMIT)
+    def _summable(self) -> bool:
+        return bool(int(np.count_nonzero(self.draft)) ** max(self.k - 2, 0) <= SUM_LIMIT)
 
-    def estimated_acceptance(self, size: int = 2_000, seed: int = 0) -> Estimate:
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance along simulated rejections, at any vocabulary size.
 
         Parameters
@@ -131,7 +139,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         return Estimate.of_mean(1 - self._paths(size, seed).rejected[self.k])
 
-    def estimated_law(self, size: int = 2_000, seed: int = 0) -> Array:
+    def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_law` from the same simulation, without bias; shape (n,)."""
         return self._paths(size, seed).accepted_law(self.k)
 
@@ -140,7 +148,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         pair = self.draft.astype(float), self.target.astype(float)
         return DistinctPaths(*pair, self.k, size, seed)
 
-    def _rounds(self, x: tuple[int, ...]) -> tuple[list[Number], Array]:
+    def _rounds(self, x: Sequence[int]) -> tuple[list[Number], Array]:
         chances = []
         left, residual = self.draft.copy(), self.target
         rejected = as_number(1, like=self.draft)

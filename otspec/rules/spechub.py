@@ -1,7 +1,8 @@
-"""SpecHub: two drafts, one of them always the likeliest token."""
+"""SpecHub: two drafts, one of them always the likeliest token (SpecHub, alg. 3)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -11,7 +12,7 @@ import numpy as np
 from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
 from otspec.distributions import normalised
 from otspec.drafts import Hub, SingleDraftLaw
-from otspec.rules.contract import PairRule
+from otspec.rules.pair_rule import PairRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,7 @@ class SpecHub(PairRule):
 
     Law: the output is distributed as the target; optimal for SpecHub's draft law.
     Source: SpecHub, alg. 3 and thms. 2–4. Parameters and errors:
-    :class:`otspec.rules.contract.PairRule`; ``k`` is 2.
+    :class:`otspec.rules.PairRule`; ``k`` is 2.
 
     Examples
     --------
@@ -28,7 +29,11 @@ class SpecHub(PairRule):
     Fraction(1, 1)
     """
 
+    name: ClassVar[str] = "spechub"
     title: ClassVar[str] = "SpecHub"
+    batch: ClassVar[str | None] = "spechub"
+    colour: ClassVar[str] = "#E69F00"
+    marker: ClassVar[str] = "P"
     law_class: ClassVar[type[SingleDraftLaw]] = Hub
     only_k: ClassVar[int | None] = 2
 
@@ -83,7 +88,8 @@ class SpecHub(PairRule):
             "a of (x, a)": a_second,
         }
 
-    def _joint_kernel(self, x: tuple[int, ...]) -> Array:
+    def joint_kernel(self, x: Sequence[int]) -> Array:
+        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
         law, plan = Hub(self.draft), self._plan
         residual = self.target - plan["x of (x, a)"] - plan["x of (a, x)"]
         residual[law.hub] -= plan["a of (a, x)"].sum() + plan["a of (x, a)"].sum()

@@ -1,4 +1,4 @@
-"""The fewest pools with which a law of the selected draft is optimal.
+"""The fewest pools with an optimal law (Pooled, prop. 6).
 
 An optimal law is tight at the cut s. Below s its slope in a pool is at least the highest ratio of
 the pool, so that going down from B = G at s, a step over a pool loses at least that ratio times
@@ -62,13 +62,13 @@ def fewest_thresholds(draft: Distribution, target: Distribution, power: int) -> 
 
 def _fewest_steps(knots: Array, heights: Array, slopes: Array, slack: float) -> list[int] | None:
     """Return the knots on the way with fewest steps from the last knot down to the first."""
-    from otspec.selection import loops  # imports Numba, if it is there
+    from otspec.selection import compiling, lowest_steps  # imports Numba, if it is there
 
     m = len(slopes)
     if m == 0:
         return []
-    plain = is_exact(knots) or not loops.HAS_NUMBA
-    step = loops.best_steps if plain else loops.fast_best_steps
+    plain = is_exact(knots) or not compiling.HAS_NUMBA
+    step = lowest_steps.best_steps if plain else lowest_steps.fast_best_steps
     sources = np.full(m + 1, m, dtype=object if plain else np.intp)
     best = heights - 1
     best[m] = heights[m]

@@ -1,4 +1,4 @@
-"""Masses between thresholds on target/draft: two histograms, no sort."""
+"""Masses between thresholds on target/draft: two histograms, no sort (Pooled, prop. 5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OCTAVES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Bins(Frozen):
+class Histogram(Frozen):
     """Bin j has thresholds[j−1] ≤ target/draft < thresholds[j].
 
     Parameters
@@ -49,10 +49,12 @@ class Bins(Frozen):
         -------
         drafted, wanted : ndarray, shape (t + 1,)
         """
-        from otspec.selection import loops
+        from otspec.selection import compiling, histogram_pass  # imports Numba, if it is there
 
-        if loops.HAS_NUMBA and not is_exact(draft):
-            drafted, wanted = loops.fast_bin_masses(draft, target, self._ends, *self._cells)
+        if compiling.HAS_NUMBA and not is_exact(draft):
+            drafted, wanted = histogram_pass.fast_bin_masses(
+                draft, target, self._ends, *self._cells
+            )
             return drafted, wanted
         return self.masses_at(self.index(draft, target), draft, target)
 
@@ -79,7 +81,7 @@ class Bins(Frozen):
     @cached_property
     def _cells(self) -> tuple[IntArray, int]:
         """Return, for each cell of leading bits, how many thresholds lie below; the first cell."""
-        from otspec.selection.loops import CELL_SHIFT
+        from otspec.selection.histogram_pass import CELL_SHIFT
 
         if not len(self.thresholds):
             return np.zeros(1, dtype=np.intp), 0
@@ -89,6 +91,6 @@ class Bins(Frozen):
 
 
 @lru_cache(maxsize=16)
-def equal_bins(count: int) -> Bins:
+def equal_bins(count: int) -> Histogram:
     """Return bins of equal width in log₂(target/draft)."""
-    return Bins(np.exp2(np.linspace(-OCTAVES, OCTAVES, count + 1)[1:-1]))
+    return Histogram(np.exp2(np.linspace(-OCTAVES, OCTAVES, count + 1)[1:-1]))

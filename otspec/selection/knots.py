@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -121,6 +122,30 @@ class Knots(Frozen):
         with np.errstate(divide="ignore"):  # the first knot is 0
             logarithms[~upper] = np.log(below[~upper] / below[-1])
         return logarithms
+
+
+def power_slope(low: Any, high: Any, power: int) -> Any:
+    """Return (high^power − low^power)/(high − low), of numbers or of arrays.
+
+    It is added up as Σ low^a high^(power−1−a), by doubling: all terms are positive, so that it
+    keeps its digits for numbers however close to each other, to 0 or to 1.
+    """
+    low_power, high_power = low, high
+    total = high - high + 1
+    bit = 1
+    while 2 * bit <= power:
+        bit *= 2
+    bit //= 2
+    while bit > 0:
+        total = total * (low_power + high_power)
+        low_power = low_power * low_power
+        high_power = high_power * high_power
+        if power & bit:
+            total = total * high + low_power
+            low_power = low_power * low
+            high_power = high_power * high
+        bit //= 2
+    return total
 
 
 def in_parts(masses: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Laws of the selected draft, for any pools.
+"""Laws of the selected draft, for any pools (Pooled, prop. 3 and 5).
 
 Always selecting one of the drafts gives a law b with b(A) ≥ P(all drafts inside A) for every
 token set A, and maximal coupling of b with the target q accepts Σ min(b, q). In terms of

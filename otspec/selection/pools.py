@@ -1,8 +1,8 @@
-"""Pools: the tokens that are drafted, cut into stretches of ascending target/draft."""
+"""Pools: drafted tokens in stretches of ascending target/draft (Pooled, prop. 2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -11,18 +11,11 @@ from typing import Any
 import numpy as np
 
 from otspec import ratios
-from otspec.arguments import as_integer, plain_integer
-from otspec.arithmetic import Array, IntArray, as_numbers, is_exact, zeros
-from otspec.digits import plain
-from otspec.distributions import Distribution, as_k
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by, zeros
+from otspec.distributions import Distribution
 from otspec.frozen import Frozen
-from otspec.raw import as_array, shown
-from otspec.selection.histogram import Bins, equal_bins
+from otspec.selection.histogram import Histogram, equal_bins
 from otspec.selection.knots import Knots
-
-MOST_BINS = 1 << 20
-"""Most bins; there are hardly more floats between their thresholds that anybody tells apart."""
-MOST_DRAFTS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +64,42 @@ class Pools(Frozen):
         """Each token's pool, shape (n,); some pool for tokens that are never drafted."""
         return self.locate()
 
+    def spread(self, values: Array) -> Array:
+        """Return for each token what its pool has: (m,) -> (n,)."""
+        spread: Array = values[self.index]
+        return spread
+
+    def gathered(self, values: Array) -> Array:
+        """Return for each pool the sum of what its drafted tokens have: (n,) -> (m,)."""
+        drafted = self.tokens > 0
+        return sums_by(self.index[drafted], values[drafted], len(self.draft))
+
+    def below(self, tokens: IntArray, knots: IntArray) -> Array:
+        """Return whether each token is below each knot: (t,), (c,) -> (t, c)."""
+        below: Array = self.index[tokens][:, None] < knots
+        return below
+
+    def beyond_cut(self, slopes: Array, cut: int, k: int) -> Number:  # noqa: ARG002
+        """Return b(A) − p(A)^k for the tokens A below a tight knot: 0, since none straddles it."""
+        return as_number(0, like=self.draft)
+
+    def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
+        """Yield the pools of drafts, and with what probability they are in those: 1."""
+        yield tuple(self._listed[token] for token in tokens), as_number(1, like=self.draft)
+
+    def placed(
+        self,
+        tokens: Sequence[int],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> list[int]:
+        """Return the pools of drafts; nothing is drawn for that."""
+        return [self._listed[token] for token in tokens]
+
+    @cached_property
+    def _listed(self) -> list[int]:
+        pools: list[int] = self.index.tolist()  # scalars of arrays are slow
+        return pools
+
     def __getstate__(self) -> dict[str, Any]:
         # Local functions cannot be pickled: what they find can.
         return {**super().__getstate__(), "locate": partial(np.asarray, self.index)}
@@ -100,7 +129,7 @@ def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
     """
     bins = equal_bins(count)
     if is_exact(draft):
-        bins = Bins(_exactly(bins.thresholds, draft))
+        bins = Histogram(in_arithmetic_of(draft, bins.thresholds))
     masses = bins.masses(draft, target)
     return _filled(*masses, *bins.edges, lambda: bins.index(draft, target), draft)
 
@@ -110,7 +139,7 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
 
     Those without draft mass are left out.
     """
-    bins = Bins(thresholds)
+    bins = Histogram(thresholds)
     keys = ratios.target_to_draft(draft, target)
     index = bins.place(keys)
     keys, occupied = keys[draft > 0], index[draft > 0]
@@ -149,62 +178,7 @@ def _filled(
     return Pools(drafted, wanted, floor, ceiling, whole, tokens)
 
 
-def as_pools(pools: Any, like: Distribution) -> str | int | Array:
-    """Check what is said about pools: a name, a number of bins, or thresholds.
-
-    Parameters
-    ----------
-    pools : str, int or array_like
-        ``"tokens"``, ``"fewest"``, a number of bins, or strictly increasing thresholds.
-    like : ndarray
-        In whose arithmetic thresholds are returned.
-
-    Raises
-    ------
-    ValueError
-        Something else, or thresholds that are negative, infinite or not increasing.
-    """
-    if isinstance(pools, str) and pools in ("tokens", "fewest"):
-        return pools
-    number = plain_integer(pools)
-    if number is not None and number >= 1:
-        return as_integer(number, "pools", 1, MOST_BINS, otherwise="use 'tokens' or fewer bins")
-    if isinstance(pools, (str, bytes, dict, set)) or as_array([pools], "pools").ndim == 1:
-        raise ValueError(
-            f"pools is {shown(pools)}: pass 'tokens', 'fewest', a number of bins such as 256, or a "
-            "list of increasing thresholds on target/draft"
-        )
-    values = as_numbers(pools, "pools")
-    if values.ndim != 1:
-        raise ValueError(f"pools has shape {values.shape}: thresholds are one-dimensional")
-    thresholds = _exactly(values, like)
-    for j, value in enumerate(thresholds.tolist()):
-        if not 0 <= value < np.inf:
-            raise ValueError(
-                f"pools[{j}] is {plain(values[j])}: a threshold is a finite number, at least 0"
-            )
-        if j and not thresholds[j - 1] < value:
-            raise ValueError(
-                f"pools[{j}] is {plain(values[j])} after {plain(values[j - 1])}: thresholds "
-                "must increase"
-            )
-    return thresholds
-
-
-def checked_power(k: Any) -> int:
-    """Check the number of drafts of a rule with pools, for which compiled loops have integers.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.distributions.as_k`; or more than 10⁹.
-    """
-    number = as_k(k)
-    otherwise = "limit_acceptance() is what the optimum tends to"
-    return as_integer(number, "k", 1, MOST_DRAFTS, otherwise=otherwise)
-
-
-def _exactly(values: Array, like: Distribution) -> Array:
+def in_arithmetic_of(like: Distribution, values: Array) -> Array:
     """Return numbers in the arithmetic of ``like``; what is too large for a float is infinite."""
     if is_exact(like) == is_exact(values):
         return values

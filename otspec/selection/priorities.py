@@ -1,4 +1,4 @@
-"""Mixtures of priority orders: selection for any draft law, with a certified distance from best.
+"""Mixtures of priority orders: selection for any draft law, certified (Beyond, prop. 1).
 
 A priority order selects the draft that comes first in a fixed order of the tokens. Its law is a
 difference of ``inside`` values along the order, so that a mixture's law is known exactly. The
@@ -7,7 +7,9 @@ laws of the orders are the vertices of all feasible laws, so that some mixture i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,10 +22,12 @@ from otspec.arithmetic import (
     is_exact,
     positive_part,
     prefix_sums,
+    sums_by,
     zeros,
 )
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
+from otspec.drafts.contract import inverted
 from otspec.frozen import Frozen
 from otspec.solvers import SOLVERS, LinearProgram, Names, Sense, SolverError, Status
 
@@ -55,6 +59,26 @@ class Mixture(Frozen):
     law: Distribution
     accepted: Number
     bound: Number
+
+    def shares(self, drafts: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
+        first = np.argmin(self._ranks[:, list(drafts)], axis=1)
+        return sums_by(first, self.weights, len(drafts))
+
+    def select(self, drafts: Sequence[int], rng: np.random.Generator) -> int:
+        """Draw an order, and return the draft that comes first in it."""
+        order = int(inverted(self._cumulative_weights, rng.random(1))[0])
+        return drafts[int(np.argmin(self._ranks[order, list(drafts)]))]
+
+    @cached_property
+    def _ranks(self) -> IntArray:
+        """Each token's place in each order, shape (r, n)."""
+        ranks: IntArray = np.argsort(self.orders, axis=1)
+        return ranks
+
+    @cached_property
+    def _cumulative_weights(self) -> Array:
+        return np.cumsum(self.weights.astype(float))
 
 
 def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:

@@ -1,11 +1,12 @@
-"""Thresholds that are refined until a bound on the loss is small enough; no sort."""
+"""Thresholds that are refined until a bound on the loss is small enough (Pooled, prop. 5)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, positive_part, sums_by
+from otspec.arithmetic import Array, Number, positive_part
 from otspec.distributions import Distribution
+from otspec.selection.heights import PowerHeights
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import by_thresholds
 
@@ -38,7 +39,7 @@ def refined_thresholds(
     thresholds, pools_before = draft[:0], 0
     while True:
         pools = by_thresholds(draft, target, thresholds)
-        law = clipped_law(pools, pools.by_pool.powers(power))
+        law = clipped_law(pools, PowerHeights(pools, power).values)
         lost = losses(draft, target, law)
         if lost.sum() <= loss or len(pools.draft) == pools_before:
             return thresholds
@@ -55,10 +56,6 @@ def losses(draft: Distribution, target: Distribution, law: SelectionLaw) -> Arra
 
     Below the cut a pool could accept all its target mass, above it all that is selected.
     """
-    pools, drafted = law.pools, draft > 0
-    index = pools.index[drafted]
-    excess = law.slopes[index] * draft[drafted] - target[drafted]
-    lost: Array = sums_by(
-        index, positive_part(np.where(index < law.cut, -excess, excess)), len(pools.draft)
-    )
-    return lost
+    pools = law.pools
+    excess = pools.spread(law.slopes) * draft - target
+    return pools.gathered(positive_part(np.where(pools.index < law.cut, -excess, excess)))

@@ -1,33 +1,24 @@
-"""How often a residual token happens to be one of the i.i.d. drafts."""
+"""How often a residual token happens to be one of the i.i.d. drafts (Pooled, prop. 2)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, is_exact, positive_part, sums_by
+from otspec.arithmetic import Array, Number, is_exact, positive_part, zeros
 from otspec.distributions import Distribution
 from otspec.selection.barriers import Barriers
-from otspec.selection.loops import power_slope
-from otspec.selection.pools import Pools
+from otspec.selection.knots import power_slope
 
 NEGLIGIBLE = 1e-14
 """Groups that reject less than this in total are left out in floats: rounding of b = q."""
 
 
-def residual_hits(
-    draft: Distribution,
-    target: Distribution,
-    law_of_selection: Distribution,
-    pools: Pools,
-    barriers: Barriers,
-    power: int,
-) -> Number:
+def residual_hits(target: Distribution, barriers: Barriers, power: int) -> Number:
     """Return the probability that the selected draft is rejected and the residual token a draft.
 
     Parameters
     ----------
-    draft, target, law_of_selection : ndarray, shape (n,)
-    pools : Pools
+    target : ndarray, shape (n,)
     barriers : Barriers
         Those that give the law of selection.
     power : int
@@ -44,9 +35,10 @@ def residual_hits(
     taken out of every knot above it; the difference to the whole is what happens with y among
     the drafts. The cost is the number of residual tokens times that of groups that reject.
     """
-    residual = positive_part(target - law_of_selection)
+    pools, draft = barriers.pools, barriers.pools.tokens
+    residual = positive_part(target - barriers.law)
     total = residual.sum()
-    rejected = _rejected_per_slope(draft, target, law_of_selection, pools, barriers)
+    rejected = _rejected_draft(target, barriers)
     below = np.concatenate([rejected[:1] * 0, np.cumsum(rejected)])
     weights = barriers.spans * (below[barriers.ends] - below[barriers.starts])
     knots = pools.knots
@@ -66,27 +58,22 @@ def residual_hits(
         members = tokens[pools.index[tokens] == pool]
         # (tokens of the pool, groups): a group that begins above y loses it at both ends.
         missing = draft[members][:, None]
-        bottom = low[above] - missing * (starts[above] > pool)
-        without = power_slope(bottom, high[above] - missing, power)
+        bottom = low[above] - missing * pools.below(members, starts[above])
+        top = high[above] - missing * pools.below(members, ends[above])
+        without = power_slope(bottom, top, power)
         missed = ((slopes[above] - without) * weights[above]).sum(axis=1)
         hits += (residual[members] * missed).sum()
     share: Number = hits / total
     return share
 
 
-def _rejected_per_slope(
-    draft: Distribution,
-    target: Distribution,
-    law_of_selection: Distribution,
-    pools: Pools,
-    barriers: Barriers,
-) -> Array:
-    """Return what each pool rejects over its slope, shape (m,)."""
+def _rejected_draft(target: Distribution, barriers: Barriers) -> Array:
+    """Return the draft mass of each pool that is rejected when it is selected, shape (m,)."""
+    law_of_selection, chances = barriers.law, zeros(len(target), like=target)
     excess = positive_part(law_of_selection - target)
-    rejected = sums_by(pools.index[draft > 0], excess[draft > 0], len(pools.draft))
-    slopes = np.where(rejected > 0, barriers.slopes, barriers.slopes * 0 + 1)
-    per_slope: Array = rejected / slopes
-    return per_slope
+    rejected = excess > 0
+    chances[rejected] = excess[rejected] / law_of_selection[rejected]
+    return barriers.pools.gathered(barriers.pools.tokens * chances)
 
 
 def _worth_counting(rejections: Array) -> Array:

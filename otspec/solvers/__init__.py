@@ -1,21 +1,23 @@
 """Linear programs and the solvers for them: one file per solver, one type of result."""
 
+# ruff: noqa: I001 -- solvers are registered in the order of tables
+
 from __future__ import annotations
 
-from typing import Literal
+from typing import TypeAlias
 
 from otspec.arguments import as_choice, as_instance
-from otspec.solvers import cvxpy, highs, rational
+from otspec.solvers.contract import SOLVERS, Solver, default_solver
 from otspec.solvers.linear_program import LinearProgram, Names, Sense
 from otspec.solvers.solution import Certificate, Solution, SolverError, Status, certify
+from otspec.solvers import highs, cvxpy, rational
 
-SolverName = Literal["highs", "cvxpy", "rational"]
+SolverName: TypeAlias = str
+"""One of :data:`SOLVERS`: ``"highs"``, ``"cvxpy"``, ``"rational"``, or one that another package
+adds."""
 
-SOLVERS = {"highs": highs.solve, "cvxpy": cvxpy.solve, "rational": rational.solve}
-"""The solvers by name."""
 
-
-def solve(program: LinearProgram, solver: str | None = None) -> Solution:
+def solve(program: LinearProgram, solver: SolverName | None = None) -> Solution:
     """Solve a linear program and check the result.
 
     Parameters
@@ -39,10 +41,10 @@ def solve(program: LinearProgram, solver: str | None = None) -> Solution:
         The solver's package is not installed.
     """
     as_instance(program, "program", LinearProgram, "a LinearProgram, such as build() returns")
-    name = "rational" if program.exact else "highs"
-    if solver is not None:
-        name = as_choice(solver, "solver", SOLVERS)
-    solution = SOLVERS[name](program)
+    if solver is None:
+        solution = default_solver(program)(program)
+    else:
+        solution = SOLVERS[as_choice(solver, "solver", SOLVERS)](program)
     solution.check()
     return solution
 
@@ -54,9 +56,13 @@ __all__ = [
     "Names",
     "Sense",
     "Solution",
+    "Solver",
     "SolverError",
     "SolverName",
     "Status",
     "certify",
+    "cvxpy",
+    "highs",
+    "rational",
     "solve",
 ]

@@ -7,10 +7,11 @@ import time
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.solvers.contract import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import Solution, Status
 
-_CLARABEL_ACCURACY = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+_CLARABEL_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
 """Beyond the tolerance of the check, since an interior point stops short of the vertex."""
 
 
@@ -68,7 +69,7 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     problem = cvxpy.Problem(
         goal(program.objective @ x), [constraint for _, _, constraint in stated] + bounds
     )
-    options = _CLARABEL_ACCURACY if solver == "CLARABEL" else {}
+    options = _CLARABEL_TOLERANCES if solver == "CLARABEL" else {}
     start = time.perf_counter()
     try:
         # In steps: Problem.solve warns of inaccurate solutions, of which Solution.check decides,
@@ -117,3 +118,6 @@ def _unsolved(program: LinearProgram, solver: str, status: Status, seconds: floa
         program, f"cvxpy ({solver})", status, float("nan"), nothing(columns), nothing(rows), -1,
         seconds,
     )  # fmt: skip
+
+
+register(Solver("cvxpy", solve))

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from otspec.solvers.contract import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import SOLVER_TOLERANCE, Solution, Status
 
@@ -80,3 +81,6 @@ def solve(program: LinearProgram) -> Solution:
         int(info.simplex_iteration_count) + int(max(info.ipm_iteration_count, 0)),
         seconds,
     )
+
+
+register(Solver("highs", solve))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import zeros
+from otspec.solvers.contract import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import Solution, Status
 
@@ -117,12 +118,7 @@ class _Conditions:
 
 
 def pycddlib(what: str) -> ModuleType:
-    """Import pycddlib.
-
-    Parameters
-    ----------
-    what : str
-        What needs it.
+    """Import pycddlib for something that needs it, as an error says.
 
     Raises
     ------
@@ -148,3 +144,6 @@ def available() -> bool:
     except ImportError:
         return False
     return True
+
+
+register(Solver("rational", solve, exact=True, available=available))

@@ -58,11 +58,8 @@ def load_models(draft: str, target: str, *, device: str | None = None) -> Models
         Missing packages, models that cannot be loaded, or tokenizers that differ.
     """
     try:
-        import torch  # type: ignore[import-not-found,unused-ignore]
-        from transformers import (  # type: ignore[import-not-found,unused-ignore]
-            AutoModelForCausalLM,
-            AutoTokenizer,
-        )
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise ValueError(f"logging traces needs {error.name}: pip install 'otspec[hf]'") from None
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")

@@ -11,15 +11,17 @@ from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, LAWS, SingleDraftLaw
 from otspec.optimum import optimal_acceptance, optimal_acceptances
 from otspec.raw import shown
-from otspec.rules import ALL_RULES
+from otspec.rules import acceptance_or_estimate, compared_rules
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One rule, or the optimum, under one draft law.
+class Row:
+    """One rule, or the optimum, under one draft law: a row of a table, a mark in a chart.
+
+    Rules are compared with the optimum for the drafts that they verify.
 
     Parameters
     ----------
@@ -46,6 +48,10 @@ class Comparison:
         return self.optimum - self.acceptance
 
 
+class Comparison(Row):
+    """One rule, or the optimum, for one draft and one target; made as a :class:`Row`."""
+
+
 def compare(
     draft: DistributionLike,
     target: DistributionLike,
@@ -70,7 +76,7 @@ def compare(
     -------
     list of Comparison
         By k in the order given, then by law; the optimum first, then rules as in
-        :data:`otspec.rules.ALL_RULES`.
+        :data:`otspec.rules.RULES`.
 
     Raises
     ------
@@ -114,6 +120,8 @@ def _rows(
 ) -> Iterator[Comparison]:
     law = law_class.name
     yield Comparison(OPTIMUM, law, k, optimum, optimum)
-    for rule in ALL_RULES:
+    for rule in compared_rules():
         if rule.law_class is law_class and rule.only_k in (None, k):
-            yield Comparison(rule.title, law, k, rule(draft, target, k).acceptance(), optimum)
+            yield Comparison(
+                rule.title, law, k, acceptance_or_estimate(rule(draft, target, k)), optimum
+            )

@@ -11,11 +11,11 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.sources import Source
+from otspec.traces.readers import Source
 from otspec.traces.summary import Summary
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 CONFIDENCE = 0.95
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -119,12 +119,12 @@ class _Group:
         sums = np.add.reduceat(rows, starts, axis=1)
         if texts[0] == self._text:
             sums[:, 0] += self._open
-        elif self._text is not None:
-            self._add_units(self._open[:, None])
+        else:
+            self._close()
         self._add_units(sums[:, :-1])
         self._text, self._open = int(texts[-1]), sums[:, -1]
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Count the last text as complete."""
         if self._text is not None:
             self._add_units(self._open[:, None])
@@ -135,7 +135,27 @@ class _Group:
             for ratio, row in zip((self.acceptance, self.optimum, self.gap), sums, strict=False):
                 ratio.add(row, sums[3])
 
-    def quantile(self, level: float) -> float:
+    def statistic(self, key: Key) -> Statistic:
+        """Return what was added, the last text as it is, under the name of the group."""
+        temperature, drafts, rule, k = key
+        self._close()
+        optimum = self.optimum.mean()
+        return Statistic(
+            rule=rule,
+            drafts=drafts,
+            k=k,
+            # The same number, also where sums round differently.
+            acceptance=optimum if rule == OPTIMUM else self.acceptance.mean(),
+            optimum=optimum,
+            positions=self.positions,
+            temperature=temperature,
+            units=self.gap.units,
+            acceptance_interval=self.acceptance.interval(0.0, 1.0),
+            gap_interval=self.gap.interval(0.0, 1.0),
+            gap_quantiles={level: self._quantile(level) for level in QUANTILES},
+        )
+
+    def _quantile(self, level: float) -> float:
         """Return the smallest gap that at least this share of the positions does not exceed."""
         reached = np.searchsorted(np.cumsum(self.histogram), level * self.positions)
         return float(reached) / _STEPS
@@ -166,7 +186,7 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
         for key, rows in _groups_of(table):
             columns = (column[rows] for column in (texts, *values))
             groups.setdefault(key, _Group()).add(*columns, by_text=by_text)
-    return [_statistic(key, group) for key, group in groups.items()]
+    return [group.statistic(key) for key, group in groups.items()]
 
 
 def texts_of(sources: Iterable[Source]) -> int:
@@ -201,23 +221,3 @@ def _groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
         rows = order[ends[group - 1] if group else 0 : ends[group]]
         key = tuple(column[int(rows[0])].as_py() for column in encoded)
         yield key, rows
-
-
-def _statistic(key: Key, group: _Group) -> Statistic:
-    temperature, drafts, rule, k = key
-    group.close()
-    optimum = group.optimum.mean()
-    return Statistic(
-        rule=rule,
-        drafts=drafts,
-        k=k,
-        # The same number, also where sums round differently.
-        acceptance=optimum if rule == OPTIMUM else group.acceptance.mean(),
-        optimum=optimum,
-        positions=group.positions,
-        temperature=temperature,
-        units=group.gap.units,
-        acceptance_interval=group.acceptance.interval(0.0, 1.0),
-        gap_interval=group.gap.interval(0.0, 1.0),
-        gap_quantiles={level: group.quantile(level) for level in QUANTILES},
-    )

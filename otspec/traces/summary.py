@@ -12,39 +12,27 @@ import numpy as np
 from otspec.arguments import as_instance, as_steps
 from otspec.arithmetic import Number
 from otspec.distributions import SUM_TOLERANCE
-from otspec.traces.comparison import Comparison
+from otspec.tables import listed
+from otspec.traces.comparison import Comparison, Row
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Row):
     """One rule under one draft law and one k, over all positions.
 
     Parameters
     ----------
     rule, drafts, k
         As in :class:`otspec.traces.Comparison`.
-    acceptance : float
-        Mean over the positions.
-    optimum : float
-        Mean of the optimum of the draft law over the same positions.
+    acceptance, optimum : float
+        Means over the same positions.
     positions : int
         How many positions the means are over.
     """
 
-    rule: str
-    drafts: str
-    k: int
     acceptance: float
     optimum: float
     positions: int
-
-    @property
-    def gap(self) -> float:
-        """How far the rule is below the optimum of its draft law, on average."""
-        return self.optimum - self.acceptance
-
-
-Row = TypeVar("Row", Comparison, Summary)
 
 
 def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
@@ -92,8 +80,11 @@ def attained_by(rules: Sequence[str]) -> str:
     return f"{listed(rules, 'and')} attain{'s' if len(rules) == 1 else ''} it"
 
 
+Compared = TypeVar("Compared", bound=Row)
+
+
 def attainment(
-    rows: Sequence[Row], optimum: Number, of_the_best: Callable[[Row], str]
+    rows: Sequence[Compared], optimum: Number, of_the_best: Callable[[Compared], str]
 ) -> list[str]:
     """Return clauses on rules: which attain the optimum, and what the best of the others does.
 
@@ -113,9 +104,3 @@ def attainment(
         which = "of the other rules" if attaining else "rule listed"
         clauses.append(f"the best {which}, {best.rule}, {of_the_best(best)}")
     return clauses
-
-
-def listed(names: Sequence[str], word: str) -> str:
-    """Return names as "a", "a or b", "a, b or c", with the given word before the last."""
-    *first, last = names
-    return f"{', '.join(first)} {word} {last}" if first else last

@@ -12,10 +12,15 @@ from otspec.arguments import as_path
 from otspec.arithmetic import Array
 from otspec.blocks import LoggedBlock
 from otspec.distributions import Distribution
-from otspec.files import read_file
+from otspec.files import READERS, read_file
 from otspec.frozen import Frozen
 from otspec.raw import as_array
-from otspec.traces.warping import check_warping, warp
+from otspec.tables import listed
+from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers.logged_numbers import Warping, check_logged
+from otspec.traces.warping import check_warping
+
+_ARRAYS = tuple(f"{side}_logits" for side in SIDES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,22 +50,13 @@ class Trace(Frozen):
     prompts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("draft_logits", "target_logits"):
+        for name in _ARRAYS:
             logits = getattr(self, name)
             if not isinstance(logits, np.ndarray) or logits.dtype.kind != "f":
                 kind = getattr(logits, "dtype", type(logits).__name__)
                 raise ValueError(f"{name} has type {kind}: logits must be an array of floats")
             as_array(logits, name)  # refuses masked entries
-        if self.draft_logits.shape != self.target_logits.shape:
-            raise ValueError(
-                f"draft_logits has shape {self.draft_logits.shape} and target_logits "
-                f"{self.target_logits.shape}: both models must be logged at the same positions"
-            )
-        if self.draft_logits.ndim < 2 or self.draft_logits.size == 0:
-            raise ValueError(
-                f"draft_logits has shape {self.draft_logits.shape}: it must be (..., n) with at "
-                "least one position and one token"
-            )
+        check_logged("logits", self.draft_logits.shape, self.target_logits.shape)
         super().__post_init__()
 
     @property
@@ -86,26 +82,20 @@ class Trace(Frozen):
             Logits that are no distribution; the message names the position.
         """
         check_warping(temperature, top_k, top_p)
-        return self._pairs(temperature, top_k, top_p)
+        warping = Warping(temperature, top_k, top_p)
+        positions = np.ndindex(*self.shape[:-1])
+        return ((position, *self._pair(position, warping)) for position in positions)
 
-    def _pairs(
-        self, temperature: float, top_k: int | None, top_p: float | None
-    ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
-        for position in np.ndindex(*self.shape[:-1]):
-            draft, target = (
-                warp(
-                    logits[position],
-                    temperature=temperature,
-                    top_k=top_k,
-                    top_p=top_p,
-                    name=f"{name}[{', '.join(map(str, position))}]",
-                )
-                for name, logits in (
-                    ("draft_logits", self.draft_logits),
-                    ("target_logits", self.target_logits),
-                )
-            )
-            yield position, draft, target
+    def _pair(
+        self, position: tuple[int, ...], warping: Warping
+    ) -> tuple[Distribution, Distribution]:
+        """Return draft and target at a position."""
+        place = ", ".join(map(str, position))
+        draft, target = (
+            warping.distribution(logits[position], "logits", f"{side}_logits[{place}]")
+            for side, logits in zip(SIDES, (self.draft_logits, self.target_logits), strict=True)
+        )
+        return draft, target
 
     def blocks(self) -> Iterator[LoggedBlock]:
         """Yield the drafted blocks with the distributions of both models along them.
@@ -129,21 +119,13 @@ class Trace(Frozen):
             )
         length = tokens.shape[-1]
         for text in np.ndindex(*shape[:-2]):
-            rows = [
-                [
-                    warp(logits[(*text, i)], name=f"{name}[{', '.join(map(str, (*text, i)))}]")
-                    for i in range(length)
-                ]
-                for name, logits in (
-                    ("draft_logits", self.draft_logits),
-                    ("target_logits", self.target_logits),
-                )
-            ]
-            yield LoggedBlock(rows[0], rows[1], tokens[text].tolist())
+            pairs = [self._pair((*text, i), Warping()) for i in range(length)]
+            drafts, targets = zip(*pairs, strict=True)
+            yield LoggedBlock(drafts, targets, tokens[text].tolist())
 
 
 def load_trace(path: str | PathLike[str]) -> Trace:
-    """Read a trace from a .npz or .safetensors file.
+    """Read a trace from a file of named arrays, such as .npz or .safetensors.
 
     Parameters
     ----------
@@ -161,10 +143,11 @@ def load_trace(path: str | PathLike[str]) -> Trace:
         As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
         type. The message names the file.
     """
-    if as_path(path).suffix not in {".npz", ".safetensors"}:
-        raise ValueError(f"{path}: a trace is a .npz or .safetensors file")
+    endings = [ending for ending, reader in READERS.items() if reader.keyed]
+    if as_path(path).suffix not in endings:
+        raise ValueError(f"{path}: a trace is a {listed(endings, 'or')} file")
     arrays = read_file(path)
-    for name in ("draft_logits", "target_logits"):
+    for name in _ARRAYS:
         if name not in arrays:
             raise ValueError(
                 f"{path} has no array {name!r} (it holds {', '.join(arrays) or 'nothing'}): "

@@ -1,15 +1,17 @@
-"""From logits to the distribution that is actually sampled from."""
+"""One row of logits, checked, and warped by :mod:`otspec.warping`."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from array_api_compat import numpy as xp
 
 from otspec.arguments import as_real
 from otspec.arithmetic import Array, as_scalar
 from otspec.distributions import Distribution, as_k
 from otspec.raw import as_array
+from otspec.warping import warped
 
 
 def warp(
@@ -32,7 +34,7 @@ def warp(
         Keep the k largest logits, and all that tie with the smallest of them.
     top_p : float, optional
         Keep the fewest likeliest tokens whose probability (after the steps before) reaches
-        ``top_p``, in (0, 1].
+        ``top_p``, in (0, 1]; of tokens that tie, those of lowest id.
     name : str
         What error messages call the logits.
 
@@ -60,16 +62,11 @@ def warp(
         )
     with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
         scaled = given.astype(np.float64)
+    _check_largest(scaled, name)
+    most = None if top_k is None else as_k(top_k, "top_k")
+    share = None if top_p is None else float(as_scalar(top_p, "top_p"))
     with np.errstate(over="ignore"):  # far below the largest at a tiny temperature: probability 0
-        scaled = (scaled - _highest(scaled, name)) / temperature
-    if top_k is not None and top_k < len(scaled):
-        smallest = np.partition(scaled, len(scaled) - top_k)[len(scaled) - top_k]
-        scaled[scaled < smallest] = -np.inf
-    probabilities: Distribution = np.exp(scaled)
-    probabilities /= probabilities.sum()
-    if top_p is not None:
-        _keep_likeliest(probabilities, float(as_scalar(top_p, "top_p")))
-    return probabilities
+        return np.asarray(warped(xp, scaled, temperature, most, share))
 
 
 def check_warping(temperature: float, top_k: int | None, top_p: float | None) -> None:
@@ -88,21 +85,11 @@ def check_warping(temperature: float, top_k: int | None, top_p: float | None) ->
         as_real(top_p, "top_p", 0, 1, open_below=True, wanted="above 0 and at most 1")
 
 
-def _highest(logits: Array, name: str) -> float:
-    """Return the largest logit, refusing what no softmax exists of."""
+def _check_largest(logits: Array, name: str) -> None:
+    """Refuse what no softmax exists of."""
     highest = float(logits.max())
     if highest == -math.inf:
         raise ValueError(f"{name} is -inf everywhere: there is no token to draw")
     if not math.isfinite(highest):
         at = int(np.argmax(np.isnan(logits) | (logits == np.inf)))
         raise ValueError(f"{name}[{at}] is {logits[at]}: logits must be numbers or -inf")
-    return highest
-
-
-def _keep_likeliest(probabilities: Distribution, top_p: float) -> None:
-    if top_p == 1:
-        return
-    order = np.argsort(-probabilities, kind="stable")
-    reached = int(np.searchsorted(np.cumsum(probabilities[order]), top_p))
-    probabilities[order[reached + 1 :]] = 0
-    probabilities /= probabilities.sum()

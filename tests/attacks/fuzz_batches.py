@@ -7,27 +7,16 @@ rows themselves: which tokens can come out, and the rules' acceptance in float64
 from __future__ import annotations
 
 import numpy as np
+from batch_table import RULES, drafts_number, reference
 from fuzz_instances import float_row
 from instances import shares
 
-import otspec
 from otspec import batch
 
 ROWS = 64
 DTYPES = (np.float64, np.float32, np.float16)
-RULES = {
-    "maximal_coupling": 1,
-    "recursive_rejection": None,
-    "recursive_rejection_without_replacement": None,
-    "k_sequential": None,
-    "spechub": 2,
-    "pooled_selection": None,
-}
-REFERENCES = {
-    "maximal_coupling": otspec.rules.MaximalCoupling,
-    "recursive_rejection": otspec.rules.RecursiveRejection,
-    "spechub": otspec.rules.SpecHub,
-}
+REFERENCES = ("maximal_coupling", "recursive_rejection", "spechub")
+"""Those whose acceptance is compared with the reference's."""
 
 
 def rows(rng: np.random.Generator, n: int, dtype: type) -> tuple[np.ndarray, np.ndarray]:
@@ -60,8 +49,8 @@ def tokens(seed: int) -> int:
     """Only tokens of positive target probability come out, and the marks fit them."""
     rng = np.random.default_rng([seed, 3])
     done = 0
-    for rule, only_k in RULES.items():
-        n, k = int(rng.integers(1, 40)), only_k or int(rng.integers(1, 6))
+    for rule in RULES:
+        n, k = int(rng.integers(1, 40)), drafts_number(rule, 0) or int(rng.integers(1, 6))
         dtype = DTYPES[int(rng.integers(len(DTYPES)))]
         draft, target = rows(rng, n, dtype)
         drafts = drafts_for(rule, draft, k, rng)
@@ -98,7 +87,8 @@ def acceptances(seed: int) -> int:
     limit = 8 * (k + 1) * (n + 2) * float(np.finfo(computed).eps) + (k + 1) * lacking
     best = batch.acceptance.optimal_acceptance(draft, target, k)
     done = 0
-    for name, only_k in RULES.items():
+    for name, row in RULES.items():
+        only_k = row.k
         if name == "recursive_rejection_without_replacement":
             continue
         most = best if (only_k or k) == k else None
@@ -112,7 +102,7 @@ def acceptances(seed: int) -> int:
         if name in REFERENCES:
             for i in rng.integers(ROWS, size=2):
                 pair = shares(draft[i].astype(float)), shares(target[i].astype(float))
-                wanted = REFERENCES[name](*map(list, pair), only_k or k).acceptance()
+                wanted = reference(name, *map(list, pair), k).acceptance()
                 assert abs(found[i] - wanted) <= limit[i], (*where, int(i), found[i], float(wanted))
         done += 2 * ROWS
     return done

@@ -20,11 +20,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from otspec.blocks import as_branching, load_model
-from otspec.cli.arguments import CountList, read_distribution
-from otspec.cli.options import NumberList
+from otspec.cli.arguments import CountList, NumberList, read_distribution
 from otspec.files import READERS, read_file
 from otspec.traces import load_trace
-from otspec.traces.sources import Warping, find_source
+from otspec.traces.readers import FORMATS, Warping, find_source
 
 SECONDS = 5.0
 LONG_RUNS = "OTSPEC_FUZZ"
@@ -255,7 +254,7 @@ def file_targets(held):
     def source(suffix):
         def call(content):
             path = held.written(suffix, content)
-            name = f"{path}+{path}" if suffix == ".npy" else str(path)
+            name = str(path) if FORMATS[suffix].named else f"{path}+{path}"
             read_all_rows(find_source(name), held.folder)
 
         return call
@@ -272,9 +271,9 @@ def file_targets(held):
         for exact in (False, True):
             name = f"read_distribution {suffix}{where}{' exact' * exact}"
             found[name] = (BYTES[suffix], distribution(where, exact, suffix))
-    for suffix in (".npz", ".npy", ".safetensors"):
+    for suffix in (name for name, form in FORMATS.items() if not form.folder):
         found[f"find_source {suffix}"] = (BYTES[suffix], source(suffix))
-    for suffix in (".npz", ".safetensors"):
+    for suffix in (name for name, reader in READERS.items() if reader.keyed):
         found[f"load_trace {suffix}"] = (BYTES[suffix], reading(load_trace, suffix))
     found["load_model .json"] = (JSON, reading(load_model, ".json"))
     numbered = st.sampled_from(range(len(held.parts)))

@@ -1,5 +1,7 @@
 """Functions and classes, but for rules and blocks, with the kinds and examples of arguments."""
 
+from functools import partial
+
 from hostile_rows import (
     DRAFT,
     LAW,
@@ -94,6 +96,14 @@ FUNCTIONS = {
         {
             "program": ("object", reduced),
             "solver": ("name?", "highs"),
+        },
+    ),
+    "solvers.Solver": Row(
+        partial(solvers.Solver, "mine"),
+        {
+            "solve": ("callable", lambda: solvers.highs.solve),
+            "exact": ("flag", False),
+            "available": ("callable", lambda: solvers.rational.available),
         },
     ),
     "solvers.certify": Row(

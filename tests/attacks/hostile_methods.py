@@ -52,7 +52,7 @@ def rule_rows():
     }
     made = {
         cls: ({**PAIR, **K, **NORMALIZE, **extra.get(cls, {})}, cls.only_k or 2)
-        for cls in (*rules.ALL_RULES, rules.ImportanceSampling)
+        for cls in (*rules.compared_rules(), rules.ImportanceSampling)
     }
     for cls, (arguments, k) in made.items():
         name = f"rules.{cls.__name__}"
@@ -70,10 +70,10 @@ def rule_rows():
     )
     simulated = {"size": ("count", 5), "seed": SEED}
     for cls, names in (
-        (rules.ImportanceSampling, ("estimated_acceptance",)),
+        (rules.ImportanceSampling, ("estimate",)),
         (
             rules.RecursiveRejectionWithoutReplacement,
-            ("estimated_acceptance", "estimated_law"),
+            ("estimate", "estimated_law"),
         ),
     ):
         for name in names:

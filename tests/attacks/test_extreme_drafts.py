@@ -48,7 +48,7 @@ def test_the_optimum_is_that_of_the_fractions(name):
             best = otspec.optimal_acceptance(law, target)
             wanted = oracles.optimum(table, shares(target))
             # The floats sum to 1 within rounding, and are taken as they are.
-            assert abs(Fraction(best.acceptance) - wanted) <= law.inside_error
+            assert abs(Fraction(best.acceptance) - wanted) <= law.accuracy
             best.check()
 
 
@@ -79,7 +79,7 @@ def test_what_is_inside_a_set_is_that_of_the_fractions(name):
         for law, table in cases(name, draft, other):
             for mask, inside in enumerate(oracles.inside_every_set(table, law.n)):
                 found = law.inside(oracles.members(mask))
-                assert abs(Fraction(found) - inside) <= law.inside_error
+                assert abs(Fraction(found) - inside) <= law.accuracy
 
 
 def test_pooled_selection_of_two_distinct_drafts_is_optimal():
@@ -90,7 +90,7 @@ def test_pooled_selection_of_two_distinct_drafts_is_optimal():
         table = oracles.without_replacement_table(shares(draft), 2)
         wanted = oracles.optimum(table, shares(target))
         # The law's n masses are differences of what is inside the prefixes.
-        error = 2 * len(draft) * rule.law.inside_error
+        error = 2 * len(draft) * rule.law.accuracy
         assert abs(Fraction(float(rule.acceptance())) - wanted) <= error
         accepted = np.minimum(rule.law_of_selection, target).sum()
         assert abs(Fraction(float(accepted)) - wanted) <= error
@@ -105,7 +105,7 @@ def test_the_rule_of_hub_drafts_is_optimal():
     for draft, target in [(DRAFT, TARGET), *extreme_pairs(814, 150, 6)]:
         rule = otspec.rules.SpecHub(draft, target)
         best = otspec.optimal_acceptance(rule.law, target)
-        assert abs(rule.acceptance() - best.acceptance) <= 2 * rule.law.inside_error
+        assert abs(rule.acceptance() - best.acceptance) <= 2 * rule.law.accuracy
 
 
 @pytest.mark.parametrize("pools", ["tokens", "fewest"])
@@ -114,5 +114,5 @@ def test_pooled_selection_of_independent_drafts_is_optimal(pools):
         for k in (1, 2, 5):
             rule = otspec.rules.PooledSelection(draft, target, k, pools)
             best = otspec.optimal_acceptance(rule.law, target)
-            assert abs(rule.acceptance() - best.acceptance) <= 2 * rule.law.inside_error
-            assert abs(rule.law_of_selection.sum() - 1) <= rule.law.inside_error
+            assert abs(rule.acceptance() - best.acceptance) <= 2 * rule.law.accuracy
+            assert abs(rule.law_of_selection.sum() - 1) <= rule.law.accuracy

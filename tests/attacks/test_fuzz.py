@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from otspec.traces.readers import FORMATS
+
 LONG = bool(os.environ.get(fuzz_targets.LONG_RUNS))
 SHORT_EXAMPLES = 12
 SHORT_CALLS, LONG_CALLS = 150, 5_000
@@ -44,7 +46,7 @@ FILE_TARGETS = (
         for place in (".npy:0", ".json", ".csv", ".npz:draft_logits:0")
         for exact in ("", " exact")
     ),
-    *(f"find_source {suffix}" for suffix in (".npz", ".npy", ".safetensors", ".zarr")),
+    *(f"find_source {suffix}" for suffix in FORMATS),
     "load_trace .npz",
     "load_trace .safetensors",
     "load_model .json",

@@ -85,14 +85,14 @@ def indices(x, rng):
 class Tampered(RecursiveRejection):
     """Accepts the first draft always."""
 
-    def _joint_kernel(self, x):
+    def joint_kernel(self, x):
         joint = np.zeros((self.k + 1, len(self.target)))
         joint[0, x[0]] = 1
         return joint
 
 
 class Ending(RecursiveRejection):
-    def _joint_kernel(self, _x):
+    def joint_kernel(self, _x):
         raise SystemExit(0)
 
 

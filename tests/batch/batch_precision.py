@@ -10,14 +10,14 @@ import itertools
 
 import numpy as np
 
-from otspec.batch.arrays import BLOCK, library_of
-from otspec.batch.barriers import barrier_lifetimes
-from otspec.batch.draws import without
-from otspec.batch.k_sequential import safe_rho
-from otspec.batch.passes import block_sums, excess, the_draft, the_target
-from otspec.batch.pooled import graded_pools
-from otspec.batch.sequential import InTurn
-from otspec.batch.spechub import find_hub, hub_shares
+from otspec.batch._kernels.barriers import barrier_lifetimes
+from otspec.batch._kernels.graded_pools import graded_pools
+from otspec.batch._kernels.hub import find_hub, hub_shares
+from otspec.batch._kernels.in_turn import Lacking
+from otspec.batch._kernels.inflated import safe_rho
+from otspec.batch._kernels.inversion import without
+from otspec.batch._kernels.library import BLOCK, library_of
+from otspec.batch._kernels.sums import block_sums, excess, the_draft, the_target
 
 
 def drawn_law(library, draft, target, weight, blocks):
@@ -39,15 +39,15 @@ def chances(wanted, offered):
 def recursive_rejection(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
-    state = InTurn(library, draft, target, distinct=False)
+    state = Lacking.at_first(library, draft, target)
     law, reached = np.zeros_like(p), 1.0
     for i in range(k):
+        state = state.after() if i else state
         chance = chances(*state.offer(p, q))
         law += reached * p * chance
         reached *= (p * (1 - chance)).sum() / p.sum()
-        state.reject(last=i == k - 1)
-    rest = state.rest()
-    return law + reached * drawn_law(library, draft, target, rest, state.blocks[1])
+    rest, (_, lacking) = state.at_last()
+    return law + reached * drawn_law(library, draft, target, rest, lacking)
 
 
 def k_sequential(draft, target, k):
@@ -136,27 +136,23 @@ def without_replacement(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
     p = p / p.sum()
-    first = InTurn(library, draft, target, distinct=True)
+    first = Lacking.at_first(library, draft, target, distinct=True)
     chance = chances(q, p)
     law = p * chance
     for x in np.flatnonzero(chance < 1) if k > 1 else ():
-        state = InTurn(library, draft, target, distinct=True)
-        state.reject(np.array([x]), last=False)
+        state = first.after(np.array([x]))
         left = np.where(np.arange(len(p)) == x, 0, p)
         second = left / left.sum()
         passed = chances(*state.offer(draft.astype(float), q))
         mass = p[x] * (1 - chance[x])
         law += mass * second * passed
-        state.reject(np.array([x, 0]), last=True)
-        rest = state.rest()
-        drawn = drawn_law(library, draft, target, rest, state.blocks[1])
+        rest, (_, lacking) = state.at_last()
+        drawn = drawn_law(library, draft, target, rest, lacking)
         law += mass * (second * (1 - passed)).sum() * drawn
     if k > 1:
         return law
-    first.reject(last=True)
-    rest = first.rest()
-    drawn = drawn_law(library, draft, target, rest, first.blocks[1])
-    return law + (1 - law.sum()) * drawn
+    rest, (_, lacking) = first.at_last()
+    return law + (1 - law.sum()) * drawn_law(library, draft, target, rest, lacking)
 
 
 def iid(draft, target, k):

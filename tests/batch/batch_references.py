@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.batch.arrays import library_of
-from otspec.batch.k_sequential import safe_rho
-from otspec.rules import PooledSelection, SpecHub
+from otspec.batch._kernels.inflated import safe_rho
+from otspec.batch._kernels.library import library_of
+from otspec.rules import Graded, PooledSelection, SpecHub
 
 
 def inverted(weights, uniform):
@@ -76,36 +76,21 @@ def spechub(draft, target, drafts, uniforms):
 
 def pooled_selection(draft, target, drafts, uniforms, grades=6):
     k = len(drafts)
-    levels = np.concatenate([[0], np.linspace(0.5, k, grades)])
-    drafted = np.maximum(draft, 1e-300)
-    ratio = np.minimum(target / drafted, levels[-1])
-    below = np.minimum(np.searchsorted(levels, ratio, side="right") - 1, grades - 1)
-    part = (ratio - levels[below]) / (levels[below + 1] - levels[below])
-    masses = np.bincount(below, draft * (1 - part), grades + 1)
-    masses += np.bincount(below + 1, draft * part, grades + 1)
-    # The pools as an alphabet, and a token that is never drafted.
-    wanted = levels * masses
-    law = PooledSelection(
-        np.append(masses, 0), np.append(wanted, 1 - wanted.sum()), k, normalize=True
-    )
-    drafted_pools = np.flatnonzero(masses)
-    slopes = np.zeros(grades + 1)
-    slopes[drafted_pools] = (law.law_of_selection[:-1] / np.maximum(masses, 1e-300))[drafted_pools]
-    pools, left = [], []
+    rule = PooledSelection(draft, target, k, pools=Graded(grades))
+    pools = rule.wanted_law.pools
+    placed, left = [], []
     for x, u in zip(drafts, uniforms[:k], strict=True):
-        up = u < part[x]
-        pools.append(int(below[x] + up))
-        left.append(u / part[x] if up else (u - part[x]) / (1 - part[x]))
-    index = law.pool[np.array(pools)]
-    lowest, _ = law._group(int(max(index)), left[0])
-    among = [i for i in range(k) if index[i] >= lowest]
+        part = pools.part[x]
+        placed.append(int((pools.upper if u < part else pools.index)[x]))
+        left.append(u / part if u < part else (u - part) / (1 - part))
+    lowest = max(j for j in range(max(placed) + 1) if rule.lifetimes[j] > left[0])
+    among = [i for i in range(k) if placed[i] >= lowest]
     choice = left[-1] * len(among)
     chosen = among[int(choice)]
-    selected = draft * (slopes[below] * (1 - part) + slopes[below + 1] * part)
-    x = drafts[chosen]
-    if choice - int(choice) < chance(target[x], selected[x]):
+    x, law = drafts[chosen], rule.law_of_selection
+    if choice - int(choice) < chance(target[x], law[x]):
         return x, chosen
-    return inverted(np.maximum(target - selected, 0), uniforms[-1]), -1
+    return inverted(np.maximum(target - law, 0), uniforms[-1]), -1
 
 
 REFERENCES = {

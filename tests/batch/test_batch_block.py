@@ -1,14 +1,11 @@
-"""Block verification at full vocabulary: a plain loop, shorter blocks, zeros; and the bench."""
+"""Block verification at full vocabulary: a plain loop, shorter blocks, zeros."""
 
 import numpy as np
 import pytest
 from batch_precision import pair
 from batch_references import inverted
-from click.testing import CliRunner
 
 from otspec import batch
-from otspec.batch.bench import main
-from otspec.cli.main import run
 
 LENGTH = 4
 
@@ -97,29 +94,6 @@ def test_tokens_of_target_probability_0_are_neither_kept_nor_drawn():
         kept = np.arange(LENGTH) < length[:, None]
         assert (drafts[kept] % 3 != 0).all()
         assert (length > 0).any()
-
-
-def test_the_bench_prints_every_rule():
-    arguments = ["--vocabulary", "600", "--batch", "2", "-k", "2", "--repeat", "2"]
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
-    for name in ("one pass", "softmax", "copy", "pooled_selection", "spechub"):
-        assert name in done.output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--backend", "tensorflow"], "'tensorflow' is not one of 'numpy'"),
-        (["--device", "cuda"], "--device cuda cannot be used by numpy"),
-        (["--batch", "0"], "0 is not in the range x>=1"),
-    ],
-)
-def test_what_the_bench_cannot_do_is_one_line(arguments, says, capsys):
-    assert run(main, arguments, "bench") == 2
-    complaint = capsys.readouterr().err
-    assert says in complaint
-    assert complaint.count("\n") == 1
 
 
 def test_lists_are_refused_with_the_fix():

@@ -7,19 +7,13 @@ subnormal numbers for zeros on a CPU: there NumPy is given the rows without them
 import numpy as np
 import pytest
 from batch_backends import NAMES, Backend
+from batch_table import RULES, drafts_number, drafts_of
 from extreme_rows import rows
 
 from otspec import batch
 
 REPEATS = 40
-RULES = {
-    "maximal_coupling": 1,
-    "recursive_rejection": 3,
-    "recursive_rejection_without_replacement": 3,
-    "k_sequential": 3,
-    "pooled_selection": 3,
-    "spechub": 2,
-}
+MOST = 3
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
 HAS = {
     "numpy": ["float16", "float32", "float64"],
@@ -48,13 +42,6 @@ def all_rows(dtype, *, flushed):
     if flushed:
         both[np.abs(both) < np.finfo(held).tiny] = 0
     return both[0], both[1]
-
-
-def drafted(name, draft, uniforms):
-    if name == "spechub":
-        return batch.sample_spechub(draft, uniforms[:, :2])
-    drafter = batch.sample_without_replacement if "without" in name else batch.sample_iid
-    return drafter(draft, uniforms[:, : RULES[name]])
 
 
 def given(backend, dtype, values):
@@ -88,10 +75,10 @@ def test_rules(library, dtype, name):
     backend = Backend(library)
     flushed = library.startswith("jax") and dtype != "float16"
     draft, target = all_rows(dtype, flushed=flushed)
-    k, rng = RULES[name], np.random.default_rng(0)
+    k, rng = drafts_number(name, MOST), np.random.default_rng(0)
     uniforms = rng.random((len(draft), 2 * k + 1), dtype=np.float32)
     uniforms[::3] = rng.choice(np.array([0, 1 - 2**-24], np.float32), uniforms[::3].shape)
-    drafts = drafted(name, draft, uniforms[:, :k])
+    drafts = drafts_of(name, draft, uniforms, MOST)
     if "without" in name:  # what is beyond the support is masked, as documented
         mask = np.arange(k) < np.count_nonzero(draft, axis=1)[:, None]
     rest = uniforms[:, k:].copy()

@@ -1,8 +1,10 @@
 """The exact laws of the batch rules on rows of one dominant token and a rest next to nothing."""
 
+import batch_table
 import numpy as np
 import pytest
 from batch_precision import pooled_selection, variation
+from batch_table import drafts_number, reference
 from extreme_rows import REJECTED, bisected, fractions, kernel_of, rows, spread, supported
 
 import otspec
@@ -11,14 +13,9 @@ from otspec import batch
 BOUNDS = {np.float32: 1e-6, np.float64: 1e-13}
 """Above what is documented for rows that sum to 1, which is 2e-7 and 1e-15."""
 RULES = {
-    "maximal_coupling": (otspec.rules.MaximalCoupling, 1),
-    "recursive_rejection": (otspec.rules.RecursiveRejection, 2),
-    "recursive_rejection_without_replacement": (
-        otspec.rules.RecursiveRejectionWithoutReplacement,
-        3,
-    ),
-    "k_sequential": (otspec.rules.KSequential, 2),
-    "spechub": (otspec.rules.SpecHub, 2),
+    name: drafts_number(name, 3 if "without" in name else 2)
+    for name in batch_table.RULES
+    if name != "pooled_selection"  # which has its own tests below
 }
 CASES = [(dtype, case) for dtype in BOUNDS for case in rows(dtype)]
 EVERY_CASE = pytest.mark.parametrize(
@@ -28,12 +25,10 @@ EVERY_CASE = pytest.mark.parametrize(
 
 def exact(name, draft, target):
     """The rule on the very entries as fractions, with as many drafts as there are tokens."""
-    make, k = RULES[name]
+    k = RULES[name]
     if "without" in name:
         k = min(k, np.count_nonzero(draft))
-    if k == 1 and "maximal" in name:
-        return make(fractions(draft), fractions(target))
-    return make(fractions(draft), fractions(target), *([] if name == "spechub" else [k]))
+    return reference(name, fractions(draft), fractions(target), k)
 
 
 @EVERY_CASE

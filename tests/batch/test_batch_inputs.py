@@ -1,28 +1,15 @@
 """Degenerate rows, extreme uniform numbers, masks, ranks and dtypes; and what is refused."""
 
+import batch_table
 import numpy as np
 import pytest
+from batch_table import MASKED, drafts_number, drafts_of
 
 from otspec import batch
 
-RULES = {
-    "maximal_coupling": 1,
-    "recursive_rejection": 3,
-    "recursive_rejection_without_replacement": 3,
-    "k_sequential": 3,
-    "pooled_selection": 3,
-    "spechub": 2,
-}
-MASKED = [name for name in RULES if name != "spechub"]
+MOST = 3
+RULES = {name: drafts_number(name, MOST) for name in batch_table.RULES}
 ALMOST_ONE = {np.float32: 1 - 2**-24, np.float64: 1 - 2**-53}
-
-
-def drafts_of(name, draft, uniforms):
-    if name == "spechub":
-        return batch.sample_spechub(draft, uniforms[..., :2])
-    if "without" in name:
-        return batch.sample_without_replacement(draft, uniforms[..., : RULES[name]])
-    return batch.sample_iid(draft, uniforms[..., : RULES[name]])
 
 
 def rows(count, n, dtype, seed=0):
@@ -40,7 +27,7 @@ def test_a_token_of_target_probability_0_is_never_emitted(name, dtype):
     k = RULES[name]
     draft, target = rows(3_000, 12, dtype)
     rng = np.random.default_rng(1)
-    drafts = drafts_of(name, draft, rng.random((3_000, k)))
+    drafts = drafts_of(name, draft, rng.random((3_000, k)), MOST)
     for extreme in (0.0, ALMOST_ONE[dtype]):
         uniforms = rng.random((3_000, k + 1)).astype(dtype)
         uniforms[rng.random(uniforms.shape) < 0.5] = extreme
@@ -68,7 +55,7 @@ def test_a_token_of_draft_probability_0_is_never_drafted(drafter, dtype):
 def test_equal_rows_always_accept_the_first_draft(name, dtype):
     k = RULES[name]
     draft, _ = rows(500, 40, dtype)
-    drafts = drafts_of(name, draft, np.random.default_rng(0).random((500, k)))
+    drafts = drafts_of(name, draft, np.random.default_rng(0).random((500, k)), MOST)
     uniforms = np.full((500, k + 1), ALMOST_ONE[dtype], dtype)
     result = getattr(batch, name)(draft, draft, drafts, uniforms)
     assert (result.index == 0).all()
@@ -82,7 +69,7 @@ def test_equal_rows_accept_but_for_rounding(name, dtype):
     k = RULES[name]
     draft, _ = rows(500, 40, dtype)
     rng = np.random.default_rng(0)
-    drafts = drafts_of(name, draft, rng.random((500, k)))
+    drafts = drafts_of(name, draft, rng.random((500, k)), MOST)
     # Sums of 40 numbers, and k − 1 differences of powers of them.
     uniforms = np.minimum(rng.random((500, k + 1)), 1 - 64 * k * np.finfo(dtype).eps)
     result = getattr(batch, name)(draft, draft, drafts, uniforms)
@@ -115,7 +102,7 @@ def test_leading_axes_of_any_rank(name):
     k = RULES[name]
     draft, target = rows(6, 300, np.float64)
     uniforms = np.random.default_rng(0).random((6, k + 1))
-    drafts = drafts_of(name, draft, uniforms)
+    drafts = drafts_of(name, draft, uniforms, MOST)
     rule = getattr(batch, name)
     flat = rule(draft, target, drafts, uniforms)
     shaped = rule(*(values.reshape(3, 1, 2, -1) for values in (draft, target, drafts, uniforms)))
@@ -132,7 +119,7 @@ def test_a_mask_leaves_out_drafts_and_may_leave_none(name):
     draft, target = rows(400, 300, np.float64)
     uniforms = np.random.default_rng(0).random((400, k + 1))
     uniforms[:, :-1] = 0.9 + 0.1 * uniforms[:, :-1]
-    drafts = drafts_of(name, draft, uniforms)
+    drafts = drafts_of(name, draft, uniforms, MOST)
     rule = getattr(batch, name)
     counts = np.arange(400) % (k + 1)
     mask = np.arange(k) < counts[:, None]

@@ -2,18 +2,20 @@
 
 import itertools
 
+import batch_table
 import numpy as np
 import pytest
 from batch_laws import joint_kernel_of, law_of
+from batch_table import drafts_number
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import otspec
 from otspec import batch
-from otspec.batch.arrays import library_of
-from otspec.batch.barriers import barrier_lifetimes
-from otspec.batch.k_sequential import safe_rho
-from otspec.batch.pooled import graded_pools
+from otspec.batch._kernels.barriers import barrier_lifetimes
+from otspec.batch._kernels.graded_pools import graded_pools
+from otspec.batch._kernels.inflated import safe_rho
+from otspec.batch._kernels.library import library_of
 
 ROUNDING = 1e-12
 """Cuts are bisected to 2⁻⁵⁵ each, a few hundred of them."""
@@ -26,13 +28,7 @@ CASES = {
     "certain": ([1.0, 0.0], [0.3, 0.7]),
     "extreme": ([0.9, 0.0999, 0.0001], [0.2, 0.3, 0.5]),
 }
-RULES = {
-    "maximal_coupling": ("MaximalCoupling", 1),
-    "recursive_rejection": ("RecursiveRejection", 2),
-    "recursive_rejection_without_replacement": ("RecursiveRejectionWithoutReplacement", 2),
-    "k_sequential": ("KSequential", 2),
-    "spechub": ("SpecHub", 2),
-}
+RULES = {name: drafts_number(name, 2) for name in batch_table.RULES}
 
 
 def rho_of(draft, target, k):
@@ -42,7 +38,7 @@ def rho_of(draft, target, k):
 
 def reference(name, draft, target, k):
     """The rule itself; K-Seq at the ρ that the batch function takes."""
-    rule = getattr(otspec.rules, RULES[name][0])(draft, target, k)
+    rule = batch_table.reference(name, draft, target, k)
     if name != "k_sequential":
         return rule
     rho = max(rho_of(draft, target, k), rule.rho)
@@ -57,9 +53,29 @@ def residual_cuts(rule, x):
             yield len(x), place
 
 
+def pooled_cuts(draft, target, x, k):
+    """Where the outcome of pooled selection may change, from what its code computes."""
+    library, count = library_of(draft), np.asarray(float(k))
+    pools = graded_pools(library, draft, target, count, 6)
+    lives = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count)
+    below, part = pools.position(draft, target)
+    law = pools.law(draft, below, part)
+    chances = np.minimum(1, target[x] / np.where(law[x] > 0, law[x], 1))
+    inner = [*np.clip(lives, 0, 1)]
+    for size in range(1, k + 1):
+        inner += [(i + c) / size for i in range(size) for c in (0, *chances)]
+    for i, share in enumerate(part[x]):
+        yield i, share
+        for place in inner:
+            yield i, share * place
+            yield i, share + (1 - share) * place
+
+
 def agrees(name, rule, x):
     """Compare the law of the batch function with the rule's, for one tuple of drafts."""
-    known = residual_cuts(rule, x)
+    known = list(residual_cuts(rule, x))
+    if name == "pooled_selection":
+        known += pooled_cuts(rule.draft, rule.target, x, len(x))
     found = joint_kernel_of(getattr(batch, name), rule.draft, rule.target, x, known=known)
     np.testing.assert_allclose(found, rule.joint_kernel(x), rtol=0, atol=ROUNDING)
 
@@ -68,7 +84,7 @@ def agrees(name, rule, x):
 @pytest.mark.parametrize("name", RULES)
 def test_joint_kernels_are_the_reference_s(name, case):
     draft, target = CASES[case]
-    k = RULES[name][1]
+    k = RULES[name]
     if "without" in name and np.count_nonzero(draft) < k:
         k = 1
     rule = reference(name, draft, target, k)
@@ -92,61 +108,12 @@ distributions = st.lists(st.integers(0, 6), min_size=3, max_size=3).filter(any)
 @given(draft=distributions, target=distributions, data=st.data())
 def test_random_kernels_are_the_reference_s(name, draft, target, data):
     draft, target = (np.array(part) / sum(part) for part in (draft, target))
-    k = RULES[name][1]
+    k = RULES[name]
     if "without" in name and np.count_nonzero(draft) < k:
         k = 1
     rule = reference(name, draft, target, k)
     x = data.draw(st.sampled_from(rule.law.tuples()[0].tolist()))
     agrees(name, rule, x)
-
-
-def pooled_cuts(draft, target, x, k):
-    """Where the outcome of pooled selection may change, from what its code computes."""
-    draft, target = np.asarray(draft), np.asarray(target)
-    library, count = library_of(draft), np.asarray(float(k))
-    pools = graded_pools(library, draft, target, count, 6)
-    lives = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count)
-    below, part = pools.position(draft, target)
-    law = pools.law(draft, below, part)
-    chances = np.minimum(1, target[x] / np.where(law[x] > 0, law[x], 1))
-    inner = [*np.clip(lives, 0, 1)]
-    for size in range(1, k + 1):
-        inner += [(i + c) / size for i in range(size) for c in (0, *chances)]
-    for i, share in enumerate(part[x]):
-        yield i, share
-        for place in inner:
-            yield i, share * place
-            yield i, share + (1 - share) * place
-
-
-def pooled_kernel(draft, target, x):
-    known = list(pooled_cuts(draft, target, x, len(x)))
-    return joint_kernel_of(batch.pooled_selection, draft, target, x, known=known)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_pooled_selection_is_lossless_with_the_law_that_it_claims(case):
-    draft, target = (np.array(part) for part in CASES[case])
-    k, n = 2, len(draft)
-    library = library_of(draft)
-    pools = graded_pools(library, draft, target, np.asarray(float(k)), 6)
-    claimed = pools.law(draft, *pools.position(draft, target))
-    kernels = {
-        x: pooled_kernel(draft, target, list(x))
-        for x in itertools.product(np.flatnonzero(draft).tolist(), repeat=k)
-    }
-    joint = sum(draft[list(x)].prod() * kernel for x, kernel in kernels.items())
-    np.testing.assert_allclose(joint.sum(axis=0), target, atol=ROUNDING)
-    np.testing.assert_allclose(joint[:k].sum(axis=0), np.minimum(claimed, target), atol=ROUNDING)
-    assert joint[:k].sum() == pytest.approx(
-        float(batch.acceptance.pooled_selection(draft, target, k)), abs=ROUNDING
-    )
-    assert claimed.sum() == pytest.approx(1, abs=ROUNDING)
-    report = otspec.audit(
-        lambda x: kernels[tuple(x)].sum(axis=0), law=otspec.IID(draft, k), target=target
-    )
-    assert report.lossless
-    assert joint.shape == (k + 1, n)
 
 
 def test_the_drafters_have_the_laws_that_the_rules_verify():

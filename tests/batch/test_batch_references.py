@@ -4,21 +4,18 @@ import numpy as np
 import pytest
 from batch_precision import pair
 from batch_references import REFERENCES
+from batch_table import RULES, drafts_of
 
 from otspec import batch
 
 ROWS = 12
-DRAFTERS = {
-    "spechub": batch.sample_spechub,
-    "recursive_rejection_without_replacement": batch.sample_without_replacement,
-}
 
 
 def rows(n, dtype, k, name, seed):
     pairs = [pair(n, dtype, seed + row) for row in range(ROWS)]
     draft, target = (np.stack(part) for part in zip(*pairs, strict=True))
     rng = np.random.default_rng(seed)
-    drafts = DRAFTERS.get(name, batch.sample_iid)(draft, rng.random((ROWS, k)))
+    drafts = drafts_of(name, draft, rng.random((ROWS, k)), k)
     uniforms = rng.random((ROWS, k + 1))
     uniforms[::3, :-1] = 1 - 1e-3 * uniforms[::3, :-1]  # many rejections
     return draft, target, drafts, uniforms
@@ -61,6 +58,7 @@ def test_every_token_is_the_reference_s(name, dtype, n):
 
 
 def test_the_references_reject_and_accept():
+    assert set(REFERENCES) == set(RULES)
     for name, (_, k) in REFERENCES.items():
         draft, target, drafts, uniforms = rows(1_000, np.float64, k, name, 0)
         index = getattr(batch, name)(draft, target, drafts, uniforms).index

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from batch_rules import problems, traced_peak
 
 from otspec import batch
-from otspec.batch.bench import problems, traced_peak
 
 GOALS = {"k_sequential": 8, "pooled_selection": 10}
 """At (32, 128256), k = 4."""

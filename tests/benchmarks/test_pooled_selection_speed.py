@@ -7,7 +7,7 @@ import otspec
 from otspec.distributions import as_distribution
 from otspec.ratios import target_to_draft
 from otspec.rules import PooledSelection
-from otspec.selection import loops
+from otspec.selection import compiling
 
 K = 4
 BINS = 256
@@ -40,7 +40,7 @@ def optimum(draft, target):
 
 def numba_states():
     without = pytest.param(False, id="without Numba")
-    missing = pytest.mark.skipif(not loops.HAS_NUMBA, reason="Numba is not installed")
+    missing = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
     return [pytest.param(True, id="with Numba", marks=missing), without]
 
 
@@ -51,7 +51,7 @@ def described(what, draft, numba):
 @pytest.mark.parametrize("numba", numba_states())
 @pytest.mark.parametrize(("pools", "goal"), [("tokens", "at most 25x"), ("fewest", "")])
 def test_an_optimal_rule_against_one_sort(pools, goal, numba, report_ratio, monkeypatch):
-    monkeypatch.setattr(loops, "HAS_NUMBA", numba)
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
     draft, target = real_pair()
     ratios = target_to_draft(draft, target)
     rule = PooledSelection(draft, target, K, pools)
@@ -72,7 +72,7 @@ def test_an_optimal_rule_against_one_sort(pools, goal, numba, report_ratio, monk
 @pytest.mark.parametrize("numba", numba_states())
 @pytest.mark.parametrize("pair", sizes())
 def test_bins_against_one_pass(pair, numba, report_ratio, monkeypatch):
-    monkeypatch.setattr(loops, "HAS_NUMBA", numba)
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
     draft, target = pair()
     rule = PooledSelection(draft, target, K, BINS)
     rounding = (K + 2) * len(draft) * np.finfo(float).eps

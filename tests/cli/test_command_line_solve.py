@@ -84,10 +84,10 @@ def test_the_rational_solver_on_floats_is_one_line(capsys):
 
 
 def test_a_missing_package_is_one_line(capsys, monkeypatch):
-    def missing(_program):
-        raise ImportError("solver='rational' needs pycddlib")
+    def missing(what):
+        raise ImportError(f"{what} needs pycddlib")
 
-    monkeypatch.setitem(SOLVERS, "rational", missing)
+    monkeypatch.setattr(rational, "pycddlib", missing)
     line = complaint(capsys, "solve", DRAFT, TARGET, "--solver", "rational")
     assert "needs pycddlib" in line
 

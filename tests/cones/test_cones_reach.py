@@ -10,7 +10,7 @@ from programs_table import needs_cdd
 
 from otspec.cones import __main__ as command
 from otspec.cones import reach as module
-from otspec.cones.reach import METHODS, Attempt, Outcome, attempt, reach
+from otspec.cones.reach import METHODS, Attempt, Reached, attempt, reach
 
 # size, found, cuts at n = 3, k = 2; by hand: 6 sets, 9 tuples, 6 or 8 cuts, 3! vertices.
 FOUND = {
@@ -27,13 +27,13 @@ FOUND = {
 @needs_cdd
 @pytest.mark.parametrize("method", METHODS)
 def test_each_method_is_measured(method):
-    assert METHODS[method](3, 2) == Outcome(*FOUND[method], proved=True)
+    assert METHODS[method](3, 2) == Reached(*FOUND[method], proved=True)
 
 
 @needs_cdd
 def test_an_attempt_runs_in_a_process_of_its_own():
     tried = attempt("certainty cone, sets", 3, 2, 60)
-    assert tried.outcome == Outcome(*FOUND["certainty cone, sets"], proved=True)
+    assert tried.reached == Reached(*FOUND["certainty cone, sets"], proved=True)
     assert 0 <= tried.seconds < 60
 
 
@@ -60,7 +60,7 @@ def test_bad_input_is_named():
 
 def test_the_command_prints_a_table(monkeypatch):
     tried = [
-        Attempt("certainty cone, sets", 4, 2, Outcome(10, 1024, 14, proved=True), 0.04),
+        Attempt("certainty cone, sets", 4, 2, Reached(10, 1024, 14, proved=True), 0.04),
         Attempt("selection polytope", 7, 2, None, 60.0),
     ]
     monkeypatch.setattr(command, "require", lambda: None)

@@ -1,4 +1,7 @@
-"""An optimum proves itself from both sides, and nothing in it can be changed unnoticed."""
+"""An optimum proves itself from both sides, and nothing in it can be changed unnoticed.
+
+Theory, 1 and 3.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ def test_the_selection_is_feasible_at_every_token_set_and_attains_the_optimum(na
 def test_a_float_selection_is_that_within_rounding(name):
     for case, target in law_cases(name, seed=821, **SIZES[name]):
         best = otspec.optimal_acceptance(case.float, floats(target))
-        law, error = best.selection, best.law.inside_error
+        law, error = best.selection, best.law.accuracy
         assert law.dtype == np.float64
         assert (law >= 0).all()
         exactly = list(map(Fraction, law.tolist()))
@@ -153,7 +156,7 @@ def test_another_selection_is_refused(name, arithmetic):
     with pytest.raises(ValueError, match=r"selection accepts .* one of the two was changed"):
         with_selection(best, first).check()
     for unlike in (law[:-1], np.array(floats(DRAFT) if best.law.exact else DRAFT)):
-        with pytest.raises(ValueError, match=r"law has 4 tokens|is exact but"):
+        with pytest.raises(ValueError, match=r"target has 4 tokens|is exact but"):
             with_selection(best, unlike).check()
 
 
@@ -210,7 +213,7 @@ def test_both_sides_hold_at_a_real_vocabulary(k):
         best.check()
         assert best.selection is not None
         lie = dataclasses.replace(best, acceptance=best.acceptance + 1e-8)
-        assert best.law.inside_error < 1e-9
+        assert best.law.accuracy < 1e-9
         with pytest.raises(ValueError, match="was changed"):
             lie.check()
 
@@ -223,4 +226,4 @@ def test_both_sides_hold_for_extreme_drafts(name):
                 law = otspec.Hub(draft) if name == "Hub" else getattr(otspec, name)(draft, k)
                 best = otspec.optimal_acceptance(law, target)
                 best.check()
-                assert abs(best.selection.sum() - 1) <= 4 * len(draft) * EPS + law.inside_error
+                assert abs(best.selection.sum() - 1) <= 4 * len(draft) * EPS + law.accuracy

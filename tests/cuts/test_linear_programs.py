@@ -1,4 +1,7 @@
-"""The optimum against the linear programs that define it, solved by other people's code."""
+"""The optimum against the linear programs that define it, solved by other people's code.
+
+Theory, 1.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The optimal acceptance is the least cut, for every draft law."""
+"""The optimal acceptance is the least cut, for every draft law.
+
+Theory, 1 and 2.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Two independent, non-identical drafts: where sorting fails and half-planes do not."""
+"""Two independent, non-identical drafts: where sorting fails and half-planes do not.
+
+Theory, 12.
+"""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_samples_fit_the_law(name, k):
     case = law_case(name, draft, k, seed=k)
     size = 20_000
     for law in (case.exact, case.float):
-        sample = law.sample(np.random.default_rng(6), size)
+        sample = law.sample(size, np.random.default_rng(6))
         assert sample.shape == (size, law.k)
         assert sample.dtype.kind == "i"
         counts = Counter(map(tuple, sample.tolist()))
@@ -189,13 +189,13 @@ class LargestUniforms(np.random.Generator):
 def test_the_largest_uniform_draws_no_impossible_token(last):
     draft = [0.1] * 3 + [0.7 - last] + [last, 0.0]
     for law in (otspec.IID(draft, 2), otspec.Independent([draft, draft]), otspec.Joint(draft)):
-        sample = law.sample(LargestUniforms(np.random.PCG64(0)), 5)
+        sample = law.sample(5, LargestUniforms(np.random.PCG64(0)))
         assert (np.array(draft)[sample] > 0).all()
 
 
 def test_subnormal_rates_are_sampled_last():
     law = otspec.WithoutReplacement([5e-324, 0.0, 1.0], 2)
-    assert law.sample(np.random.default_rng(7), 50).tolist() == [[2, 0]] * 50
+    assert law.sample(50, np.random.default_rng(7)).tolist() == [[2, 0]] * 50
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -240,8 +240,8 @@ def test_tokens_drafts_and_sizes_out_of_range_are_refused(name, tokens):
     with pytest.raises(ValueError, match="drafts are numbered from 0 to 1"):
         law.marginal(2)
     with pytest.raises(ValueError, match="size must be at least 0, got -1"):
-        law.sample(np.random.default_rng(8), -1)
-    assert law.sample(np.random.default_rng(8), 0).shape == (0, 2)
+        law.sample(-1, np.random.default_rng(8))
+    assert law.sample(0, np.random.default_rng(8)).shape == (0, 2)
 
 
 @pytest.mark.parametrize("name", LAWS)

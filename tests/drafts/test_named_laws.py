@@ -19,7 +19,7 @@ from otspec.drafts import LAWS, TooFewTokensError, named_law
 from otspec.drafts.single import FixedButOne, register
 from otspec.rules import PlannedRule
 from otspec.traces import compare
-from otspec.traces.chart import acceptance_figure
+from otspec.traces.charts import acceptance_figure
 
 ROOT = Path(__file__).parents[2]
 TABLES = {

@@ -22,7 +22,9 @@ from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
 from otspec.selection.barriers import Barriers, find_barriers
-from otspec.selection.histogram import Bins
+from otspec.selection.graded import by_grade
+from otspec.selection.heights import PowerHeights, SummedHeights
+from otspec.selection.histogram import Histogram
 from otspec.selection.knots import Knots
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
@@ -82,9 +84,9 @@ def selection_law(give):
 def barriers(give):
     """Return barriers of the caller's arrays."""
     law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
-    found = find_barriers(law, power=2)
+    found = find_barriers(law, SummedHeights(np.diff(as_numbers(give(HEIGHTS), "heights"))))
     parts = (found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs)
-    return Barriers(found.pools, found.power, *map(give, parts))
+    return Barriers(found.pools, found.heights, *map(give, parts))
 
 
 def plan(give):
@@ -115,7 +117,7 @@ EXACT = {  # from exact arrays or from float ones
         otspec.IID(give(DRAFT), 2), give(TARGET), Fraction(17, 20), (0,)
     ),
     "plan": plan,
-    "selection": lambda give: plan(give).selection(),
+    "decomposition": lambda give: plan(give).decomposition,
     "planned": lambda give: rules.PlannedRule(plan(give)),
     "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
     "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),
@@ -138,6 +140,11 @@ EXACT = {  # from exact arrays or from float ones
     "thresholds": lambda give: rules.PooledSelection(
         give(DRAFT), give(TARGET), 2, give(["1/2", "7/4"])
     ),
+    "graded": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, rules.Graded(3)),
+    "thresholds of a partition": lambda give: rules.Thresholds(give(["1/2", "7/4"])),
+    "heights": lambda give: PowerHeights(pools(give, by_token), 2),
+    "summed heights": lambda give: SummedHeights(give(DRAFT)),
+    "by grade": lambda give: pools(give, by_grade, 2, 3),
     "pooled distinct": lambda give: rules.PooledSelectionWithoutReplacement(
         give(DRAFT), give(TARGET)
     ),
@@ -149,7 +156,7 @@ EXACT = {  # from exact arrays or from float ones
         *map(give, [DRAFT, TARGET, DRAFT, TARGET]), partial(np.array, (0, 1, 2)), give(DRAFT)
     ),
     "knots": lambda give: Knots(give(DRAFT), give(TARGET)),
-    "thresholds alone": lambda give: Bins(give(["1/2", "7/4"])),
+    "thresholds alone": lambda give: Histogram(give(["1/2", "7/4"])),
     "selection law": selection_law,
     "barriers": barriers,
     "mixture": lambda give: Mixture(

@@ -83,7 +83,7 @@ def arguments(thing):
         "order": np.arange(n if isinstance(n, int) else 3),
     }
     law = getattr(thing, "law", None)
-    if law is not None:
+    if isinstance(law, otspec.DraftLaw):
         values["x"] = (0, 1, 2)[: law.k] if law.k > 1 else (1,)
     return values | ({"k": k} if hasattr(thing, "paths") else {})
 
@@ -99,7 +99,7 @@ def answers(thing):
             parameters = inspect.signature(answer).parameters.values()
             known = arguments(thing)
             wanted = [it.name for it in parameters if it.default is it.empty]
-            if not set(wanted) <= set(known) or name.startswith("estimated"):
+            if not set(wanted) <= set(known) or name.startswith("estimate"):
                 continue
             try:
                 answer = answer(**{name: known[name] for name in wanted})

@@ -8,28 +8,31 @@ import numpy as np
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
 from otspec import auditing, blocks, cones, rules, traces
-from otspec.auditing.declared import Disagreement
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks.token_steps import TokenSteps
 from otspec.cones.condition import Classifier
 from otspec.cones.coordinates import Coordinates
-from otspec.cones.reach import Attempt
-from otspec.cones.reach import Outcome as Reached
+from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.estimate import Estimate
-from otspec.npy import Header
-from otspec.programs.formulation import Seen, Size
+from otspec.files import READERS
+from otspec.files.npy import Header
+from otspec.programs.formulation import Size
+from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
-from otspec.traces.chunks import Chunk, Settings
-from otspec.traces.headers import PackedArray
-from otspec.traces.parts import Label
+from otspec.traces.comparison import Row
+from otspec.traces.readers import FORMATS, Source, Warping
+from otspec.traces.readers.mapped import MappedArray
+from otspec.traces.readers.npz import PackedArray
+from otspec.traces.readers.safetensors import SafetensorsArray
+from otspec.traces.readers.zarr import ZarrArray
 from otspec.traces.runs import Failure, Run
+from otspec.traces.runs.chunking import Chunk, Settings
 from otspec.traces.runs.folder import RunFolder
-from otspec.traces.sources import Source, Warping
+from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
-from otspec.traces.stored import MappedArray, SafetensorsArray, ZarrArray
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
@@ -60,11 +63,15 @@ def chunk(give):
 
 PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "callable": lambda _: blocks.CallableModel(halves),
+    "a pool a token": lambda _: rules.ByToken(),
+    "fewest pools": lambda _: rules.Fewest(),
+    "bins of a partition": lambda _: rules.Bins(4),
+    "grades": lambda _: rules.Graded(3),
     "estimate": lambda _: Estimate.of_mean(np.arange(10) / 10),
     "bounds": lambda _: Estimate.between(0.25, 0.5),
     "certificate": lambda _: Certificate(0, 0, 0, 0),
     "size": lambda _: Size(1, 2, 3),
-    "seen": lambda _: Seen(1, 2),
+    "solver": lambda _: SOLVERS["highs"],
     "comparison of blocks": lambda _: blocks.BlockComparison("rule", 2, 1.0, 1.5),
     "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
@@ -78,7 +85,6 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,
-    "disagreement": lambda _: Disagreement("k", "it is another"),
     "problem": lambda _: problem_of(LAW, LAW.draft),
     "instance": lambda _: auditing.Instance((1, 2), (2, 1), 2),
     "search": lambda _: auditing.SearchReport(1, 0, 0, None, None),
@@ -109,6 +115,9 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "source": source,
     "chunk": chunk,
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
+    "reader": lambda _: READERS[".npy"],
+    "trace format": lambda _: FORMATS[".npz"],
+    "row": lambda _: Row("rule", "iid", 2, 0.5, 0.75),
     "header": lambda _: Header((2, 3), "<f2", False, 128),
     "places": lambda _: PLACES,
     "label": lambda _: Label("run", "source", 0, 2),

@@ -4,6 +4,8 @@ import doctest
 import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,8 @@ def test_shell_blocks_run_or_name_real_targets_and_extras(words, monkeypatch, tm
     elif words[:3] == ["python", "-m", "figures"]:
         monkeypatch.chdir(tmp_path)
         assert CliRunner().invoke(figures_main, words[3:]).exit_code == 0
+    elif words[:2] == ["python", "tests/benchmarks/batch_rules.py"]:
+        subprocess.run([sys.executable, *words[1:]], cwd=ROOT, capture_output=True, check=True)
     elif words[0] == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE)

@@ -25,7 +25,8 @@ from otspec.frozen import Frozen, frozen, read_only
 
 NOT_WALKED = {
     "Frozen": "the base class itself",
-    "Lines": "a builder, which is there to be changed",
+    "ProgramBuilder": "a builder, which is there to be changed",
+    "Registry": "a table, which is there to be added to",
     "Crash": "holds whatever exception foreign code has raised",
     "Models": "transformers models, which pickle by their own means",
 }

@@ -1,4 +1,7 @@
-"""Couplings of blocks: the optimum is the sum of the common mass of all prefixes."""
+"""Couplings of blocks: the optimum is the sum of the common mass of all prefixes.
+
+Theory, 8; Block, eqs. 3-5.
+"""
 
 from __future__ import annotations
 

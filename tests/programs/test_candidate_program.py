@@ -33,7 +33,7 @@ from otspec.blocks import (
 from otspec.programs import BlockProgram, CandidateProgram, formulation
 from otspec.programs.candidates import longest_beginning
 from otspec.rules import RecursiveRejection
-from otspec.rules.contract import PairRule
+from otspec.rules.pair_rule import PairRule
 from otspec.solvers import solve
 
 HALVES = memoryless(["1/2", "1/2"])
@@ -205,7 +205,7 @@ class Greedy(PairRule):
 
     title = "greedy"
 
-    def _joint_kernel(self, x):
+    def joint_kernel(self, x):
         joint = np.full((self.k + 1, len(self.target)), Fraction(0), dtype=object)
         joint[0, x[0]] = Fraction(1)
         return joint

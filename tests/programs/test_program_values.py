@@ -1,4 +1,7 @@
-"""All programs with all solvers, and all flows, give the optimum for every draft law."""
+"""All programs with all solvers, and all flows, give the optimum for every draft law.
+
+SpecTr, eq. 4; SpecHub, eq. 1, sec. 3.2, app. E; Canonical, thms. 1 and 4.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Programs are what the papers write, know their size, and are built without a loop."""
+"""Programs are what the papers write, know their size, and are built without a loop.
+
+SpecTr, eq. 4; SpecHub, eq. 1, sec. 3.2, app. E; Canonical, thms. 1 and 4; Programs, 4.
+"""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def check_lifetimes(rule):
     last = len(rule.knots) - 1
     assert len(rule.lifetimes) == last + 1
     assert {0, last, min(cuts(rule))} <= infinite
-    if isinstance(rule.pools, str) and rule.k > 1:
+    if rule.pools.optimal and rule.k > 1:
         assert infinite == {0, last} | cuts(rule)
     for j in set(range(last)) - infinite:
         assert type(rule.lifetimes[j]) is Fraction

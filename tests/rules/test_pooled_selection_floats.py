@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 import otspec
 from otspec.rules import PooledSelection
-from otspec.selection import loops
+from otspec.selection import compiling
 
 DRAFT, TARGET = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")
 NAMES = ("tokens", "fewest")
@@ -163,11 +163,11 @@ def test_equal_distributions_are_always_accepted(pools):
             rule = PooledSelection(draft, draft, k, pools)
             assert abs(rule.acceptance() - 1) <= limit(len(draft), k)
             # Each of them is rejected with a probability of the order of EPS.
-            for x in rule.law.sample(rng, 20).tolist():
+            for x in rule.law.sample(20, rng).tolist():
                 assert rule.sample(x, rng)[1]
 
 
-@pytest.mark.skipif(not loops.HAS_NUMBA, reason="Numba is not installed")
+@pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 @pytest.mark.parametrize("pools", POOLS)
 def test_numba_changes_nothing(pools, monkeypatch):
     def answers():
@@ -179,7 +179,7 @@ def test_numba_changes_nothing(pools, monkeypatch):
         return [np.asarray(each).tolist() for each in found]
 
     compiled = answers()
-    monkeypatch.setattr(loops, "HAS_NUMBA", False)
+    monkeypatch.setattr(compiling, "HAS_NUMBA", False)
     assert answers() == compiled
 
 

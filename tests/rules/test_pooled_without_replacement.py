@@ -103,7 +103,7 @@ def test_the_selected_token_has_the_stated_feasible_law():
     for draft, target in instances(seed=240):
         rule, n = PooledSelectionWithoutReplacement(draft, target), len(draft)
         table = oracles.without_replacement_table(draft, 2)
-        found = {x: rule._selection(x).tolist() for x in table}
+        found = {x: rule._shares(x).tolist() for x in table}
         assert found == {x: documented_selection(rule, x) for x in table}
         assert all(min(chances) >= 0 and sum(chances) == 1 for chances in found.values())
         law, inside = [Fraction(0)] * n, oracles.inside_every_set(table, n)
@@ -277,7 +277,7 @@ def test_samples_agree_with_the_kernel_for_each_draft_pair():
             rule.sample, otspec.Joint(certain), rule.kernel(x), 200_000 // len(tuples), seed
         )
         assert found.consistent, x  # each fails with probability 1e-3 at other seeds
-    assert any(rule._selection(tuple(x)).max() < 1 for x in tuples)
+    assert any(rule._shares(tuple(x)).max() < 1 for x in tuples)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from instances import EPS, floats, fractions, pairs, shares, weights
 
 import otspec
 from otspec.rules import (
-    ALL_RULES,
     KSequential,
     MaximalCoupling,
     NaiveSampling,
@@ -22,12 +21,13 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
+    compared_rules,
 )
 from otspec.rules.contract import enumerated_acceptance
 
 Distinct = RecursiveRejectionWithoutReplacement
 # Two distinct drafts need two drafted tokens, which not all pairs here have.
-RULES = [rule for rule in ALL_RULES if rule is not PooledSelectionWithoutReplacement]
+RULES = [rule for rule in compared_rules() if rule is not PooledSelectionWithoutReplacement]
 
 
 def built(rule_class, draft, target, k, **options):

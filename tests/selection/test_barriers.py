@@ -1,4 +1,4 @@
-"""Barriers: the law that lifetimes give is the one that was wanted, exactly and in floats."""
+"""Barriers (Pooled, propositions 2 and 4): lifetimes give the law that was wanted."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from instances import EPS, pairs
 
 import otspec
 from otspec.distributions import as_pair
-from otspec.selection import loops
+from otspec.selection import compiling
 from otspec.selection.barriers import find_barriers
+from otspec.selection.heights import PowerHeights, SummedHeights
+from otspec.selection.knots import power_slope
 from otspec.selection.laws import SelectionLaw, clipped_law
-from otspec.selection.loops import power_slope
 from otspec.selection.pools import by_token
 
-needs_numba = pytest.mark.skipif(not loops.HAS_NUMBA, reason="Numba is not installed")
+needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
 PLACES = 256
 ONE = 1 << PLACES
@@ -77,7 +78,7 @@ def found_barriers(seed, law, curve, count=200):
     for pair in pairs(seed, count, most_tokens=8):
         wanted = law(*as_pair(*pair), CURVES[curve])
         heights = CURVES[curve](wanted.pools.knots)
-        found = find_barriers(wanted, masses=np.diff(heights))
+        found = find_barriers(wanted, SummedHeights(np.diff(heights)))
         yield wanted, heights, found
 
 
@@ -115,7 +116,7 @@ def test_lifetimes_give_exactly_the_slopes_that_are_wanted(law, curve):
         assert all(life < 1 for life in mortals) or curve in STRAIGHT
         mortal += len(mortals) > 0
         if curve in POWERS:
-            assert_same(found, find_barriers(wanted, power=POWERS[curve]))
+            assert_same(found, find_barriers(wanted, PowerHeights(wanted.pools, POWERS[curve])))
     assert mortal > 20 or (curve, law) == ("u**1", running_maximum)  # always tight
 
 
@@ -219,13 +220,16 @@ def heavy_pair(n, seed, spread=20.0):
     return as_pair(*np.exp(logarithms), normalize=True)
 
 
-def rises_of(pools, k):
-    return pools.draft * power_slope(pools.knots[:-1], pools.knots[1:], k)
+def heights_of(pools, k, by):
+    """u^k over the knots: as a power, or as sums of its rises."""
+    if by == "power":
+        return PowerHeights(pools, k)
+    return SummedHeights(pools.draft * power_slope(pools.knots[:-1], pools.knots[1:], k))
 
 
 def test_fixed_point_is_as_good_as_fractions():
     pools = by_token(*heavy_pair(8, seed=0))
-    lifetimes = find_barriers(clipped_law(pools, pools.knots**3), power=3).lifetimes
+    lifetimes = find_barriers(clipped_law(pools, pools.knots**3), PowerHeights(pools, 3)).lifetimes
     masses = [Fraction(mass, ONE) for mass in shares(pools.draft)]
     masses[-1] += 1 - sum(masses)
     knots = np.array(cumulative(masses))
@@ -250,7 +254,7 @@ def test_floats_keep_their_digits(n, seeds, roundings, k, by):
         pools = by_token(*heavy_pair(n, seed, spread=np.log(1e12)))
         wanted = clipped_law(pools, pools.knots**k)
         assert 0 < wanted.cut < n
-        found = find_barriers(wanted, **{by: k if by == "power" else rises_of(pools, k)})
+        found = find_barriers(wanted, heights_of(pools, k, by))
         law = found.slopes * pools.draft
         had = law_of_lifetimes(pools.draft, found.lifetimes, k)
         relative = (k + 2) * (n + 2) * EPS
@@ -266,10 +270,10 @@ def test_numba_gives_the_same_floats(k, by, monkeypatch):
     draft, target = heavy_pair(5_000, seed=k)
     pools = by_token(*as_pair(draft, np.where(draft < 1e-5, target, 2 * draft), normalize=True))
     wanted = clipped_law(pools, pools.knots**k)
-    options = {by: k if by == "power" else rises_of(pools, k)}
-    compiled = find_barriers(wanted, **options)
-    monkeypatch.setattr(loops, "HAS_NUMBA", False)
-    assert_same(compiled, find_barriers(wanted, **options))
+    heights = heights_of(pools, k, by)
+    compiled = find_barriers(wanted, heights)
+    monkeypatch.setattr(compiling, "HAS_NUMBA", False)
+    assert_same(compiled, find_barriers(wanted, heights))
 
 
 @pytest.mark.parametrize("sort", ["ties and zeros", "equal", "certain", "one token"])
@@ -286,7 +290,7 @@ def test_the_largest_vocabularies(k, sort):
     p, q = as_pair(draft, targets.get(sort, target), normalize=True)
     pools = by_token(p, q)
     wanted = clipped_law(pools, pools.knots**k)
-    found = find_barriers(wanted, power=k)
+    found = find_barriers(wanted, PowerHeights(pools, k))
     limit = (k + 2) * n**0.5 * EPS
     law = found.slopes * pools.draft
     assert abs(law - wanted.masses).sum() <= limit

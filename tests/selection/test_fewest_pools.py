@@ -1,4 +1,4 @@
-"""The fewest pools: no fewer do, by trying all partitions, and an exact program for each."""
+"""The fewest pools (Pooled, proposition 6): no fewer do, by trying all partitions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from programs_table import INF, dense_program, needs_cdd
 import otspec
 from otspec.distributions import as_pair
 from otspec.rules import PooledSelection
-from otspec.selection import loops
+from otspec.selection import compiling
 from otspec.selection.fewest import MOST_STEPS, fewest_thresholds
 from otspec.selection.pools import by_thresholds, by_token
 from otspec.solvers import SOLVERS, Sense
 
-needs_numba = pytest.mark.skipif(not loops.HAS_NUMBA, reason="Numba is not installed")
+needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
 
 def instances(seed, count, most_tokens, ks=(1, 2, 3, 4)):
@@ -129,7 +129,7 @@ def all_accepted(n, k):
 
 
 def fewest(draft, target, k, monkeypatch, numba):
-    monkeypatch.setattr(loops, "HAS_NUMBA", numba)
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
     return fewest_thresholds(draft, target, k)
 
 

@@ -1,4 +1,4 @@
-"""Pools by token, by bins and by thresholds, against grouping tokens one at a time."""
+"""Pools by token, bins and thresholds (Pooled, proposition 5), against grouping one at a time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from instances import EPS, floats, pairs
 
 from otspec.distributions import as_distribution, as_pair
-from otspec.selection import loops
-from otspec.selection.histogram import OCTAVES, Bins, equal_bins
+from otspec.selection import compiling
+from otspec.selection.histogram import OCTAVES, Histogram, equal_bins
 from otspec.selection.pools import by_bins, by_thresholds, by_token
 
-needs_numba = pytest.mark.skipif(not loops.HAS_NUMBA, reason="Numba is not installed")
+needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
 SMALLEST = 5e-324
 LARGEST = 1.7e308
@@ -170,7 +170,7 @@ def test_corners_of_the_floats_are_binned_as_by_comparing_them(name):
 def check_binned(tokens, thresholds):
     draft, target = np.array(tokens).T.copy()
     groups = grouped(draft, target, lambda p, q: bisect_right(thresholds, ratio(p, q)))
-    drafted, wanted = Bins(thresholds).masses(draft, target)
+    drafted, wanted = Histogram(thresholds).masses(draft, target)
     expected = np.zeros((2, len(thresholds) + 1))
     for bin_, (_, p, q) in groups.items():
         expected[:, bin_] = p, q
@@ -186,7 +186,7 @@ def test_numba_bins_corners_as_numpy_does(name, monkeypatch):
     draft, target = np.array(CORNERS).T.copy()
     thresholds = np.array(THRESHOLDS[name])
     compiled = by_thresholds(draft, target, thresholds)
-    monkeypatch.setattr(loops, "HAS_NUMBA", False)
+    monkeypatch.setattr(compiling, "HAS_NUMBA", False)
     assert_same(compiled, by_thresholds(draft, target, thresholds))
 
 
@@ -196,7 +196,7 @@ def test_numba_bins_corners_as_numpy_does(name, monkeypatch):
 def test_numba_gives_the_same_bins(count, n, monkeypatch):
     draft, target = heavy_pair(n, seed=n, zeros=0.1 if n > 1 else 0)
     compiled = by_bins(draft, target, count)
-    monkeypatch.setattr(loops, "HAS_NUMBA", False)
+    monkeypatch.setattr(compiling, "HAS_NUMBA", False)
     assert_same(compiled, by_bins(draft, target, count))
 
 

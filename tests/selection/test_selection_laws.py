@@ -1,4 +1,4 @@
-"""Laws of the selected draft: feasible for every token set, optimal, and their losses exactly."""
+"""Laws of the selected draft (Pooled, propositions 1, 3 and 5): feasible, optimal, their losses."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_tokens_too_light_to_move_a_knot_do_not_bend_the_law(pools):
         for k in (2, 8):
             rule = PooledSelection(draft, target, k, pools)
             error = (k + 2) * (rule.law.n + 2) * EPS
-            wanted = by_tokens(rule.draft, rule._wanted)
+            wanted = by_tokens(rule.draft, rule.wanted_law)
             assert abs(rule.law_of_selection - wanted).sum() <= error
             best = otspec.optimal_acceptance(rule.law, rule.target).acceptance
             accepted = overlap(rule.law_of_selection, rule.target)
@@ -260,7 +260,7 @@ def test_refinement_loses_at_most_what_it_may():
             accepted = overlap(by_tokens(draft, law), target)
             assert 0 <= optimum - accepted <= loss
             rule = PooledSelection.within(draft, target, k, loss)
-            assert rule.pools.tolist() == thresholds.tolist()
+            assert rule.pools.values.tolist() == thresholds.tolist()
             assert rule.loss_bound() <= loss
 
 
@@ -271,7 +271,7 @@ def test_a_loss_of_one_needs_no_threshold_and_none_at_all_is_optimal():
         rule = PooledSelection.within(draft, target, k, 0)
         law = otspec.IID(draft, k)
         assert rule.acceptance() == otspec.optimal_acceptance(law, target).acceptance
-        needed += len(rule.pools) > 0
+        needed += len(rule.pools.values) > 0
     assert needed > 40
 
 
@@ -285,7 +285,7 @@ def test_smaller_losses_take_more_pools(k):
         assert rule.loss_bound() <= loss
         rounding = (k + 2) * len(draft) * EPS
         assert -rounding <= optimum - rule.acceptance() <= loss + rounding
-        counts.append(len(rule.pools))
+        counts.append(len(rule.pools.values))
     # Nothing says that fewer pools may not do for a smaller loss, but these are far apart.
     assert counts[0] < counts[1] < counts[2] < counts[3] < len(draft) / 2
 

@@ -11,7 +11,7 @@ from command_line import run
 from scipy import stats
 
 from otspec.traces import compare, load_trace, summarise
-from otspec.traces.sources import find_source
+from otspec.traces.readers import find_source
 from otspec.traces.statistics import QUANTILES, statistics_of, texts_of
 
 TEXTS, LENGTH, RUNS = 12, 10, 2000

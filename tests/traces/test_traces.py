@@ -9,10 +9,11 @@ from scipy.special import softmax
 
 import otspec
 from otspec.datasets import load_smollm2
-from otspec.rules import ALL_RULES
+from otspec.rules import compared_rules
+from otspec.tables import listed
 from otspec.traces import Trace, compare, load_trace, summarise, warp
-from otspec.traces.chart import draw_acceptance, look_of
-from otspec.traces.summary import attained_by, attains, listed
+from otspec.traces.charts import draw_acceptance, look_of
+from otspec.traces.summary import attained_by, attains
 
 EPS = np.finfo(float).eps
 KS = (1, 2, 4, 8, 16)
@@ -112,7 +113,7 @@ def test_compare_agrees_with_the_rules_one_by_one():
     draft, target = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
     rows = compare(draft, target, [1, 2, 3])
     assert {row.drafts for row in rows} == {"iid", "without-replacement", "hub", "top-plus-one"}
-    classes = {rule.title: rule for rule in ALL_RULES}
+    classes = {rule.title: rule for rule in compared_rules()}
     for row in rows:
         assert isinstance(row.acceptance, Fraction)
         assert row.gap >= 0
@@ -183,12 +184,12 @@ def test_the_chart_shades_nothing_where_all_rules_attain_the_optimum():
 
 
 def test_each_rule_has_a_look_of_its_own_and_lines_that_coincide_open_markers():
-    looks = [look_of(rule.title, rule.law_class.name) for rule in ALL_RULES]
+    looks = [look_of(rule.title, rule.law_class.name) for rule in compared_rules()]
     assert len({look["color"] for look in looks}) == len(looks)
     assert len({look["marker"] for look in looks}) == len(looks)
     opened = {
         rule.title
-        for rule, look in zip(ALL_RULES, looks, strict=True)
+        for rule, look in zip(compared_rules(), looks, strict=True)
         if look.get("markerfacecolor") == "none"
     }
     assert opened == {"maximal coupling", "pooled selection", "pooled selection (distinct)"}

@@ -38,7 +38,7 @@ class Wrapped(Rule):
     def law(self):
         return otspec.WithoutReplacement(self.draft, self.k)
 
-    def _joint_kernel(self, x):
+    def joint_kernel(self, x):
         return RecursiveRejectionWithoutReplacement(self.draft, self.target, self.k).joint_kernel(x)
 
 
@@ -48,7 +48,7 @@ class Minimal(PairRule):
     title = "minimal"
     law_class: type[SingleDraftLaw] = otspec.WithoutReplacement
 
-    def _joint_kernel(self, x):
+    def joint_kernel(self, x):
         return RecursiveRejectionWithoutReplacement(self.draft, self.target, self.k).joint_kernel(x)
 
 

@@ -62,7 +62,7 @@ def what_is_left(draft: Exact, target: Exact) -> Left:
 def sampled_pairs(draft: Exact, seed: int) -> float:
     """The frequencies of sampled pairs are as stated, within a bound that rarely fails."""
     a = hub_of(draft)
-    drawn = otspec.Hub(as_distribution(draft)).sample(np.random.default_rng(seed), DRAWS)
+    drawn = otspec.Hub(as_distribution(draft)).sample(DRAWS, np.random.default_rng(seed))
     n, stated = len(draft), np.zeros((len(draft), len(draft)))
     for x in range(n):
         if x != a:

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from otspec.traces.chunks import Chunk
+from otspec.traces.runs.chunking import Chunk
 from otspec.writing import UNFINISHED, remove_unfinished
 
 

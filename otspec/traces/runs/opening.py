@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from otspec.traces.chunks import Chunk, Settings, cut
-from otspec.traces.parts import read_part
-from otspec.traces.runs.document import document_of, name_of, refuse_another
+from otspec.traces.readers import Source
+from otspec.traces.runs.chunking import Chunk, Settings, chunks_of
 from otspec.traces.runs.folder import RunFolder
+from otspec.traces.runs.identity import identity_of, name_of, refuse_another
 from otspec.traces.runs.locking import locked
+from otspec.traces.runs.result_files import read_part
 from otspec.traces.runs.run import Run
-from otspec.traces.sources import Source
 from otspec.writing import write_text
 
 
@@ -61,23 +61,23 @@ def open_run(
     places = RunFolder(Path(os.path.realpath(folder)))
     places.path.mkdir(parents=True, exist_ok=True)
     with locked(places.path):
-        document = document_of(sources, settings, chunk)
+        identity = identity_of(sources, settings, chunk)
         places.refuse_links()
         if not places.made_with.exists():
             places.refuse_files_of_others()
         elif resume:
-            refuse_another(places.made_with, document)
+            refuse_another(places.made_with, identity)
         elif not overwrite:
             raise ValueError(
                 f"{folder} holds a run: add --resume to finish it, --overwrite to replace it, or "
                 "choose another folder"
             )
-        chunks = tuple(cut(sources, chunk))
+        chunks = tuple(chunks_of(sources, chunk))
         keep = resume and places.made_with.exists()
         places.make(keep_parts=keep)
-        removed = _without_unusable(places, chunks, name_of(document)) if keep else ()
-        write_text(places.made_with, json.dumps(document, indent=2) + "\n")
-        yield Run(places, chunks, settings, document, removed)
+        removed = _without_unusable(places, chunks, name_of(identity)) if keep else ()
+        write_text(places.made_with, json.dumps(identity, indent=2) + "\n")
+        yield Run(places, chunks, settings, identity, removed)
 
 
 def _without_unusable(

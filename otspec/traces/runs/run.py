@@ -8,21 +8,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otspec.traces.chunks import Chunk, Settings, compute_part
-from otspec.traces.parallel import run_all
-from otspec.traces.parts import read_part
-from otspec.traces.runs.document import Document, name_of, refuse_changed
+from otspec.traces.readers import Source
+from otspec.traces.runs.chunking import Chunk, Settings
+from otspec.traces.runs.computing import compute_part
 from otspec.traces.runs.folder import RunFolder
-from otspec.traces.sources import Source
+from otspec.traces.runs.identity import Identity, name_of, refuse_changed
+from otspec.traces.runs.parallel import run_all
+from otspec.traces.runs.result_files import read_part
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
 class Failure:
     """A chunk without results.
+
+    It is computed again when the run is resumed.
 
     Parameters
     ----------
@@ -38,6 +41,8 @@ class Failure:
 @dataclass(frozen=True)
 class Run:
     """A run in its folder; made by :func:`open_run`.
+
+    What is finished is what has a file there, whoever wrote it, and when.
 
     Parameters
     ----------
@@ -55,7 +60,7 @@ class Run:
     places: RunFolder
     chunks: tuple[Chunk, ...]
     settings: Settings
-    made_with: Document
+    made_with: Identity
     removed: tuple[tuple[Chunk, str], ...] = ()
 
     def finished(self) -> list[Chunk]:
@@ -105,14 +110,14 @@ class Run:
         Parameters
         ----------
         workers, scheduler
-            As for :func:`otspec.traces.parallel.run_all`.
+            As for :func:`otspec.traces.runs.parallel.run_all`.
 
         Raises
         ------
         ChangedInputError
             A source was changed since the run began.
         ValueError, OSError
-            As :func:`otspec.traces.parallel.run_all`.
+            As :func:`otspec.traces.runs.parallel.run_all`.
         """
         done = {chunk.index for chunk in self.finished()}
         pending = [chunk for chunk in self.chunks if chunk.index not in done]

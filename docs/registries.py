@@ -1,0 +1,60 @@
+"""Tables of what is known by name, from the registries: ``python docs/registries.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from otspec.drafts import LAWS
+from otspec.rules import RULES
+from otspec.rules.contract import Rule
+
+TABLES = Path(__file__).parent / "tables"
+
+
+def table(header: str, rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown; the header names the columns, between bars."""
+    columns = header.count("|") + 1
+    lines = [f"| {header} |", "| " + " | ".join(["---"] * columns) + " |"]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+def rules() -> str:
+    """Return the table of rules for one token."""
+    return table(
+        "rule | name | drafts | k | acceptance | batch function", map(rule_row, RULES.values())
+    )
+
+
+def rule_row(rule: type[Rule]) -> list[str]:
+    """Return what the table says of a rule."""
+    law = "any" if rule.law_class is None else f"`{rule.law_class.name}`"
+    k = "any" if rule.only_k is None else str(rule.only_k)
+    how = "formula" if rule.formula else "sum or estimate"
+    batch = f"`{rule.batch}`" if rule.batch else ""
+    return [f"`{rule.__name__}`", f"`{rule.name}`", law, k, how, batch]
+
+
+def laws() -> str:
+    """Return the table of draft laws that have a name."""
+    return table(
+        "law | name | in words | distinct tokens",
+        (
+            [f"`{law.__name__}`", f"`{name}`", law.words, "yes" if law.distinct else ""]
+            for name, law in LAWS.items()
+        ),
+    )
+
+
+PAGES = {"rules.md": rules, "laws.md": laws}
+"""The generated tables, by file in docs/tables."""
+
+
+def main() -> None:
+    """Write all tables."""
+    for name, content in PAGES.items():
+        (TABLES / f"registry_{name}").write_text(content(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""One checker for each kind of argument, and one for all arguments of a rule.
+
+Each raises a ValueError that names the argument, what it is and the fix.
+
+What stands in an array is not looked at, since that would wait for the device: nothing here
+notices rows that do not sum to 1, or uniform numbers outside [0, 1). Only token ids are looked at,
+and only in NumPy's arrays, where nothing has to be waited for.
+"""
+
+from __future__ import annotations
+
+from array_api_compat import is_numpy_array
+
+from otspec.batch._arrays import dtype_name, one_library
+from otspec.batch._kernels.library import Array, Library
+from otspec.batch._kernels.problem import Problem
+
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+"""Dtypes of probabilities and logits."""
+INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+"""Dtypes of token ids."""
+
+
+def as_problem(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    *,
+    only_k: int | None = None,
+) -> Problem:
+    """Check the arguments of a rule for one token.
+
+    Raises
+    ------
+    ValueError
+        A shape, dtype or device that does not fit; the message names the argument and the fix.
+    """
+    library = _library_of_all(draft, target, drafts, uniforms, mask)
+    library_of_pair(draft, target)
+    check_drafts(drafts, draft, only_k)
+    return _problem(library, draft, target, drafts, uniforms, mask)
+
+
+def as_block_problem(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
+) -> Problem:
+    """Check the arguments of block verification, where drafts are (..., L).
+
+    Raises
+    ------
+    ValueError
+        As :func:`as_problem`; or places that do not fit.
+    """
+    library = _library_of_all(draft, target, drafts, uniforms, mask)
+    _check_both(draft, target)
+    if draft.ndim < 2 or draft.shape[-2] == 0:
+        raise ValueError(f"draft has shape {draft.shape}: it must be (..., L, V), L at least 1")
+    *lead, length, size = draft.shape
+    if target.shape != (*lead, length + 1, size):
+        raise ValueError(
+            f"target has shape {target.shape} and draft {draft.shape}: the target has one place "
+            f"more, {(*lead, length + 1, size)}"
+        )
+    if drafts.shape != (*lead, length):
+        raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, length)}")
+    _check_tokens(drafts)
+    return _problem(library, draft, target, drafts, uniforms, mask)
+
+
+def _library_of_all(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
+) -> Library:
+    given = {} if mask is None else {"mask": mask}
+    return one_library(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **given)
+
+
+def _problem(
+    library: Library,
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+) -> Problem:
+    """Check what goes with the drafts, (..., k): k + 1 uniform numbers, and a mask."""
+    *lead, k = drafts.shape
+    check_uniforms(uniforms, (*lead, k + 1))
+    valid = check_mask(library, mask, drafts)
+    ids = counted_ids(library, drafts, valid, draft.shape[-1])
+    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+
+
+def library_of_pair(draft: Array, target: Array) -> Library:
+    """Return the library of a draft and a target of one shape (..., V) and one dtype."""
+    library = one_library(draft=draft, target=target)
+    _check_both(draft, target)
+    if draft.shape != target.shape:
+        raise ValueError(
+            f"draft has shape {draft.shape} and target {target.shape}: give both one shape "
+            "(..., V), with broadcast_to if rows are shared"
+        )
+    return library
+
+
+def _check_both(draft: Array, target: Array) -> None:
+    check_probabilities("draft", draft)
+    check_probabilities("target", target)
+    if draft.dtype != target.dtype:
+        raise ValueError(
+            f"draft is {draft.dtype} and target {target.dtype}: cast one of them, so that it is "
+            "your choice which is rounded"
+        )
+
+
+def check_probabilities(name: str, values: Array) -> None:
+    """Refuse what is not an array (..., V) of floats."""
+    if values.ndim == 0 or values.shape[-1] == 0:
+        raise ValueError(f"{name} has shape {values.shape}: it must be (..., V) with V at least 1")
+    if dtype_name(values) not in FLOATS:
+        raise ValueError(
+            f"{name} has dtype {values.dtype}: cast it to float32, float64, float16 or bfloat16 "
+            "in the byte order of the machine"
+        )
+
+
+def check_drafts(drafts: Array, draft: Array, only_k: int | None = None) -> None:
+    """Refuse drafts that are no token ids (..., k), or too few or too many."""
+    if drafts.ndim != draft.ndim or drafts.shape[:-1] != draft.shape[:-1]:
+        raise ValueError(
+            f"drafts has shape {drafts.shape} and draft {draft.shape}: all axes but the last "
+            "must agree"
+        )
+    _check_tokens(drafts)
+    k = drafts.shape[-1]
+    if k == 0 or only_k not in (None, k):
+        wanted = "at least one draft" if only_k is None else f"exactly k = {only_k}"
+        raise ValueError(f"drafts has shape {drafts.shape}, k = {k}: this rule needs {wanted}")
+
+
+def _check_tokens(drafts: Array) -> None:
+    if dtype_name(drafts) not in INTEGERS:
+        raise ValueError(
+            f"drafts has dtype {drafts.dtype}: token ids are integers, in the byte order of the "
+            "machine"
+        )
+
+
+def check_uniforms(uniforms: Array, shape: tuple[int, ...]) -> None:
+    """Refuse uniform numbers that are too few or too coarse."""
+    if uniforms.shape != shape:
+        raise ValueError(f"uniforms has shape {uniforms.shape}: it must be {shape}")
+    if dtype_name(uniforms) not in ("float32", "float64"):
+        raise ValueError(
+            f"uniforms has dtype {uniforms.dtype}: draw them in float32 or float64, since fewer "
+            "digits would bias every draw"
+        )
+
+
+def check_mask(library: Library, mask: Array | None, drafts: Array) -> Array:
+    """Return which drafts count: all, unless a mask says otherwise."""
+    if mask is None:
+        return library.xp.ones_like(drafts, dtype=library.xp.bool)
+    if dtype_name(mask) != "bool" or mask.shape != drafts.shape:
+        raise ValueError(
+            f"mask is {mask.dtype} of shape {mask.shape}: it must be boolean of the shape of "
+            f"drafts, {drafts.shape}; True where a draft counts"
+        )
+    return mask
+
+
+def counted_ids(library: Library, drafts: Array, valid: Array, size: int) -> Array:
+    """Return the drafts as token ids, 0 where they do not count.
+
+    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end.
+    """
+    # What stands in a place that does not count may be anything, such as −1.
+    ids = library.ids(drafts)
+    ids = library.xp.where(valid, ids, library.xp.zeros_like(ids))
+    if is_numpy_array(ids) and ids.size and not 0 <= ids.min() <= ids.max() < size:
+        wrong = ids.min() if ids.min() < 0 else ids.max()
+        raise ValueError(
+            f"drafts has the token {wrong}: token ids are from 0 to {size - 1}; leave out a draft "
+            "with a mask"
+        )
+    return ids

@@ -1,0 +1,91 @@
+"""Which arrays the batch functions take, of each alone and of several together.
+
+What would be computed as something else than what was meant is refused: a masked array without its
+mask, rows of more than double precision in float32, booleans as token ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import (
+    array_namespace,
+    device,
+    is_cupy_array,
+    is_jax_array,
+    is_numpy_array,
+    is_pydata_sparse_array,
+    is_torch_array,
+)
+
+from otspec.batch._kernels.library import Array, Library, library_of
+
+
+def one_library(**arguments: Any) -> Library:
+    """Check that all arguments are arrays of one library on one device, and return it.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument that is not such an array, or not where the first one is.
+    """
+    for name, values in arguments.items():
+        _check_array(name, values)
+    (first, like), *others = arguments.items()
+    library = library_of(like)
+    for name, values in others:
+        if array_namespace(values) is not array_namespace(like):
+            raise ValueError(
+                f"{name} is {kind_of(values)} and {first} {kind_of(like)}: pass arrays of one "
+                "library"
+            )
+        # JAX takes care of devices itself; there is none while a function is traced.
+        if not is_jax_array(like) and device(values) != device(like):
+            raise ValueError(
+                f"{name} is on {device(values)} and {first} on {device(like)}: move one of them"
+            )
+    return library
+
+
+def _check_array(name: str, values: Any) -> None:
+    if is_numpy_array(values):
+        _check_numpy(name, values)
+    elif is_torch_array(values):
+        if not str(values.layout) == "torch.strided" or values.is_quantized:
+            raise ValueError(f"{name} is sparse, nested or quantized: pass {name}.to_dense()")
+    elif is_pydata_sparse_array(values):
+        raise ValueError(f"{name} is sparse: pass {name}.todense()")
+    elif not (
+        is_jax_array(values) or is_cupy_array(values) or hasattr(values, "__array_namespace__")
+    ):
+        raise ValueError(
+            f"{name} is {kind_of(values)}: pass an array of NumPy, PyTorch, CuPy or JAX"
+        )
+
+
+def _check_numpy(name: str, values: Any) -> None:
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{name} is a masked array, whose mask would be dropped: fill it, or leave out drafts "
+            "with the argument mask"
+        )
+    if type(values) not in (np.ndarray, np.memmap):
+        raise ValueError(
+            f"{name} is {kind_of(values)}: pass a plain array, such as numpy.asarray({name})"
+        )
+
+
+def kind_of(values: Any) -> str:
+    kind = type(values)
+    place = kind.__module__.partition(".")[0]
+    return (
+        "None"
+        if values is None
+        else f"a {'' if place == 'builtins' else place + '.'}{kind.__name__}"
+    )
+
+
+def dtype_name(values: Array) -> str:
+    """Return the dtype's name, which has the byte order in it if that is not the machine's."""
+    return str(values.dtype).rpartition(".")[2]

@@ -1,0 +1,170 @@
+"""An array library, the dtypes to compute in, and what the array API standard lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from array_api_compat import (
+    array_namespace,
+    device,
+    is_jax_namespace,
+    is_numpy_array,
+    is_torch_array,
+)
+
+Array: TypeAlias = Any
+"""An array of any library that follows the Python array API standard."""
+
+BLOCK = 256
+"""Tokens whose weights are added up in one number, for draws."""
+
+quiet = np.errstate(all="ignore")
+"""Decorates what computes: whatever :func:`numpy.seterr` says, no value is complained of.
+
+A product beyond a dtype's range is meant; and the other libraries are quiet.
+"""
+
+_CACHED = 1 << 17
+"""Numbers worked on at once on a CPU: a few such arrays of float32 fit into a core's cache."""
+_LAUNCHED = 1 << 22
+"""Numbers worked on at once elsewhere, so that what is made on the way stays small."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """An array library, and how to compute with it.
+
+    Parameters
+    ----------
+    xp : module
+        The library's functions, under the names of the array API standard.
+    inner : module
+        The library itself, where its ``minimum`` and ``sum`` are the standard's: in loops over
+        short stretches the wrappers of a compatibility layer are felt.
+    device : object
+        Where new arrays go; None lets the library choose.
+    dtype : object
+        What whole vocabularies are computed in: float64 for float64, else float32.
+    wide : object
+        What a few numbers per row are computed in: float64 where the device has it.
+    index : object
+        The dtype of token ids.
+    at_once : int or None
+        How many numbers to work on at once; None for all.
+    """
+
+    xp: Any
+    inner: Any
+    device: Any
+    dtype: Any
+    wide: Any
+    index: Any
+    at_once: int | None
+
+    @property
+    def lift(self) -> float:
+        """A power of two that draft masses are multiplied with before they are divided by.
+
+        1 over a mass may be beyond the range of the dtype, which is not symmetric: the least
+        float32 is 2⁻¹⁴⁹. Lifted masses are from 2⁻⁸⁵ to 2⁶⁴, and 1 over them is in range.
+        """
+        return 2.0**512 if self.dtype == self.xp.float64 else 2.0**64
+
+    def arange(self, stop: int) -> Array:
+        """Return the token ids 0 to ``stop`` − 1."""
+        return self.xp.arange(stop, dtype=self.index, device=self.device)
+
+    def widened(self, values: Array) -> Array:
+        """Return an array in the wide dtype."""
+        return self.xp.astype(values, self.wide, copy=False)
+
+    def narrowed(self, values: Array) -> Array:
+        """Return an array in the dtype of whole vocabularies."""
+        return self.xp.astype(values, self.dtype, copy=False)
+
+    def rounded(self, values: Array) -> Array:
+        """Return wide numbers rounded to what whole vocabularies are multiplied with."""
+        return self.widened(self.narrowed(values))
+
+    def ids(self, values: Array) -> Array:
+        """Return an array as token ids."""
+        return self.xp.astype(values, self.index, copy=False)
+
+    def full(self, shape: tuple[int, ...], value: float) -> Array:
+        """Return an array of one wide number."""
+        return self.xp.full(shape, value, dtype=self.wide, device=self.device)
+
+    def take(self, values: Array, tokens: Array) -> Array:
+        """Return the entries at token ids: (..., V), (..., m) -> (..., m), wide."""
+        return self.widened(self.xp.take_along_axis(values, tokens, axis=-1))
+
+    def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
+        """Return dividend/divisor where the divisor is positive, without dividing by 0."""
+        safe = self.xp.where(divisor > 0, divisor, self.xp.ones_like(divisor))
+        other = self.xp.full_like(safe, otherwise)
+        return self.xp.where(divisor > 0, dividend / safe, other)
+
+    def first(self, flags: Array) -> Array:
+        """Return the index of the first true entry of the last axis; 0 if there is none."""
+        flags = self.xp.astype(flags, self.xp.int8)
+        return self.ids(self.xp.argmax(flags, axis=-1))
+
+    def largest(self, values: Array) -> Array:
+        """Return the index of the largest entry of the last axis, of equal ones the first."""
+        return self.ids(self.xp.argmax(values, axis=-1))
+
+    def pick(self, values: Array, index: Array) -> Array:
+        """Return one entry of each row: (..., m), (...) -> (...)."""
+        return self.xp.take_along_axis(values, index[..., None], axis=-1)[..., 0]
+
+    def slices(self, values: Array) -> Iterator[tuple[slice, int]]:
+        """Yield stretches of the vocabulary, and the width of the blocks that they consist of.
+
+        Every stretch is a whole number of blocks; the last one may be a single narrower block.
+        """
+        size = values.shape[-1]
+        whole = size - size % BLOCK
+        rows = max(prod(values.shape[:-1]), 1)
+        step = whole if self.at_once is None else max(self.at_once // rows // BLOCK, 1) * BLOCK
+        for start in range(0, whole, max(step, 1)):
+            yield slice(start, min(start + step, whole)), BLOCK
+        if whole < size:
+            yield slice(whole, size), size - whole
+
+
+def library_of(like: Array) -> Library:
+    """Return how to compute with the library that an array belongs to."""
+    xp = array_namespace(like)
+    info = xp.__array_namespace_info__().default_dtypes()
+    wide: Any = xp.float64
+    place: Any = None
+    if is_jax_namespace(xp):
+        wide = info["real floating"]  # float32 unless 64 bits are switched on
+    else:
+        place = device(like)
+        if str(place).startswith("mps"):
+            wide = xp.float32
+    on_cpu = is_numpy_array(like) or (is_torch_array(like) and place.type == "cpu")
+    at_once = _CACHED if on_cpu else None if is_jax_namespace(xp) else _LAUNCHED
+    dtype = xp.float64 if like.dtype == xp.float64 else xp.float32
+    inner = import_module("torch") if is_torch_array(like) else xp
+    return Library(xp, inner, place, dtype, wide, info["integral"], at_once)
+
+
+@quiet
+def geometric(library: Library, chance: Array, count: Array) -> Array:
+    """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
+
+    It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
+    count, which is at least 1.
+    """
+    xp = library.xp
+    safe = xp.where(chance > 0, chance, xp.ones_like(chance))
+    total = -xp.expm1(count * xp.log1p(-safe)) / safe
+    total = xp.where(chance > 0, total, count + 0 * chance)
+    return xp.clip(total, min=1.0)

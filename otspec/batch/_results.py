@@ -1,0 +1,40 @@
+"""What verification returns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from otspec.batch._kernels.library import Array
+
+
+class Verified(NamedTuple):
+    """One output token per row.
+
+    Parameters
+    ----------
+    token : array of token ids, shape (...)
+        The output. −1 for a row whose target is zero everywhere.
+    accepted : array of bool, shape (...)
+        Whether the token is one of the drafts, also where a residual draw happens to be.
+    index : array of int, shape (...)
+        Which draft was accepted; −1 if the token was drawn instead.
+    """
+
+    token: Array
+    accepted: Array
+    index: Array
+
+
+class VerifiedBlock(NamedTuple):
+    """How much of a draft block is kept, per row, and the token that follows.
+
+    Parameters
+    ----------
+    length : array of int, shape (...)
+        How many of the block's tokens are kept, from 0 to L.
+    token : array of token ids, shape (...)
+        The token after them. −1 where the target there is zero everywhere.
+    """
+
+    length: Array
+    token: Array

@@ -1,0 +1,47 @@
+"""The rules for one token by name: the kernel of each, and what it asks for.
+
+Which class of :mod:`otspec.rules` has the same law, and which law its drafts have, that class says:
+it names the batch function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from otspec.batch._kernels import graded_pools, hub, in_turn, inflated
+from otspec.batch._results import Verified
+
+
+@dataclass(frozen=True)
+class BatchRule:
+    """What there is to know of a rule.
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes a :class:`~otspec.batch._kernels.problem.Problem`, and the options of the rule.
+    drafter : str
+        The function of :mod:`otspec.batch` that draws the drafts which the rule is for.
+    k : int, optional
+        The only number of drafts that the rule takes.
+    masked : bool
+        Whether rows may have fewer drafts.
+    """
+
+    kernel: Callable[..., Verified]
+    drafter: str
+    k: int | None = None
+    masked: bool = True
+
+
+RULES = {
+    "maximal_coupling": BatchRule(in_turn.independent, "sample_iid", k=1),
+    "recursive_rejection": BatchRule(in_turn.independent, "sample_iid"),
+    "recursive_rejection_without_replacement": BatchRule(
+        in_turn.distinct, "sample_without_replacement"
+    ),
+    "k_sequential": BatchRule(inflated.verify, "sample_iid"),
+    "pooled_selection": BatchRule(graded_pools.verify, "sample_iid"),
+    "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False),
+}

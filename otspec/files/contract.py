@@ -1,0 +1,139 @@
+"""What a format of small files has to say, the table of formats, and one line for every error."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from otspec.raw import shown
+from otspec.registry import Registry
+
+Named = dict[str, Any]
+"""What a file holds, by name; a format without names uses the empty one."""
+
+_UNREADABLE = (
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    MemoryError,
+    OverflowError,
+    RuntimeError,
+    csv.Error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What the readers raise on a malformed file; ``RuntimeError``: a password, or deep nesting."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format of small files.
+
+    Those are read whole, if they fit into half of the memory.
+
+    Parameters
+    ----------
+    name : str
+        The ending of its files, such as ``".npy"``.
+    read : callable
+        Takes the path and a tuple of names, and returns the arrays of those names, or all of them
+        if there is none; raises ``ValueError`` for a malformed file.
+    keyed : bool
+        Whether each of its arrays has a name.
+    """
+
+    name: str
+    read: Callable[[Path, tuple[str, ...]], Named]
+    keyed: bool = False
+
+    @property
+    def example(self) -> str:
+        """How one of its arrays is named on the command line."""
+        return f"FILE{self.name}{':KEY' if self.keyed else ''}"
+
+
+def of_kind(kind: Any) -> Callable[[str, Any], None]:
+    """Return a check that an entry is a format of that kind, and its name the ending it says."""
+
+    def check(name: str, entry: Any) -> None:
+        if not isinstance(entry, kind):
+            raise ValueError(f"{shown(entry)} is no {kind.__name__}")
+        if entry.name != name or not name.startswith("."):
+            raise ValueError(f"its ending is {shown(entry.name)}: name it by that, as in .npy")
+
+    return check
+
+
+READERS: Registry[Reader] = Registry("reader", "otspec.readers", of_kind(Reader))
+"""The formats of small files by the ending of their names, in the order of tables."""
+
+
+@contextmanager
+def named_errors(path: Path) -> Iterator[None]:
+    """Turn whatever a reader raises on a malformed file into one line that names the file.
+
+    Raises
+    ------
+    ValueError
+    """
+    try:
+        yield
+    except _UNREADABLE as error:
+        text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+        reason = " ".join(text.split()) or type(error).__name__
+        raise ValueError(f"cannot read {path}: {reason[:200]}") from error
+
+
+def needed(package: str, what: str) -> ModuleType:
+    """Return a package that reads a format, imported where it is used.
+
+    Raises
+    ------
+    ValueError
+        It is not installed.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ValueError(
+            f"{what} needs the package {package}: pip install 'otspec[traces]'"
+        ) from None
+
+
+def selected(names: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which names to read: those asked for, or all of them.
+
+    Raises
+    ------
+    ValueError
+        One is not there.
+    """
+    there = tuple(names)
+    for key in keys:
+        if key not in there:
+            raise ValueError(f"there is no {key!r} in it: it holds {', '.join(there) or 'nothing'}")
+    return keys or there
+
+
+def once(items: Iterable[tuple[str, Any]]) -> Named:
+    """Return named values, none of them named twice.
+
+    Raises
+    ------
+    ValueError
+    """
+    found: Named = {}
+    for key, value in items:
+        if key in found:
+            raise ValueError(f"{key!r} is named twice in it: give each its own name")
+        found[key] = value
+    return found

@@ -1,0 +1,91 @@
+"""Reading small files, each error one line that names the file and what to do."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.files.contract import READERS, Named, named_errors
+from otspec.memory import refuse_too_large
+
+
+def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
+    """Read the arrays of one file.
+
+    Parameters
+    ----------
+    path : path
+        Of a format in :data:`READERS`, by its ending. A .csv holds numbers, in one row, one column,
+        or columns under a header; a .json a list, or an object of lists.
+    keys : tuple of str
+        Read only these where the format has names; by default all.
+
+    Returns
+    -------
+    dict of str to array_like
+        Arrays, or lists of numbers and strings (.csv, .json). The name is empty for a .npy
+        file, a .json list and a .csv file without a header.
+
+    Raises
+    ------
+    ValueError
+        No such file, a directory, empty, malformed, an unknown ending, or a missing key; pickled
+        objects are never loaded.
+    """
+    path = Path(path)
+    reader = READERS.get(path.suffix)
+    if reader is None:
+        raise ValueError(f"{path}: unknown file type: use one of {', '.join(READERS)}")
+    with named_errors(path):
+        folder, there = path.is_dir(), path.exists()
+    if folder:
+        raise ValueError(f"{path} is a directory: name a file")
+    if not there:
+        raise ValueError(f"{path}: no such file")
+    with named_errors(path):
+        size = path.stat().st_size
+        if size == 0:
+            raise ValueError("the file is empty")
+        refuse_too_large(size)
+        return reader.read(path, keys)
+
+
+def pick(path: str, name: str, index: tuple[int, ...]) -> Array | list[Any]:
+    """Read one array of a file, and of that one row.
+
+    Parameters
+    ----------
+    path : str
+    name : str
+        Which array; empty if the file holds only one.
+    index : tuple of int
+        Leading indices, such as (block, position); empty for the whole array.
+
+    Raises
+    ------
+    ValueError
+        As :func:`read_file`; also when a name is needed, and for an index out of range.
+    """
+    arrays = read_file(path, (name,) if name else ())
+    if name and "" in arrays:
+        raise ValueError(f"{path} holds one array without a name: write {path}, without :{name}")
+    if not arrays:
+        raise ValueError(f"{path} holds no array")
+    if len(arrays) != 1:
+        names = ", ".join(arrays)
+        raise ValueError(f"{path} holds {names}: say which one, as in {path}:{next(iter(arrays))}")
+    values = next(iter(arrays.values()))
+    for level in index:
+        try:
+            values = values[level]
+        except (IndexError, TypeError, KeyError):
+            shown = ",".join(map(str, index))
+            raise ValueError(
+                f"{path} has no row {shown}: the array has shape {np.shape(values)} there"
+            ) from None
+    found: Array | list[Any] = values
+    return found

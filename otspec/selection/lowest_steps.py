@@ -1,0 +1,75 @@
+"""One step of the search for the fewest pools (Pooled, prop. 6).
+
+Importing this module imports Numba if it is there, so that it is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from otspec.arithmetic import Array
+from otspec.selection.compiling import compiled
+
+
+def best_steps(
+    knots: Array, heights: Array, slopes: Array, best: Array, source: Array
+) -> tuple[Array, Array]:
+    """Take one more step down from each knot, by the step that leaves the law highest.
+
+    A step from knot j to knot i < j follows the slope of j.
+
+    Parameters
+    ----------
+    knots, heights, slopes : ndarray, shape (m + 1,)
+        Slopes do not descend.
+    best : ndarray, shape (m + 1,)
+        How high the law can be at each knot after the steps so far; below ``heights`` where the
+        knot cannot be reached.
+    source : ndarray of int, shape (m + 1,)
+        Of the type that the second result has.
+
+    Returns
+    -------
+    following : ndarray, shape (m + 1,)
+        The same after one more step; −1 at the last knot.
+    source : ndarray, shape (m + 1,)
+        Where that step began.
+
+    Notes
+    -----
+    The upper envelope of lines whose slopes descend while the queries move left: O(m).
+    """
+    m = len(knots) - 1
+    following = best - best - 1
+    source = source.copy()
+    lines = source.copy()
+    first, end = 0, 0
+    for i in range(m - 1, -1, -1):
+        j = i + 1
+        if best[j] >= heights[j]:
+            # Line j is above the last one only left of their crossing.
+            while end - first >= 2:
+                a, b = lines[end - 2], lines[end - 1]
+                at_b = best[b] - slopes[b] * knots[b]
+                at_j = best[j] - slopes[j] * knots[j]
+                at_a = best[a] - slopes[a] * knots[a]
+                if (at_j - at_b) * (slopes[a] - slopes[b]) < (at_b - at_a) * (
+                    slopes[b] - slopes[j]
+                ):
+                    break
+                end -= 1
+            lines[end] = j
+            end += 1
+        while end - first >= 2:
+            a, b = lines[first], lines[first + 1]
+            if best[a] - slopes[a] * (knots[a] - knots[i]) > best[b] - slopes[b] * (
+                knots[b] - knots[i]
+            ):
+                break
+            first += 1
+        if end > first:
+            a = lines[first]
+            following[i] = best[a] - slopes[a] * (knots[a] - knots[i])
+            source[i] = a
+    return following, source
+
+
+fast_best_steps = compiled(best_steps)

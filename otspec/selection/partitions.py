@@ -1,0 +1,209 @@
+"""Partitions: how the drafted tokens are cut into pools, as values (Pooled, prop. 5, 6 and 7)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec.arguments import as_integer, plain_integer
+from otspec.arithmetic import Array, as_numbers
+from otspec.digits import plain
+from otspec.distributions import Distribution
+from otspec.frozen import Frozen
+from otspec.raw import as_array, shown
+from otspec.selection.fewest import fewest_thresholds
+from otspec.selection.graded import by_grade
+from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token, in_arithmetic_of
+
+MOST_BINS = 1 << 20
+"""Most bins; there are hardly more floats between their thresholds that anybody tells apart."""
+MOST_GRADES = 256
+
+
+class Partition(Frozen, ABC):
+    """A way to cut the drafted tokens into pools of ascending target/draft."""
+
+    optimal: ClassVar[bool] = False
+    """Whether Σ min(b, q) is the optimum, whatever the draft and the target."""
+
+    @abstractmethod
+    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:
+        """Return the pools for k drafts.
+
+        Parameters
+        ----------
+        draft, target : ndarray, shape (n,)
+        k : int
+        """
+
+    def fitting(self, draft: Distribution) -> Partition:  # noqa: ARG002
+        """Return the partition in the arithmetic of a draft distribution.
+
+        Raises
+        ------
+        ValueError
+            It cannot be had in that arithmetic.
+        """
+        return self
+
+
+@dataclass(frozen=True)
+class ByToken(Partition):
+    """A pool for every ratio that occurs: one sort, and the optimum (proposition 3)."""
+
+    optimal: ClassVar[bool] = True
+
+    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:  # noqa: ARG002
+        """Return a pool for every ratio that occurs."""
+        return by_token(draft, target)
+
+
+@dataclass(frozen=True)
+class Fewest(Partition):
+    """The fewest pools with which Σ min(b, q) is the optimum (proposition 6)."""
+
+    optimal: ClassVar[bool] = True
+
+    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:
+        """Return the fewest pools that are optimal for k drafts."""
+        return by_thresholds(draft, target, fewest_thresholds(draft, target, k))
+
+
+@dataclass(frozen=True)
+class Bins(Partition):
+    """Bins of equal width in log₂(target/draft) between −8 and 8: no sort (proposition 5).
+
+    Parameters
+    ----------
+    count : int
+        How many, from 1 to 2^20.
+
+    Raises
+    ------
+    ValueError
+        Another number.
+    """
+
+    count: int
+
+    def __post_init__(self) -> None:
+        self._hold(count=as_integer(self.count, "count", 1, MOST_BINS, wanted="a number of bins"))
+
+    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:  # noqa: ARG002
+        """Return the bins that hold draft mass."""
+        return by_bins(draft, target, self.count)
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds(Partition):
+    """Pools between thresholds: pool j has values[j−1] ≤ target/draft < values[j] (prop. 5).
+
+    Parameters
+    ----------
+    values : array_like, shape (t,)
+        Strictly increasing numbers, at least 0 and finite.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+
+    values: Array
+
+    def __post_init__(self) -> None:
+        self._hold(values=_as_thresholds(self.values, "values"))
+
+    def fitting(self, draft: Distribution) -> Thresholds:
+        """Return the thresholds in the arithmetic of a draft distribution.
+
+        Raises
+        ------
+        ValueError
+            In floats some of them are infinite or equal.
+        """
+        converted = in_arithmetic_of(draft, self.values)
+        return self if converted is self.values else Thresholds(_as_thresholds(converted, "pools"))
+
+    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:  # noqa: ARG002
+        """Return the pools that hold draft mass."""
+        return by_thresholds(draft, target, self.fitting(draft).values)
+
+
+@dataclass(frozen=True)
+class Graded(Partition):
+    """Pools for a few grades of target/draft; a draft is put in one of two at random (prop. 7).
+
+    It is what :func:`otspec.batch.pooled_selection` does: no sort and no histogram.
+
+    Parameters
+    ----------
+    count : int
+        The number m of positive grades, from 1/2 to k in equal steps: from 2 to 256.
+
+    Raises
+    ------
+    ValueError
+        Another number.
+    """
+
+    count: int = 6
+
+    def __post_init__(self) -> None:
+        count = as_integer(self.count, "count", 2, MOST_GRADES, wanted="a number of grades")
+        self._hold(count=count)
+
+    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:
+        """Return the grades that some token has, with how likely each token has which."""
+        return by_grade(draft, target, k, self.count)
+
+
+def as_partition(pools: Any) -> Partition:
+    """Return a partition for what users write.
+
+    Parameters
+    ----------
+    pools : Partition, str, int or array_like
+        ``"tokens"``, ``"fewest"``, a number of bins, or strictly increasing thresholds.
+
+    Raises
+    ------
+    ValueError
+        Something else, or thresholds that are negative, infinite or not increasing.
+    """
+    if isinstance(pools, Partition):
+        return pools
+    if isinstance(pools, str) and pools in ("tokens", "fewest"):
+        return ByToken() if pools == "tokens" else Fewest()
+    number = plain_integer(pools)
+    if number is not None and number >= 1:
+        otherwise = "use 'tokens' or fewer bins"
+        return Bins(as_integer(number, "pools", 1, MOST_BINS, otherwise=otherwise))
+    if isinstance(pools, (str, bytes, dict, set)) or as_array([pools], "pools").ndim == 1:
+        raise ValueError(
+            f"pools is {shown(pools)}: pass 'tokens', 'fewest', a number of bins such as 256, or a "
+            "list of increasing thresholds on target/draft"
+        )
+    return Thresholds(_as_thresholds(pools, "pools"))
+
+
+def _as_thresholds(values: Any, name: str) -> Array:
+    """Return thresholds, checked under the name that the caller gave them."""
+    thresholds = as_numbers(values, name)
+    if thresholds.ndim != 1:
+        raise ValueError(f"{name} has shape {thresholds.shape}: thresholds are one-dimensional")
+    numbers = thresholds.tolist()
+    for j, value in enumerate(numbers):
+        if not 0 <= value < np.inf:
+            raise ValueError(
+                f"{name}[{j}] is {plain(value)}: a threshold is a finite number, at least 0"
+            )
+        if j and not numbers[j - 1] < value:
+            raise ValueError(
+                f"{name}[{j}] is {plain(value)} after {plain(numbers[j - 1])}: thresholds "
+                "must increase"
+            )
+    return thresholds

@@ -1,0 +1,88 @@
+"""Charts as pictures of their own, with a title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from otspec.traces.charts.acceptance import draw_acceptance
+from otspec.traces.charts.gap import draw_gaps
+from otspec.traces.comparison import OPTIMUM, Row
+from otspec.traces.legible import drawable
+from otspec.traces.statistics import Statistic
+from otspec.traces.summary import attains
+from otspec.writing import in_one_step
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def save_acceptance_chart(rows: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
+    """Draw acceptance against k as :func:`draw_acceptance` does, and write the picture.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+    path : path
+        Its ending decides the format, as in Matplotlib.
+    title : str
+        Drawn as it is written; letters that the font lacks are escaped.
+
+    Raises
+    ------
+    ValueError
+        A format that Matplotlib does not write.
+    OSError
+        The file cannot be written.
+    """
+    figure, to = acceptance_figure(rows, title=title), Path(path)
+    with in_one_step(to) as stream:
+        figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
+
+
+def acceptance_figure(rows: Iterable[Row], *, title: str) -> Figure:
+    """Return the picture that :func:`save_acceptance_chart` writes.
+
+    Parameters
+    ----------
+    rows, title
+        As there.
+    """
+    figure, axes = _titled(title, height=4.6)
+    draw_acceptance(axes, rows)
+    return figure
+
+
+def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
+    """Return a picture of the gaps of the rules below the optimum, as :func:`draw_gaps` draws them.
+
+    Parameters
+    ----------
+    rows : sequence of Statistic
+        Of one temperature.
+    title : str
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        None if all rules attain the optimum.
+    """
+    below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
+    if not below:
+        return None
+    figure, axes = _titled(title, height=1.2 + 0.28 * len(below))
+    draw_gaps(axes, below)
+    return figure
+
+
+def _titled(title: str, *, height: float) -> tuple[Figure, Axes]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(drawable(title), fontsize=11, parse_math=False)
+    return figure, figure.add_subplot()

@@ -1,0 +1,79 @@
+"""What logged numbers are, and the distribution that is sampled from where they were logged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.distributions import Distribution, as_distribution
+from otspec.traces.warping import warp
+
+KINDS = ("logits", "log_probabilities", "probabilities")
+"""What the numbers of a source may be; arrays are called ``draft_`` or ``target_`` and the kind."""
+
+
+@dataclass(frozen=True)
+class Warping:
+    """What is done to both models before they are compared; see :func:`otspec.traces.warp`.
+
+    Parameters
+    ----------
+    temperature : float
+    top_k : int, optional
+    top_p : float, optional
+    normalize : bool
+        Scale probabilities to sum 1.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+    normalize: bool = False
+
+    def distribution(self, row: Array, kind: str, name: str) -> Distribution:
+        """Return what is sampled from where these numbers were logged.
+
+        Parameters
+        ----------
+        row : ndarray of float, shape (n,)
+        kind : str
+            One of :data:`KINDS`.
+        name : str
+            What error messages call the row.
+
+        Raises
+        ------
+        ValueError
+            As :func:`otspec.traces.warp`; or probabilities that are no distribution.
+        """
+        if kind == "probabilities":
+            row = as_distribution(row, name, normalize=self.normalize)
+            if (self.temperature, self.top_k, self.top_p) == (1.0, None, None):
+                return row
+            with np.errstate(divide="ignore"):
+                row = np.log(row)
+        return warp(
+            row, temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, name=name
+        )
+
+
+def check_logged(kind: str, draft: tuple[int, ...], target: tuple[int, ...]) -> None:
+    """Refuse shapes of two arrays that are not logged at the same positions, one at least.
+
+    Raises
+    ------
+    ValueError
+    """
+    if draft != target:
+        raise ValueError(
+            f"draft_{kind} has shape {draft} and target_{kind} {target}: both models must be "
+            "logged at the same positions"
+        )
+    if len(draft) < 2 or math.prod(draft) == 0:
+        raise ValueError(
+            f"draft_{kind} has shape {draft}: it must be (..., n) with at least one position and "
+            "one token"
+        )

@@ -1,0 +1,168 @@
+"""Chunks through Dask: in this process, in processes of this machine, or on a cluster."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any
+
+Graph = dict[str, tuple[Any, ...]]
+Get = Callable[[Graph, list[str]], Any]
+"""Dask's way to run a graph, the same for all schedulers."""
+
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_all(
+    tasks: Sequence[tuple[Any, ...]], *, workers: int | None = None, scheduler: str | None = None
+) -> None:
+    """Run tasks and wait for all of them.
+
+    Parameters
+    ----------
+    tasks : sequence of tuple
+        A function that can be sent to other processes, and its arguments.
+    workers : int, optional
+        Processes on this machine, by default one per core; with one, or for one task, all is done
+        in this process. Processes, since threads are slower: much of a comparison is Python.
+    scheduler : str, optional
+        The address of a Dask scheduler, such as ``tcp://host:8786``, whose workers are used
+        instead.
+
+    Raises
+    ------
+    ValueError
+        A worker that died, or a missing package.
+    OSError
+        A scheduler that cannot be reached.
+    """
+    graph = {f"chunk-{index:09}": task for index, task in enumerate(tasks)}
+    if not graph:
+        return
+    number = min(workers or cores(), len(graph))
+    with _scheduler(number, scheduler) as get:
+        get(graph, list(graph))
+
+
+@contextmanager
+def _scheduler(workers: int, address: str | None) -> Iterator[Get]:
+    if address is not None:
+        with _cluster(address) as get:
+            yield get
+    elif workers == 1:
+        from dask.local import get_sync
+
+        yield get_sync
+    else:
+        with _processes(workers) as get:
+            yield get
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[Get]:
+    from dask.multiprocessing import RemoteException, get
+
+    with _one_thread_each(), _deaf_to_interrupts():
+        # Fresh processes: a fork would copy the state of threads that do not exist there.
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
+        pool.submit(os.getpid)  # starts all of them
+    try:
+        with _one_thread_each():
+            yield lambda graph, keys: get(graph, keys, pool=pool, chunksize=1)
+    except BrokenProcessPool as error:
+        raise ValueError(
+            "a worker died, perhaps for lack of memory: use fewer --workers or a smaller --chunk"
+        ) from error
+    except RemoteException as error:
+        raise error.exception from error  # in its words, without the traceback of the worker
+    except (KeyboardInterrupt, SystemExit):
+        for process in multiprocessing.active_children():
+            process.terminate()  # parts are written in one step, so nothing is left half done
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def end_with_parent() -> None:
+    """Let this worker end when the process that started it does, however that ends.
+
+    Else it would wait for work for ever, and whoever reads its output for it.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        raise ValueError("this process is no worker: no process started it through multiprocessing")
+
+    def watch(parent: multiprocessing.process.BaseProcess) -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, args=(parent,), daemon=True).start()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let the processes that start now ignore what a terminal sends to all of them.
+
+    That is Ctrl-C, and that it was closed. Else each would complain at length; this process hears
+    it, and ends them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say so
+        return
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let the processes that start now use one thread each: there is one for each core."""
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Get]:
+    try:
+        from distributed import Client
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        raise ValueError(
+            "--scheduler needs the package distributed: pip install 'otspec[cluster]'"
+        ) from None
+    with Client(address, set_as_default=False) as client:
+        try:
+            yield client.get
+        except (KeyboardInterrupt, SystemExit):
+            # What the client was waiting for is given up; asyncio would complain at length.
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+            raise
+        except KilledWorker as error:
+            raise ValueError(
+                f"a worker of {address} died several times, perhaps for lack of memory: give it "
+                "more, or use a smaller --chunk"
+            ) from error

@@ -1,0 +1,185 @@
+"""Every format in the tables, those of other packages too: whole, cut, damaged, refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trace_files
+from small_files import NUMBERS, WHOLE
+
+from otspec.arithmetic import as_numbers
+from otspec.files import READERS, Reader, pick, read_file
+from otspec.traces.readers import FORMATS, TraceFormat, find_source, locate_arrays
+
+DOCS = Path(__file__).parents[2] / "docs"
+SAVERS = {"npz": ".npz", "packed npz": ".npz", "npy": ".npy", "safetensors": ".safetensors",
+          "zarr": ".zarr"}  # fmt: skip
+
+
+def held(path, content):
+    """Read a file: what it holds, or the one line that names it."""
+    path.write_bytes(content)
+    try:
+        return read_file(path)
+    except ValueError as error:
+        said = str(error)
+    assert str(path) in said
+    assert "\n" not in said
+    return None
+
+
+def test_no_format_is_forgotten():
+    assert list(WHOLE) == list(READERS)
+    assert set(SAVERS) == set(trace_files.SAVERS)
+    assert set(SAVERS.values()) == set(FORMATS)
+
+
+@pytest.mark.parametrize("ending", list(READERS))
+def test_a_small_file_gives_its_numbers(tmp_path, ending):
+    if ending == ".safetensors":
+        pytest.importorskip("safetensors", reason="needs the extra traces")
+    path = tmp_path / f"file{ending}"
+    found = held(path, WHOLE[ending])
+    (name,) = found
+    assert as_numbers(pick(str(path), name, ()), name).tolist() == NUMBERS
+    if READERS[ending].keyed:
+        assert READERS[ending].example == f"FILE{ending}:KEY"
+        with pytest.raises(ValueError, match="there is no 'y' in it"):
+            read_file(path, ("y",))
+
+
+@pytest.mark.parametrize("ending", list(READERS))
+def test_a_small_file_that_is_cut_or_damaged_gives_numbers_or_one_line(tmp_path, ending):
+    path, whole = tmp_path / f"file{ending}", WHOLE[ending]
+    for end in range(len(whole)):
+        held(path, whole[:end])
+    rng = np.random.default_rng(len(whole))
+    for _ in range(200):
+        content = bytearray(whole)
+        for place in rng.integers(len(whole), size=rng.integers(1, 5)):
+            content[place] = rng.integers(256)
+        held(path, bytes(content))
+
+
+@pytest.mark.parametrize("ending", list(READERS))
+def test_a_small_file_that_is_none_is_refused(tmp_path, ending):
+    path = tmp_path / f"file{ending}"
+    with pytest.raises(ValueError, match="no such file"):
+        read_file(path)
+    assert held(path, b"") is None
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(ValueError, match="is a directory"):
+        read_file(path)
+
+
+@pytest.mark.parametrize("ending", list(FORMATS))
+def test_a_trace_that_is_none_is_refused(tmp_path, ending):
+    path, form = tmp_path / f"trace{ending}", FORMATS[ending]
+    with pytest.raises(ValueError, match="no such file"):
+        locate_arrays(path)
+    path.write_bytes(b"") if form.folder else path.mkdir()
+    with pytest.raises(ValueError, match=f"is a {'file' if form.folder else 'directory'}: name"):
+        locate_arrays(path)
+    path.unlink() if form.folder else path.rmdir()
+    path.mkdir() if form.folder else path.write_bytes(b"")
+    with pytest.raises(ValueError, match=re.escape(path.name)):
+        locate_arrays(path)
+
+
+@pytest.mark.parametrize("saver", list(SAVERS))
+def test_a_format_says_whether_it_is_a_folder_and_has_names(tmp_path, saver):
+    pair = trace_files.random_pair()
+    first = Path(str(trace_files.SAVERS[saver](tmp_path, pair)).split("+")[0])
+    form = FORMATS[SAVERS[saver]]
+    assert first.suffix == form.name
+    assert first.is_dir() == form.folder
+    assert set(locate_arrays(first)) == (set(pair) if form.named else {""})
+
+
+@pytest.mark.parametrize(("table", "kind"), [(READERS, Reader), (FORMATS, TraceFormat)])
+def test_what_is_no_format_cannot_be_added(table, kind):
+    with pytest.raises(ValueError, match=f"is no {kind.__name__}"):
+        table.add(".x", len)
+    for name, ending in (("x", "x"), (".x", ".y")):
+        with pytest.raises(ValueError, match="name it by that"):
+            table.add(name, kind(ending, len))
+
+
+def test_the_pages_name_every_format():
+    assert all(
+        reader.example in (DOCS / "command_line.md").read_text(encoding="utf-8")
+        for reader in READERS.values()
+    )
+    page = (DOCS / "traces.md").read_text(encoding="utf-8")
+    for form in FORMATS.values():
+        source = f"trace{form.name}" if form.named else f"draft{form.name}+target{form.name}"
+        assert f"`{source}`{' (a folder)' * form.folder}" in page
+
+
+THEIRS = """
+from otspec.files import Reader
+from otspec.traces.readers import TraceFormat
+from otspec.traces.readers.npy import locate_npy
+
+
+def read_lines(path, keys):
+    return {"": path.read_text(encoding="utf-8").split()}
+
+
+LINES = Reader(".lines", read_lines)
+RAW = TraceFormat(".raw", locate_npy, named=False)
+"""
+ENTRY_POINTS = """
+[otspec.readers]
+.lines = their_formats:LINES
+[otspec.trace_formats]
+.raw = their_formats:RAW
+"""
+
+
+@pytest.fixture
+def with_theirs(tmp_path):
+    """Run a command with a package beside otspec that adds a format to each table."""
+    (tmp_path / "their_formats.py").write_text(THEIRS, encoding="utf-8")
+    about = tmp_path / "their_formats-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: their-formats\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-W", "error", "-m", "otspec", *map(str, arguments)],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    return run
+
+
+def test_other_packages_add_formats_that_commands_read_and_name(tmp_path, with_theirs):
+    path = tmp_path / "draft.lines"
+    path.write_text("1/2\n1/2\n", encoding="utf-8")
+    done = with_theirs("accept", path, "1/4,3/4", "-k1")
+    assert "0.750000 = 3/4" in done.stdout, done.stderr
+    assert "FILE.lines" in " ".join(with_theirs("accept", "--help").stdout.split())
+    assert ", .lines" in with_theirs("accept", "x", "1/4,3/4").stderr
+
+    pair = f"{tmp_path / 'draft'}.raw+{tmp_path / 'target'}.raw"
+    source = trace_files.save_npy(tmp_path, trace_files.random_pair())
+    for side in ("draft", "target"):
+        (tmp_path / f"{side}.npy").rename(tmp_path / f"{side}.raw")
+    done = with_theirs("trace", pair, "-k1", "--workers", "1")
+    assert "Mean acceptance over 6 positions" in done.stdout, done.stderr
+    assert "pairs of .npy or .raw" in " ".join(with_theirs("trace", "--help").stdout.split())
+    assert ".zarr, .raw" in with_theirs("trace", "x.abc").stderr
+    with pytest.raises(ValueError, match="no such file"):
+        find_source(source)

@@ -1,0 +1,33 @@
+"""Tables of the documentation that are made from registries are what the registries say."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from otspec.drafts import LAWS
+from otspec.rules import RULES
+
+ROOT = Path(__file__).parents[2]
+
+
+def registries():
+    spec = importlib.util.spec_from_file_location("registries", ROOT / "docs" / "registries.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", registries().PAGES)
+def test_tables_are_what_the_registries_say(name):
+    path = ROOT / "docs" / "tables" / f"registry_{name}"
+    written = path.read_text(encoding="utf-8")
+    assert written == registries().PAGES[name](), "run: python docs/registries.py"
+
+
+def test_every_entry_has_a_row():
+    pages = registries().PAGES
+    for page, registry in (("rules.md", RULES), ("laws.md", LAWS)):
+        assert [name for name in registry if f"| `{name}` |" in pages[page]()] == list(registry)

@@ -1,0 +1,215 @@
+"""Every rule of the table: what it says of itself, and an oracle that knows nothing of it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from fractions import Fraction
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import oracles
+import pytest
+from instances import pairs
+from programs_table import needs_cdd
+
+import otspec
+from otspec import batch
+from otspec.registry import Registry
+from otspec.rules import RULES, NotExactError, PairRule, Rule, compared_rules
+from otspec.rules.table import check_rule
+from otspec.traces.comparison import compare
+
+TABLES = {
+    "iid": oracles.iid_table,
+    "without-replacement": oracles.without_replacement_table,
+    "hub": lambda draft, _: oracles.hub_table(draft),
+}
+
+
+def by_kernel(kernel):
+    """The acceptance of an algorithm as it is printed."""
+    return lambda rule, table: oracles.acceptance(table, kernel(rule))
+
+
+def in_turn(distinct):
+    def accepted(rule, table):
+        pair = list(rule.draft), list(rule.target)
+        joint = oracles.in_turn_joint(*pair, rule.k, distinct=distinct)
+        return oracles.acceptance(table, lambda x: [sum(c) for c in zip(*joint(x), strict=True)])
+
+    return accepted
+
+
+def optimum(rule, table):
+    return oracles.optimum(table, list(rule.target))
+
+
+ORACLES = {
+    "k-sequential": by_kernel(
+        lambda rule: oracles.k_sequential_kernel(
+            list(rule.draft), list(rule.target), rule.k, rule.rho
+        )
+    ),
+    "recursive-rejection": by_kernel(
+        lambda rule: oracles.recursive_rejection_kernel(list(rule.draft), list(rule.target))
+    ),
+    "maximal-coupling": lambda rule, _: sum(map(min, rule.draft, rule.target)),
+    "naive-sampling": by_kernel(lambda rule: oracles.naive_kernel(list(rule.target))),
+    "recursive-rejection-without-replacement": in_turn(distinct=True),
+    "spechub": by_kernel(lambda rule: oracles.spechub_kernel(list(rule.draft), list(rule.target))),
+    "pooled-selection": optimum,
+    "pooled-selection-without-replacement": optimum,
+    # With no more tokens than the linear program covers, and two drafts.
+    "importance-sampling": optimum,
+    "priority-mixture": optimum,
+    "planned": optimum,
+}
+"""What each rule accepts at given distributions, from the paper's own words or by enumeration."""
+
+
+def law_name(rule_class):
+    return "iid" if rule_class.law_class is None else rule_class.law_class.name
+
+
+def made(rule_class, seed, count):
+    """Rules at random exact instances that they take, with all draft tuples by definition."""
+    law = law_name(rule_class)
+    for i, (draft, target) in enumerate(pairs(seed, count, most_tokens=4)):
+        k = rule_class.only_k or (2 if rule_class is otspec.rules.ImportanceSampling else 1 + i % 3)
+        if otspec.drafts.LAWS[law].exists(np.array(draft, dtype=object), k):
+            yield rule_class.of_pair(draft, target, k), TABLES[law](draft, k)
+
+
+def test_every_rule_has_an_oracle():
+    assert list(RULES) == list(ORACLES)
+    exported = {
+        kind for kind in vars(otspec.rules).values()
+        if isinstance(kind, type) and issubclass(kind, Rule) and hasattr(kind, "name")
+    }  # fmt: skip
+    assert exported == set(RULES.values())
+
+
+@needs_cdd
+@pytest.mark.parametrize("name", ORACLES)
+def test_rules_accept_what_their_oracles_say_and_are_lossless(name):
+    seen = 0
+    for rule, table in made(RULES[name], 820, 24):
+        rows = {x: rule.kernel(x).tolist() for x in table}
+        assert oracles.output(table, rows.__getitem__, rule.law.n) == list(rule.target)
+        accepted = ORACLES[name](rule, table)
+        assert oracles.acceptance(table, rows.__getitem__) == rule.acceptance()
+        if name == "priority-mixture":
+            assert 0 <= accepted - rule.acceptance() <= Fraction(rule.gap)
+        else:
+            assert rule.acceptance() == accepted
+        seen += 0 < accepted < 1
+    assert seen >= 4
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_rules_say_what_is_so_of_themselves(name):
+    rule_class = RULES[name]
+    assert rule_class.name == name
+    rule = next(made(rule_class, 821, 20))[0]
+    assert type(rule.law) is (rule_class.law_class or otspec.IID)
+    assert rule.law.k == rule.k
+    assert rule.law.n == len(rule.target)
+    if rule_class.batch is not None:
+        assert callable(getattr(batch, rule_class.batch))
+    if rule_class.only_k is not None:
+        with pytest.raises(ValueError, match=f"exactly {rule_class.only_k}|in pairs"):
+            rule_class.of_pair([0.5, 0.25, 0.25], [0.25, 0.25, 0.5], rule_class.only_k + 1)
+
+
+def test_every_batch_rule_has_its_reference():
+    named = [rule.batch for rule in RULES.values() if rule.batch]
+    assert len(named) == len(set(named))
+    assert set(named) == {
+        name for name in batch.__all__
+        if callable(getattr(batch, name)) and hasattr(batch.acceptance, name)
+        and name != "optimal_acceptance"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.formula])
+def test_a_formula_serves_full_vocabularies(name):
+    rows = np.random.default_rng(3).dirichlet(np.full(20_000, 0.1), size=2)
+    k = RULES[name].only_k or 5
+    rule = RULES[name].of_pair(*rows, k)
+    assert 0 < rule.acceptance() < 1
+    assert rule.accepted_law().shape == (20_000,)
+
+
+@pytest.mark.parametrize("name", ["recursive-rejection-without-replacement", "importance-sampling"])
+def test_without_a_formula_an_estimate_says_so(name):
+    rows = np.random.default_rng(4).dirichlet(np.full(40, 0.3), size=2)
+    rule = RULES[name].of_pair(*rows, 5)
+    with pytest.raises(NotExactError, match=r"estimate\(\)"):
+        rule.acceptance()
+    for size, seed in ((200, 0), (400, 1)):
+        found = rule.estimate(size, seed)
+        assert found == rule.estimate(size=size, seed=seed)
+        assert found.low <= found <= found.high
+        assert found.size == size
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_estimates_cover_and_laws_are_unbiased(name):
+    tried = 0
+    for rule, _ in made(RULES[name], 823, 6):
+        if 0 < rule.acceptance() < 1:
+            found = rule.estimate(400, seed=tried)
+            assert found.low <= rule.acceptance() <= found.high  # each fails 1 time in 1,000
+            law = rule.estimate_law(400, seed=tried)
+            # Each token's mean of 400 numbers between 0 and 1: Hoeffding, at 1e-9.
+            assert np.abs(law - rule.accepted_law().astype(float)).max() <= 0.17
+            tried += 1
+    assert tried
+
+
+# Rules of other packages
+
+
+class Cautious(PairRule):
+    """Takes what the target and the first draft agree on, as no rule of the package does."""
+
+    name = "cautious"
+    title = "cautious"
+
+    def joint_kernel(self, x):
+        joint = np.zeros((self.k + 1, len(self.target)), dtype=self.target.dtype)
+        joint[self.k] = self.target
+        joint[0, x[0]], joint[self.k, x[0]] = self.target[x[0]], 0 * self.target[0]
+        return joint
+
+
+@pytest.fixture
+def cautious(monkeypatch):
+    yield RULES.register(Cautious)
+    RULES._entries.pop("cautious")
+
+
+def test_a_new_rule_needs_nothing_but_its_own_file(cautious):
+    draft, target = ["1/2", "1/2", 0], ["1/4", "1/4", "1/2"]
+    rows = compare(draft, target, [2])
+    assert [row.acceptance for row in rows if row.rule == "cautious"] == [Fraction(3, 8)]
+    assert compared_rules()[-1] is cautious
+    assert otspec.audit(cautious(draft, target, 2)).lossless
+    with pytest.raises(ValueError, match="x has 3 drafts, but the law has k = 2"):
+        cautious(draft, target, 2).kernel([0, 0, 0])
+    with pytest.raises(ValueError, match="rng"):
+        cautious(draft, target, 2).sample([0, 0], 3)
+
+
+def test_rules_of_other_packages_join_by_entry_point(monkeypatch):
+    points = [EntryPoint("cautious", f"{__name__}:Cautious", "tests.rules"),
+              EntryPoint("wrong", "math:sqrt", "tests.rules"),
+              EntryPoint("other", f"{__name__}:Cautious", "tests.rules")]  # fmt: skip
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: points)
+    table = Registry("rule", "tests.rules", check_rule)
+    with pytest.warns(UserWarning, match="is left out") as found:
+        assert list(table) == ["cautious"]
+    assert [str(each.message).split(": ", 1)[1] for each in found] == [
+        "<built-in function sqrt> is no subclass of Rule",
+        "the rule is named 'cautious', not 'other'",
+    ]

@@ -1,0 +1,29 @@
+"""The batch rules by name, from the tables of the package: drafts for each, and its reference."""
+
+from __future__ import annotations
+
+import otspec
+from otspec import batch
+from otspec.batch._table import RULES
+
+REFERENCES = {rule.batch: rule for rule in otspec.rules.RULES.values() if rule.batch}
+MASKED = [name for name in RULES if RULES[name].masked]
+
+
+def drafts_number(name, most):
+    """How many drafts a rule takes, if there may be that many at most."""
+    return RULES[name].k or most
+
+
+def drafts_of(name, draft, uniforms, most):
+    """Drafts of the law that a rule is for, from the first of the uniform numbers."""
+    drafter = getattr(batch, RULES[name].drafter)
+    return drafter(draft, uniforms[..., : drafts_number(name, most)])
+
+
+def reference(name, draft, target, k):
+    """The rule of otspec.rules with the law of a batch rule."""
+    rule = REFERENCES[name]
+    if name == "pooled_selection":
+        return rule(draft, target, k, pools=otspec.rules.Graded())
+    return rule(draft, target) if RULES[name].k else rule(draft, target, k)

@@ -1,0 +1,177 @@
+"""Sources: every format gives the same rows, and every kind of number its distribution."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trace_files as files
+from command_line import complaint, run
+
+from otspec.traces import warp
+from otspec.traces.readers import Warping, find_source
+from otspec.traces.readers.boxes import boxes_of
+from otspec.traces.readers.npz import PackedArray
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 5), (1, 1, 4), (4, 1, 2)])
+def test_boxes_cover_a_range_in_order(shape):
+    numbers = np.arange(np.prod(shape)).reshape(shape)
+    for start in range(numbers.size):
+        for stop in range(start + 1, numbers.size + 1):
+            boxes = list(boxes_of(shape, start, stop))
+            found = np.concatenate([numbers[box].ravel() for box in boxes])
+            assert (found == np.arange(start, stop)).all()
+            assert len(boxes) < 2 * len(shape)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("reader", list(files.SAVERS))
+def test_every_format_gives_the_rows_that_were_saved(tmp_path, reader, dtype):
+    arrays = files.random_pair((2, 3, 5, 11), dtype)
+    source = find_source(str(files.SAVERS[reader](tmp_path, arrays)))
+    assert (source.kind, source.shape, source.positions) == ("logits", (2, 3, 5, 11), 30)
+    assert isinstance(source.draft, PackedArray) == (reader == "packed npz")
+    source = source.unpacked(tmp_path, "unpacked")
+    for start, stop in ((0, 30), (0, 1), (29, 30), (4, 17)):
+        for stored, saved in zip((source.draft, source.target), arrays.values(), strict=True):
+            rows = stored.rows(start, stop)
+            assert rows.dtype == dtype
+            assert (rows == saved.reshape(30, 11)[start:stop]).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["<f4", ">f4"])
+def test_any_order_of_axes_and_bytes_is_read(tmp_path, order, dtype):
+    arrays = {
+        name: np.asarray(array.astype(dtype), order=order)
+        for name, array in files.random_pair().items()
+    }
+    source = find_source(files.save_npy(tmp_path, arrays))
+    assert (source.draft.rows(1, 5) == arrays["draft_logits"].reshape(6, 20)[1:5]).all()
+
+
+def test_other_arrays_and_other_compressions_do_not_matter(tmp_path):
+    arrays = files.random_pair() | {"draft_tokens": np.zeros((2, 2), int), "prompts": np.array("a")}
+    members = {f"{name}.npy": files.npy_bytes(array) for name, array in arrays.items()}
+    for compression in (0, 8, 12, 14):
+        path = tmp_path / f"{compression}.npz"
+        path.write_bytes(files.zip_bytes(members, compression=compression))
+        source = find_source(str(path)).unpacked(tmp_path, str(compression))
+        assert (source.draft.rows(0, 6) == arrays["draft_logits"].reshape(6, 20)).all()
+
+
+def test_a_password_is_asked_for_in_one_line(tmp_path, capsys):
+    path = files.save_packed_npz(tmp_path, files.random_pair())
+    content = bytearray(path.read_bytes())
+    for start in (content.index(b"PK\x03\x04") + 6, content.index(b"PK\x01\x02") + 8):
+        content[start] |= 1  # says that the member is encrypted
+    path.write_bytes(content)
+    assert "encrypted" in complaint(capsys, "trace", path)
+
+
+def test_pairs_are_those_of_single_positions(tmp_path):
+    arrays = files.random_pair()
+    source = find_source(str(files.save_npz(tmp_path, arrays)))
+    warpings = (Warping(), Warping(0.5, top_k=5))
+    found = list(source.pairs(2, 5, warpings))
+    assert [(position, warping) for position, warping, _, _ in found] == [
+        (position, warping) for position in (2, 3, 4) for warping in warpings
+    ]
+    draft, target = (array.reshape(6, 20) for array in arrays.values())
+    for position, warping, *pair in found:
+        options = {"temperature": warping.temperature, "top_k": warping.top_k}
+        assert (pair[0] == warp(draft[position], **options)).all()
+        assert (pair[1] == warp(target[position], **options)).all()
+
+
+def as_kind(kind, dtype=np.float64):
+    """The softmax of the random logits as another kind of numbers."""
+    probabilities = {
+        name.replace("logits", kind): np.array([[warp(row) for row in text] for text in array])
+        for name, array in files.random_pair().items()
+    }
+    with_logarithm = np.log if kind == "log_probabilities" else np.asarray
+    return {name: with_logarithm(array).astype(dtype) for name, array in probabilities.items()}
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+@pytest.mark.parametrize("kind", ["log_probabilities", "probabilities"])
+def test_all_kinds_of_numbers_give_the_same_distributions(tmp_path, kind, temperature):
+    pairs = {}
+    for name, arrays in (("logits", files.random_pair()), (kind, as_kind(kind))):
+        source = find_source(str(files.save_npz(tmp_path, arrays)))
+        assert source.kind == name
+        pairs[name] = list(source.pairs(0, 6, (Warping(temperature),)))
+    for first, second in zip(*pairs.values(), strict=True):
+        for one, other in zip(first[2:], second[2:], strict=True):
+            # Logarithms below 20, rounded once and multiplied by 2, and sums of 20 terms.
+            np.testing.assert_allclose(one, other, rtol=100 * np.finfo(float).eps)
+
+
+def test_npy_files_need_their_kind(tmp_path, capsys):
+    source = files.save_npy(tmp_path, as_kind("probabilities"))
+    optima = [
+        json.loads(run(capsys, "trace", path, *kind, "-k1", "--json"))["means"][0]["acceptance"]
+        for path, kind in (
+            (source, ["--kind", "probabilities"]),
+            (files.save_npz(tmp_path, as_kind("probabilities")), []),
+            (source, []),
+        )
+    ]
+    assert optima[0] == optima[1] != optima[2]
+
+
+def test_probabilities_of_low_precision_are_scaled_only_on_request(tmp_path, capsys):
+    path = files.save_npz(tmp_path, as_kind("probabilities", np.float32))
+    assert "draft_probabilities[0, 0] sums to " in complaint(capsys, "trace", path, "-k1")
+    assert "add --normalize" in complaint(capsys, "trace", path, "-k1")
+    assert "Mean acceptance" in run(capsys, "trace", path, "-k1", "--normalize")
+    negative = as_kind("probabilities")
+    negative["target_probabilities"][1, 0, 3] = -0.1
+    path = files.save_npz(tmp_path, negative)
+    assert "target_probabilities[1, 0][3] is -0.1" in complaint(capsys, "trace", path, "-k1")
+
+
+def test_zeros_among_probabilities_stay_zeros():
+    row = np.array([0.5, 0.0, 0.5])
+    for warping in (Warping(), Warping(0.7), Warping(top_p=0.9), Warping(top_k=2)):
+        assert warping.distribution(row, "probabilities", "row").tolist() == [0.5, 0.0, 0.5]
+
+
+def test_an_identity_changes_with_the_file(tmp_path):
+    for reader, save in files.SAVERS.items():
+        folder = tmp_path / reader
+        folder.mkdir()
+        name = str(save(folder, files.random_pair()))
+        before = find_source(name).identity()
+        assert before == find_source(name).identity()
+        assert json.loads(json.dumps(before)) == before
+        for path in folder.rglob("*"):
+            os.utime(path, (time.time() + 5, time.time() + 5))
+        assert before != find_source(name).identity()
+
+
+def test_missing_zarr_chunks_are_not_made_up(tmp_path, capsys):
+    for options in ({}, {"zarr_format": 2}):
+        path = files.save_zarr(tmp_path, files.random_pair(), **options)
+        chunk = max(p for p in (path / "target_logits").rglob("*1") if p.is_file())
+        chunk.unlink()
+        assert "is not stored" in complaint(capsys, "trace", path)
+
+
+def test_packed_arrays_need_room(tmp_path, monkeypatch, capsys):
+    path = files.save_packed_npz(tmp_path, files.random_pair())
+    usage = type("Usage", (), {"free": 300})
+    monkeypatch.setattr("otspec.traces.readers.npz.shutil.disk_usage", lambda _: usage)
+    assert "draft_logits unpacks to 368 bytes" in complaint(capsys, "trace", path)
+
+
+def test_sources_must_fit_together(tmp_path, capsys):
+    first = files.save_npz(tmp_path, files.random_pair())
+    second = files.save_safetensors(tmp_path, files.random_pair((2, 3, 21)))
+    assert "one vocabulary" in complaint(capsys, "trace", first, second)
+    assert "named twice" in complaint(capsys, "trace", first, first)
+    assert "DRAFT.npy+TARGET.npy" in complaint(capsys, "trace", Path("a.npy+b.npy+c.npy"))
