@@ -8,7 +8,7 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from otspec.programs import BlockProgram
-from validation.block.checks import over_models, readable, scope_of
+from validation.block.checks import over_models
 from validation.block.couplings import (
     best_transport,
     common_mass,
@@ -18,7 +18,6 @@ from validation.block.couplings import (
     some_coupling,
 )
 from validation.block.models import (
-    SIZES,
     LanguageModel,
     Prefix,
     Recording,
@@ -26,8 +25,9 @@ from validation.block.models import (
     table,
 )
 from validation.block.printed import block_verify, block_verify_one_token, token_verify
-from validation.block.transport import with_couplings
-from validation.claim import Claim, Outcome, Search, at_least, equal
+from validation.block.transport import over_some_couplings
+from validation.checks import over_all
+from validation.claim import Claim, at_least, equal
 from validation.notation import ZERO, total
 
 
@@ -54,10 +54,6 @@ def _size(n: int, length: int) -> Number:
     rows, columns = program.shape
     equal(columns, n ** (2 * length), "variables")
     return equal(rows, 2 * n**length, "equality constraints")
-
-
-def _check_size(search: Search) -> Outcome:
-    return search.every(_sizes(), _size, scope="n^L <= 81: finitely many programs")
 
 
 def _theorem_1(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
@@ -107,11 +103,6 @@ def _lemma_1_steps(draft: Any, target: Any, length: int, coupling: int) -> Numbe
     return at_least(bound, mean, "the bound")
 
 
-def _check_lemma_1_steps(search: Search) -> Outcome:
-    scope = scope_of(SIZES) + "; vertices and their mixtures with independence"
-    return readable(search.every(with_couplings(search), _lemma_1_steps, scope=scope))
-
-
 _CUT = "The index of the sum is $\\tau$, that of its terms $\\ell$; they must be the same."
 
 CLAIMS = (
@@ -126,7 +117,7 @@ CLAIMS = (
         "block.sec3d",
         "Section 3, 'Challenges in solving the optimization problem'",
         "The linear program has $n^{2L}$ variables and $2 n^L$ equality constraints.",
-        _check_size,
+        over_all(_sizes, _size, "n^L <= 81: finitely many programs"),
         printed="$O(|X|^{2L})$ variables and $O(|X|^L)$ constraints.",
     ),
     Claim(
@@ -159,7 +150,7 @@ CLAIMS = (
         r"For every coupling, $E[\beta] = \sum_{\ell=1}^L \Pr(\beta \ge \ell)$ and $\Pr(X^\ell = "
         r"Y^\ell = x^\ell) \le \min(\Pr(X^\ell = x^\ell), \Pr(Y^\ell = x^\ell))$, so that the "
         "bound of lemma 1 holds.",
-        _check_lemma_1_steps,
+        over_some_couplings(_lemma_1_steps),
         printed=r"Sums over $\ell \le L$, which must begin at 1; (a) is said to hold for a "
         r"'positive integer random variable', but $\beta$ can be 0 (the identity needs $\beta \ge "
         "0$ only).",

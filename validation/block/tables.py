@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.claim import Check, Claim, Corrected, Outcome, Search, above, at_least, equal
+from validation.checks import over_all
+from validation.claim import Check, Claim, Corrected, above, at_least, equal
 from validation.printed_tables import read_tables
 
 PRINTED = {int(length): rows for length, rows in read_tables("block").items()}
@@ -43,10 +44,7 @@ def _improves(length: int) -> Check:
         for (name, statistic), row in printed_rows(length).items():
             yield {"name": name, "statistic": statistic, **vars(row)}
 
-    def check(search: Search) -> Outcome:
-        return search.every(rows(), _row, scope="7 data sets, 2 statistics")
-
-    return check
+    return over_all(rows, _row, "7 data sets, 2 statistics")
 
 
 def _row(name: str, statistic: str, token: Fraction, block: Fraction, change: Fraction) -> Number:
@@ -66,7 +64,7 @@ def _improvement(length: int, name: str, statistic: str) -> Fraction:
     return abs(printed_rows(length)[name, statistic].change)
 
 
-def _comparisons(pairs: tuple[tuple[int, int], ...]) -> Iterator[dict[str, Any]]:
+def _comparisons(*pairs: tuple[int, int]) -> Iterator[dict[str, Any]]:
     for shorter, longer in pairs:
         for name, statistic in printed_rows(shorter):
             yield {"name": name, "statistic": statistic, "shorter": shorter, "longer": longer}
@@ -85,17 +83,6 @@ def _larger_but_one(name: str, statistic: str, shorter: int, longer: int) -> Num
     exception = (name, shorter, longer) == ("GSM8K", 6, 8)
     equal(difference < 0, exception, f"a difference of {difference} is negative")
     return abs(difference)
-
-
-def _check_larger(search: Search) -> Outcome:
-    pairs = (4, 6), (6, 8)
-    return search.every(_comparisons(pairs), _larger, scope="7 data sets, 2 statistics")
-
-
-def _check_larger_but_one(search: Search) -> Outcome:
-    pairs = (4, 6), (4, 8), (6, 8)
-    scope = "7 data sets, 2 statistics, 3 pairs of lengths"
-    return search.every(_comparisons(pairs), _larger_but_one, scope=scope)
 
 
 def _table(number: int, length: int, where: str) -> Claim:
@@ -119,12 +106,16 @@ APPENDIX_C = (
         "Appendix C, text, on tables 2, 3 and 4",
         "The improvement is larger when $L$ is larger, on every data set of tables 3, 4 and 2 "
         "($L$ = 4, 6, 8).",
-        _check_larger,
+        over_all(lambda: _comparisons((4, 6), (6, 8)), _larger, "7 data sets, 2 statistics"),
         printed="'We do see that the improvement is larger when L is larger'.",
         corrected=Corrected(
             "It is larger at $L = 6$ and at $L = 8$ than at $L = 4$ on every data set, and larger "
             "at $L = 8$ than at $L = 6$ on all but GSM8K.",
-            _check_larger_but_one,
+            over_all(
+                lambda: _comparisons((4, 6), (4, 8), (6, 8)),
+                _larger_but_one,
+                "7 data sets, 2 statistics, 3 pairs of lengths",
+            ),
         ),
     ),
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.checks import over_models, readable, scope_of
+from validation.block.checks import over_models, over_tables, scope_of
 from validation.block.couplings import (
     best_transport,
     common_prefix,
@@ -17,7 +17,8 @@ from validation.block.couplings import (
     verifier_of,
 )
 from validation.block.models import SIZES, LanguageModel, models, table
-from validation.claim import Claim, Outcome, Search, above, equal
+from validation.checks import over_all
+from validation.claim import Check, Claim, above, equal
 from validation.notation import ZERO
 
 HALF = Fraction(1, 2)
@@ -44,10 +45,6 @@ def _remark_1(acceptance: Fraction) -> Number:
     return above(distance, ZERO, "distance of accepted samples from the target")
 
 
-def _check_remark_1(search: Search) -> Outcome:
-    return search.every(_acceptances(), _remark_1, scope="acceptance a/d, d < 80")
-
-
 def _transport(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
     first, second = draft.blocks(length), target.blocks(length)
     most = best_transport(first, second, common_prefix)
@@ -55,10 +52,16 @@ def _transport(target: LanguageModel, draft: LanguageModel, length: int) -> Numb
     return equal(cost, length - most, "the least expected L - beta")
 
 
-def with_couplings(search: Search) -> Iterator[dict[str, Any]]:
+def with_couplings(seed: int) -> Iterator[dict[str, Any]]:
     """Yield models with the number of a coupling, for :func:`some_coupling`."""
-    for number, pair in enumerate(models(search.seed)):
+    for number, pair in enumerate(models(seed)):
         yield {**pair, "coupling": number % 8}
+
+
+def over_some_couplings(slack: Callable[..., Number | None]) -> Check:
+    """Return a check over models with a coupling."""
+    scope = scope_of(SIZES) + "; vertices and their mixtures with independence"
+    return over_tables(with_couplings, slack, scope)
 
 
 def _verifier_of_coupling(draft: Any, target: Any, length: int, coupling: int) -> Number:
@@ -71,11 +74,6 @@ def _verifier_of_coupling(draft: Any, target: Any, length: int, coupling: int) -
     return equal(found.mean_accepted(), pi.mean_common(), "E[tau] of Verify_pi, E[beta] of pi")
 
 
-def _check_verifier_of_coupling(search: Search) -> Outcome:
-    scope = scope_of(SIZES) + "; vertices and their mixtures with independence"
-    return readable(search.every(with_couplings(search), _verifier_of_coupling, scope=scope))
-
-
 CLAIMS = (
     Claim(
         "block.rem1",
@@ -83,7 +81,7 @@ CLAIMS = (
         "For $L = 1$, $M_s = Ber(1)$ and $M_b = Ber(1/2)$, accepted samples of $M_s$ alone never "
         "have the law $M_b$, whatever the acceptance probability; accepting 1 with probability "
         "1/2 and returning 0 otherwise has it (and no other probability does).",
-        _check_remark_1,
+        over_all(_acceptances, _remark_1, "acceptance a/d, d < 80"),
     ),
     Claim(
         "block.sec3a",
@@ -98,7 +96,7 @@ CLAIMS = (
         r"For every coupling $\pi$, $Verify_\pi$, which accepts $\ell$ tokens with probability "
         r"$\Pr_\pi(\beta = \ell | X^L)$ and continues with the law of $Y^{\tau+1:L}$ given $X^L$ "
         r"and $\tau$, is lossless, with $E[\tau] = E_\pi[\beta]$.",
-        _check_verifier_of_coupling,
+        over_some_couplings(_verifier_of_coupling),
         printed=r"The numerator is printed $\sum_{\ell: \beta(X^L, Y^L) = \ell} \pi(X^L, Y^L)$; "
         "the sum is over $Y^L$.",
     ),

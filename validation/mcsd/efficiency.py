@@ -7,9 +7,8 @@ from fractions import Fraction
 from functools import partial
 
 from validation import checks
-from validation.checks import over
+from validation.checks import over, over_pairs
 from validation.claim import Check, Claim, Corrected, Method
-from validation.instances import pairs
 from validation.mcsd import blocks
 from validation.mcsd.printed import law1, law2
 
@@ -88,9 +87,7 @@ SECTION_4: tuple[Claim, ...] = (
         "section 4.2 and Figure 3",
         r"The acceptance of Algorithm 1 converges as k grows: to the mass of q on the support of "
         r"p. (In floats, within $10^{-6}$.)",
-        lambda search: search.every(
-            pairs(search.seed, 3), blocks.limit, scope="n <= 3, k <= 200,000, in floats"
-        ),
+        over_pairs(blocks.limit, 3, scope="n <= 3, k <= 200,000, in floats"),
         method=Method.FLOAT,
         printed="The curves tend to converge when k exceeds 32; what to is not said.",
     ),
@@ -117,7 +114,7 @@ SECTION_4: tuple[Claim, ...] = (
         printed="The words allow both readings: the reverse, or any increasing configuration.",
         corrected=Corrected(
             r"4x2 has at least the tokens a block of 2x4 and of 1x8; 8x1 has not always.",
-            lambda search: search.every(pairs(search.seed), blocks.balanced, scope="n <= 4"),
+            over_pairs(blocks.balanced),
         ),
     ),
     Claim(

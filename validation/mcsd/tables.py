@@ -7,7 +7,8 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
+from validation.checks import Slack, over_all
+from validation.claim import Check, Claim, Corrected, above, at_least, equal
 from validation.printed_tables import read_tables
 
 Values = tuple[tuple[str, ...], ...]
@@ -121,10 +122,8 @@ def table4(row: str, values: Values) -> Fraction:
     return min(min(above(without[i], with_[i]), above(with_[i], naive[i])) for i in (0, 1))
 
 
-def _every(
-    table: Iterable[str], slack: Callable[..., Fraction | None]
-) -> Callable[[Search], Outcome]:
-    return lambda search: search.every(lines(table), slack, scope="all rows")
+def _over_rows(table: Iterable[str], slack: Slack) -> Check:
+    return over_all(lambda: lines(table), slack, "all rows")
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -132,11 +131,11 @@ CLAIMS: tuple[Claim, ...] = (
         "mcsd.tab1",
         "Tables 1 and 8",
         r"The acceptance of one draft is the same number in both tables, for the pairs in both.",
-        _every(TABLES["first rates"], table1(Fraction(0))),
+        _over_rows(TABLES["first rates"], table1(Fraction(0))),
         corrected=Corrected(
             r"It is so within 0.01: LLaMA-68M for Vicuna-13B at temperature 1 on Alpaca has 0.36 "
             r"in Table 1 and 0.35 in Table 8.",
-            _every(TABLES["first rates"], table1(CENT)),
+            _over_rows(TABLES["first rates"], table1(CENT)),
         ),
     ),
     Claim(
@@ -144,53 +143,53 @@ CLAIMS: tuple[Claim, ...] = (
         "Tables 2, 3, 6, 7 and section 4.3",
         r"All configurations have a budget up to 32 and $k_i \in \{1, 2, 4, 8, 16, 32\}$, "
         r"decrease, and SD of the same $\gamma$ has that $\gamma$.",
-        _every(TABLES["runs"], budgets),
+        _over_rows(TABLES["runs"], budgets),
     ),
     Claim(
         "mcsd.tab2b",
         "Tables 2, 3, 6, 7",
         r"All printed $\tau$ are between 1 and $\gamma + 1$.",
-        _every(TABLES["runs"], in_range),
+        _over_rows(TABLES["runs"], in_range),
     ),
     Claim(
         "mcsd.tab2c",
         "Tables 2, 3, 6, 7 and section 4.3, last sentence",
         r"In all settings the printed speedup and $\tau$ are above those of SD, and SD of the "
         r"best $\gamma$ is at least as fast as SD of the same.",
-        _every(TABLES["runs"], faster),
+        _over_rows(TABLES["runs"], faster),
     ),
     Claim(
         "mcsd.tab2d",
         "Tables 3, 6, 7 with Table 1",
         r"For one draft and $\gamma = 1$ the printed $\tau$ is $1 + \alpha$ with the $\alpha$ of "
         r"Table 1, within rounding.",
-        _every(TABLES["runs"], one_step),
+        _over_rows(TABLES["runs"], one_step),
     ),
     Claim(
         "mcsd.tab4",
         "Table 4",
         r"Without replacement there is more speedup and $\tau$ than with, and with more than "
         r"for naive sampling; the first row is that of Tables 2 and 6.",
-        _every(TABLES["ablation"], table4),
+        _over_rows(TABLES["ablation"], table4),
     ),
     Claim(
         "mcsd.tab5",
         "Table 5",
         r"Its numbers are those of Table 8.",
-        _every(TABLES["some rates"], table5),
+        _over_rows(TABLES["some rates"], table5),
     ),
     Claim(
         "mcsd.tab8a",
         "Table 8",
         r"All gains from $k = 1$ to $k = 4$ are positive, and the differences of the numbers "
         r"before them, within rounding.",
-        _every(TABLES["rates"], table8),
+        _over_rows(TABLES["rates"], table8),
     ),
     Claim(
         "mcsd.tab8b",
         "appendix F, last sentence",
         r"Among the OPT targets, the largest gain is that of OPT-iml-30B on WMT, at either "
         r"temperature.",
-        _every(TABLES["rates"], peak),
+        _over_rows(TABLES["rates"], peak),
     ),
 )

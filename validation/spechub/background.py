@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from validation.checks import over_pairs
-from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
+from validation.checks import over, over_pairs
+from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
 from validation.notation import (
     ONE,
@@ -70,11 +70,6 @@ def tokens_per_call(rate: Fraction, depth: int) -> Fraction:
     missing = Fraction(at_least(1 / (1 - rate), expected, "1/(1 − α)"))
     equal(missing, rate ** (depth + 1) / (1 - rate), "what is missing")
     return missing
-
-
-def over_rates(search: Search) -> Outcome:
-    """Check the expected number of tokens."""
-    return search.every(rates(search.seed), tokens_per_call, scope="depth <= 29")
 
 
 def conditional_rates(draft: Exact, target: Exact, k: int) -> list[Fraction]:
@@ -160,7 +155,7 @@ CLAIMS = (
         "Section 2, Speculative Sampling",
         r"With a single draft of any length and acceptance rate $\alpha$ for each token, the "
         r"expected number of tokens per iteration is at most $1/(1 - \alpha)$, its supremum.",
-        over_rates,
+        over(rates, tokens_per_call, "depth <= 29"),
     ),
     Claim(
         "spechub.sec2c",

@@ -11,7 +11,7 @@ from typing import Any
 import otspec
 from otspec.distributions import as_distribution
 from otspec.programs import formulate
-from validation.checks import Slack
+from validation.checks import Slack, over_all
 from validation.claim import Check, Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
 from validation.notation import ONE, ZERO, Table, distinct, iid, overlap, same, support, total
@@ -37,7 +37,7 @@ def sizes() -> Iterator[dict[str, Any]]:
 
 def over_sizes(slack: Slack) -> Check:
     """Return a check over sizes."""
-    return lambda search: search.every(sizes(), slack, scope="all n, k with n^(k+1) <= 4,000")
+    return over_all(sizes, slack, "all n, k with n^(k+1) <= 4,000")
 
 
 def variables(program: str, n: int, k: int) -> int:

@@ -13,7 +13,8 @@ import numpy as np
 
 import otspec
 from otspec.distributions import as_distribution
-from validation.claim import Claim, Corrected, Method, Outcome, Search, above, at_least, equal
+from validation.checks import over
+from validation.claim import Claim, Corrected, Method, above, at_least, equal
 from validation.instances import Exact
 from validation.notation import ZERO, positive, same, total
 from validation.spechub.algorithms import displayed_plan
@@ -76,15 +77,13 @@ def sampled_pairs(draft: Exact, seed: int) -> float:
     return float(at_least(margin, worst, "margin, against the worst deviation"))
 
 
-def over_samples(search: Search) -> Outcome:
-    """Check frequencies."""
+def seeded_drafts(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield drafts with a seed each."""
+    for number, pair in enumerate(hub_pairs(seed, 5)):
+        yield {"draft": pair["draft"], "seed": number}
 
-    def seeded() -> Iterator[dict[str, Any]]:
-        for number, pair in enumerate(hub_pairs(search.seed, 5)):
-            yield {"draft": pair["draft"], "seed": number}
 
-    scope = f"n <= 5, {DRAWS:,} pairs each, confidence 1 − {DOUBT} each"
-    return search.every(seeded(), sampled_pairs, scope=scope)
+SAMPLES = f"n <= 5, {DRAWS:,} pairs each, confidence 1 − {DOUBT} each"
 
 
 def theorem2(draft: Exact, target: Exact) -> Fraction:
@@ -193,7 +192,7 @@ CLAIMS = (
         "Proof of theorem 2 and figure 6",
         r"The pairs $(x, a)$ and $(a, x)$, $x \ne a$, are sampled with probabilities $p(x)$ and "
         r"$p(a) p(x)/(1 - p(a))$, and no others.",
-        over_samples,
+        over(seeded_drafts, sampled_pairs, SAMPLES),
         Method.SIMULATION,
     ),
     Claim(

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from validation.checks import over_pairs
-from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
+from validation.checks import over, over_all, over_pairs
+from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
 from validation.notation import ZERO, iid, total
 from validation.oracles import least_bound
@@ -99,25 +99,16 @@ def above_threshold(top: Fraction, draft: Exact, target: Exact) -> Fraction | No
     return Fraction(at_least(found, least_bound(iid(draft, 2), target), "SpecHub"))
 
 
-def weaker_condition(search: Search) -> Outcome:
-    """Check whether p(a) ≥ 49/100 is enough, first near the threshold."""
+def near_a_threshold(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield 49/100 with pairs: first with p(a) there."""
     top = Fraction(49, 100)
-
-    def near() -> Iterator[dict[str, Any]]:
-        for n in (3, 4, 5):
-            rest = (1 - 2 * top) / (n - 2)
-            for y in range(n):
-                target = tuple(Fraction(int(x == y)) for x in range(n))
-                yield {"top": top, "draft": (top, top, *[rest] * (n - 2)), "target": target}
-        for pair in hub_pairs(search.seed):
-            yield {"top": top, **pair}
-
-    return search.every(near(), above_threshold, scope="n <= 5")
-
-
-def over_thresholds(search: Search) -> Outcome:
-    """Check that no smaller p(a) is enough."""
-    return search.every(thresholds(), below_half, scope="p(a) = m/(2m + 1)")
+    for n in (3, 4, 5):
+        rest = (1 - 2 * top) / (n - 2)
+        for y in range(n):
+            target = tuple(Fraction(int(x == y)) for x in range(n))
+            yield {"top": top, "draft": (top, top, *[rest] * (n - 2)), "target": target}
+    for pair in hub_pairs(seed):
+        yield {"top": top, **pair}
 
 
 CLAIMS = (
@@ -180,14 +171,14 @@ CLAIMS = (
         "After theorem 4",
         "The condition of theorem 4 is nowhere near as tight as that of theorem 3, so that a "
         r"somewhat smaller $p(a)$ is enough: say $p(a) \ge 49/100$.",
-        weaker_condition,
+        over(near_a_threshold, above_threshold, "n <= 5"),
         printed="“this bound is nowhere near as tight since we are using a loose upper bound on "
         "OTM's performance”; no smaller constant is given, 49/100 stands for any.",
         corrected=Corrected(
             r"1/2 cannot be lowered: for each $t$ with $1/3 \le t < 1/2$, the draft "
             r"$(t, t, \frac{1 - 2t}{2}, \frac{1 - 2t}{2})$ and the target $(0, 0, 1, 0)$ have OTM "
             "above SpecHub.",
-            over_thresholds,
+            over_all(thresholds, below_half, "p(a) = m/(2m + 1)"),
         ),
     ),
 )

@@ -16,6 +16,7 @@ from validation.notation import (
     iid,
     marginals,
     subsets,
+    total,
     total_variation,
 )
 from validation.spectr.checks import over_cases, over_couplings
@@ -109,7 +110,7 @@ def acceptance_has_residual_hits(draft: Exact, target: Exact, k: int) -> Number 
 
 def moved_target(draft: Exact, target: Exact, k: int) -> Number:
     """α_k(p, q) ≥ α_k(p, q′) − p_off, with the mass of undrafted tokens moved to any x_0."""
-    off = sum((q for p, q in zip(draft, target, strict=True) if p == 0), ZERO)
+    off = total(q for p, q in zip(draft, target, strict=True) if p == 0)
     slack: Number = ONE
     for x0 in (token for token, p in enumerate(draft) if p > 0):
         moved = tuple(
