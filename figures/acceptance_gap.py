@@ -49,7 +49,9 @@ class AcceptanceGap(Losses):
         """Draw acceptance to the left, the gap to the right."""
         left, right = axes
         rule_lines(left, self.ks, self.acceptance, styles=chain([THICK], repeat({})))
-        rule_lines(right, self.ks, {rule: np.maximum(loss, 0.0) for rule, loss in self.losses()})
+        rule_lines(
+            right, self.ks, {rule: np.maximum(loss, 0.0) for rule, loss in self.losses().items()}
+        )
         for panel in axes:
             against_counts(panel, self.ks, "number of i.i.d. drafts k")
         left.set(ylim=(0, 1), ylabel="mean acceptance")

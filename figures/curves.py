@@ -65,9 +65,9 @@ class Losses(Picture):
     acceptance: dict[str, tuple[float, ...]]
     loss: dict[str, tuple[float, ...]]
 
-    def losses(self) -> list[tuple[str, tuple[float, ...]]]:
-        """Return each rule, without the optimum, with its losses."""
-        return [(rule, loss) for rule, loss in self.loss.items() if rule != OPTIMUM]
+    def losses(self) -> dict[str, tuple[float, ...]]:
+        """Return the losses of the rules, without the optimum."""
+        return {rule: loss for rule, loss in self.loss.items() if rule != OPTIMUM}
 
     def numbers(self) -> Numbers:
         """Return one row for each rule and k; the optimum first."""

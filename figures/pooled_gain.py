@@ -88,7 +88,7 @@ class PooledGain(Losses):
     def draw(self, axes: list[Any]) -> None:
         """Draw the loss of each rule against k: logarithmic, but for 0 at the bottom."""
         (panel,) = axes
-        for name, loss in self.losses():
+        for name, loss in self.losses().items():
             look = look_of(name.partition(",")[0], otspec.IID.name)
             if name in _POOLED_LOOKS:
                 look |= {"linewidth": 1.4, "markersize": 7, "markerfacecolor": look["color"]}
