@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
@@ -15,7 +16,9 @@ CONTENT = {
     "traces": "logged logits",
     "datasets": "bundled trace",
     "auditing": "lossless?",
-    "blocks": "models, trees",
+    "logged": "logged blocks",
+    "trees": "drafted trees",
+    "blocks": "drafted blocks",
     "rules": "one a file",
     "selection": "pools and barriers",
     "plan": "couplings",
@@ -27,6 +30,7 @@ CONTENT = {
     "closed_forms": "formulas",
     "coupling": "select, accept",
     "drafts": "draft laws",
+    "models": "language models",
     "ratios": "target/draft",
     "estimate": "intervals",
     "distributions": "probabilities",
@@ -49,7 +53,7 @@ CONTENT = {
 FLOORS = {
     "cli": "commands",
     "traces": "logs, verdicts",
-    "blocks": "several tokens",
+    "logged": "several tokens",
     "rules": "one token",
     "plan": "the optimum",
     "programs": "programs",
@@ -73,11 +77,19 @@ def imports() -> nx.DiGraph:
     package = ROOT / "otspec"
     for file in package.rglob("*.py"):
         source = file.relative_to(package).parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in _executed(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("otspec."):
                 graph.add_edge(source, str(node.module).split(".")[1])
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     return graph
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in a piece of code, but for what only type checkers read."""
+    yield node
+    if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+        for child in ast.iter_child_nodes(node):
+            yield from _executed(child)
 
 
 def floors() -> dict[str, list[str]]:
@@ -100,13 +112,14 @@ def draw(path: Path = PICTURE) -> None:
 
     matplotlib.style.use(str(ROOT / "figures" / "book.mplstyle"))
     house = floors() | {"apart": ["batch"]}
-    figure = Figure(figsize=(8.6, 0.56 * len(house)))
+    width = 1.5 + max(map(len, house.values()))
+    figure = Figure(figsize=(1.15 * width, 0.56 * len(house)))
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     for level, (title, names) in enumerate(house.items()):
         apart = names == ["batch"]
         fill, edge = ("#FDF1E3", "#D55E00") if apart else ("#EAF2FB", "#0072B2")
-        axes.add_patch(Rectangle((0, -level - 0.46), 7.5, 0.92, fc=fill, ec="none"))
+        axes.add_patch(Rectangle((0, -level - 0.46), width, 0.92, fc=fill, ec="none"))
         axes.text(0.08, -level, title, va="center", fontsize=8, fontweight="bold", color=edge)
         for place, name in enumerate(names):
             axes.annotate(
@@ -114,7 +127,7 @@ def draw(path: Path = PICTURE) -> None:
                 fontsize=6.2,
                 bbox={"boxstyle": "round,pad=0.3", "fc": "white", "ec": edge, "lw": 0.7},
             )  # fmt: skip
-    axes.set_xlim(0, 7.5)
+    axes.set_xlim(0, width)
     axes.set_ylim(0.5 - len(house), 0.5)
     axes.set_axis_off()
     figure.savefig(path, dpi=150)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from otspec import blocks, trees
 from otspec.drafts import LAWS
 from otspec.rules import RULES
 from otspec.rules.contract import Rule
@@ -46,7 +47,19 @@ def laws() -> str:
     )
 
 
-PAGES = {"rules.md": rules, "laws.md": laws}
+def rules_for_several() -> str:
+    """Return the table of rules for blocks, and of rules for one token that serve trees."""
+    return table(
+        "drafts | rule | name | in tables",
+        (
+            [what, f"`{rule.__name__}`", f"`{name}`", rule.title]
+            for what, registry in (("one block", blocks.RULES), ("a tree", trees.RULES))
+            for name, rule in registry.items()
+        ),
+    )
+
+
+PAGES = {"rules.md": rules, "laws.md": laws, "blocks.md": rules_for_several}
 """The generated tables, by file in docs/tables."""
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-import numpy as np
-
 import otspec
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.registry import item
 from otspec.distributions import Distribution
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, average
 from otspec.rules import ImportanceSampling, KSequential, RecursiveRejection
 from otspec.traces.comparison import OPTIMUM
 
@@ -65,22 +63,6 @@ def acceptances(
         SPECTR: [KSequential(draft, target, k).acceptance() for k in ks],
         SPECINFER: [RecursiveRejection(draft, target, k).acceptance() for k in ks],
     }
-
-
-def average(values: list[float]) -> float:
-    """Return the mean; of estimates with the means of their bounds, which all cover at once."""
-    mean = float(np.mean(np.array(values, dtype=float)))
-    drawn = [value for value in values if isinstance(value, Estimate)]
-    if not drawn:
-        return mean
-    if len(drawn) < len(values):
-        raise ValueError("a mean of estimates and of known numbers has no interval here")
-    estimate = Estimate(mean)
-    estimate.low = float(np.mean([each.low for each in drawn]))
-    estimate.high = float(np.mean([each.high for each in drawn]))
-    estimate.confidence = max(0.0, 1 - sum(1 - each.confidence for each in drawn))
-    estimate.size = sum(each.size for each in drawn)
-    return estimate
 
 
 def printed(scheme: str, task: str, k: int) -> str:

@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from otspec import IID
-from otspec.blocks import BLOCK_RULES
+from otspec.blocks import RULES
 from otspec.rules import ImportanceSampling
 from otspec.traces.charts import look_of
 
-_BLOCKS = dict(
-    zip((rule.title for rule in BLOCK_RULES), ("#0072B2", "#009E73", "#D55E00"), strict=True)
-)
 _OTHERS = {
     ImportanceSampling.title: {"color": "#882255", "marker": "X"},
-    **{
-        title: {"color": colour, "marker": marker}
-        for (title, colour), marker in zip(_BLOCKS.items(), "svo", strict=True)
-    },
+    **{rule.title: {"color": rule.colour, "marker": rule.marker} for rule in RULES.values()},
 }
 
 

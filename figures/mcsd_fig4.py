@@ -13,8 +13,8 @@ from figures.registry import item
 from figures.tree_starts import means_and_errors, starts
 from otspec.arithmetic import Array
 from otspec.blocks import configurations, random_pair, sweep
-from otspec.blocks.trees import as_text
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement
+from otspec.trees.branching import as_text
 
 LEVELS = 2
 """The paper fixes γ = 2."""

@@ -7,7 +7,7 @@ import numpy as np
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.registry import item
 from otspec.arithmetic import Array
-from otspec.blocks.comparison import mean_and_error
+from otspec.logged.comparison import mean_and_error
 from otspec.rules import (
     PairRule,
     RecursiveRejection,

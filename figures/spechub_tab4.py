@@ -10,8 +10,8 @@ import numpy as np
 import otspec
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.registry import item
-from otspec.blocks.comparison import mean_and_error
 from otspec.distributions import Distribution
+from otspec.logged.comparison import mean_and_error
 from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,

@@ -11,11 +11,11 @@ import numpy as np
 from figures.contract import Settings
 from otspec.arithmetic import Array
 from otspec.blocks import LoggedBlock
-from otspec.blocks.comparison import mean_and_error
-from otspec.blocks.trees import TokenRule
 from otspec.distributions import Distribution
+from otspec.logged.comparison import mean_and_error
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from otspec.rules.distinct_paths import DistinctPaths
+from otspec.trees.token_rules import TokenRule
 
 QUICK_STARTS = 4
 

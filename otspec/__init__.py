@@ -45,10 +45,13 @@ _SUBPACKAGES = (
     "closed_forms",
     "cones",
     "datasets",
+    "logged",
+    "models",
     "programs",
     "rules",
     "solvers",
     "traces",
+    "trees",
 )
 _LATER = {
     "Audit": "otspec.auditing",

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import Any, NamedTuple
 
-from otspec.arguments import as_flag, as_instance
+from otspec.arguments import as_flag
 from otspec.arithmetic import Number
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import asked, checked_tolerance, told
 from otspec.auditing.foreign import attempt
-from otspec.blocks import (
-    BlockRule,
-    BlockVerify,
-    DraftSelection,
-    SingleDraftRule,
-    decoded_law,
-)
-from otspec.blocks.contract import enumerated_expected
-from otspec.blocks.models import Prefix, as_models
+from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.contract import BlockRule, as_block_rule, enumerated_expected
+from otspec.blocks.decoding import decoded_law
+from otspec.blocks.single_draft import SingleDraftRule
 from otspec.distributions import as_k
+from otspec.models.callables import as_models
+from otspec.models.contract import Prefix
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
+from otspec.trees.draft_selection import DraftSelection
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,7 @@ def audit_blocks(
     (True, Fraction(11, 8), Fraction(23, 16), Fraction(1, 16))
     """
     tolerance = checked_tolerance(tolerance)
-    as_instance(rule, "rule", BlockRule, "a BlockRule, such as BlockVerify(draft, target, 2)")
+    as_block_rule(rule)
     optimum = as_flag(optimum, "optimum")
     length = as_k(told(lambda: rule.depth) + 1 if tokens is None else tokens, "tokens")
     declared = asked(rule, "target")
@@ -196,23 +195,31 @@ def _unfounded(
     )
 
 
+@singledispatch
 def best_expected(rule: BlockRule) -> Number:
     """Return the most drafted tokens that a coupling of whole blocks keeps of a rule's drafts.
 
     Parameters
     ----------
     rule : SingleDraftRule or DraftSelection
+        Or of a class for which a function is registered, ``@best_expected.register``.
 
     Raises
     ------
     ValueError
         Several drafts whose linear program is too large, or another kind of rule.
     """
-    if isinstance(rule, SingleDraftRule):
-        return BlockVerify(rule.draft, rule.target, rule.depth).expected()
-    if not isinstance(rule, DraftSelection):
-        raise ValueError(
-            f"rule is {type(rule).__name__}, whose drafts are not known: pass optimum=False"
-        )
+    raise ValueError(
+        f"rule is {type(rule).__name__}, whose drafts are not known: pass optimum=False"
+    )
+
+
+@best_expected.register
+def _(rule: SingleDraftRule) -> Number:
+    return BlockVerify(rule.draft, rule.target, rule.length).expected()
+
+
+@best_expected.register
+def _(rule: DraftSelection) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)

@@ -1,23 +1,25 @@
-"""Block verification of the preprint, whose corrections reach to the end of the block."""
+"""Block verification of the preprint (Theory, 8): corrections reach to the end of the block."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec.arithmetic import Array, is_exact, positive_part
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.single import SingleDraftRule, last_kept
+from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
 from otspec.frozen import read_only
+from otspec.models.contract import Model, Prefix, as_prefix
 
 LARGEST = 1e300
 """Where ratios of floats end: infinity times 0 is no number. Such texts are never drafted."""
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class BlockVerify(SingleDraftRule):
     """Keep the whole block with probability min(1, M_b(X^L)/M_s(X^L)), else what is left over.
@@ -30,17 +32,13 @@ class BlockVerify(SingleDraftRule):
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ}
     min(M_s(x^ℓ), M_b(x^ℓ)): the most of all couplings of L-blocks. Source: Block, alg. 3 and
     thm. 1, with the kept text in lines 14 and 16, where it is missing. Parameters and errors:
-    :class:`otspec.blocks.single.SingleDraftRule`.
-
-    Examples
-    --------
-    >>> from otspec.blocks import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> BlockVerify(draft, target, 2).expected()
-    Fraction(23, 16)
+    :class:`otspec.blocks.single_draft.SingleDraftRule`.
     """
 
+    name: ClassVar[str] = "block-preprint"
     title: ClassVar[str] = "block verification (preprint)"
+    colour: ClassVar[str] = "#D55E00"
+    marker: ClassVar[str] = "o"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
@@ -58,60 +56,64 @@ class BlockVerify(SingleDraftRule):
         return last_kept([*chances, min(ratio, ratio * 0 + 1)], like=self.target(()))
 
     def _corrected(self, head: Prefix) -> Model:
-        return ChainedResiduals(self.draft, self.target, self.length, head)
+        return self._residuals.after(head)
+
+    @cached_property
+    def _residuals(self) -> ChainedResiduals:
+        return ChainedResiduals(self.draft, self.target, self.length)
 
 
 class ChainedResiduals(Model):
-    """What follows a kept beginning: residuals to the end of the block, then the target.
+    """What a block is continued with after a rejection: residuals to its end, then the target.
 
-    Law: after x^j, j < L, the next token is drawn ∝ (M_b(x^j x) − M_s(x^j x))₊.
-    Source: Block, (10).
+    Law: after x^j, j < L, the next token is drawn ∝ (M_b(x^j x) − M_s(x^j x))₊. A text is what
+    was kept of the block and what was drawn since. Source: Block, (10).
 
     Parameters
     ----------
     draft, target : Model
     length : int
         L
-    head : tuple of int
-        The text since the beginning of the block: what was kept, and what was drawn since.
     """
 
-    def __init__(self, draft: Model, target: Model, length: int, head: Prefix) -> None:
-        self._draft, self._target, self._length, self._head = draft, target, length, head
+    def __init__(self, draft: Model, target: Model, length: int) -> None:
+        self._draft, self._target, self._length = draft, target, length
         self.n, self.exact = target.n, target.exact
-        # The target may be residuals of residuals, which would be computed again and again.
-        self._rows: dict[Prefix, Distribution] = {}
-        self._ratios: dict[Prefix, Any] = {(): target.number(1)}
 
     def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the residual after a prefix, or the target where the block has ended."""
-        text = self._head + prefix
+        """Return the residual after a text, or the target where the block has ended."""
+        text = as_prefix(prefix, self.n)
         if len(text) >= self._length:
             return self._target(text)
-        if text not in self._rows:
+        if text not in self._known_rows:
             wanted, ratio = self._target(text), self._ratio(text)
             residual = wanted if ratio is None else ratio * wanted - self._draft(text)
-            self._rows[text] = read_only(normalised(positive_part(residual), wanted))
-        return self._rows[text]
+            self._known_rows[text] = read_only(normalised(positive_part(residual), wanted))
+        return self._known_rows[text]
 
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the residuals, or the target."""
-        text = self._head + prefix
-        if len(text) >= self._length:
-            return self._target.after(text)
-        rest = ChainedResiduals(self._draft, self._target, self._length, text)
-        rest._rows, rest._ratios = self._rows, self._ratios
-        return rest
+        text = as_prefix(prefix, self.n)
+        return self._target.after(text) if len(text) >= self._length else super().after(text)
+
+    # The target may be residuals of residuals, which would be computed again and again.
+    @cached_property
+    def _known_rows(self) -> dict[Prefix, Distribution]:
+        return {}
+
+    @cached_property
+    def _known_ratios(self) -> dict[Prefix, Any]:
+        return {(): self._target.number(1)}
 
     def _ratio(self, text: Prefix) -> Any:
         """Return M_b/M_s of a text, or None if the draft model never drafts it."""
-        if text not in self._ratios:
+        if text not in self._known_ratios:
             head, token = text[:-1], text[-1]
             before, drafted = self._ratio(head), self._draft(head)[token]
             never = before is None or not drafted > 0
             wanted = self._target(head)[token]
-            self._ratios[text] = None if never else longer_ratio(before, wanted, drafted)
-        return self._ratios[text]
+            self._known_ratios[text] = None if never else longer_ratio(before, wanted, drafted)
+        return self._known_ratios[text]
 
 
 def longer_ratio(ratio: Any, wanted: Any, drafted: Any) -> Any:

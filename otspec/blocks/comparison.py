@@ -1,25 +1,17 @@
-"""All rules for one drafted block side by side: exactly, or averaged over logged blocks."""
+"""All rules for one drafted block side by side (Theory, 10)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from otspec.arguments import as_instance, as_list
-from otspec.arithmetic import Array, Number
+from otspec.arguments import as_list
+from otspec.arithmetic import Number
 from otspec.blocks.block_verify import BlockVerify
-from otspec.blocks.logged import LoggedBlock
-from otspec.blocks.models import as_models
-from otspec.blocks.published import BlockVerifyPublished
-from otspec.blocks.single import SingleDraftRule
-from otspec.blocks.token_verify import TokenVerify
+from otspec.blocks.single_draft import RULES
 from otspec.distributions import as_k
-
-BLOCK_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished, BlockVerify)
-"""The rules for one drafted block, in the order of tables."""
+from otspec.models.callables import as_models
 
 
 @dataclass(frozen=True)
@@ -80,76 +72,18 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list
     ['21/16', '11/8', '23/16']
     """
     models = as_models(draft, target)
-    counts = _as_lengths(lengths)
+    counts = as_lengths(lengths)
     if not counts:
         return []
-    expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in BLOCK_RULES}
+    expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in RULES.values()}
     return [
-        BlockComparison(
-            rule.title, length, expected[rule][length - 1], expected[BlockVerify][length - 1]
-        )
+        BlockComparison(rule.title, length, kept[length - 1], expected[BlockVerify][length - 1])
         for length in counts
-        for rule in BLOCK_RULES
+        for rule, kept in expected.items()
     ]
 
 
-def compare_on_blocks(
-    blocks: Iterable[LoggedBlock], lengths: Sequence[int]
-) -> list[BlockComparison]:
-    """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
-
-    Parameters
-    ----------
-    blocks : iterable of LoggedBlock
-        Their first L tokens are the drafts.
-    lengths : sequence of int
-
-    Raises
-    ------
-    ValueError
-        No block, or one that is shorter than a length.
-    """
-    logged = as_blocks(blocks)
-    found = []
-    for length in _as_lengths(lengths):
-        kept = {
-            rule: np.array([float(block.expected(rule, length)) for block in logged])
-            for rule in BLOCK_RULES
-        }
-        optimum, _ = mean_and_error(kept[BlockVerify])
-        for rule, values in kept.items():
-            mean, error = mean_and_error(values)
-            found.append(BlockComparison(rule.title, length, mean, optimum, error))
-    return found
-
-
-def as_blocks(blocks: Any) -> list[LoggedBlock]:
-    """Check logged blocks.
-
-    Raises
-    ------
-    ValueError
-        Something else among them.
-    """
-    wanted = "LoggedBlock objects"
-    logged = as_list(blocks, "blocks", f"an iterable of {wanted}")
-    return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
-
-
-def _as_lengths(lengths: Any) -> list[int]:
+def as_lengths(lengths: Any) -> list[int]:
+    """Check the lengths of blocks."""
     given = as_list(lengths, "lengths", "a sequence of lengths")
     return [as_k(length, f"lengths[{i}]") for i, length in enumerate(given)]
-
-
-def mean_and_error(values: Array) -> tuple[float, float]:
-    """Return a mean over logged blocks and its standard error; NaN for a single block.
-
-    Raises
-    ------
-    ValueError
-        No block.
-    """
-    if len(values) == 0:
-        raise ValueError("blocks is empty: at least one logged block is needed")
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return float(values.mean()), float(error)

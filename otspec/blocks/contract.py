@@ -11,9 +11,10 @@ import numpy as np
 
 from otspec.arguments import as_generator, as_instance
 from otspec.arithmetic import Number
-from otspec.blocks.models import Model, Prefix, as_models
 from otspec.drafts.contract import draw
 from otspec.frozen import Frozen
+from otspec.models.callables import as_models
+from otspec.models.contract import Model, Prefix
 
 
 class Outcome(NamedTuple):
@@ -54,8 +55,7 @@ class BlockRule(Frozen, ABC):
 
     def __post_init__(self) -> None:
         draft, target = as_models(self.draft, self.target)
-        object.__setattr__(self, "draft", draft)
-        object.__setattr__(self, "target", target)
+        self._hold(draft=draft, target=target)
 
     @property
     @abstractmethod
@@ -95,6 +95,19 @@ class BlockRule(Frozen, ABC):
         as_instance(outcome, "outcome", Outcome, "an Outcome, as sample() returns it")
         as_generator(rng)
         return int(draw(outcome.following(()), 1, rng)[0])
+
+
+def as_block_rule(rule: Any) -> BlockRule:
+    """Check a rule for drafted blocks.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+    wanted = "a BlockRule, such as BlockVerify(draft, target, 2)"
+    checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
+    return checked
 
 
 def enumerated_expected(rule: BlockRule) -> Number:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_instance, as_integer
+from otspec.arguments import as_generator, as_integer
 from otspec.arithmetic import Number
-from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.models import MOST_DEPTH, Prefix
+from otspec.blocks.contract import BlockRule, Outcome, as_block_rule
 from otspec.distributions import as_k
+from otspec.models.contract import MOST_DEPTH, Prefix
 
 MOST_DECODED = 1_000_000
 """Most tokens that are decoded at once."""
@@ -53,7 +54,7 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
         Fewer than one token.
     """
     wanted = _as_length(tokens, MOST_DECODED)
-    as_rule(rule), as_generator(rng)
+    as_block_rule(rule), as_generator(rng)
     text: Prefix = ()
     calls = 0
     while len(text) < wanted:
@@ -85,7 +86,7 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     ValueError
         Fewer than one token.
     """
-    law = _decoded(as_rule(rule), _as_length(tokens, MOST_DEPTH))
+    law = _decoded(as_block_rule(rule), _as_length(tokens, MOST_DEPTH))
     return {text: rule.target.number(mass) for text, mass in sorted(law.items())}
 
 
@@ -98,60 +99,41 @@ def _decoded(rule: BlockRule, tokens: int) -> dict[Prefix, Any]:
         if len(head) == tokens:
             law[head] = law.get(head, 0) + outcome.mass
             continue
-        for token, chance in enumerate(outcome.following(()).tolist()):
-            if not chance > 0:
-                continue
-            text, mass = (*head, token), outcome.mass * chance
-            rest = _decoded(_continued(rule, outcome, token), tokens - len(text))
-            for more, share in rest.items():
-                whole = text + more
-                law[whole] = law.get(whole, 0) + mass * share
+        for token, mass, rest in _ways_on(rule, outcome):
+            text = (*head, token)
+            for more, share in _decoded(rest, tokens - len(text)).items():
+                law[text + more] = law.get(text + more, 0) + mass * share
     return law
 
 
 def decoded_after(rule: BlockRule, blocks: int) -> Number:
     """Return the expected number of tokens that a number of blocks decodes.
 
-    Parameters
-    ----------
-    rule : BlockRule
-    blocks : int
-        Calls of the target; all outcomes of all blocks are followed, so small sizes only.
-
-    Returns
-    -------
-    float or Fraction
-        Divided by ``blocks`` it is the block efficiency of that many blocks.
+    Divided by ``blocks``, the calls of the target, it is their block efficiency. All outcomes of
+    all blocks are followed, so small sizes only.
     """
     as_integer(as_k(blocks, "blocks"), "blocks", 1, MOST_DEPTH, otherwise="use simulate()")
-    if as_rule(rule).depth and blocks == 1:
+    rule = as_block_rule(rule)
+    if blocks == 1:
         return rule.efficiency()
     total: Any = rule.target.number(0)
     for outcome in rule.outcomes():
         total += outcome.mass * (len(outcome.accepted) + 1)
-        for token, chance in enumerate(outcome.following(()).tolist()):
-            if chance > 0:
-                rest = decoded_after(_continued(rule, outcome, token), blocks - 1)
-                total += outcome.mass * chance * rest
+        for _, mass, rest in _ways_on(rule, outcome):
+            total += mass * decoded_after(rest, blocks - 1)
     return rule.target.number(total)
-
-
-def as_rule(rule: Any) -> BlockRule:
-    """Check a rule for drafted blocks.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
-    wanted = "a BlockRule, such as BlockVerify(draft, target, 2)"
-    checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
-    return checked
 
 
 def _as_length(tokens: Any, most: int) -> int:
     otherwise = "use a shorter text, or decode() it in pieces"
     return as_integer(as_k(tokens, "tokens"), "tokens", 1, most, otherwise=otherwise)
+
+
+def _ways_on(rule: BlockRule, outcome: Outcome) -> Iterator[tuple[int, Any, BlockRule]]:
+    """Yield each token that may follow, with its probability and the rule for the next block."""
+    for token, chance in enumerate(outcome.following(()).tolist()):
+        if chance > 0:
+            yield token, outcome.mass * chance, _continued(rule, outcome, token)
 
 
 def _continued(rule: BlockRule, outcome: Outcome, token: int) -> BlockRule:

@@ -1,4 +1,4 @@
-"""Token-by-token verification of one draft."""
+"""Token-by-token verification of one draft (Theory, 7)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, positive_part, zeros
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.single import OneCorrectedToken, SingleDraftRule
+from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
+from otspec.models.contract import Model, Prefix
+from otspec.models.corrected import OneCorrectedToken
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class TokenVerify(SingleDraftRule):
     """Accept token i with probability min(1, M_b/M_s) until one is rejected, and correct that one.
 
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ} Π_{i ≤ ℓ}
     min(M_s(x_i | x^{i−1}), M_b(x_i | x^{i−1})). Source: Block, alg. 2 and thm. 2. Parameters and
-    errors: :class:`otspec.blocks.single.SingleDraftRule`.
-
-    Examples
-    --------
-    >>> from otspec.blocks import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> TokenVerify(draft, target, 2).expected()
-    Fraction(21, 16)
+    errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
     """
 
+    name: ClassVar[str] = "token"
     title: ClassVar[str] = "token verification"
+    colour: ClassVar[str] = "#0072B2"
+    marker: ClassVar[str] = "s"
 
     @staticmethod
     def step(

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
-from otspec.blocks import (
-    BlockComparison,
-    Model,
-    TableModel,
-    TreeComparison,
-    compare_block_rules,
-    compare_on_blocks,
-    compare_trees,
-    compare_trees_on_blocks,
-    load_model,
-)
-from otspec.blocks.models import as_models
-from otspec.blocks.trees import as_branching, as_text
+from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.comparison import BlockComparison, compare_block_rules
+from otspec.blocks.token_verify import TokenVerify
 from otspec.cli.arguments import CountList, read_numbers
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.cli.progress import working
 from otspec.datasets import load_smollm2
+from otspec.logged import compare_on_blocks, compare_trees_on_blocks
+from otspec.models import Model, TableModel, as_models, load_model
 from otspec.tables import print_table, say
 from otspec.traces import load_trace
+from otspec.trees import TreeComparison, compare_trees
+from otspec.trees.branching import as_branching, as_text
 
+Branching: TypeAlias = tuple[int, ...]
 _LARGEST = 200
 """Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""
 
@@ -84,7 +80,7 @@ def blocks(
     _on_models(models, lengths, _split(trees), as_json)
 
 
-def _split(trees: str | None) -> list[tuple[int, ...]]:
+def _split(trees: str | None) -> list[Branching]:
     found = [] if trees is None else [as_branching(tree.strip()) for tree in trees.split(",")]
     for tree in found:
         if max(*tree, len(tree)) > _LARGEST:
@@ -111,62 +107,66 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 
 
 def _on_models(
-    models: tuple[Model, Model], lengths: Sequence[int], trees: list[tuple[int, ...]], as_json: bool
+    models: tuple[Model, Model], lengths: Sequence[int], trees: list[Branching], as_json: bool
 ) -> None:
-    tree_rows: list[TreeComparison] = []
-    with working(1 + len(trees), "blocks and trees") as done:
-        rows = compare_block_rules(*models, lengths)
-        for tree in trees:
-            done()
-            tree_rows += compare_trees(*models, [tree])
+    rows, tree_rows = _compared(
+        partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
+    )
     if as_json:
         _print_documents(rows, tree_rows)
         return
     say("One drafted block of L tokens")
     print_table(
         ("L", "rule", "E[kept]", "tokens per call", "gap"),
-        [
-            (str(row.length), row.rule, shown(row.expected), f"{float(row.efficiency):.4f}",
-             f"{float(row.gap):z.4f}")
-            for row in rows
-        ],
+        [(str(row.length), *_cells(row), f"{float(row.gap):z.4f}") for row in rows],
         text=2,
-    )  # fmt: skip
-    say()
-    say(_meaning(rows))
+    )
+    say("", _meaning(rows))
     if tree_rows:
         say("", "Trees of drafts")
         print_table(
             ("tree", "rule for one token", "E[kept]", "tokens per call"),
-            [
-                (row.tree, row.rule, shown(row.expected), f"{float(row.efficiency):.4f}")
-                for row in tree_rows
-            ],
+            [(row.tree, *_cells(row)) for row in tree_rows],
             text=2,
         )
 
 
 def _on_trace(
-    file: Path | None, lengths: Sequence[int], trees: list[tuple[int, ...]], as_json: bool
+    file: Path | None, lengths: Sequence[int], trees: list[Branching], as_json: bool
 ) -> None:
     logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
-    tree_rows: list[TreeComparison] = []
-    with working(1 + len(trees), "blocks and trees") as done:
-        rows = compare_on_blocks(logged, lengths)
-        for tree in trees:
-            done()
-            tree_rows += compare_trees_on_blocks(logged, [tree])
+    rows, tree_rows = _compared(
+        partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged), trees
+    )
     if as_json:
         _print_documents(rows, tree_rows)
         return
     name = "bundled SmolLM2 trace" if file is None else file.name
     say(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
     _print_means("L", "rule", [(str(row.length), row) for row in rows])
-    say()
-    say(_meaning(rows))
+    say("", _meaning(rows))
     if tree_rows:
         say("", "Trees of drafts")
         _print_means("tree", "rule for one token", [(row.tree, row) for row in tree_rows])
+
+
+def _compared(
+    compare: Callable[[], list[BlockComparison]],
+    compare_on: Callable[[list[Branching]], list[TreeComparison]],
+    trees: list[Branching],
+) -> tuple[list[BlockComparison], list[TreeComparison]]:
+    """Return the rows of both tables, with a word to whoever waits for them."""
+    tree_rows: list[TreeComparison] = []
+    with working(1 + len(trees), "blocks and trees") as done:
+        rows = compare()
+        for tree in trees:
+            done()
+            tree_rows += compare_on([tree])
+    return rows, tree_rows
+
+
+def _cells(row: BlockComparison | TreeComparison) -> tuple[str, str, str]:
+    return row.rule, shown(row.expected), f"{float(row.efficiency):.4f}"
 
 
 def _print_means(
@@ -197,8 +197,8 @@ def _document(row: BlockComparison | TreeComparison) -> dict[str, Any]:
 
 def _meaning(rows: Sequence[BlockComparison]) -> str:
     most = max(row.length for row in rows)
-    longest = [row for row in rows if row.length == most]
-    token, published, _ = longest
+    longest = {row.rule: row for row in rows if row.length == most}
+    token, published = longest[TokenVerify.title], longest[BlockVerifyPublished.title]
     return (
         f"Of {token.length} drafted token{'s' if token.length > 1 else ''} at most "
         f"{float(token.optimum):.4f} can be kept; token by token {float(token.expected):.4f} are, "

@@ -76,13 +76,18 @@ def _print(rows: list[Comparison]) -> None:
         ("k", "drafts", "rule", "acceptance", "gap"),
         [
             (str(row.k), row.drafts, row.rule, shown(row.acceptance),
-             "" if row.rule == OPTIMUM else shown(row.gap))
+             "" if row.rule == OPTIMUM else _shown_gap(row))
             for row in rows
         ],
         text=3,
     )  # fmt: skip
     say()
     say(_meaning(rows))
+
+
+def _shown_gap(row: Comparison) -> str:
+    """Return the gap for a table, in which the acceptance beside it says if it is an estimate."""
+    return shown(float(row.gap) if isinstance(row.gap, Estimate) else row.gap)
 
 
 def _document(row: Comparison) -> dict[str, Any]:

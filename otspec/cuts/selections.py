@@ -21,22 +21,18 @@ from otspec import ratios
 from otspec.arithmetic import (
     Array,
     Number,
-    is_exact,
     positive_part,
     prefix_sums,
-    suffix_sums,
-    zeros,
 )
 from otspec.cuts import flow
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.drafts.single import ByRatio, FixedButOne
+from otspec.selection.laws import clipped_law
+from otspec.selection.pools import by_token
 
 TABLE_LIMIT = 10_000
 """Most tuples of two independent drafts for which the flow is computed (about a second)."""
-
-_POWER = 512
-"""Draft masses are scaled by 2 to that power, so that dividing by subnormal ones stays finite."""
 
 
 @singledispatch
@@ -50,31 +46,13 @@ def best_selection(law: DraftLaw, target: Distribution) -> Array | None:
 
 @best_selection.register
 def _clipped(law: ByRatio, target: Distribution) -> Array:
-    """Return p·clip(q/p, low, high), tight at the minimum cut.
-
-    Let s be the prefix by q/p that is the best cut, and G = P(all drafts inside) of the prefixes,
-    which is convex over their draft mass. Below s the law is max(q, low·p) and above it
-    min(q, high·p), with the low and the high that give G(s) and 1 − G(s). Where the law is q its
-    sums exceed G by at least as much as at s; where it is proportional to p, they are a chord
-    between points that are not below G. And Σ min(b, q) = q(s) + 1 − G(s).
-    """
-    order = ratios.order(law.draft, target)
-    drafted = order[: int(np.count_nonzero(law.draft))]
-    heights = law.inside_prefixes(order)[: len(drafted) + 1]
-    draft, wanted = _scaled(law.draft[drafted]), target[drafted]
-    below = prefix_sums(wanted)
-    excess = heights - below
-    s = int(np.argmax(excess))
-    law_of_selection = zeros(law.n, like=target)
-    if s > 0:
-        low = ((below[1 : s + 1] + excess[s]) / prefix_sums(draft)[1 : s + 1]).min()
-        law_of_selection[drafted[:s]] = np.maximum(wanted[:s], low * draft[:s])
-    if s < len(drafted):
-        left = (1 - heights[s]) - (below[s:-1] - below[s])
-        high = positive_part(left / suffix_sums(draft)[s:-1]).max()  # 1 − G may round below 0
-        with np.errstate(over="ignore"):  # the lower one is wanted
-            law_of_selection[drafted[s:]] = np.minimum(wanted[s:], high * draft[s:])
-    return law_of_selection
+    """Return p·clip(q/p, low, high), tight at the minimum cut: the law of pooled selection."""
+    pools, drafted = by_token(law.draft, target).in_small_units(), law.draft > 0
+    inside = law.inside_prefixes(np.lexsort((pools.index, ~drafted)))
+    ends = np.cumsum(np.bincount(pools.index[drafted]))
+    clipped = clipped_law(pools, inside[np.concatenate([[0], ends])])
+    selection: Array = pools.spread(clipped.slopes) * pools.tokens
+    return selection
 
 
 @best_selection.register
@@ -139,10 +117,3 @@ def _(law: Independent, selection: Distribution) -> Number:
     if law.k == 1:
         return shortfall(IID(law.drafts[0], 1), selection)
     return flow.shortfall_by_max_flow(law, selection)
-
-
-def _scaled(draft: Array) -> Array:
-    if is_exact(draft):
-        return draft
-    scaled: Array = np.ldexp(draft, _POWER)
-    return scaled

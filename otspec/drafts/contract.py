@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,8 @@ class DraftLaw(Frozen, ABC):
 
     k: int
     """Number of drafts."""
+    iid: ClassVar[bool] = False
+    """Whether drafts are independent and alike, as those of several nodes are then together."""
 
     @property
     def n(self) -> int:

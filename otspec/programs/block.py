@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 
 from otspec.arguments import as_callable
 from otspec.arithmetic import Array, IntArray, counted_power, zeros
-from otspec.distributions import DistributionLike, as_distribution, as_k, check_alike
+from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.frozen import Frozen
+from otspec.models.contract import LanguageModel
 from otspec.programs.builder import ProgramBuilder, arrow
 from otspec.programs.formulation import Size, check_size
 from otspec.solvers import LinearProgram, Sense
-
-LanguageModel: TypeAlias = Callable[[tuple[int, ...]], DistributionLike]
-"""Any map from a prefix, a tuple of token ids, to the distribution of the next token."""
 
 
 class BlockCoupling(Frozen, ABC):

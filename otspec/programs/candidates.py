@@ -11,7 +11,8 @@ import numpy as np
 from otspec.arguments import as_callable, as_instance, as_tokens
 from otspec.arithmetic import Array, IntArray, Number, as_numbers
 from otspec.distributions import as_distribution, as_k, check_alike
-from otspec.programs.block import BlockCoupling, LanguageModel
+from otspec.models.contract import LanguageModel
+from otspec.programs.block import BlockCoupling
 
 Sequences = frozenset[tuple[int, ...]]
 """The different candidate sequences that were drafted."""

@@ -213,26 +213,23 @@ class Rule(Frozen, ABC):
     def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_law` from drafts that are drawn at random.
 
-        Parameters
-        ----------
-        size, seed : int
-            As for :meth:`estimate`.
+        Size, seed and errors are those of :meth:`estimate`.
 
         Returns
         -------
         ndarray of float, shape (n,)
             Unbiased for every token.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`estimate`.
         """
         accepted = np.zeros(len(self.target))
         for x in self._drawn_tuples(size, seed):
             drafts = sorted(set(x))
             accepted[drafts] += self.kernel(x)[drafts].astype(float) / size
         return accepted
+
+    def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate entry y of :meth:`accepted_law`; see :meth:`estimate`."""
+        hits = [float(self.kernel(x)[y]) if y in x else 0.0 for x in self._drawn_tuples(size, seed)]
+        return Estimate.of_mean(np.array(hits))
 
     def _drawn_tuples(self, size: int, seed: int) -> list[list[int]]:
         size = as_size(size, least=2, width=self.k)
@@ -290,14 +287,6 @@ def enumerated_law(rule: Rule) -> Array:
 def enumerated_acceptance(rule: Rule) -> Number:
     """Return a rule's acceptance by enumerating the drafts; small vocabularies only."""
     return as_number(enumerated_law(rule).sum(), like=rule.target)
-
-
-def accepted_law_or_estimate(rule: Rule) -> Array:
-    """Return a rule's accepted law, or where that takes too long an unbiased estimate of it."""
-    try:
-        return rule.accepted_law()
-    except NotExactError:
-        return rule.estimate_law()
 
 
 def acceptance_or_estimate(rule: Rule) -> Number:

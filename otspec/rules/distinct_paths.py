@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, prefix_sums, suffix_sums
 from otspec.distributions import Distribution
+from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.ratios import ascending, target_to_draft
 
@@ -84,6 +85,13 @@ class DistinctPaths(Frozen):
         below = np.searchsorted(levels, self._token_ratios, side="right")
         law: Array = self._units * prefix_sums(levels)[below] + self.target * (self.size - below)
         return law / self.size
+
+    def output(self, k: int, y: int) -> Estimate:
+        """Return entry y of :meth:`accepted_law` with its interval."""
+        with np.errstate(over="ignore"):
+            hits = np.minimum(self._units[y] * self._drawn[0][k], self.target[y])
+        found = Estimate.of_mean(hits, most=float(self.target[y]))
+        return found + (float(self.accepted_law(k)[y]) - float(found))
 
     def rule(self, k: int) -> PathsRule:
         """Return what a tree of drafts needs of the rule for k drafts."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_number, is_exact, sums_by
+from otspec.arithmetic import Array, as_number, sums_by
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.drafts.without_replacement import inside_pairs
 from otspec.rules.pooled import PooledRule
@@ -17,10 +17,6 @@ from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.heights import SummedHeights
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_token
-
-_POWER = 512
-"""Draft masses are counted in units of 2^−512, so that selection over draft mass is a float for
-subnormal ones too: what is selected of such a pool may be all that one heavy token leaves over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +62,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
 
     @cached_property
     def _pools(self) -> Pools:
-        pools = by_token(self.draft, self.target)
-        return replace(pools, draft=_in_units(pools.draft), tokens=_in_units(pools.tokens))
+        return by_token(self.draft, self.target).in_small_units()
 
     @cached_property
     def _heights(self) -> SummedHeights:
@@ -110,8 +105,3 @@ class PooledSelectionWithoutReplacement(PooledRule):
         share = share / others if others > 0 else one
         share = min(max(share, one - one), one)
         return np.array([share, one - share])
-
-
-def _in_units(masses: Array) -> Array:
-    """Return float masses times 2^512; exact ones as they are."""
-    return masses if is_exact(masses) else np.ldexp(masses, _POWER)

@@ -143,6 +143,10 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """Estimate :meth:`accepted_law` from the same simulation, without bias; shape (n,)."""
         return self._paths(size, seed).accepted_law(self.k)
 
+    def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate entry y of :meth:`accepted_law` from the same simulation."""
+        return self._paths(size, seed).output(self.k, y)
+
     def _paths(self, size: int, seed: int) -> DistinctPaths:
         size, seed = as_size(size, least=2, width=3 * self.k), as_seed(seed)
         pair = self.draft.astype(float), self.target.astype(float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -16,6 +16,8 @@ from otspec.distributions import Distribution
 from otspec.frozen import Frozen
 from otspec.selection.histogram import Histogram, equal_bins
 from otspec.selection.knots import Knots
+
+_POWER = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,17 @@ class Pools(Frozen):
     def index(self) -> IntArray:
         """Each token's pool, shape (n,); some pool for tokens that are never drafted."""
         return self.locate()
+
+    def in_small_units(self) -> Pools:
+        """Return the same pools with draft masses in units of 2^−512; exact ones as they are.
+
+        Then selection over draft mass is a float for subnormal masses too: what is selected of
+        such a pool may be all that one heavy token leaves over.
+        """
+        if is_exact(self.draft):
+            return self
+        draft, tokens = np.ldexp(self.draft, _POWER), np.ldexp(self.tokens, _POWER)
+        return replace(self, draft=draft, tokens=tokens)
 
     def spread(self, values: Array) -> Array:
         """Return for each token what its pool has: (m,) -> (n,)."""

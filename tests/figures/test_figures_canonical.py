@@ -175,14 +175,6 @@ def test_no_scheme_is_above_the_optimum_and_intervals_are_stated(quick):
     assert interval.low < interval < interval.high < interval.low + 0.002
 
 
-def test_means_of_estimates():
-    mean = canonical_tab3.average([Estimate.between(0.1, 0.3), Estimate.between(0.5, 0.6)])
-    assert (mean, mean.low, mean.high, mean.confidence) == (0.3, 0.3, pytest.approx(0.45), 1)
-    assert canonical_tab3.average([0.25, 0.75]) == 0.5
-    with pytest.raises(ValueError, match="no interval"):
-        canonical_tab3.average([0.5, Estimate.between(0.1, 0.3)])
-
-
 def test_the_notes_compare_orders():
     """On made-up means: the paper's own XSum, and an order in which IS falls behind."""
     paper = {

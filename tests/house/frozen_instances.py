@@ -11,13 +11,12 @@ import otspec
 from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
-from otspec.blocks.logged import LoggedModel
-from otspec.blocks.models import Continued
-from otspec.blocks.single import OneCorrectedToken
-from otspec.blocks.token_steps import TokenSteps
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
+from otspec.models.contract import Continued
+from otspec.models.corrected import OneCorrectedToken
+from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
@@ -30,6 +29,7 @@ from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+from otspec.trees.nodes import Node, Nodes
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 HEIGHTS = ["0", "1/4", "16/25", "1"]
@@ -184,7 +184,7 @@ EXACT = {  # from exact arrays or from float ones
     "table": model,
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
-    "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2, (0,)),
+    "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
         for kind in blocks.BLOCK_RULES
@@ -192,9 +192,8 @@ EXACT = {  # from exact arrays or from float ones
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
-    "token steps": lambda give: TokenSteps(
-        model(give), model(give, TARGET), rules.RecursiveRejection, True
-    ),
+    "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
+    "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "logged block": logged,
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(

@@ -15,9 +15,8 @@ from scipy import sparse
 import otspec
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import BlockVerify
-from otspec.blocks.token_steps import Selection
 
-OPEN = (Verified, VerifiedBlock, Selection)
+OPEN = (Verified, VerifiedBlock)
 """Tuples of arrays, which belong to whoever gets them."""
 
 
@@ -128,7 +127,7 @@ def contents(value):
             name: item
             for name, item in held.items()
             if not isinstance(getattr(type(value), name, None), cached_property)
-            and name not in ("_known", "_rows", "_ratios", "locate")
+            and name != "locate"
         }
     return None
 

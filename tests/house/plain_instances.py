@@ -10,7 +10,6 @@ from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 from otspec import auditing, blocks, cones, rules, traces
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
-from otspec.blocks.token_steps import TokenSteps
 from otspec.cones.condition import Classifier
 from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
@@ -79,9 +78,6 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "decoded": lambda _: blocks.Decoded((0, 1), 1),
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
-    "selected": lambda _: TokenSteps(
-        blocks.memoryless(DRAFT), blocks.memoryless(TARGET), rules.NaiveSampling, True
-    ).selection((), 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from otspec import blocks, trees
 from otspec.drafts import LAWS
 from otspec.rules import RULES
 
@@ -29,5 +30,10 @@ def test_tables_are_what_the_registries_say(name):
 
 def test_every_entry_has_a_row():
     pages = registries().PAGES
-    for page, registry in (("rules.md", RULES), ("laws.md", LAWS)):
+    for page, registry in (
+        ("rules.md", RULES),
+        ("laws.md", LAWS),
+        ("blocks.md", blocks.RULES),
+        ("blocks.md", trees.RULES),
+    ):
         assert [name for name in registry if f"| `{name}` |" in pages[page]()] == list(registry)

@@ -30,11 +30,11 @@ from otspec.blocks import (
     TokenVerify,
     as_branching,
     decoded_law,
-    token_steps,
 )
 from otspec.blocks.contract import enumerated_expected
-from otspec.blocks.random_models import random_pair
+from otspec.models.random_pairs import random_pair
 from otspec.rules import KSequential, RecursiveRejection, RecursiveRejectionWithoutReplacement
+from otspec.trees import nodes
 from validation.mcsd import blocks as mcsd
 from validation.notation import collect
 from validation.spectr.sequences import (
@@ -259,7 +259,7 @@ def test_too_many_tuples_are_refused_by_name(monkeypatch, rng):
             ask()
     assert len(wide.sample(rng).accepted) <= 2
     draft, target = random_pair(2, "1/3", rng, order=0)
-    monkeypatch.setattr(token_steps, "TUPLE_LIMIT", 2**3)
+    monkeypatch.setattr(nodes, "TUPLE_LIMIT", 2**3)
     with pytest.raises(ValueError, match="16 tuples of k = 4 drafts over 2"):
         DraftSelection(draft, target, "2x2x1", RecursiveRejection).expected()
     assert DraftSelection(draft, target, "2x2x1", RecursiveRejection, merge=False).expected() > 0

@@ -1,4 +1,4 @@
-"""A drafted block that was logged: both models along its tokens, and nowhere else."""
+"""A drafted block that was logged (Theory, 11): both models along its tokens, nowhere else."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_instance, as_list, as_tokens
-from otspec.arithmetic import Array, Number, as_number, is_exact
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.single import SingleDraftRule
-from otspec.blocks.trees import TokenRule, as_branching, made_rule
+from otspec.arguments import as_callable, as_list, as_tokens
+from otspec.arithmetic import Array, Number, as_number
+from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
-from otspec.frozen import Frozen, frozen
-from otspec.rules.contract import acceptance_or_estimate, accepted_law_or_estimate
+from otspec.estimate import Estimate
+from otspec.frozen import Frozen
+from otspec.models.logged import LoggedModel
+from otspec.rules.contract import acceptance_or_estimate
+from otspec.trees.branching import as_branching
+from otspec.trees.token_rules import TokenRule, made_rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,27 +43,27 @@ class LoggedBlock(Frozen):
     tokens: Sequence[int]
 
     def __post_init__(self) -> None:
-        for name in ("draft", "target"):
-            given = as_list(getattr(self, name), name, "a sequence of distributions")
-            object.__setattr__(self, name, given)
-        if len(self.draft) != len(self.target):
+        drafts, targets = (
+            as_list(rows, name, "a sequence of distributions")
+            for rows, name in ((self.draft, "draft"), (self.target, "target"))
+        )
+        if len(drafts) != len(targets):
             raise ValueError(
-                f"draft has {len(self.draft)} rows and target {len(self.target)}: log both models "
+                f"draft has {len(drafts)} rows and target {len(targets)}: log both models "
                 "at the same positions"
             )
-        n = len(as_distribution(self.draft[0], "draft[0]")) if self.draft else 1
+        n = len(as_distribution(drafts[0], "draft[0]")) if drafts else 1
         tokens = as_tokens(self.tokens, n, "tokens")
-        if not tokens or len(self.draft) < len(tokens):
+        if not tokens or len(drafts) < len(tokens):
             raise ValueError(
-                f"tokens has {len(tokens)} tokens, but there are rows for {len(self.draft)}: a "
+                f"tokens has {len(tokens)} tokens, but there are rows for {len(drafts)}: a "
                 "block of L tokens, at least one, needs L rows or L + 1"
             )
-        pairs = [as_pair(*rows) for rows in zip(self.draft, self.target, strict=True)]
-        for i, (draft, _) in enumerate(pairs):
-            check_alike("draft[0]", pairs[0][0], f"draft[{i}]", draft)
-        object.__setattr__(self, "tokens", tokens)
-        for name, rows in zip(("draft", "target"), zip(*pairs, strict=True), strict=True):
-            object.__setattr__(self, name, rows)
+        pairs = [as_pair(*rows) for rows in zip(drafts, targets, strict=True)]
+        for i, (row, _) in enumerate(pairs):
+            check_alike("draft[0]", pairs[0][0], f"draft[{i}]", row)
+        draft, target = zip(*pairs, strict=True)
+        self._hold(draft=draft, target=target, tokens=tokens)
 
     def kept(self, rule: type[SingleDraftRule], length: int) -> Array:
         """Return the law of τ when a rule verifies the first tokens of the block.
@@ -85,7 +87,7 @@ class LoggedBlock(Frozen):
             More tokens than the block has, or one that is never drafted.
         """
         self._check(length)
-        as_block_rule(rule)
+        as_single_draft_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
         target = LoggedModel(self.target, text, "target")
@@ -94,11 +96,7 @@ class LoggedBlock(Frozen):
     def expected(self, rule: type[SingleDraftRule], length: int) -> Number:
         """Estimate how many of the first tokens a rule keeps, E[τ] after the block's prompt.
 
-        Parameters
-        ----------
-        rule : type
-            A rule for one drafted block.
-        length : int
+        Rule and length are as for :meth:`kept`.
 
         Returns
         -------
@@ -114,7 +112,7 @@ class LoggedBlock(Frozen):
             As :meth:`kept`.
         """
         self._check(length)
-        as_block_rule(rule)
+        as_single_draft_rule(rule)
         total: Any = 0
         wanted: Any = 1
         drafted: Any = 1
@@ -147,8 +145,9 @@ class LoggedBlock(Frozen):
 
         Returns
         -------
-        float or Fraction
-            Σ_ℓ Π_{i<ℓ} a_i(x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted blocks.
+        float, Fraction or Estimate
+            Σ_ℓ Π_{i<ℓ} a_i(x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted blocks. An
+            :class:`otspec.estimate.Estimate` of that where the rule has no exact acceptance.
 
         Raises
         ------
@@ -164,11 +163,14 @@ class LoggedBlock(Frozen):
         rows = zip(self.tokens, self.draft, self.target, widths, strict=False)
         for depth, (token, draft, target, k) in enumerate(rows, start=1):
             made = made_rule(rule, draft, target, k)
-            total += weight * acceptance_or_estimate(made)
-            if depth == len(widths) or weight == 0:
+            acceptance = acceptance_or_estimate(made)
+            total += weight * acceptance
+            if depth == len(widths) or (weight == 0 and not isinstance(weight, Estimate)):
                 break
-            weight *= accepted_law_or_estimate(made)[token] / draft[token]
-        return as_number(total, like=self.draft[0])
+            estimated = isinstance(acceptance, Estimate)
+            output = made.estimate_output(token) if estimated else made.accepted_law()[token]
+            weight *= output / draft[token]
+        return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
 
     def _check(self, length: int) -> None:
         if as_k(length, "length") > len(self.tokens):
@@ -178,53 +180,3 @@ class LoggedBlock(Frozen):
                 raise ValueError(
                     f"tokens[{depth}] is {token}, which the draft model never drafts there"
                 )
-
-
-def as_block_rule(rule: Any) -> type[SingleDraftRule]:
-    """Check a class of rules for one drafted block.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
-    wanted = "a class of rules for one drafted block, such as BlockVerify"
-    as_instance(rule, "rule", type, wanted)
-    if not issubclass(rule, SingleDraftRule):
-        raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")
-    checked: type[SingleDraftRule] = rule
-    return checked
-
-
-class LoggedModel(Model):
-    """A language model that is known along one text only.
-
-    Parameters
-    ----------
-    rows : sequence of ndarray, shape (n,)
-        The distributions after the first 0, 1, … tokens of the text.
-    tokens : tuple of int
-        The text.
-    name : str
-        What error messages call the model.
-    """
-
-    def __init__(self, rows: Sequence[Distribution], tokens: Prefix, name: str = "model") -> None:
-        self._rows: tuple[Distribution, ...] = frozen(tuple(rows))
-        self._tokens, self._name = tokens, name
-        self.n, self.exact = len(rows[0]), is_exact(rows[0])
-
-    def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the logged distribution after a beginning of the text.
-
-        Raises
-        ------
-        ValueError
-            The prefix is none, or the log ends before.
-        """
-        if prefix != self._tokens[: len(prefix)] or len(prefix) >= len(self._rows):
-            raise ValueError(
-                f"the {self._name} model was not logged after {prefix}: a logged block is known "
-                f"along its own tokens {self._tokens[: len(self._rows) - 1]} only"
-            )
-        return self._rows[len(prefix)]

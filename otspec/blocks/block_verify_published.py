@@ -1,4 +1,4 @@
-"""Block verification as it was published after the preprint."""
+"""Block verification as it was published (Theory, 9): one token is corrected."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, Number, positive_part
-from otspec.blocks.models import Model, Prefix
-from otspec.blocks.single import OneCorrectedToken, SingleDraftRule, last_kept
+from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
+from otspec.models.contract import Model, Prefix
+from otspec.models.corrected import OneCorrectedToken
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class BlockVerifyPublished(SingleDraftRule):
     """Keep the longest beginning that a uniform number of its own allows; correct one token.
@@ -24,18 +26,14 @@ class BlockVerifyPublished(SingleDraftRule):
 
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_s a(s) over texts of 1 to
     L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), M_s(sx)): the most of all rules after whose
-    corrected token the plain target follows. Source: theory, sec. 6 (the published version of
-    Block's alg. 3). Parameters and errors: :class:`otspec.blocks.single.SingleDraftRule`.
-
-    Examples
-    --------
-    >>> from otspec.blocks import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> BlockVerifyPublished(draft, target, 2).expected()
-    Fraction(11, 8)
+    corrected token the plain target follows. Source: the published version of Block's alg. 3
+    (Theory, 9). Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
     """
 
+    name: ClassVar[str] = "block-published"
     title: ClassVar[str] = "block verification (published)"
+    colour: ClassVar[str] = "#009E73"
+    marker: ClassVar[str] = "v"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""E[τ] for one draft by dynamic programming over what the models remember and a ratio."""
+"""E[τ] for one draft (Theory, 7–9), by dynamic programming over contexts and a ratio."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, over_one_denominator
-from otspec.blocks.models import Model, Prefix
+from otspec.models.contract import Model, Prefix
 
 STATE_LIMIT = 1_000_000
 """Most states of all depths before an exact computation is refused (about ten seconds)."""
@@ -69,8 +69,8 @@ def _kept(draft: Model, target: Model, length: int, step: Step) -> Iterator[Any]
         scale = scale * unit
         kept: Any = one * 0
         longer: _Level = {}
-        for (drafts, targets, _), (prefix, wanted, drafted) in level.items():
-            tokens, draft_row, target_row = rows[drafts, targets]
+        for (*contexts, _), (prefix, wanted, drafted) in level.items():
+            tokens, draft_row, target_row = rows[tuple(contexts)]
             masses = step(wanted, drafted, draft_row, target_row)
             kept = kept + np.minimum(*masses).sum()
             if depth < length:

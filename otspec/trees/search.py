@@ -1,4 +1,4 @@
-"""Block efficiency: tokens per call of the target, by simulation, and over trees of one budget."""
+"""Trees with one number of candidate sequences, the best first (MCSD, sec. 4.3)."""
 
 from __future__ import annotations
 
@@ -7,32 +7,22 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from otspec.arguments import MOST_ITEMS, as_flag, as_integer, as_real, as_seed
+from otspec.arguments import MOST_ITEMS, as_flag, as_integer
 from otspec.arithmetic import Number
-from otspec.blocks.contract import BlockRule
-from otspec.blocks.decoding import as_rule
-from otspec.blocks.draft_selection import DraftSelection
-from otspec.blocks.models import MOST_DEPTH
-from otspec.blocks.trees import TokenRule, as_text
+from otspec.blocks.simulation import simulate
 from otspec.distributions import as_k
-from otspec.estimate import Estimate
-
-MOST_SIMULATED = 10**9
-"""Most blocks of one simulation."""
+from otspec.models.contract import MOST_DEPTH
+from otspec.trees.branching import as_text
+from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.token_rules import TokenRule
 
 
 @dataclass(frozen=True)
 class Configuration:
     """A tree of drafts and what it is worth.
 
-    Parameters
-    ----------
-    branching : tuple of int
-        Children of each node by depth.
-    efficiency : float, Fraction or Estimate
-        Expected tokens per call of the target, E[τ] + 1.
+    Its branching says how many children each node has, by depth; its efficiency is E[τ] + 1, the
+    expected tokens per call of the target: a float, a ``Fraction`` or an ``Estimate``.
     """
 
     branching: tuple[int, ...]
@@ -47,40 +37,6 @@ class Configuration:
     def nodes(self) -> int:
         """Drafted tokens of the whole tree, all of which the target scores."""
         return sum(prod(self.branching[: depth + 1]) for depth in range(len(self.branching)))
-
-
-def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0.999) -> Estimate:
-    """Estimate the block efficiency of one block from independent blocks.
-
-    Parameters
-    ----------
-    rule : BlockRule
-    size : int
-        How many blocks are drafted and verified, at least 2.
-    seed : int
-    confidence : float
-        With which the interval covers the exact :meth:`BlockRule.efficiency`, at least.
-
-    Returns
-    -------
-    Estimate
-        E[τ] + 1 with an empirical Bernstein interval within [0, L + 1].
-
-    Raises
-    ------
-    ValueError
-        Fewer than two blocks.
-    """
-    if as_k(size, "size") < 2:
-        raise ValueError("size is 1: an interval needs at least 2 blocks, better thousands")
-    as_integer(size, "size", 2, MOST_SIMULATED, otherwise="simulate several times, with seeds")
-    level = float(as_real(confidence, "confidence"))
-    if not 0 < level < 1:
-        raise ValueError(f"confidence is {confidence}: it must be above 0 and below 1")
-    as_rule(rule)
-    rng = np.random.default_rng(as_seed(seed))
-    kept = [len(rule.sample(rng).accepted) for _ in range(size)]
-    return Estimate.of_mean(np.array(kept, float), level, plus=1.0, most=rule.depth + 1)
 
 
 def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:

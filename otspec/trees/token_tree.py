@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from otspec.arguments import MOST_ITEMS, as_integer, as_list, plain_integer
 from otspec.arithmetic import IntArray
-from otspec.distributions import Distribution, as_k
-from otspec.drafts import TooFewTokensError
+from otspec.frozen import Frozen
 from otspec.memory import memory
 from otspec.raw import shown
-from otspec.rules import MaximalCoupling
-from otspec.rules.contract import Rule
+from otspec.trees.branching import as_branching
 
 MOST_PROMPT = 10**9
-TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
-"""(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
-
-
-def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
-    """Return the rule for k drafts, or for fewer if there are not so many distinct ones.
-
-    Of a single draft all rules for distinct drafts make the best, a maximal coupling.
-    """
-    try:
-        made = rule(draft, target, k)
-        getattr(made, "law", None)  # which a rule may make late, and refuse only then
-        return made
-    except TooFewTokensError:
-        possible = min(k, int(np.count_nonzero(draft)))
-    return MaximalCoupling(draft, target) if possible == 1 else rule(draft, target, possible)
 
 
 @dataclass(frozen=True)
-class TokenTree:
+class TokenTree(Frozen):
     """A tree of drafted tokens, squeezed into one sequence: parents come before their children.
 
     Source: MCSD, sec. 3.3 (tree attention).
@@ -78,7 +60,7 @@ class TokenTree:
                     f"parents[{node}] is {parent}: a parent comes before its child, and -1 stands "
                     "for the prompt"
                 )
-        object.__setattr__(self, "parents", tuple(parents))
+        self._hold(parents=tuple(parents))
 
     @classmethod
     def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
@@ -190,37 +172,6 @@ class TokenTree:
             A negative number of prompt tokens.
         """
         return _as_prompt(prompt) + self.depths - 1
-
-
-def as_branching(branching: str | Sequence[int], name: str = "branching") -> tuple[int, ...]:
-    """Check a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``.
-
-    Raises
-    ------
-    ValueError
-        Anything that is not a list of positive integers.
-
-    Examples
-    --------
-    >>> as_branching("4x2x1")
-    (4, 2, 1)
-    """
-    if isinstance(branching, str):
-        parts = branching.split("x")
-        if not all(part.isascii() and part.isdigit() and len(part) < 100 for part in parts):
-            raise ValueError(
-                f"{name} is {shown(branching)}: write the children by depth, such as 4x2x1"
-            )
-        branching = [int(part) for part in parts]
-    widths = as_list(branching, name, "the children by depth, such as 4x2x1")
-    if len(widths) == 0:
-        raise ValueError(f"{name} is empty: name the children of at least one depth")
-    return tuple(as_k(width, f"{name}[{depth}]") for depth, width in enumerate(widths))
-
-
-def as_text(branching: Sequence[int]) -> str:
-    """Return a k-configuration as MCSD writes it, such as ``"4x2x1"``."""
-    return "x".join(map(str, branching))
 
 
 def _as_prompt(prompt: Any, rows: int = 1) -> int:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_integer, as_tokens, how_many
+from otspec.arguments import as_generator, as_instance, as_integer, as_tokens, how_many
 from otspec.arithmetic import Array, Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.levels import expected_up_to
-from otspec.blocks.models import Model, Prefix
-from otspec.distributions import Distribution, as_k
+from otspec.blocks.expected import expected_up_to
+from otspec.distributions import as_k
 from otspec.drafts.contract import draw
-from otspec.frozen import read_only
+from otspec.models.contract import Model, Prefix
+from otspec.raw import shown
+from otspec.registry import Registry
 
 MOST_LENGTH = 10_000
 """Most tokens of a drafted block."""
@@ -26,7 +27,8 @@ MOST_LENGTH = 10_000
 class SingleDraftRule(BlockRule):
     """A rule that verifies one draft X^L of the draft model.
 
-    Subclasses say with which probability each length is kept, and what follows.
+    Subclasses say with which probability each length is kept, and what follows; with
+    ``@register`` tables and charts compare them too.
 
     Parameters
     ----------
@@ -41,6 +43,13 @@ class SingleDraftRule(BlockRule):
         Models or a length that cannot be used.
     """
 
+    name: ClassVar[str]
+    """What :data:`RULES` calls the rule."""
+    colour: ClassVar[str] = "#666666"
+    """Of its line in charts, as Matplotlib writes it."""
+    marker: ClassVar[str] = "x"
+    """Of its line in charts."""
+
     length: int
 
     def __post_init__(self) -> None:
@@ -48,7 +57,7 @@ class SingleDraftRule(BlockRule):
         length = as_k(self.length, "length")
         otherwise = "use shorter blocks"
         length = as_integer(length, "length", 1, MOST_LENGTH, otherwise=otherwise)
-        object.__setattr__(self, "length", length)
+        self._hold(length=length)
 
     @property
     def depth(self) -> int:
@@ -60,7 +69,7 @@ class SingleDraftRule(BlockRule):
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
         """Go on by one token in the formula of E[τ].
 
-        See :data:`otspec.blocks.levels.Step`.
+        See :data:`otspec.blocks.expected.Step`.
         """
 
     def kept(self, block: Sequence[int]) -> Array:
@@ -128,26 +137,16 @@ class SingleDraftRule(BlockRule):
             yield Outcome(head, mass, self.following(head))
 
     def expected(self) -> Number:
-        """Return E[τ] by the rule's formula, without enumerating blocks.
-
-        Returns
-        -------
-        float or Fraction
-
-        Raises
-        ------
-        ValueError
-            Too many states; see :func:`otspec.blocks.levels.expected_up_to`.
-        """
+        """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""
         return self.expected_up_to()[-1]
 
     def expected_up_to(self) -> list[Number]:
-        """Return :meth:`expected` for blocks of 1, …, L tokens, from one pass.
+        """Return E[τ] for blocks of 1, …, L tokens, from one pass and without enumerating blocks.
 
         Raises
         ------
         ValueError
-            As :meth:`expected`.
+            Too many states; see :func:`otspec.blocks.expected.expected_up_to`.
         """
         return expected_up_to(self.draft, self.target, self.length, self.step)
 
@@ -196,30 +195,6 @@ class SingleDraftRule(BlockRule):
             yield self.draft(head)[token], self.target(head)[token]
 
 
-class OneCorrectedToken(Model):
-    """A model whose first token comes from a row of its own, and the rest from the target.
-
-    Parameters
-    ----------
-    target : Model
-        What follows the kept tokens.
-    row : ndarray, shape (n,)
-        The distribution of the first token.
-    """
-
-    def __init__(self, target: Model, row: Distribution) -> None:
-        self._target, self._row = target, read_only(row)
-        self.n, self.exact = target.n, target.exact
-
-    def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the corrected row, or the target's after a prefix."""
-        return self._target(prefix) if prefix else self._row
-
-    def after(self, prefix: Prefix) -> Model:
-        """Return the target's continuation: only one token is corrected."""
-        return self._target.after(prefix) if prefix else self
-
-
 def last_kept(chances: Sequence[Number], like: Array) -> Array:
     """Return the law of the last length that is kept, shape (L + 1,).
 
@@ -238,3 +213,29 @@ def last_kept(chances: Sequence[Number], like: Array) -> Array:
         left = left * (1 - chances[tau])
     kept[0] = kept[0] + left
     return kept
+
+
+def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
+    """Check a class of rules for one drafted block.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+    wanted = "a class of rules for one drafted block, such as BlockVerify"
+    as_instance(rule, "rule", type, wanted)
+    if not issubclass(rule, SingleDraftRule):
+        raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")
+    checked: type[SingleDraftRule] = rule
+    return checked
+
+
+def _check_rule(name: str, rule: Any) -> None:
+    if as_single_draft_rule(rule).name != name:
+        raise ValueError(f"the rule is named {shown(rule.name)}, not {shown(name)}")
+
+
+RULES: Registry[type[SingleDraftRule]] = Registry("block rule", "otspec.block_rules", _check_rule)
+"""The rules for one drafted block, by name, in the order of tables."""
+register = RULES.register

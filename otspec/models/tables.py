@@ -9,8 +9,8 @@ import numpy as np
 
 from otspec.arguments import as_instance, as_list, plain_integer
 from otspec.arithmetic import Array, as_number, as_numbers, is_exact
-from otspec.blocks.models import Continued, Model, Prefix, as_prefix
 from otspec.distributions import Distribution, as_distribution, check_alike
+from otspec.models.contract import Continued, Model, Prefix, as_prefix
 from otspec.raw import shown
 
 

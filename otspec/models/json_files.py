@@ -7,9 +7,9 @@ from typing import Any
 
 from otspec.arguments import as_flag, as_path
 from otspec.arithmetic import in_arithmetic
-from otspec.blocks.models import Prefix
-from otspec.blocks.tables import TableModel
 from otspec.files import read_file
+from otspec.models.contract import Prefix
+from otspec.models.tables import TableModel
 
 
 def load_model(

@@ -16,8 +16,8 @@ from otspec.blocks import (
     TokenVerify,
     compare_on_blocks,
 )
-from otspec.blocks.logged import LoggedModel
 from otspec.datasets import load_smollm2
+from otspec.models.logged import LoggedModel
 from otspec.traces import Trace
 
 DRAFT, TARGET = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]

@@ -8,9 +8,9 @@ import numpy as np
 
 from otspec.arguments import as_generator, as_integer, as_real
 from otspec.arithmetic import Array, Number, counted_power
-from otspec.blocks.models import Prefix
-from otspec.blocks.tables import TableModel
 from otspec.distributions import as_k
+from otspec.models.contract import Prefix
+from otspec.models.tables import TableModel
 from otspec.raw import shown
 
 MOST_CELLS = 20_000_000
@@ -74,18 +74,18 @@ def random_pair(
 
 def _rows(n: int, distance: Number, rng: np.random.Generator) -> tuple[Array, Array]:
     exact = isinstance(distance, Fraction)
-    shared = _random(n, rng, exact)
+    shared = _random_row(n, rng, exact)
     order = rng.permutation(n)
     cut = int(rng.integers(1, n))
     rows = []
     for members in (order[:cut], order[cut:]):
         row = (1 - distance) * shared
-        row[members] += distance * _random(len(members), rng, exact)
+        row[members] += distance * _random_row(len(members), rng, exact)
         rows.append(row)
     return rows[0], rows[1]
 
 
-def _random(n: int, rng: np.random.Generator, exact: bool) -> Array:
+def _random_row(n: int, rng: np.random.Generator, exact: bool) -> Array:
     """Return a distribution drawn uniformly from the simplex, or nearly so in fractions."""
     row: Array = rng.dirichlet(np.ones(n))
     if not exact:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,12 +11,14 @@ import numpy as np
 from otspec.arguments import as_callable, as_flag, as_generator, as_instance
 from otspec.arithmetic import Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.models import Prefix
-from otspec.blocks.single import OneCorrectedToken
-from otspec.blocks.token_steps import TokenSteps
-from otspec.blocks.trees import TokenRule, TokenTree, as_branching
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
+from otspec.models.contract import Prefix
+from otspec.models.corrected import OneCorrectedToken
+from otspec.trees.branching import as_branching
+from otspec.trees.nodes import Node, Nodes, State
+from otspec.trees.token_rules import TokenRule
+from otspec.trees.token_tree import TokenTree
 
 
 class DraftedTree(NamedTuple):
@@ -53,6 +54,8 @@ class DraftSelection(BlockRule):
     merge : bool
         Whether equal i.i.d. children are one node from then on, with the children of all; else
         only the first of them goes on.
+    nodes : Nodes, optional
+        Of another tree, whose results serve here too if models, rule and ``merge`` are the same.
 
     Raises
     ------
@@ -72,19 +75,19 @@ class DraftSelection(BlockRule):
     branching: tuple[int, ...]
     rule: TokenRule
     merge: bool = True
+    nodes: InitVar[Nodes | None] = field(default=None, kw_only=True)
+    _nodes: Nodes = field(init=False, repr=False)
 
     title: ClassVar[str] = "draft selection"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, nodes: Nodes | None) -> None:
         super().__post_init__()
-        object.__setattr__(self, "branching", as_branching(self.branching))
         wanted = "a class of otspec.rules, or a function of draft, target and k"
         as_callable(self.rule, "rule", wanted)
         as_flag(self.merge, "merge")
-
-    @cached_property
-    def _steps(self) -> TokenSteps:
-        return TokenSteps(self.draft, self.target, self.rule, self.merge)
+        own = Nodes(self.draft, self.target, self.rule, self.merge)
+        shared = nodes if nodes == own else own
+        self._hold(branching=as_branching(self.branching), _nodes=shared)
 
     @property
     def depth(self) -> int:
@@ -105,9 +108,9 @@ class DraftSelection(BlockRule):
             for prefix, agreeing in level.items():
                 rejected: Any = zeros(self.target.n, like=self.target(()))
                 for nodes, mass in agreeing.items():
-                    selection = self._steps.selection(prefix, self._drafts(prefix, nodes))
-                    rejected = rejected + mass * selection.rejected
-                    for (token, count), chance in selection.accepted.items():
+                    accepted, left = self._known(prefix, nodes).enumerated
+                    rejected = rejected + mass * left
+                    for (token, count), chance in accepted.items():
                         into = longer.setdefault((*prefix, token), {})
                         into[count] = into.get(count, 0) + mass * chance
                 if rejected.sum() > 0:
@@ -121,10 +124,6 @@ class DraftSelection(BlockRule):
     def expected(self) -> Number:
         """Return E[τ] by dynamic programming over what the models remember.
 
-        Returns
-        -------
-        float or Fraction
-
         Raises
         ------
         ValueError
@@ -132,38 +131,33 @@ class DraftSelection(BlockRule):
             no table.
         """
         total: Any = self.target.number(0)
-        level: dict[Any, tuple[Prefix, Any]] = {self._state((), 1): ((), self.target.number(1))}
+        state = self._nodes.state
+        level: dict[State, tuple[Prefix, Any]] = {state((), 1): ((), self.target.number(1))}
         for _ in self.branching[:-1]:
-            longer: dict[Any, tuple[Prefix, Any]] = {}
-            for state, (prefix, mass) in level.items():
-                for (token, count), chance in self._steps.accepted(
-                    prefix, self._drafts(prefix, state[-1])
-                ).items():
+            longer: dict[State, tuple[Prefix, Any]] = {}
+            for (*_, nodes), (prefix, mass) in level.items():
+                node = self._known(prefix, nodes)
+                for (token, count), chance in node.accepted.items():
                     total += mass * chance
                     text = (*prefix, token)
-                    key = self._state(text, count)
+                    key = state(text, count)
                     longer[key] = text, longer.get(key, (text, 0))[1] + mass * chance
             level = longer
-        for state, (prefix, mass) in level.items():
-            total += mass * self._steps.acceptance(prefix, self._drafts(prefix, state[-1]))
+        for (*_, nodes), (prefix, mass) in level.items():
+            total += mass * self._known(prefix, nodes).acceptance
         return self.target.number(total)
 
     def with_branching(self, branching: str | Sequence[int]) -> DraftSelection:
         """Return the same rule for another tree; what was computed serves both."""
-        other = replace(self, branching=as_branching(branching))
-        other.__dict__["_steps"] = self._steps
-        return other
+        return replace(self, branching=as_branching(branching), nodes=self._nodes)
 
-    def _drafts(self, prefix: Prefix, nodes: int = 1) -> int:
-        """Return how many children so many nodes have at most; distinct ones may be fewer."""
-        return nodes * self.branching[len(prefix)]
+    def _known(self, prefix: Prefix, nodes: int) -> Node:
+        """Return what is known of the children of so many nodes; distinct ones may be fewer."""
+        return self._nodes.known(prefix, nodes * self.branching[len(prefix)])
 
     def _law(self, prefix: Prefix) -> DraftLaw:
         """Return the law of the children of one node."""
-        return self._steps.made(prefix, self._drafts(prefix)).law
-
-    def _state(self, prefix: Prefix, nodes: int) -> tuple[Any, Any, int]:
-        return self.draft.context(prefix), self.target.context(prefix), nodes
+        return self._nodes.at(prefix, self.branching[len(prefix)]).rule.law
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the set of candidate sequences, the leaves of the tree.
@@ -236,15 +230,15 @@ class DraftSelection(BlockRule):
         for _ in range(self.depth):
             children = [child for node in agreeing for child in drafted.tree.children(node)]
             drafts = [drafted.tokens[child] for child in children]
-            made = self._steps.made(prefix, len(drafts))
-            token, accepted = made.sample(drafts, rng)
+            node = self._nodes.at(prefix, len(drafts))
+            token, accepted = node.rule.sample(drafts, rng)
             if not accepted:
                 row = zeros(self.target.n, like=self.target(()))
                 row[token] = self.target.number(1)
                 following = OneCorrectedToken(self.target.after(prefix), row)
                 return Outcome(prefix, self.target.number(1), following)
             same = [child for child in children if drafted.tokens[child] == token]
-            agreeing = same if self._steps.merges(made) else same[:1]
+            agreeing = same if node.merges else same[:1]
             prefix = (*prefix, token)
         return Outcome(prefix, self.target.number(1), self.target.after(prefix))
 

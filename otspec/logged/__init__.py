@@ -1,0 +1,6 @@
+"""Blocks that were logged: what rules for blocks and trees would keep of them (Theory, 11)."""
+
+from otspec.logged.block import LoggedBlock
+from otspec.logged.comparison import compare_on_blocks, compare_trees_on_blocks
+
+__all__ = ["LoggedBlock", "compare_on_blocks", "compare_trees_on_blocks"]

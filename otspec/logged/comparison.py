@@ -1,0 +1,103 @@
+"""Rules side by side on logged blocks: the mean over them of what each keeps (Theory, 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from otspec.arguments import as_instance, as_list
+from otspec.arithmetic import Array, Number
+from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.comparison import BlockComparison, as_lengths
+from otspec.blocks.single_draft import RULES
+from otspec.estimate import average
+from otspec.logged.block import LoggedBlock
+from otspec.trees.branching import as_text
+from otspec.trees.comparison import TreeComparison, as_trees, rules_for
+
+
+def compare_on_blocks(
+    blocks: Iterable[LoggedBlock], lengths: Sequence[int]
+) -> list[BlockComparison]:
+    """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
+
+    Parameters
+    ----------
+    blocks : iterable of LoggedBlock
+        Their first L tokens are the drafts.
+    lengths : sequence of int
+
+    Raises
+    ------
+    ValueError
+        No block, or one that is shorter than a length.
+    """
+    logged = as_blocks(blocks)
+    found = []
+    for length in as_lengths(lengths):
+        kept = {
+            rule: mean_and_error([block.expected(rule, length) for block in logged])
+            for rule in RULES.values()
+        }
+        optimum, _ = kept[BlockVerify]
+        for rule, (expected, error) in kept.items():
+            found.append(BlockComparison(rule.title, length, expected, optimum, error))
+    return found
+
+
+def compare_trees_on_blocks(
+    blocks: Iterable[LoggedBlock], trees: Sequence[str | Sequence[int]]
+) -> list[TreeComparison]:
+    """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
+
+    More than two distinct drafts of recursive rejection are simulated at full vocabulary.
+
+    Parameters
+    ----------
+    blocks : iterable of LoggedBlock
+    trees : sequence of str or of sequence of int
+
+    Raises
+    ------
+    ValueError
+        No block, or one that is shorter than a tree is deep.
+    """
+    logged = as_blocks(blocks)
+    found = []
+    for tree in as_trees(trees):
+        for rule in rules_for(tree):
+            kept = [block.expected_of_tree(tree, rule) for block in logged]
+            found.append(TreeComparison(as_text(tree), rule.title, *mean_and_error(kept)))
+    return found
+
+
+def as_blocks(blocks: Any) -> list[LoggedBlock]:
+    """Check logged blocks.
+
+    Raises
+    ------
+    ValueError
+        Something else among them.
+    """
+    wanted = "LoggedBlock objects"
+    logged = as_list(blocks, "blocks", f"an iterable of {wanted}")
+    return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
+
+
+def mean_and_error(values: Sequence[Number] | Array) -> tuple[float, float]:
+    """Return a mean over logged blocks and its standard error; NaN for a single block.
+
+    The mean of estimates is an :class:`otspec.estimate.Estimate`.
+
+    Raises
+    ------
+    ValueError
+        No block.
+    """
+    if len(values) == 0:
+        raise ValueError("blocks is empty: at least one logged block is needed")
+    numbers = np.array(values, dtype=float)
+    error = numbers.std(ddof=1) / np.sqrt(len(numbers)) if len(numbers) > 1 else np.nan
+    return average(values), float(error)

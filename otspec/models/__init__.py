@@ -1,0 +1,20 @@
+"""Language models: tables, Markov chains, any callable, files, random pairs, logged texts."""
+
+from otspec.models.callables import CallableModel, as_models
+from otspec.models.contract import LanguageModel, Model, Prefix
+from otspec.models.json_files import load_model
+from otspec.models.random_pairs import random_pair
+from otspec.models.tables import TableModel, markov, memoryless
+
+__all__ = [
+    "CallableModel",
+    "LanguageModel",
+    "Model",
+    "Prefix",
+    "TableModel",
+    "as_models",
+    "load_model",
+    "markov",
+    "memoryless",
+    "random_pair",
+]

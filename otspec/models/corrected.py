@@ -1,0 +1,31 @@
+"""The target after a rejection: one corrected token, then the target itself (Theory, 9)."""
+
+from __future__ import annotations
+
+from otspec.distributions import Distribution
+from otspec.frozen import read_only
+from otspec.models.contract import Model, Prefix
+
+
+class OneCorrectedToken(Model):
+    """A model whose first token comes from a row of its own, and the rest from the target.
+
+    Parameters
+    ----------
+    target : Model
+        What follows the kept tokens.
+    row : ndarray, shape (n,)
+        The distribution of the first token.
+    """
+
+    def __init__(self, target: Model, row: Distribution) -> None:
+        self._target, self._row = target, read_only(row)
+        self.n, self.exact = target.n, target.exact
+
+    def __call__(self, prefix: Prefix) -> Distribution:
+        """Return the corrected row, or the target's after a prefix."""
+        return self._target(prefix) if prefix else self._row
+
+    def after(self, prefix: Prefix) -> Model:
+        """Return the target's continuation: only one token is corrected."""
+        return self._target.after(prefix) if prefix else self

@@ -1,0 +1,38 @@
+"""Trees of drafted tokens, the rules that verify them, and which tree is best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from otspec.trees.branching import as_branching
+from otspec.trees.comparison import TreeComparison, compare_trees
+from otspec.trees.draft_selection import DraftedTree, DraftSelection
+from otspec.trees.search import Configuration, configurations, sweep
+from otspec.trees.token_rules import RULES
+from otspec.trees.token_tree import TokenTree
+
+if TYPE_CHECKING:
+    from otspec.rules import PairRule
+
+    TREE_RULES: tuple[type[PairRule], ...]
+
+__all__ = [
+    "RULES",
+    "TREE_RULES",
+    "Configuration",
+    "DraftSelection",
+    "DraftedTree",
+    "TokenTree",
+    "TreeComparison",
+    "as_branching",
+    "compare_trees",
+    "configurations",
+    "sweep",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Return the classes of the rules of now: other packages add theirs to :data:`RULES`."""
+    if name == "TREE_RULES":
+        return tuple(RULES.values())
+    raise AttributeError(f"module 'otspec.trees' has no attribute {name!r}")

@@ -1,0 +1,79 @@
+"""Rules for one token side by side on trees of drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from otspec.arguments import as_list
+from otspec.arithmetic import Number
+from otspec.models.callables import as_models
+from otspec.rules import PairRule
+from otspec.trees.branching import as_branching, as_text
+from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.token_rules import RULES
+
+
+@dataclass(frozen=True)
+class TreeComparison:
+    """What a rule for one token keeps of a tree of drafts.
+
+    Parameters
+    ----------
+    tree : str
+        The children by depth, such as ``"4x2x1"``.
+    rule : str
+    expected : float, Fraction or Estimate
+        E[τ], the kept tokens; over logged blocks its mean, an estimate if the rule is simulated.
+    error : float
+        The standard error of a mean over logged blocks; 0 if exact, NaN for a single block.
+    """
+
+    tree: str
+    rule: str
+    expected: Number
+    error: float = 0.0
+
+    @property
+    def efficiency(self) -> Number:
+        """Tokens per call of the target, E[τ] + 1."""
+        return self.expected + 1
+
+
+def compare_trees(
+    draft: Any, target: Any, trees: Sequence[str | Sequence[int]]
+) -> list[TreeComparison]:
+    """Compare all rules for one token on trees of drafts by their exact E[τ].
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+    trees : sequence of str or of sequence of int
+        Branchings such as ``"4x2x1"``. Rules for pairs of drafts serve binary trees only.
+
+    Raises
+    ------
+    ValueError
+        Unusable models or trees, or too many drafts for an exact sum.
+    """
+    models = as_models(draft, target)
+    return [
+        TreeComparison(as_text(tree), rule.title, DraftSelection(*models, tree, rule).expected())
+        for tree in as_trees(trees)
+        for rule in rules_for(tree)
+    ]
+
+
+def as_trees(trees: Any) -> list[tuple[int, ...]]:
+    """Check branchings."""
+    given = as_list(trees, "trees", "a sequence of branchings")
+    return [as_branching(tree, f"trees[{i}]") for i, tree in enumerate(given)]
+
+
+def rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:
+    """Yield the rules that serve a tree."""
+    for rule in RULES.values():
+        if rule.only_k is None or set(tree) == {rule.only_k}:
+            yield rule

@@ -1,0 +1,61 @@
+"""The rules for one token that verify the children of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from otspec.distributions import Distribution
+from otspec.drafts import TooFewTokensError
+from otspec.raw import shown
+from otspec.registry import Registry
+from otspec.rules import (
+    KSequential,
+    MaximalCoupling,
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+)
+from otspec.rules.contract import Rule
+
+TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
+"""(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
+
+
+def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
+    """Return the rule for k drafts, or for fewer if there are not so many distinct ones.
+
+    Of a single draft all rules for distinct drafts make the best, a maximal coupling.
+    """
+    try:
+        made = rule(draft, target, k)
+        getattr(made, "law", None)  # which a rule may make late, and refuse only then
+        return made
+    except TooFewTokensError:
+        possible = min(k, int(np.count_nonzero(draft)))
+    return MaximalCoupling(draft, target) if possible == 1 else rule(draft, target, possible)
+
+
+def _check_rule(name: str, rule: Any) -> None:
+    if not (isinstance(rule, type) and issubclass(rule, PairRule)):
+        raise ValueError(f"{shown(rule)} is no subclass of PairRule")
+    if rule.name != name:
+        raise ValueError(f"the rule is named {shown(rule.name)}, not {shown(name)}")
+
+
+RULES: Registry[type[PairRule]] = Registry("rule for trees", "otspec.tree_rules", _check_rule)
+"""The rules for one token with which trees are compared, by name, in the order of tables."""
+for _rule in (
+    RecursiveRejection,
+    KSequential,
+    PooledSelection,
+    RecursiveRejectionWithoutReplacement,
+    PooledSelectionWithoutReplacement,
+    SpecHub,
+):
+    RULES.register(_rule)

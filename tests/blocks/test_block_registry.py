@@ -1,0 +1,87 @@
+"""The tables of rules for blocks and trees: what is in them, and how others join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from otspec import blocks, trees
+from otspec.blocks import TokenVerify, compare_block_rules, memoryless
+from otspec.logged import LoggedBlock, compare_on_blocks
+from otspec.rules import RecursiveRejection
+
+COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+
+
+@dataclass(frozen=True, eq=False)
+class Another(TokenVerify):
+    """A rule of another package."""
+
+    name: ClassVar[str] = "another"
+    title: ClassVar[str] = "another rule"
+
+
+class AnotherRejection(RecursiveRejection):
+    """A rule for one token of another package."""
+
+    name: ClassVar[str] = "another"
+    title: ClassVar[str] = "another rejection"
+
+
+@pytest.fixture
+def another(monkeypatch):
+    """Let both tables have one more rule, for one test."""
+    for table, rule in ((blocks.RULES, Another), (trees.RULES, AnotherRejection)):
+        monkeypatch.setattr(table, "_entries", dict(table))
+        table.register(rule)
+
+
+def test_the_tuples_are_the_classes_of_the_tables_in_order():
+    assert list(blocks.RULES) == ["token", "block-published", "block-preprint"]
+    assert tuple(blocks.RULES.values()) == blocks.BLOCK_RULES
+    assert tuple(trees.RULES.values()) == blocks.TREE_RULES == trees.TREE_RULES
+    assert (blocks.RULES.group, trees.RULES.group) == ("otspec.block_rules", "otspec.tree_rules")
+    for table in (blocks.RULES, trees.RULES):
+        assert all(rule.name == name for name, rule in table.items())
+
+
+@pytest.mark.usefixtures("another")
+def test_a_rule_of_another_package_is_compared_like_ours():
+    assert blocks.BLOCK_RULES[-1] is Another
+    assert blocks.TREE_RULES[-1] is AnotherRejection
+    exact = compare_block_rules(COIN, BIASED, [2])
+    logged = compare_on_blocks([LoggedBlock([COIN(())], [BIASED(())], [1])], [1])
+    for rows in (exact, logged):
+        assert [row.rule for row in rows] == [rule.title for rule in blocks.BLOCK_RULES]
+        assert rows[-1].expected == rows[0].expected
+    rows = trees.compare_trees(COIN, BIASED, ["2x1"])
+    assert rows[-1].rule == AnotherRejection.title
+    assert rows[-1].expected == rows[0].expected
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "rule", "says"),
+    [
+        (blocks.RULES, "mine", RecursiveRejection, "must be a class of rules for one drafted"),
+        (blocks.RULES, "mine", "token", "rule is 'token': it must be a class of rules"),
+        (blocks.RULES, "mine", Another, "the rule is named 'another', not 'mine'"),
+        (trees.RULES, "mine", TokenVerify, "TokenVerify.* is no subclass of PairRule"),
+        (trees.RULES, "mine", AnotherRejection, "the rule is named 'another', not 'mine'"),
+    ],
+)
+def test_what_is_no_rule_of_the_kind_is_refused(table, name, rule, says):
+    with pytest.raises(ValueError, match=says):
+        table.add(name, rule)
+    assert name not in table
+
+
+def test_all_names_are_found_in_the_front_room_and_no_others():
+    for name in blocks.__all__:
+        assert getattr(blocks, name) is not None
+    assert blocks.sweep is trees.sweep
+    assert dir(blocks) == sorted(blocks.__all__)
+    for room in (blocks, trees):
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            _ = room.nothing

@@ -1,0 +1,62 @@
+"""E[τ] of trees on logged blocks keeps the interval of a rule that is simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from light_drafts import FALSE_ALARM, adversarial
+from scipy.stats import binom
+
+from otspec.blocks import LoggedBlock, compare_trees_on_blocks
+from otspec.estimate import Estimate
+from otspec.rules import (
+    PooledSelection,
+    RecursiveRejectionWithoutReplacement,
+    recursive_rejection_without_replacement,
+)
+
+RRSWOR = RecursiveRejectionWithoutReplacement
+
+
+def blocks():
+    """Logged blocks of two tokens after which little is left: the heaviest token, the lightest."""
+    for draft, target, k in adversarial():
+        possible = np.flatnonzero(draft)
+        by_mass = possible[np.argsort(draft[possible], kind="stable")]
+        for token in (by_mass[-1], by_mass[0]):
+            if draft[token] > 1e-250:  # else the weight may be beyond the floats
+                yield LoggedBlock([draft, draft], [target, target], [token, token]), f"{k}x{k}"
+
+
+def test_intervals_cover_the_exact_sum_when_little_is_left(monkeypatch):
+    exact = [block.expected_of_tree(tree, RRSWOR) for block, tree in blocks()]
+    assert {type(value) for value in exact} == {float}
+    monkeypatch.setattr(recursive_rejection_without_replacement, "SUM_LIMIT", 0)
+    found = [block.expected_of_tree(tree, RRSWOR) for block, tree in blocks()]
+    assert {type(value) for value in found} == {Estimate}
+    assert all(value.confidence == pytest.approx(0.997, abs=1e-12) for value in found)
+    covered = 0
+    for value, true in zip(found, exact, strict=True):
+        slack = 1e-12 * max(abs(true), 1)  # of the exact sum in floats
+        covered += value.low - slack <= true <= value.high + slack
+    # A coverage of exactly the confidence would fail here with probability FALSE_ALARM at most.
+    assert covered >= binom.ppf(FALSE_ALARM, len(found), 0.997)
+    assert len(found) > 200
+    assert np.median([value.high - value.low for value in found]) < 0.5
+
+
+def test_the_mean_over_blocks_keeps_the_intervals(monkeypatch):
+    monkeypatch.setattr(recursive_rejection_without_replacement, "SUM_LIMIT", 1)
+    rng = np.random.default_rng(3)
+    logged = [LoggedBlock(rng.dirichlet(np.ones(5), 2), rng.dirichlet(np.ones(5), 2), [0, 1])
+              for _ in range(3)]  # fmt: skip
+    rows = {row.rule: row for row in compare_trees_on_blocks(logged, ["3x1"])}
+    simulated = [block.expected_of_tree("3x1", RRSWOR) for block in logged]
+    row = rows[RRSWOR.title]
+    assert type(row.expected) is type(row.efficiency) is Estimate
+    assert row.expected == np.mean(np.array(simulated, float))
+    assert row.expected.low == np.mean([value.low for value in simulated])
+    assert row.efficiency.high == row.expected.high + 1
+    assert row.error == np.array(simulated, float).std(ddof=1) / np.sqrt(3)
+    assert row.expected.confidence == pytest.approx(1 - 6 * 0.001, abs=1e-12)
+    assert type(rows[PooledSelection.title].expected) is float
