@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from figures.contract import Settings
-from figures.registry import NAMES, item
+from figures.registry import ITEMS, named_item
 from figures.writing import write
 from otspec.cli.main import run
 from otspec.tables import print_table, say
@@ -38,7 +38,7 @@ def main(
     Each item gives the picture (or a table in Markdown), its numbers as CSV, and a line in
     provenance.jsonl.
     """
-    chosen = [item(name) for name in names or NAMES]
+    chosen = [named_item(name) for name in names or ITEMS]
     endings = [ending.strip() for ending in formats.split(",")]
     for ending in endings:
         if ending not in FORMATS:

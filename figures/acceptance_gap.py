@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
-import otspec
-from figures.contract import PAGE, Item, Numbers, Settings, legend_outside
-from figures.looks import look
+from figures.axes import legend_outside, rule_lines
+from figures.contract import PAGE, Settings
+from figures.curves import Losses, against_k
+from figures.registry import item
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
 from otspec.traces.charts import against_counts
 from otspec.traces.comparison import OPTIMUM
@@ -21,86 +22,38 @@ RULES: tuple[type[PairRule], ...] = (
     RecursiveRejection,
     NaiveSampling,
 )
+THICK = {"linewidth": 2.0, "markersize": 7}
+"""How the optimum is drawn, below the rules that attain it."""
 
 
-@dataclass(frozen=True)
-class AcceptanceGap:
-    """Means over the positions of the trace at temperature 1.
+@item("acceptance_gap", "ours", size=PAGE, panels=(1, 2), traced=True)
+class AcceptanceGap(Losses):
+    """Means over the positions of the trace at temperature 1."""
 
-    Parameters
-    ----------
-    ks : tuple of int
-    positions : int
-    optimum : tuple of float
-        Mean optimum for each k.
-    acceptance : dict
-        Rule → mean acceptance for each k.
-    gap : dict
-        Rule → mean of optimum − acceptance for each k.
-    """
+    title = "Acceptance against the number of drafts, and the gap of each rule to the optimum"
 
-    ks: tuple[int, ...]
-    positions: int
-    optimum: tuple[float, ...]
-    acceptance: dict[str, tuple[float, ...]]
-    gap: dict[str, tuple[float, ...]]
+    loss_called = "mean gap"
 
+    @classmethod
+    def compute(cls, settings: Settings) -> AcceptanceGap:
+        """Return the means."""
+        found = [against_k(*pair, KS, *RULES) for pair in settings.pairs()]
+        rows = {rule: np.array([lines[rule] for lines in found], float) for rule in found[0]}
+        acceptance, loss = {}, {}
+        for rule, values in rows.items():
+            acceptance[rule] = tuple(values.mean(axis=0).tolist())
+            loss[rule] = tuple((rows[OPTIMUM] - values).mean(axis=0).tolist())
+        return cls(KS, len(found), acceptance, loss)
 
-def compute(settings: Settings) -> AcceptanceGap:
-    """Return the means."""
-    optima: list[Any] = []
-    accepted: dict[str, list[list[float]]] = {rule.title: [] for rule in RULES}
-    for draft, target in settings.pairs():
-        optima.append(otspec.optimal_acceptances(draft, target, KS))
-        for rule in RULES:
-            accepted[rule.title].append([float(rule(draft, target, k).acceptance()) for k in KS])
-    optimum = np.array(optima)
-    rows = {rule: np.array(values) for rule, values in accepted.items()}
-    return AcceptanceGap(
-        KS,
-        len(optima),
-        tuple(optimum.mean(axis=0).tolist()),
-        {rule: tuple(values.mean(axis=0).tolist()) for rule, values in rows.items()},
-        {rule: tuple((optimum - values).mean(axis=0).tolist()) for rule, values in rows.items()},
-    )
-
-
-def numbers(data: AcceptanceGap) -> Numbers:
-    """Return one row for each rule and k; the optimum first."""
-    rows = [(OPTIMUM, k, data.optimum[i], 0.0) for i, k in enumerate(data.ks)]
-    rows += [
-        (rule, k, data.acceptance[rule][i], data.gap[rule][i])
-        for rule in data.acceptance
-        for i, k in enumerate(data.ks)
-    ]
-    return Numbers(("rule", "k", "mean acceptance", "mean gap"), tuple(rows))
-
-
-def draw(axes: list[Any], data: AcceptanceGap) -> None:
-    """Draw acceptance to the left, the gap to the right."""
-    left, right = axes
-    left.plot(data.ks, data.optimum, label=OPTIMUM, **look(OPTIMUM, linewidth=2.0, markersize=7))
-    for rule, values in data.acceptance.items():
-        left.plot(data.ks, values, label=rule, **look(rule))
-        right.plot(data.ks, [max(gap, 0.0) for gap in data.gap[rule]], label=rule, **look(rule))
-    for panel in axes:
-        against_counts(panel, data.ks, "number of i.i.d. drafts k")
-    left.set_ylim(0, 1)
-    left.set_ylabel("mean acceptance")
-    right.set_ylim(-0.01, None)
-    right.set_ylabel("mean gap to the optimum")
-    handles, labels = left.get_legend_handles_labels()
-    legend_outside(right, handles, labels)
-
-
-ITEM = Item(
-    name="acceptance_gap",
-    title="Acceptance against the number of drafts, and the gap of each rule to the optimum",
-    source="ours",
-    compute=compute,
-    numbers=numbers,
-    draw=draw,
-    size=PAGE,
-    panels=(1, 2),
-    traced=True,
-)
+    def draw(self, axes: list[Any]) -> None:
+        """Draw acceptance to the left, the gap to the right."""
+        left, right = axes
+        rule_lines(left, self.ks, self.acceptance, styles=chain([THICK], repeat({})))
+        rule_lines(
+            right, self.ks, {rule: np.maximum(loss, 0.0) for rule, loss in self.losses().items()}
+        )
+        for panel in axes:
+            against_counts(panel, self.ks, "number of i.i.d. drafts k")
+        left.set(ylim=(0, 1), ylabel="mean acceptance")
+        right.set(ylim=(-0.01, None), ylabel="mean gap to the optimum")
+        legend_outside(right, left)

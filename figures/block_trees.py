@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from figures.contract import Item, Numbers, Settings
-from figures.looks import look
+from figures.axes import rule_lines
+from figures.contract import Numbers, Picture, Settings
+from figures.registry import item
 from otspec.blocks import DraftSelection, TokenVerify, configurations, random_pair, sweep
 from otspec.rules import (
     KSequential,
@@ -19,9 +19,6 @@ from otspec.rules import (
     SpecHub,
 )
 from otspec.trees.branching import as_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 TOKENS = 3
 DIVERGENCE = 0.4
@@ -36,8 +33,8 @@ RULES: tuple[type[PairRule], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class BlockTrees:
+@item("block_trees", "ours, after MCSD, figure 4", size=(7.0, 4.4), seed=SEED)
+class BlockTrees(Picture):
     """Exact block efficiencies on one pair of Markov chains.
 
     Parameters
@@ -52,61 +49,49 @@ class BlockTrees:
         One draft of the same length, verified token by token.
     """
 
+    title = f"Tokens per call for trees of {BUDGET} candidate sequences, two Markov chains"
+
     trees: tuple[str, ...]
     efficiency: dict[str, tuple[float, ...]]
     spechub: float
     single: float
 
+    @classmethod
+    def compute(cls, settings: Settings) -> BlockTrees:  # noqa: ARG003
+        """Return the numbers."""
+        draft, target = random_pair(TOKENS, DIVERGENCE, np.random.default_rng(SEED))
+        trees = tuple(as_text(tree) for tree in reversed(list(configurations(BUDGET, LENGTH))))
+        found: dict[str, tuple[float, ...]] = {}
+        for rule in RULES:
+            worth = {
+                tree.name: tree.efficiency for tree in sweep(draft, target, BUDGET, LENGTH, rule)
+            }
+            found[rule.title] = tuple(float(worth[tree]) for tree in trees)
+        hub = DraftSelection(draft, target, "2x2x2", SpecHub).efficiency()
+        single = TokenVerify(draft, target, LENGTH).efficiency()
+        return cls(trees, found, float(hub), float(single))
 
-def compute(settings: Settings = Settings()) -> BlockTrees:  # noqa: ARG001, B008
-    """Return the numbers."""
-    draft, target = random_pair(TOKENS, DIVERGENCE, np.random.default_rng(SEED))
-    trees = tuple(as_text(tree) for tree in reversed(list(configurations(BUDGET, LENGTH))))
-    found: dict[str, tuple[float, ...]] = {}
-    for rule in RULES:
-        worth = {tree.name: tree.efficiency for tree in sweep(draft, target, BUDGET, LENGTH, rule)}
-        found[rule.title] = tuple(float(worth[tree]) for tree in trees)
-    hub = DraftSelection(draft, target, "2x2x2", SpecHub).efficiency()
-    single = TokenVerify(draft, target, LENGTH).efficiency()
-    return BlockTrees(trees, found, float(hub), float(single))
+    def numbers(self) -> Numbers:
+        """Return one row for each rule and tree."""
+        rows = [
+            (rule, tree, value)
+            for rule, values in self.efficiency.items()
+            for tree, value in zip(self.trees, values, strict=True)
+        ]
+        rows += [(SpecHub.title, "2x2x2", self.spechub), ("one draft", "1x1x1", self.single)]
+        return Numbers(("rule", "tree", "tokens per call"), tuple(rows))
 
-
-def draw(axes: Axes, data: BlockTrees) -> None:
-    """Draw one line per rule over the trees."""
-    places = range(len(data.trees))
-    for rule in RULES:
-        axes.plot(places, data.efficiency[rule.title], label=rule.title, **look(rule.title))
-    axes.plot(
-        [data.trees.index("2x2x2")], [data.spechub], ls="", label=SpecHub.title,
-        **look(SpecHub.title),
-    )  # fmt: skip
-    axes.axhline(data.single, color="#555555", ls=":", lw=1.2)
-    axes.annotate("one draft", (len(data.trees) - 1, data.single), xytext=(0, 4),
-                  textcoords="offset points", ha="right")  # fmt: skip
-    axes.set_xticks(places, data.trees, rotation=45, ha="right", rotation_mode="anchor")
-    axes.set_xlabel(f"children by depth, {BUDGET} candidate sequences each")
-    axes.set_ylabel("tokens per call of the target")
-    axes.legend()
-
-
-def numbers(data: BlockTrees) -> Numbers:
-    """Return one row for each rule and tree."""
-    rows = [
-        (rule, tree, value)
-        for rule, values in data.efficiency.items()
-        for tree, value in zip(data.trees, values, strict=True)
-    ]
-    rows += [(SpecHub.title, "2x2x2", data.spechub), ("one draft", "1x1x1", data.single)]
-    return Numbers(("rule", "tree", "tokens per call"), tuple(rows))
-
-
-ITEM = Item(
-    name="block_trees",
-    title=f"Tokens per call for trees of {BUDGET} candidate sequences, two Markov chains",
-    source="ours, after MCSD, figure 4",
-    compute=compute,
-    numbers=numbers,
-    draw=draw,
-    size=(7.0, 4.4),
-    seed=SEED,
-)
+    def draw(self, axes: list[Any]) -> None:
+        """Draw one line per rule over the trees."""
+        (panel,) = axes
+        places = range(len(self.trees))
+        rule_lines(panel, places, self.efficiency)
+        binary = [self.trees.index("2x2x2")]
+        rule_lines(panel, binary, {SpecHub.title: [self.spechub]}, styles=[{"linestyle": ""}])
+        panel.axhline(self.single, color="#555555", ls=":", lw=1.2)
+        panel.annotate("one draft", (places[-1], self.single), xytext=(0, 4),
+                       textcoords="offset points", ha="right")  # fmt: skip
+        panel.set_xticks(places, self.trees, rotation=45, ha="right", rotation_mode="anchor")
+        panel.set_xlabel(f"children by depth, {BUDGET} candidate sequences each")
+        panel.set_ylabel("tokens per call of the target")
+        panel.legend()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import otspec
-from figures.contract import Cell, Item, Numbers, Settings
+from figures.contract import Cell, Numbers, Settings, Table
+from figures.registry import item
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate, average
 from otspec.rules import ImportanceSampling, KSequential, RecursiveRejection
@@ -39,44 +39,6 @@ FREE = {"full vocabulary": 32, f"top-p {TOP_P}": 128}
 TUPLES = 40_000
 """How many tuples of drafts estimate importance sampling's residual hits for more than two."""
 SEED = 0
-
-
-@dataclass(frozen=True)
-class Acceptances:
-    """Mean acceptances over the positions of a trace.
-
-    Parameters
-    ----------
-    ks : tuple of int
-        Numbers of drafts.
-    positions : int
-    mean : dict
-        Warping → scheme → the mean for each k; importance sampling with more than two drafts has
-        intervals, and its confidence is that all positions are covered.
-    """
-
-    ks: tuple[int, ...]
-    positions: int
-    mean: dict[str, dict[str, tuple[float, ...]]]
-
-    def loss(self, warping: str, scheme: str, i: int) -> float:
-        """Return how far a scheme is below the optimum on average."""
-        means = self.mean[warping]
-        return float(means[OPTIMUM][i]) - float(means[scheme][i])
-
-
-def compute(settings: Settings) -> Acceptances:
-    """Return the means; if quick for two numbers of drafts at few positions."""
-    ks = KS[:2] if settings.quick else KS
-    mean, count = {}, 0
-    for warping, free in FREE.items():
-        rows = [acceptances(*pair, ks, free) for pair in warped(settings, warping)]
-        count = len(rows)
-        mean[warping] = {
-            scheme: tuple(average([row[scheme][i] for row in rows]) for i in range(len(ks)))
-            for scheme in SCHEMES
-        }
-    return Acceptances(ks, count, mean)
 
 
 def warped(settings: Settings, warping: str) -> Iterator[tuple[Distribution, Distribution]]:
@@ -113,61 +75,6 @@ def printed_loss(scheme: str, task: str, k: int) -> float:
     return float(printed(OPTIMUM, task, k)) - float(printed(scheme, task, k))
 
 
-def numbers(data: Acceptances) -> Numbers:
-    """Return one row for each K and scheme, and at last what each is below the optimum."""
-    columns = ["K", "scheme", *(f"paper: {task}" for task in TASKS)]
-    columns += [part for warping in FREE for part in (f"ours: {warping}", "interval")]
-    columns += [f"below optimum: {name}" for name in (*TASKS, *FREE)]
-    rows = []
-    for i, k in enumerate(data.ks):
-        for scheme, name in SCHEMES.items():
-            called = scheme if scheme == OPTIMUM else f"{scheme} ({name})"
-            cells: list[Cell] = [k, called, *(printed(scheme, task, k) for task in TASKS)]
-            for warping in FREE:
-                value = data.mean[warping][scheme][i]
-                cells += [float(value), _interval(value)]
-            cells += [printed_loss(scheme, task, k) for task in TASKS]
-            cells += [data.loss(warping, scheme, i) for warping in FREE]
-            rows.append(tuple(cells))
-    return Numbers(tuple(columns), tuple(rows))
-
-
-def notes(data: Acceptances) -> list[str]:
-    """Return what can be compared."""
-    said = [
-        (
-            f"Other models: ours are those of the trace, {data.positions} positions at "
-            "temperature 1; the paper's are OPT models on two tasks. Only the order of the "
-            "schemes and their losses "
-            "against the optimum can be compared."
-        ),
-        "Importance sampling has "
-        + ", ".join(f"{free} free tokens ({warping})" for warping, free in FREE.items())
-        + f". For more than two drafts its residual hits are estimated from {TUPLES:,} tuples of "
-        "drafts a position; the interval covers the means of all positions with the stated "
-        "confidence. All else is exact but for rounding.",
-        "Does acceptance rise with K? In the paper for every scheme; ours: "
-        + ", ".join(f"{warping} {_yes(_rises(data, warping))}" for warping in FREE)
-        + ".",
-        "The paper's order is Optimal > IS > SpecTr > SpecInfer for every K and task.",
-    ]
-    for warping in FREE:
-        for i, k in enumerate(data.ks):
-            means = {scheme: float(data.mean[warping][scheme][i]) for scheme in SCHEMES}
-            order = sorted(SCHEMES, key=lambda scheme: -means[scheme])
-            same = order == list(SCHEMES)
-            shares = [_share(data.loss(warping, SAMPLING, i), data.loss(warping, SPECTR, i))]
-            shares += [
-                _share(printed_loss(SAMPLING, t, k), printed_loss(SPECTR, t, k)) for t in TASKS
-            ]
-            said.append(
-                f"Ours, {warping}, K = {k}: {' > '.join(SCHEMES[each] for each in order)}"
-                f"{', as in the paper' if same else ''}; IS loses {shares[0]} of what SpecTr "
-                f"loses (paper: {' and '.join(shares[1:])})."
-            )
-    return said
-
-
 def _interval(value: float) -> str:
     if isinstance(value, Estimate):
         return f"{value.low:.4f} to {value.high:.4f} ({value.confidence:.1%})"
@@ -186,13 +93,94 @@ def _yes(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
-ITEM = Item(
-    name="canonical_tab3",
-    title="Mean acceptance for K = 2, 3, 4 drafts, other models than the paper's",
-    source="Canonical, table 3",
-    compute=compute,
-    numbers=numbers,
-    notes=notes,
-    seed=SEED,
-    traced=True,
-)
+@item("canonical_tab3", "Canonical, table 3", seed=SEED, traced=True)
+class Acceptances(Table):
+    """Mean acceptances over the positions of a trace.
+
+    Parameters
+    ----------
+    ks : tuple of int
+        Numbers of drafts.
+    positions : int
+    mean : dict
+        Warping → scheme → the mean for each k; importance sampling with more than two drafts has
+        intervals, and its confidence is that all positions are covered.
+    """
+
+    title = "Mean acceptance for K = 2, 3, 4 drafts, other models than the paper's"
+
+    ks: tuple[int, ...]
+    positions: int
+    mean: dict[str, dict[str, tuple[float, ...]]]
+
+    def loss(self, warping: str, scheme: str, i: int) -> float:
+        """Return how far a scheme is below the optimum on average."""
+        means = self.mean[warping]
+        return float(means[OPTIMUM][i]) - float(means[scheme][i])
+
+    @classmethod
+    def compute(cls, settings: Settings) -> Acceptances:
+        """Return the means; if quick for two numbers of drafts at few positions."""
+        ks = KS[:2] if settings.quick else KS
+        mean, count = {}, 0
+        for warping, free in FREE.items():
+            rows = [acceptances(*pair, ks, free) for pair in warped(settings, warping)]
+            count = len(rows)
+            mean[warping] = {
+                scheme: tuple(average([row[scheme][i] for row in rows]) for i in range(len(ks)))
+                for scheme in SCHEMES
+            }
+        return cls(ks, count, mean)
+
+    def numbers(self) -> Numbers:
+        """Return one row for each K and scheme, and at last what each is below the optimum."""
+        columns = ["K", "scheme", *(f"paper: {task}" for task in TASKS)]
+        columns += [part for warping in FREE for part in (f"ours: {warping}", "interval")]
+        columns += [f"below optimum: {name}" for name in (*TASKS, *FREE)]
+        rows = []
+        for i, k in enumerate(self.ks):
+            for scheme, name in SCHEMES.items():
+                called = scheme if scheme == OPTIMUM else f"{scheme} ({name})"
+                cells: list[Cell] = [k, called, *(printed(scheme, task, k) for task in TASKS)]
+                for warping in FREE:
+                    value = self.mean[warping][scheme][i]
+                    cells += [float(value), _interval(value)]
+                cells += [printed_loss(scheme, task, k) for task in TASKS]
+                cells += [self.loss(warping, scheme, i) for warping in FREE]
+                rows.append(tuple(cells))
+        return Numbers(tuple(columns), tuple(rows))
+
+    def notes(self) -> list[str]:
+        """Return what can be compared."""
+        said = [
+            (
+                f"Other models: ours are those of the trace, {self.positions} positions at "
+                "temperature 1; the paper's are OPT models on two tasks. Only the order of the "
+                "schemes and their losses "
+                "against the optimum can be compared."
+            ),
+            "Importance sampling has "
+            + ", ".join(f"{free} free tokens ({warping})" for warping, free in FREE.items())
+            + f". For more than two drafts its residual hits are estimated from {TUPLES:,} tuples "
+            "of drafts a position; the interval covers the means of all positions with the stated "
+            "confidence. All else is exact but for rounding.",
+            "Does acceptance rise with K? In the paper for every scheme; ours: "
+            + ", ".join(f"{warping} {_yes(_rises(self, warping))}" for warping in FREE)
+            + ".",
+            "The paper's order is Optimal > IS > SpecTr > SpecInfer for every K and task.",
+        ]
+        for warping in FREE:
+            for i, k in enumerate(self.ks):
+                means = {scheme: float(self.mean[warping][scheme][i]) for scheme in SCHEMES}
+                order = sorted(SCHEMES, key=lambda scheme: -means[scheme])
+                same = order == list(SCHEMES)
+                shares = [_share(self.loss(warping, SAMPLING, i), self.loss(warping, SPECTR, i))]
+                shares += [
+                    _share(printed_loss(SAMPLING, t, k), printed_loss(SPECTR, t, k)) for t in TASKS
+                ]
+                said.append(
+                    f"Ours, {warping}, K = {k}: {' > '.join(SCHEMES[each] for each in order)}"
+                    f"{', as in the paper' if same else ''}; IS loses {shares[0]} of what SpecTr "
+                    f"loses (paper: {' and '.join(shares[1:])})."
+                )
+        return said

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import csv
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
 
 import otspec
 from otspec.distributions import Distribution
 from otspec.traces import Trace, load_trace
+from otspec.writing import in_one_step, write_text
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+STYLE = Path(__file__).with_name("book.mplstyle")
 COLUMN = (3.5, 2.6)
 """Inches of a picture as wide as a column of a two-column page."""
 PAGE = (7.0, 2.9)
@@ -24,18 +27,12 @@ BUNDLED = "bundled SmolLM2 trace"
 
 @dataclass(frozen=True)
 class Settings:
-    """How the book is to be computed.
-
-    Parameters
-    ----------
-    quick : bool
-        Fewer points and samples, to see that everything runs.
-    trace : str, optional
-        A trace file for the language-model items; by default the bundled trace.
-    """
+    """How the book is to be computed."""
 
     quick: bool = False
+    """Fewer points and samples, to see that everything runs."""
     trace: str | None = None
+    """A trace file for the language-model items; by default the bundled trace."""
 
     def logged(self) -> Trace:
         """Return the trace."""
@@ -57,67 +54,108 @@ class Settings:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A table, as it is written to CSV and Markdown.
-
-    Parameters
-    ----------
-    columns : tuple of str
-    rows : tuple of tuple
-        Text, integers and floats.
-    """
+    """A table, as it is written to CSV and Markdown."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    """Text, integers and floats."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"row {row} has not one cell for each of {self.columns}")
 
+    def as_markdown(self) -> str:
+        """Return the table in Markdown; floats with four decimals."""
+        rows = [self.columns, ("---",) * len(self.columns), *self.rows]
+        return "".join(f"| {' | '.join(map(_shown, row))} |\n" for row in rows)
 
-@dataclass(frozen=True)
-class Item:
-    """One figure or table.
+    def as_csv(self) -> str:
+        """Return the table as comma-separated values."""
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([self.columns, *self.rows])
+        return text.getvalue()
 
-    Parameters
-    ----------
-    name : str
-        The name of its module.
-    title : str
-        What it shows.
-    source : str
-        Which figure or table of which paper it redraws; "ours" for those that papers lack.
-    compute : callable
-        Settings → data, without side effects.
-    numbers : callable
-        Data → the numbers behind the picture, or the table.
-    draw : callable, optional
-        (axes, data) → None; a list of axes if there are several panels. None for a table.
-    notes : callable, optional
-        Data → sentences that compare our numbers with the paper's.
-    size : (float, float)
-        Inches.
-    panels : (int, int)
-        Rows and columns of axes.
-    seed : int, optional
-        Of what is drawn at random.
-    traced : bool
-        Whether it is computed from the trace.
+
+def _shown(cell: Cell) -> str:
+    return f"{cell:z.4f}" if isinstance(cell, float) else str(cell)
+
+
+class Item(ABC):
+    """One figure or table: a value with its numbers, which can be computed, shown and redrawn.
+
+    A subclass says in class variables what it is. :data:`figures.registry.ITEMS` has it by name.
     """
 
-    name: str
-    title: str
-    source: str
-    compute: Callable[[Settings], Any]
-    numbers: Callable[[Any], Numbers]
-    draw: Callable[[Any, Any], None] | None = None
-    notes: Callable[[Any], list[str]] | None = None
-    size: tuple[float, float] = COLUMN
-    panels: tuple[int, int] = (1, 1)
-    seed: int | None = None
-    traced: bool = False
+    name: ClassVar[str]
+    """The name of its module and of its files."""
+    title: ClassVar[str]
+    """What it shows."""
+    source: ClassVar[str]
+    """Which figure or table of which paper it redraws; "ours" for those that papers lack."""
+    seed: ClassVar[int | None] = None
+    """Of what is drawn at random."""
+    traced: ClassVar[bool] = False
+    """Whether it is computed from the trace."""
+
+    @classmethod
+    @abstractmethod
+    def compute(cls, settings: Settings) -> Item:
+        """Return the item, without side effects."""
+
+    @abstractmethod
+    def numbers(self) -> Numbers:
+        """Return the numbers behind the picture, or the table."""
+
+    @abstractmethod
+    def write(self, folder: Path, formats: Sequence[str]) -> list[Path]:
+        """Write what is looked at, and return the files."""
 
 
-def legend_outside(axes: Axes, *handles_and_labels: Any) -> None:
-    """Put a legend to the right of the axes, where it covers no data."""
-    axes.legend(*handles_and_labels, loc="center left", bbox_to_anchor=(1.0, 0.5))
+class Picture(Item):
+    """A figure."""
+
+    size: ClassVar[tuple[float, float]] = COLUMN
+    """Inches."""
+    panels: ClassVar[tuple[int, int]] = (1, 1)
+    """Rows and columns of axes."""
+
+    @abstractmethod
+    def draw(self, axes: list[Any]) -> None:
+        """Draw it on its panels, row by row."""
+
+    def write(self, folder: Path, formats: Sequence[str]) -> list[Path]:
+        """Write the picture in each format: "pdf", "png", "svg"."""
+        return [self.save(folder / f"{self.name}.{ending}") for ending in formats]
+
+    def save(self, path: Path) -> Path:
+        """Write the picture in the format of the file's ending."""
+        import matplotlib.style
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        with matplotlib.style.context(str(STYLE)):
+            figure = Figure(figsize=self.size)
+            FigureCanvasAgg(figure)
+            self.draw(list(figure.subplots(*self.panels, squeeze=False).flat))
+            # No date: the same numbers make the same file.
+            dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+            with in_one_step(path) as stream:
+                figure.savefig(stream, metadata=dates.get(path.suffix), format=path.suffix[1:])
+        return path
+
+
+class Table(Item):
+    """A table."""
+
+    @abstractmethod
+    def notes(self) -> list[str]:
+        """Return sentences that compare our numbers with the paper's."""
+
+    def write(self, folder: Path, formats: Sequence[str]) -> list[Path]:  # noqa: ARG002
+        """Write the table and its notes in Markdown, whatever the formats of pictures."""
+        path = folder / f"{self.name}.md"
+        notes = "".join(f"- {note}\n" for note in self.notes())
+        parts = (f"# {self.title}\n", f"{self.source}\n", self.numbers().as_markdown(), notes)
+        write_text(path, "\n".join(parts))
+        return [path]

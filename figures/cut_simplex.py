@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 from math import atan2
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import otspec
-from figures.contract import PAGE, Item, Numbers, Settings
+from figures.contract import PAGE, Numbers, Picture, Settings
+from figures.registry import item
 from otspec.distributions import as_distribution
 
 DRAFT = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
@@ -24,42 +24,6 @@ Point = tuple[Fraction, Fraction, Fraction]
 _SHADES = ("#084594", "#4292C6", "#9ECAE1", "#DEEBF7")
 _CUT_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
-
-
-@dataclass(frozen=True)
-class CutSimplex:
-    """Regions in the triangle of targets.
-
-    Parameters
-    ----------
-    corners : dict
-        k → the corners of the targets with optimum 1, in order around the region.
-    targets : tuple of Point
-        The grid on the triangle.
-    cuts : tuple of tuple of int
-        For each target of the grid the cut that proves the optimum for two drafts; empty where
-        the optimum is 1.
-    """
-
-    corners: dict[int, tuple[Point, ...]]
-    targets: tuple[Point, ...]
-    cuts: tuple[tuple[int, ...], ...]
-
-
-def compute(settings: Settings) -> CutSimplex:
-    """Return the regions for all k and the cuts for two drafts."""
-    steps = 12 if settings.quick else STEPS
-    targets = tuple(
-        (Fraction(i, steps), Fraction(j, steps), Fraction(steps - i - j, steps))
-        for i in range(steps + 1)
-        for j in range(steps + 1 - i)
-    )
-    law = otspec.IID(list(DRAFT), CUT_K)
-    cuts = []
-    for target in targets:
-        best = otspec.optimal_acceptance(law, list(target))
-        cuts.append(() if best.acceptance == 1 else best.cut)
-    return CutSimplex({k: lossless_region(k) for k in KS}, targets, tuple(cuts))
 
 
 def lossless_region(k: int) -> tuple[Point, ...]:
@@ -87,40 +51,6 @@ def flat(target: Point) -> Any:
     return np.array(target, dtype=float) @ _CORNERS
 
 
-def numbers(data: CutSimplex) -> Numbers:
-    """Return the corners of each region."""
-    rows = [
-        (k, *(float(mass) for mass in corner))
-        for k, corners in data.corners.items()
-        for corner in corners
-    ]
-    return Numbers(("k", "target(0)", "target(1)", "target(2)"), tuple(rows))
-
-
-def draw(axes: list[Any], data: CutSimplex) -> None:
-    """Draw the nested regions to the left, the cuts of two drafts to the right."""
-    left, right = axes
-    for panel in axes:
-        _draw_triangle(panel)
-    for shade, (k, corners) in reversed(list(zip(_SHADES, data.corners.items(), strict=True))):
-        outline = np.array([flat(corner) for corner in corners])
-        if len(outline) == 1:
-            left.plot(*outline[0], "o", color=shade, ms=5, zorder=4, label="k = 1: the draft")
-        else:
-            left.fill(*outline.T, facecolor=shade, edgecolor=_SHADES[0], lw=0.7, label=f"k = {k}")
-    left.set_title("targets with optimum 1", pad=10)
-    places = np.array([flat(target) for target in data.targets])
-    for colour, cut in zip(_CUT_COLOURS, sorted(set(data.cuts) - {()}), strict=False):
-        chosen = np.array([found == cut for found in data.cuts])
-        label = "{" + ", ".join(map(str, cut)) + "}"
-        right.scatter(*places[chosen].T, s=4, color=colour, marker="h", label=label, lw=0)
-    outline = np.array([flat(corner) for corner in data.corners[CUT_K]])
-    right.fill(*outline.T, facecolor="none", edgecolor="#000000", lw=1.0)
-    right.set_title(f"k = {CUT_K}: the cut that proves a loss", pad=10)
-    left.legend(loc="center left", bbox_to_anchor=(0.93, 0.6), handlelength=1.2)
-    right.legend(loc="center left", bbox_to_anchor=(0.93, 0.6), markerscale=2.5, handlelength=1.2)
-
-
 def _draw_triangle(panel: Any) -> None:
     outline = np.vstack([_CORNERS, _CORNERS[:1]])
     panel.plot(*outline.T, color="#000000", lw=0.8)
@@ -134,13 +64,75 @@ def _draw_triangle(panel: Any) -> None:
     panel.set_axis_off()
 
 
-ITEM = Item(
-    name="cut_simplex",
-    title="Three tokens, draft (1/2, 3/10, 1/5): targets that k drafts serve without a loss",
-    source="ours",
-    compute=compute,
-    numbers=numbers,
-    draw=draw,
-    size=PAGE,
-    panels=(1, 2),
-)
+@item("cut_simplex", "ours", size=PAGE, panels=(1, 2))
+class CutSimplex(Picture):
+    """Regions in the triangle of targets.
+
+    Parameters
+    ----------
+    corners : dict
+        k → the corners of the targets with optimum 1, in order around the region.
+    targets : tuple of Point
+        The grid on the triangle.
+    cuts : tuple of tuple of int
+        For each target of the grid the cut that proves the optimum for two drafts; empty where
+        the optimum is 1.
+    """
+
+    title = "Three tokens, draft (1/2, 3/10, 1/5): targets that k drafts serve without a loss"
+
+    corners: dict[int, tuple[Point, ...]]
+    targets: tuple[Point, ...]
+    cuts: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def compute(cls, settings: Settings) -> CutSimplex:
+        """Return the regions for all k and the cuts for two drafts."""
+        steps = 12 if settings.quick else STEPS
+        targets = tuple(
+            (Fraction(i, steps), Fraction(j, steps), Fraction(steps - i - j, steps))
+            for i in range(steps + 1)
+            for j in range(steps + 1 - i)
+        )
+        law = otspec.IID(list(DRAFT), CUT_K)
+        cuts = []
+        for target in targets:
+            best = otspec.optimal_acceptance(law, list(target))
+            cuts.append(() if best.acceptance == 1 else best.cut)
+        return cls({k: lossless_region(k) for k in KS}, targets, tuple(cuts))
+
+    def numbers(self) -> Numbers:
+        """Return the corners of each region."""
+        rows = [
+            (k, *(float(mass) for mass in corner))
+            for k, corners in self.corners.items()
+            for corner in corners
+        ]
+        return Numbers(("k", "target(0)", "target(1)", "target(2)"), tuple(rows))
+
+    def draw(self, axes: list[Any]) -> None:
+        """Draw the nested regions to the left, the cuts of two drafts to the right."""
+        left, right = axes
+        for panel in axes:
+            _draw_triangle(panel)
+        for shade, (k, corners) in reversed(list(zip(_SHADES, self.corners.items(), strict=True))):
+            outline = np.array([flat(corner) for corner in corners])
+            if len(outline) == 1:
+                left.plot(*outline[0], "o", color=shade, ms=5, zorder=4, label="k = 1: the draft")
+            else:
+                left.fill(
+                    *outline.T, facecolor=shade, edgecolor=_SHADES[0], lw=0.7, label=f"k = {k}"
+                )
+        left.set_title("targets with optimum 1", pad=10)
+        places = np.array([flat(target) for target in self.targets])
+        for colour, cut in zip(_CUT_COLOURS, sorted(set(self.cuts) - {()}), strict=False):
+            chosen = np.array([found == cut for found in self.cuts])
+            label = "{" + ", ".join(map(str, cut)) + "}"
+            right.scatter(*places[chosen].T, s=4, color=colour, marker="h", label=label, lw=0)
+        outline = np.array([flat(corner) for corner in self.corners[CUT_K]])
+        right.fill(*outline.T, facecolor="none", edgecolor="#000000", lw=1.0)
+        right.set_title(f"k = {CUT_K}: the cut that proves a loss", pad=10)
+        left.legend(loc="center left", bbox_to_anchor=(0.93, 0.6), handlelength=1.2)
+        right.legend(
+            loc="center left", bbox_to_anchor=(0.93, 0.6), markerscale=2.5, handlelength=1.2
+        )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from figures.contract import Cell, Item, Numbers, Settings
+from figures.contract import Cell, Numbers, Settings, Table
+from figures.registry import item
 from figures.spechub_tab4 import NORMAL, random_pairs
 from figures.tree_starts import means_and_errors, starts
 from otspec.blocks import as_branching
@@ -39,32 +39,6 @@ TOY = (0.25, 0.5)
 TOYS, QUICK_TOYS = 20, 2
 
 
-@dataclass(frozen=True)
-class Ablation:
-    """Tokens per call of the target, tree by tree.
-
-    Parameters
-    ----------
-    trace, errors : dict
-        Rule → means over places of the trace, and their standard errors over places.
-    toy : dict
-        Rule → means over pairs of memoryless models.
-    gains, gain_errors : dict
-        A rule and the next → means over places of how many more tokens the first has, and
-        their standard errors.
-    places, toys : int
-        How many the means are over.
-    """
-
-    trace: dict[str, tuple[float, ...]]
-    errors: dict[str, tuple[float, ...]]
-    toy: dict[str, tuple[float, ...]]
-    gains: dict[tuple[str, str], tuple[float, ...]]
-    gain_errors: dict[tuple[str, str], tuple[float, ...]]
-    places: int
-    toys: int
-
-
 def efficiency(tree: Sequence[int], acceptance: Callable[[int], float]) -> float:
     """Return 1 + Σ_i Π_{j ≤ i} a(k_j): every step accepts k drafts with probability a(k)."""
     total = reached = 1.0
@@ -87,80 +61,97 @@ def toy_efficiencies(draft: Distribution, target: Distribution, size: int) -> li
     return [[efficiency(tree, partial(acceptance, name)) for tree in trees] for name in RULES]
 
 
-def compute(settings: Settings) -> Ablation:
-    """Return all means."""
-    size = QUICK_PATHS if settings.quick else PATHS
-    trees = [as_branching(tree) for _, tree in PRINTED]
-    depth, most = max(map(len, trees)), max(max(tree) for tree in trees)
-    values: dict[str, list[list[float]]] = {name: [] for name in RULES}
-    for start in starts(settings, depth, most, size, SEED):
-        for name, rule in RULES.items():
-            chosen = start.distinct if name == DISTINCT else rule
-            values[name].append([start.efficiency(tree, chosen) for tree in trees])
-    columns = {name: np.array(rows) for name, rows in values.items()}
-    found = {name: means_and_errors(rows) for name, rows in columns.items()}
-    names = list(RULES)
-    gains = {
-        (first, second): means_and_errors(columns[first] - columns[second])
-        for first, second in pairwise(names)
-    }
-    count = QUICK_TOYS if settings.quick else TOYS
-    toys = [toy_efficiencies(*pair, size) for pair in random_pairs(NORMAL, TOY, count)]
-    toy = dict(zip(names, np.mean(toys, axis=0).tolist(), strict=True))
-    return Ablation(
-        {name: means for name, (means, _) in found.items()},
-        {name: errors for name, (_, errors) in found.items()},
-        {name: tuple(row) for name, row in toy.items()},
-        {key: means for key, (means, _) in gains.items()},
-        {key: errors for key, (_, errors) in gains.items()},
-        len(values[DISTINCT]),
-        len(toys),
-    )
+@item("mcsd_tab4", "MCSD, table 4", seed=SEED, traced=True)
+class Ablation(Table):
+    """Tokens per call of the target, tree by tree.
 
+    Parameters
+    ----------
+    trace, errors : dict
+        Rule → means over places of the trace, and their standard errors over places.
+    toy : dict
+        Rule → means over pairs of memoryless models.
+    gains, gain_errors : dict
+        A rule and the next → means over places of how many more tokens the first has, and
+        their standard errors.
+    places, toys : int
+        How many the means are over.
+    """
 
-def numbers(data: Ablation) -> Numbers:
-    """Return one row for each tree and rule."""
-    rows: list[tuple[Cell, ...]] = []
-    for i, ((target, tree), printed) in enumerate(PRINTED.items()):
-        for name, (speedup, tokens) in zip(RULES, printed, strict=True):
-            ours = (data.trace[name][i], data.errors[name][i], data.toy[name][i])
-            rows.append((tree, name, target, f"{speedup:.2f}", f"{tokens:.2f}", *ours))
-    columns = ("tree", "algorithm", "paper's target", "paper, speedup", "paper, τ",
-               "ours, trace", "ours, s.e.", "ours, toy")  # fmt: skip
-    return Numbers(columns, tuple(rows))
+    title = "Tokens per call of trees under three verification algorithms, T = 1"
 
+    trace: dict[str, tuple[float, ...]]
+    errors: dict[str, tuple[float, ...]]
+    toy: dict[str, tuple[float, ...]]
+    gains: dict[tuple[str, str], tuple[float, ...]]
+    gain_errors: dict[tuple[str, str], tuple[float, ...]]
+    places: int
+    toys: int
 
-def notes(data: Ablation) -> list[str]:
-    """Say what orders the algorithms, and by how much."""
-    models = (
-        "τ is the expected number of tokens per call of the target. The trees are those that were "
-        "best for the paper's models, LLaMA-68M and the target named; ours are other models, at "
-        f"{data.places} places of the trace. Speedups are the paper's: they depend on its machine."
-    )
-    toys = (
-        f"Toy: means over {data.toys} pairs of memoryless models with 50 tokens, logits as in "
-        f"SpecHub's table 4, T = {TOY[0]}, λ = {TOY[1]}. More than two distinct drafts are "
-        "simulated, on the toys and on the trace, with errors far below those of the places."
-    )
-    found = [models, toys]
-    for i, (first, second) in enumerate(data.gains):
-        texts = []
-        for j, ((_, tree), printed) in enumerate(PRINTED.items()):
-            mean, error = data.gains[first, second][j], data.gain_errors[first, second][j]
-            toy = data.toy[first][j] - data.toy[second][j]
-            gain = printed[i][1] - printed[i + 1][1]
-            texts.append(f"{tree} {mean:+.3f} ± {error:.3f} (toy {toy:+.3f}, paper {gain:+.2f})")
-        found.append(f"{first} above {second}, in tokens: {'; '.join(texts)}.")
-    return found
+    @classmethod
+    def compute(cls, settings: Settings) -> Ablation:
+        """Return all means."""
+        size = QUICK_PATHS if settings.quick else PATHS
+        trees = [as_branching(tree) for _, tree in PRINTED]
+        depth, most = max(map(len, trees)), max(max(tree) for tree in trees)
+        values: dict[str, list[list[float]]] = {name: [] for name in RULES}
+        for start in starts(settings, depth, most, size, SEED):
+            for name, rule in RULES.items():
+                chosen = start.distinct if name == DISTINCT else rule
+                values[name].append([start.efficiency(tree, chosen) for tree in trees])
+        columns = {name: np.array(rows) for name, rows in values.items()}
+        found = {name: means_and_errors(rows) for name, rows in columns.items()}
+        names = list(RULES)
+        gains = {
+            (first, second): means_and_errors(columns[first] - columns[second])
+            for first, second in pairwise(names)
+        }
+        count = QUICK_TOYS if settings.quick else TOYS
+        toys = [toy_efficiencies(*pair, size) for pair in random_pairs(NORMAL, TOY, count)]
+        toy = dict(zip(names, np.mean(toys, axis=0).tolist(), strict=True))
+        return cls(
+            {name: means for name, (means, _) in found.items()},
+            {name: errors for name, (_, errors) in found.items()},
+            {name: tuple(row) for name, row in toy.items()},
+            {key: means for key, (means, _) in gains.items()},
+            {key: errors for key, (_, errors) in gains.items()},
+            len(values[DISTINCT]),
+            len(toys),
+        )
 
+    def numbers(self) -> Numbers:
+        """Return one row for each tree and rule."""
+        rows: list[tuple[Cell, ...]] = []
+        for i, ((target, tree), printed) in enumerate(PRINTED.items()):
+            for name, (speedup, tokens) in zip(RULES, printed, strict=True):
+                ours = (self.trace[name][i], self.errors[name][i], self.toy[name][i])
+                rows.append((tree, name, target, f"{speedup:.2f}", f"{tokens:.2f}", *ours))
+        columns = ("tree", "algorithm", "paper's target", "paper, speedup", "paper, τ",
+                   "ours, trace", "ours, s.e.", "ours, toy")  # fmt: skip
+        return Numbers(columns, tuple(rows))
 
-ITEM = Item(
-    name="mcsd_tab4",
-    title="Tokens per call of trees under three verification algorithms, T = 1",
-    source="MCSD, table 4",
-    compute=compute,
-    numbers=numbers,
-    notes=notes,
-    seed=SEED,
-    traced=True,
-)
+    def notes(self) -> list[str]:
+        """Say what orders the algorithms, and by how much."""
+        models = (
+            "τ is the expected number of tokens per call of the target. The trees are those that "
+            "were best for the paper's models, LLaMA-68M and the target named; ours are other "
+            f"models, at {self.places} places of the trace. Speedups are the paper's: they depend "
+            "on its machine."
+        )
+        toys = (
+            f"Toy: means over {self.toys} pairs of memoryless models with 50 tokens, logits as in "
+            f"SpecHub's table 4, T = {TOY[0]}, λ = {TOY[1]}. More than two distinct drafts are "
+            "simulated, on the toys and on the trace, with errors far below those of the places."
+        )
+        found = [models, toys]
+        for i, (first, second) in enumerate(self.gains):
+            texts = []
+            for j, ((_, tree), printed) in enumerate(PRINTED.items()):
+                mean, error = self.gains[first, second][j], self.gain_errors[first, second][j]
+                toy = self.toy[first][j] - self.toy[second][j]
+                gain = printed[i][1] - printed[i + 1][1]
+                texts.append(
+                    f"{tree} {mean:+.3f} ± {error:.3f} (toy {toy:+.3f}, paper {gain:+.2f})"
+                )
+            found.append(f"{first} above {second}, in tokens: {'; '.join(texts)}.")
+        return found

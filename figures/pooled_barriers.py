@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from figures.contract import Item, Numbers, Settings
+from figures.contract import Numbers, Picture, Settings
+from figures.registry import item
 from otspec.rules import PooledSelection
 
 if TYPE_CHECKING:
@@ -22,92 +22,6 @@ UNIFORM = Fraction(2, 5)
 """The uniform number whose barriers are drawn as an example."""
 
 _LAW, _BOUND, _TARGET, _GROUPS = "#0072B2", "#D55E00", "#000000", ("#56B4E9", "#E69F00")
-
-
-@dataclass(frozen=True)
-class PooledBarriers:
-    """Everything that is drawn, knot by knot.
-
-    Parameters
-    ----------
-    k : int
-        Number of drafts.
-    knots : tuple of Fraction
-        Draft mass below each boundary of pools, u.
-    wanted, bound, law : tuple of Fraction
-        Q, G = u**k and B: the target mass below each knot, the probability that all drafts are
-        below it, and the probability that the selected draft is.
-    cut : int
-        The knot s of the minimum cut.
-    low, high : int
-        The knots where the tangents from (0, 0) and from (1, 1) touch Q + G_s − Q_s.
-    lifetimes : tuple of Fraction or float
-        A knot is a barrier while the uniform number is below its lifetime; infinity if always.
-    uniform : Fraction
-    barriers : tuple of int
-        The knots that are barriers at ``uniform``.
-    optimum : Fraction
-        Q_s + 1 − G_s.
-    """
-
-    k: int
-    knots: tuple[Fraction, ...]
-    wanted: tuple[Fraction, ...]
-    bound: tuple[Fraction, ...]
-    law: tuple[Fraction, ...]
-    cut: int
-    low: int
-    high: int
-    lifetimes: tuple[Fraction | float, ...]
-    uniform: Fraction
-    barriers: tuple[int, ...]
-    optimum: Fraction
-
-
-def compute(settings: Settings = Settings()) -> PooledBarriers:  # noqa: ARG001, B008
-    """Return the example's numbers."""
-    # The tokens ascend by target/draft, each ratio once: every token is a pool.
-    rule = PooledSelection(DRAFT, TARGET, K)
-    knots = tuple(rule.knots)
-    wanted, law = _from_zero(TARGET), _from_zero(tuple(rule.law_of_selection))
-    bound = tuple(u**K for u in knots)
-    excess = [g - q for g, q in zip(bound, wanted, strict=True)]
-    cut = excess.index(max(excess))
-    touching = [j for j in range(1, len(knots) - 1) if law[j] == wanted[j] + excess[cut]]
-    lifetimes = tuple(rule.lifetimes)
-    return PooledBarriers(
-        k=K,
-        knots=knots,
-        wanted=wanted,
-        bound=bound,
-        law=law,
-        cut=cut,
-        low=min(touching),
-        high=max(touching),
-        lifetimes=lifetimes,
-        uniform=UNIFORM,
-        barriers=tuple(j for j, lifetime in enumerate(lifetimes) if lifetime > UNIFORM),
-        optimum=wanted[cut] + 1 - bound[cut],
-    )
-
-
-def draw(panels: list[Axes], data: PooledBarriers) -> None:
-    """Draw the law over the draft mass, and below it the lifetimes of the knots."""
-    law, barriers = panels
-    _draw_law(law, data)
-    _draw_barriers(barriers, data)
-    for axes in (law, barriers):
-        axes.set_xlim(-0.01, 1.01)
-        axes.grid(alpha=0.2)
-
-
-def numbers(data: PooledBarriers) -> Numbers:
-    """Return one row for each knot."""
-    rows = zip(data.knots, data.wanted, data.bound, data.law, data.lifetimes, strict=True)
-    return Numbers(
-        ("knot u", "target Q", "bound G", "selected B", "lifetime"),
-        tuple(tuple(float(cell) for cell in row) for row in rows),
-    )
 
 
 def _from_zero(masses: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
@@ -163,13 +77,85 @@ def _draw_barriers(axes: Axes, data: PooledBarriers) -> None:
     axes.set_ylabel("lifetime of the knot")
 
 
-ITEM = Item(
-    name="pooled_barriers",
-    title="Pooled selection on eight tokens: the law between its bounds, and the barriers",
-    source="ours",
-    compute=compute,
-    numbers=numbers,
-    draw=draw,
-    size=(7.0, 6.6),
-    panels=(2, 1),
-)
+@item("pooled_barriers", "ours", size=(7.0, 6.6), panels=(2, 1))
+class PooledBarriers(Picture):
+    """Everything that is drawn, knot by knot.
+
+    Parameters
+    ----------
+    k : int
+        Number of drafts.
+    knots : tuple of Fraction
+        Draft mass below each boundary of pools, u.
+    wanted, bound, law : tuple of Fraction
+        Q, G = u**k and B: the target mass below each knot, the probability that all drafts are
+        below it, and the probability that the selected draft is.
+    cut : int
+        The knot s of the minimum cut.
+    low, high : int
+        The knots where the tangents from (0, 0) and from (1, 1) touch Q + G_s − Q_s.
+    lifetimes : tuple of Fraction or float
+        A knot is a barrier while the uniform number is below its lifetime; infinity if always.
+    uniform : Fraction
+    barriers : tuple of int
+        The knots that are barriers at ``uniform``.
+    optimum : Fraction
+        Q_s + 1 − G_s.
+    """
+
+    title = "Pooled selection on eight tokens: the law between its bounds, and the barriers"
+
+    k: int
+    knots: tuple[Fraction, ...]
+    wanted: tuple[Fraction, ...]
+    bound: tuple[Fraction, ...]
+    law: tuple[Fraction, ...]
+    cut: int
+    low: int
+    high: int
+    lifetimes: tuple[Fraction | float, ...]
+    uniform: Fraction
+    barriers: tuple[int, ...]
+    optimum: Fraction
+
+    @classmethod
+    def compute(cls, settings: Settings) -> PooledBarriers:  # noqa: ARG003
+        """Return the example's numbers."""
+        # The tokens ascend by target/draft, each ratio once: every token is a pool.
+        rule = PooledSelection(DRAFT, TARGET, K)
+        knots = tuple(rule.knots)
+        wanted, law = _from_zero(TARGET), _from_zero(tuple(rule.law_of_selection))
+        bound = tuple(u**K for u in knots)
+        excess = [g - q for g, q in zip(bound, wanted, strict=True)]
+        cut = excess.index(max(excess))
+        touching = [j for j in range(1, len(knots) - 1) if law[j] == wanted[j] + excess[cut]]
+        lifetimes = tuple(rule.lifetimes)
+        return cls(
+            k=K,
+            knots=knots,
+            wanted=wanted,
+            bound=bound,
+            law=law,
+            cut=cut,
+            low=min(touching),
+            high=max(touching),
+            lifetimes=lifetimes,
+            uniform=UNIFORM,
+            barriers=tuple(j for j, lifetime in enumerate(lifetimes) if lifetime > UNIFORM),
+            optimum=wanted[cut] + 1 - bound[cut],
+        )
+
+    def numbers(self) -> Numbers:
+        """Return one row for each knot."""
+        rows = zip(self.knots, self.wanted, self.bound, self.law, self.lifetimes, strict=True)
+        return Numbers(
+            ("knot u", "target Q", "bound G", "selected B", "lifetime"),
+            tuple(tuple(float(cell) for cell in row) for row in rows),
+        )
+
+    def draw(self, axes: list[Any]) -> None:
+        """Draw the law over the draft mass, and below it the lifetimes of the knots."""
+        for panel, drawn in zip(axes, (_draw_law, _draw_barriers), strict=True):
+            drawn(panel, self)
+            panel.set_xlim(-0.01, 1.01)
+            panel.grid(alpha=0.2)

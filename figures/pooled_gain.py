@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import otspec
-from figures.contract import Item, Numbers, Settings
+from figures.contract import Settings
+from figures.curves import Losses
+from figures.registry import item
 from otspec.distributions import SUM_TOLERANCE, Distribution
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
 from otspec.traces.charts import against_counts, legend_beside, look_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from otspec.traces.comparison import OPTIMUM
 
 KS = (1, 2, 4, 8, 16)
-OPTIMUM = "optimum"
 POOLED: dict[str, Any] = {
     "pooled selection": "tokens",
     "pooled selection, fewest pools": "fewest",
@@ -35,84 +33,6 @@ _POOLED_LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class PooledGain:
-    """The table and the picture.
-
-    Parameters
-    ----------
-    ks : tuple of int
-        Numbers of drafts.
-    positions : int
-        How many positions the means are over.
-    acceptance, loss : dict of str to tuple of float
-        By row, for each k: the mean acceptance, and the mean of what it is below the optimum.
-    pools : dict of str to tuple
-        By row, for each k: the number of pools at each position, ascending.
-    """
-
-    ks: tuple[int, ...]
-    positions: int
-    acceptance: dict[str, tuple[float, ...]]
-    loss: dict[str, tuple[float, ...]]
-    pools: dict[str, tuple[tuple[int, ...], ...]]
-
-
-def compute(settings: Settings = Settings()) -> PooledGain:  # noqa: B008
-    """Return means over the positions of the trace at temperature 1."""
-    ks = KS
-    accepted: dict[str, list[list[float]]] = {name: [] for name in (OPTIMUM, *_makers())}
-    pools: dict[str, list[list[int]]] = {name: [] for name in POOLED}
-    for draft, target in settings.pairs():
-        accepted[OPTIMUM].append(otspec.optimal_acceptances(draft, target, ks).tolist())
-        for name, make in _makers().items():
-            rules = [make(draft, target, k) for k in ks]
-            accepted[name].append([float(rule.acceptance()) for rule in rules])
-            if name in POOLED:
-                pools[name].append([len(rule.knots) - 1 for rule in rules])
-    means = {name: np.mean(rows, axis=0) for name, rows in accepted.items()}
-    return PooledGain(
-        ks=ks,
-        positions=len(accepted[OPTIMUM]),
-        acceptance={name: tuple(mean.tolist()) for name, mean in means.items()},
-        loss={name: tuple((means[OPTIMUM] - mean).tolist()) for name, mean in means.items()},
-        pools={
-            name: tuple(tuple(sorted(column)) for column in zip(*rows, strict=True))
-            for name, rows in pools.items()
-        },
-    )
-
-
-def draw(axes: Axes, data: PooledGain) -> None:
-    """Draw the loss of each rule against k: logarithmic, but for 0 at the bottom."""
-    for name, loss in data.loss.items():
-        if name == OPTIMUM:
-            continue
-        known = name.partition(",")[0]
-        look = look_of(known, otspec.IID.name)
-        if name in _POOLED_LOOKS:
-            look |= {"linewidth": 1.4, "markersize": 7, "markerfacecolor": look["color"]}
-            look |= {"markeredgewidth": 1.0, "zorder": 3} | _POOLED_LOOKS[name]
-        shown = [value if value > SUM_TOLERANCE else 0.0 for value in loss]
-        axes.plot(data.ks, shown, label=name, clip_on=False, **look)
-    axes.set_yscale("symlog", linthresh=1e-6, linscale=0.5)
-    axes.set_ylim(0, 1)
-    against_counts(axes, data.ks)
-    axes.set_ylabel("mean loss against the optimum")
-    axes.grid(alpha=0.25)
-    legend_beside(axes, reverse=True)
-
-
-def numbers(data: PooledGain) -> Numbers:
-    """Return one row for each way and k."""
-    rows = [
-        (name, k, data.acceptance[name][i], data.loss[name][i])
-        for name in data.loss
-        for i, k in enumerate(data.ks)
-    ]
-    return Numbers(("rule", "k", "mean acceptance", "mean loss"), tuple(rows))
-
-
 def _makers() -> dict[str, Callable[[Distribution, Distribution, int], Any]]:
     """Return what makes the rule of each row."""
 
@@ -124,13 +44,60 @@ def _makers() -> dict[str, Callable[[Distribution, Distribution, int], Any]]:
     }
 
 
-ITEM = Item(
-    name="pooled_gain",
-    title="What pooled selection gains over the rules of the papers",
-    source="ours",
-    compute=compute,
-    numbers=numbers,
-    draw=draw,
-    size=(7.0, 4.2),
-    traced=True,
-)
+@item("pooled_gain", "ours", size=(7.0, 4.2), traced=True)
+class PooledGain(Losses):
+    """The table and the picture, at temperature 1.
+
+    Parameters
+    ----------
+    pools : dict
+        Name → for each k the number of pools at each position, ascending.
+    """
+
+    title = "What pooled selection gains over the rules of the papers"
+
+    loss_called = "mean loss"
+
+    pools: dict[str, tuple[tuple[int, ...], ...]]
+
+    @classmethod
+    def compute(cls, settings: Settings) -> PooledGain:
+        """Return means over the positions of the trace at temperature 1."""
+        ks = KS
+        accepted: dict[str, list[list[float]]] = {name: [] for name in (OPTIMUM, *_makers())}
+        pools: dict[str, list[list[int]]] = {name: [] for name in POOLED}
+        for draft, target in settings.pairs():
+            accepted[OPTIMUM].append(otspec.optimal_acceptances(draft, target, ks).tolist())
+            for name, make in _makers().items():
+                rules = [make(draft, target, k) for k in ks]
+                accepted[name].append([float(rule.acceptance()) for rule in rules])
+                if name in POOLED:
+                    pools[name].append([len(rule.knots) - 1 for rule in rules])
+        means = {name: np.mean(rows, axis=0) for name, rows in accepted.items()}
+        return cls(
+            ks=ks,
+            positions=len(accepted[OPTIMUM]),
+            acceptance={name: tuple(mean.tolist()) for name, mean in means.items()},
+            loss={name: tuple((means[OPTIMUM] - mean).tolist()) for name, mean in means.items()},
+            pools={
+                name: tuple(tuple(sorted(column)) for column in zip(*rows, strict=True))
+                for name, rows in pools.items()
+            },
+        )
+
+    def draw(self, axes: list[Any]) -> None:
+        """Draw the loss of each rule against k: logarithmic, but for 0 at the bottom."""
+        (panel,) = axes
+        for name, loss in self.losses().items():
+            look = look_of(name.partition(",")[0], otspec.IID.name)
+            if name in _POOLED_LOOKS:
+                look |= {"linewidth": 1.4, "markersize": 7, "markerfacecolor": look["color"]}
+                look |= {"markeredgewidth": 1.0, "zorder": 3} | _POOLED_LOOKS[name]
+            shown = [value if value > SUM_TOLERANCE else 0.0 for value in loss]
+            panel.plot(self.ks, shown, label=name, clip_on=False, **look)
+        against_counts(panel, self.ks)
+        panel.set_yscale("symlog", linthresh=1e-6, linscale=0.5)
+        panel.set(ylim=(0, 1), ylabel="mean loss against the optimum")
+        panel.minorticks_off()
+        panel.grid(alpha=0.25)
+        legend_beside(panel, reverse=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from figures.contract import PAGE, Item, Numbers, Settings
+from figures.contract import Numbers, Picture, Settings
+from figures.registry import item
 from otspec.rules import (
     PairRule,
     PooledSelectionWithoutReplacement,
@@ -44,8 +45,8 @@ class Cell:
     accepted: tuple[Fraction, Fraction]
 
 
-@dataclass(frozen=True)
-class MassTables:
+@item("spechub_fig5", "SpecHub, figures 5 and 6", size=(7.0, 2.6), panels=(1, 3))
+class MassTables(Picture):
     """The three tables.
 
     Parameters
@@ -56,6 +57,8 @@ class MassTables:
         Panel → what is drawn from the residual instead, token by token.
     """
 
+    title = "What is accepted of each pair of drafts, draft (.5, .3, .2), target (.1, .6, .3)"
+
     cells: dict[str, tuple[Cell, ...]]
     lacking: dict[str, tuple[Fraction, ...]]
 
@@ -63,73 +66,61 @@ class MassTables:
         """Return the probability that no draft is accepted."""
         return sum(self.lacking[panel], Fraction(0))
 
+    @classmethod
+    def compute(cls, settings: Settings) -> MassTables:  # noqa: ARG003
+        """Return the tables."""
+        cells, lacking = {}, {}
+        for panel, rule_class in RULES.items():
+            rule = rule_class(DRAFT, TARGET, 2)
+            found = []
+            for drafts, mass in zip(*(part.tolist() for part in rule.law.tuples()), strict=True):
+                if mass > 0:
+                    first, second = (mass * rule.joint_kernel(drafts))[:2].sum(axis=1)
+                    found.append(Cell(tuple(drafts), mass, (first, second)))
+            cells[panel] = tuple(sorted(found, key=lambda cell: cell.drafts))
+            lacking[panel] = tuple(rule.target - rule.accepted_law())
+        return cls(cells, lacking)
 
-def compute(settings: Settings) -> MassTables:  # noqa: ARG001
-    """Return the tables."""
-    cells, lacking = {}, {}
-    for panel, rule_class in RULES.items():
-        rule = rule_class(DRAFT, TARGET, 2)
-        found = []
-        for drafts, mass in zip(*(part.tolist() for part in rule.law.tuples()), strict=True):
-            if mass > 0:
-                first, second = (mass * rule.joint_kernel(drafts))[:2].sum(axis=1)
-                found.append(Cell(tuple(drafts), mass, (first, second)))
-        cells[panel] = tuple(sorted(found, key=lambda cell: cell.drafts))
-        lacking[panel] = tuple(rule.target - rule.accepted_law())
-    return MassTables(cells, lacking)
+    def numbers(self) -> Numbers:
+        """Return one row for each pair, and one for each token that is drawn instead."""
+        rows: list[tuple[str, ...]] = []
+        for panel, cells in self.cells.items():
+            for cell in cells:
+                names = (TOKENS[cell.drafts[0]], TOKENS[cell.drafts[1]])
+                rows.append((panel, *names, *map(str, (cell.mass, *cell.accepted))))
+            for token, missing in zip(TOKENS, self.lacking[panel], strict=True):
+                rows.append((panel, "residual", token, str(missing), "0", "0"))
+        columns = ("rule", "first draft", "second draft", "mass", "accepted as first",
+                   "accepted as second")  # fmt: skip
+        return Numbers(columns, tuple(rows))
 
-
-def numbers(data: MassTables) -> Numbers:
-    """Return one row for each pair, and one for each token that is drawn instead."""
-    rows: list[tuple[str, ...]] = []
-    for panel, cells in data.cells.items():
-        for cell in cells:
-            names = (TOKENS[cell.drafts[0]], TOKENS[cell.drafts[1]])
-            rows.append((panel, *names, *map(str, (cell.mass, *cell.accepted))))
-        for token, missing in zip(TOKENS, data.lacking[panel], strict=True):
-            rows.append((panel, "residual", token, str(missing), "0", "0"))
-    columns = ("rule", "first draft", "second draft", "mass", "accepted as first",
-               "accepted as second")  # fmt: skip
-    return Numbers(columns, tuple(rows))
-
-
-def draw(axes: list[Any], data: MassTables) -> None:
-    """Draw one table for each rule."""
-    most = max(cell.mass for cells in data.cells.values() for cell in cells)
-    places = range(len(TOKENS))
-    for panel, (name, cells) in zip(axes, data.cells.items(), strict=True):
-        shades = [[0.0] * len(TOKENS) for _ in TOKENS]
-        for cell in cells:
-            row, column = cell.drafts
-            shades[row][column] = float(cell.mass)
-            panel.text(column, row - 0.27, f"{float(cell.mass):.3f}", ha="center", va="center",
-                       fontsize=8, fontweight="bold")  # fmt: skip
-            lines = [
-                f"{TOKENS[token]}  {float(mass):.3f}"
-                for token, mass in zip(cell.drafts, cell.accepted, strict=True)
-            ]
-            panel.text(column, row + 0.15, "\n".join(lines), ha="center", va="center", fontsize=7)
-        panel.imshow(shades, cmap="Blues", vmin=0, vmax=2.5 * float(most))
-        panel.set_xticks(places, TOKENS)
-        panel.set_yticks(places, TOKENS)
-        panel.set_xticks([0.5, 1.5], minor=True)
-        panel.set_yticks([0.5, 1.5], minor=True)
-        panel.tick_params(which="both", length=0)
-        panel.grid(False)
-        panel.grid(True, which="minor", color="#FFFFFF", linewidth=2, alpha=1)
-        panel.spines[:].set_visible(False)
-        panel.set_title(f"{name}: cost {float(data.cost(name)):.2f}")
-        panel.set_xlabel("second draft")
-    axes[0].set_ylabel("first draft")
-
-
-ITEM = Item(
-    name="spechub_fig5",
-    title="What is accepted of each pair of drafts, draft (.5, .3, .2), target (.1, .6, .3)",
-    source="SpecHub, figures 5 and 6",
-    compute=compute,
-    numbers=numbers,
-    draw=draw,
-    size=(PAGE[0], 2.6),
-    panels=(1, 3),
-)
+    def draw(self, axes: list[Any]) -> None:
+        """Draw one table for each rule."""
+        most = max(cell.mass for cells in self.cells.values() for cell in cells)
+        places = range(len(TOKENS))
+        for panel, (name, cells) in zip(axes, self.cells.items(), strict=True):
+            shades = [[0.0] * len(TOKENS) for _ in TOKENS]
+            for cell in cells:
+                row, column = cell.drafts
+                shades[row][column] = float(cell.mass)
+                panel.text(column, row - 0.27, f"{float(cell.mass):.3f}", ha="center", va="center",
+                           fontsize=8, fontweight="bold")  # fmt: skip
+                lines = [
+                    f"{TOKENS[token]}  {float(mass):.3f}"
+                    for token, mass in zip(cell.drafts, cell.accepted, strict=True)
+                ]
+                panel.text(
+                    column, row + 0.15, "\n".join(lines), ha="center", va="center", fontsize=7
+                )
+            panel.imshow(shades, cmap="Blues", vmin=0, vmax=2.5 * float(most))
+            panel.set_xticks(places, TOKENS)
+            panel.set_yticks(places, TOKENS)
+            panel.set_xticks([0.5, 1.5], minor=True)
+            panel.set_yticks([0.5, 1.5], minor=True)
+            panel.tick_params(which="both", length=0)
+            panel.grid(False)
+            panel.grid(True, which="minor", color="#FFFFFF", linewidth=2, alpha=1)
+            panel.spines[:].set_visible(False)
+            panel.set_title(f"{name}: cost {float(self.cost(name)):.2f}")
+            panel.set_xlabel("second draft")
+        axes[0].set_ylabel("first draft")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from figures.contract import Item, Numbers, Settings
-from figures.looks import look
+from figures.axes import rule_lines
+from figures.contract import Numbers, Picture, Settings
+from figures.registry import item
 from otspec.arithmetic import Array
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
 from otspec.rules.distinct_paths import DistinctPaths
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 DRAFTS = 10
 PATHS, QUICK_PATHS = 2_000, 100
@@ -22,8 +19,8 @@ SEED = 0
 SIMULATED = RecursiveRejectionWithoutReplacement.title
 
 
-@dataclass(frozen=True)
-class Decay:
+@item("spechub_fig9", "SpecHub, figure 9", seed=SEED, traced=True)
+class Decay(Picture):
     """Means over the positions of the trace.
 
     Parameters
@@ -35,68 +32,54 @@ class Decay:
         third draft on; 0 before, where the sums are exact. Not those of the positions.
     """
 
+    title = "Acceptance of each of ten drafts"
+
     by_draft: dict[str, tuple[float, ...]]
     errors: tuple[float, ...]
 
+    @classmethod
+    def compute(cls, settings: Settings) -> Decay:
+        """Return the acceptance of each draft at temperature 1."""
+        found: dict[str, list[Array]] = {}
+        errors = []
+        for draft, target in settings.pairs():
+            paths = DistinctPaths(
+                draft, target, DRAFTS, QUICK_PATHS if settings.quick else PATHS, SEED
+            )  # fmt: skip
+            distinct, error = paths.by_draft()
+            exact = RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance_by_draft()
+            distinct[:2], error[:2] = exact, 0.0
+            errors.append(error)
+            for rule, values in (
+                (SIMULATED, distinct),
+                (RecursiveRejection.title, RecursiveRejection(draft, target, DRAFTS)
+                 .acceptance_by_draft()),
+                (SpecHub.title, SpecHub(draft, target).acceptance_by_draft()),
+            ):  # fmt: skip
+                found.setdefault(rule, []).append(values)
+        return cls(
+            {rule: tuple(np.mean(rows, axis=0).tolist()) for rule, rows in found.items()},
+            tuple((np.sqrt(np.square(errors).sum(axis=0)) / len(errors)).tolist()),
+        )
 
-def compute(settings: Settings) -> Decay:
-    """Return the acceptance of each draft at temperature 1."""
-    found: dict[str, list[Array]] = {}
-    errors = []
-    for draft, target in settings.pairs():
-        paths = DistinctPaths(
-            draft, target, DRAFTS, QUICK_PATHS if settings.quick else PATHS, SEED
-        )  # fmt: skip
-        distinct, error = paths.by_draft()
-        exact = RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance_by_draft()
-        distinct[:2], error[:2] = exact, 0.0
-        errors.append(error)
-        for rule, values in (
-            (SIMULATED, distinct),
-            (RecursiveRejection.title, RecursiveRejection(draft, target, DRAFTS)
-             .acceptance_by_draft()),
-            (SpecHub.title, SpecHub(draft, target).acceptance_by_draft()),
-        ):  # fmt: skip
-            found.setdefault(rule, []).append(values)
-    return Decay(
-        {rule: tuple(np.mean(rows, axis=0).tolist()) for rule, rows in found.items()},
-        tuple((np.sqrt(np.square(errors).sum(axis=0)) / len(errors)).tolist()),
-    )
+    def numbers(self) -> Numbers:
+        """Return one row for each rule and draft."""
+        rows = []
+        for rule, values in self.by_draft.items():
+            reached = 1.0
+            for i, value in enumerate(values):
+                error = self.errors[i] if rule == SIMULATED else 0.0
+                rows.append((rule, i + 1, value, error, value / reached, 1 - reached + value))
+                reached -= value
+        columns = ("rule", "draft", "accepted", "simulation s.e.", "if reached", "this or earlier")
+        return Numbers(columns, tuple(rows))
 
-
-def numbers(data: Decay) -> Numbers:
-    """Return one row for each rule and draft."""
-    rows = []
-    for rule, values in data.by_draft.items():
-        reached = 1.0
-        for i, value in enumerate(values):
-            error = data.errors[i] if rule == SIMULATED else 0.0
-            rows.append((rule, i + 1, value, error, value / reached, 1 - reached + value))
-            reached -= value
-    columns = ("rule", "draft", "accepted", "simulation s.e.", "if reached", "this or earlier")
-    return Numbers(columns, tuple(rows))
-
-
-def draw(axes: Axes, data: Decay) -> None:
-    """Draw one line for each rule."""
-    for rule, values in data.by_draft.items():
-        axes.plot(range(1, len(values) + 1), values, label=rule, **look(rule))
-    axes.set_yscale("log")
-    axes.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-    axes.set_ylim(None, 1)
-    axes.set_xticks(range(1, DRAFTS + 1))
-    axes.set_xlabel("draft")
-    axes.set_ylabel("probability that it is accepted")
-    axes.legend(loc="upper right")
-
-
-ITEM = Item(
-    name="spechub_fig9",
-    title="Acceptance of each of ten drafts",
-    source="SpecHub, figure 9",
-    compute=compute,
-    numbers=numbers,
-    draw=draw,
-    seed=SEED,
-    traced=True,
-)
+    def draw(self, axes: list[Any]) -> None:
+        """Draw one line for each rule."""
+        (panel,) = axes
+        for rule, values in self.by_draft.items():
+            rule_lines(panel, range(1, len(values) + 1), {rule: values})
+        panel.set(yscale="log", ylim=(None, 1), ylabel="probability that it is accepted")
+        panel.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
+        panel.set(xticks=range(1, DRAFTS + 1), xlabel="draft")
+        panel.legend(loc="upper right")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from figures.contract import Cell, Item, Numbers, Settings
+from figures.contract import Cell, Numbers, Settings, Table
+from figures.registry import item
 from otspec.arithmetic import Array
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import (
@@ -26,31 +25,44 @@ RULES: tuple[type[PairRule], ...] = (
     SpecHub,
 )
 MODELS = ("JF68m", "JF160m")
-FIRST: dict[tuple[float, str], tuple[float, float]] = {
-    (0.3, HUB): (0.4921, 0.5578),
-    (0.3, RRSW): (0.4498, 0.5465),
-    (0.6, HUB): (0.4842, 0.5632),
-    (0.6, RRSW): (0.4821, 0.5587),
-    (1.0, HUB): (0.4248, 0.5130),
-    (1.0, RRSW): (0.4418, 0.5257),
-}
+
+
+def _by_temperature(
+    rows: dict[str, tuple[tuple[float, float], ...]],
+) -> dict[tuple[float, str], tuple[float, float]]:
+    return {
+        (temperature, rule): pair
+        for rule, pairs in rows.items()
+        for temperature, pair in zip(TEMPERATURES, pairs, strict=True)
+    }
+
+
+FIRST = _by_temperature(
+    {
+        HUB: ((0.4921, 0.5578), (0.4842, 0.5632), (0.4248, 0.5130)),
+        RRSW: ((0.4498, 0.5465), (0.4821, 0.5587), (0.4418, 0.5257)),
+    }
+)
 """Table 3: temperature and rule → the paper's two draft models."""
-SECOND: dict[tuple[float, str], tuple[float, float]] = {
-    (0.3, RRS): (0.0426, 0.0399),
-    (0.3, RRSW): (0.1114, 0.1129),
-    (0.3, HUB): (0.1184, 0.1221),
-    (0.6, RRS): (0.0740, 0.0730),
-    (0.6, RRSW): (0.1089, 0.1212),
-    (0.6, HUB): (0.1379, 0.1351),
-    (1.0, RRS): (0.1021, 0.0910),
-    (1.0, RRSW): (0.1140, 0.1176),
-    (1.0, HUB): (0.1660, 0.1660),
-}
+SECOND = _by_temperature(
+    {
+        RRS: ((0.0426, 0.0399), (0.0740, 0.0730), (0.1021, 0.0910)),
+        RRSW: ((0.1114, 0.1129), (0.1089, 0.1212), (0.1140, 0.1176)),
+        HUB: ((0.1184, 0.1221), (0.1379, 0.1351), (0.1660, 0.1660)),
+    }
+)
 """Tables 1 and 2."""
 
 
-@dataclass(frozen=True)
-class DraftAcceptance:
+def _printed(temperature: float, rule: str, which: int) -> tuple[Cell, ...]:
+    first, second = (table.get((temperature, rule)) for table in (FIRST, SECOND))
+    if which == 2 and first and second:
+        return tuple(a + b for a, b in zip(first, second, strict=True))
+    return {0: first, 1: second}.get(which) or ("", "")
+
+
+@item("spechub_tab1", "SpecHub, tables 1 to 3", traced=True)
+class DraftAcceptance(Table):
     """Exact acceptance by draft, at every position.
 
     Parameters
@@ -59,6 +71,8 @@ class DraftAcceptance:
         Temperature and rule → for each position, the probability that the first and the second
         draft is the accepted one.
     """
+
+    title = "Acceptance of the first and of the second draft"
 
     by_draft: dict[tuple[float, str], tuple[tuple[float, float], ...]]
 
@@ -73,81 +87,61 @@ class DraftAcceptance:
             self.values(temperature, better, which) - self.values(temperature, worse, which)
         )
 
+    @classmethod
+    def compute(cls, settings: Settings) -> DraftAcceptance:
+        """Return the acceptance by draft on the trace."""
+        by_draft: dict[tuple[float, str], list[tuple[float, float]]] = {}
+        for temperature in TEMPERATURES:
+            for draft, target in settings.pairs(temperature):
+                for rule in RULES:
+                    first, second = rule(draft, target, 2).acceptance_by_draft().tolist()
+                    by_draft.setdefault((temperature, rule.title), []).append((first, second))
+        return cls({key: tuple(found) for key, found in by_draft.items()})
 
-def compute(settings: Settings) -> DraftAcceptance:
-    """Return the acceptance by draft on the trace."""
-    by_draft: dict[tuple[float, str], list[tuple[float, float]]] = {}
-    for temperature in TEMPERATURES:
-        for draft, target in settings.pairs(temperature):
-            for rule in RULES:
-                first, second = rule(draft, target, 2).acceptance_by_draft().tolist()
-                by_draft.setdefault((temperature, rule.title), []).append((first, second))
-    return DraftAcceptance({key: tuple(found) for key, found in by_draft.items()})
+    def numbers(self) -> Numbers:
+        """Return one row for each temperature, draft and rule."""
+        rows = []
+        for which, name in enumerate(("first", "second", "either")):
+            for temperature, rule in self.by_draft:
+                row: tuple[Cell, ...] = (name, str(temperature), rule)
+                row += mean_and_error(self.values(temperature, rule, which))
+                rows.append(row + _printed(temperature, rule, which))
+        columns = ("draft", "T", "rule", "ours, trace", "ours, s.e.")
+        return Numbers(columns + tuple(f"paper, {model}" for model in MODELS), tuple(rows))
 
-
-def numbers(data: DraftAcceptance) -> Numbers:
-    """Return one row for each temperature, draft and rule."""
-    rows = []
-    for which, name in enumerate(("first", "second", "either")):
-        for temperature, rule in data.by_draft:
-            row: tuple[Cell, ...] = (name, str(temperature), rule)
-            row += mean_and_error(data.values(temperature, rule, which))
-            rows.append(row + _printed(temperature, rule, which))
-    columns = ("draft", "T", "rule", "ours, trace", "ours, s.e.")
-    return Numbers(columns + tuple(f"paper, {model}" for model in MODELS), tuple(rows))
-
-
-def notes(data: DraftAcceptance) -> list[str]:
-    """Answer which rule accepts more, and by how much."""
-    positions = len(next(iter(data.by_draft.values())))
-    how = (
-        f"Means over {positions} positions of our trace, each exact; standard errors over "
-        "positions. The paper's columns are other models and texts: compare orderings and gaps."
-    )
-    found = [how]
-    for temperature in TEMPERATURES:
-        means = {
-            rule.title: float(data.values(temperature, rule.title, 1).mean()) for rule in RULES
-        }
-        order = " < ".join(
-            f"{name} {means[name]:.4f}" for name in sorted(means, key=means.__getitem__)
+    def notes(self) -> list[str]:
+        """Answer which rule accepts more, and by how much."""
+        positions = len(next(iter(self.by_draft.values())))
+        how = (
+            f"Means over {positions} positions of our trace, each exact; standard errors over "
+            "positions. The paper's columns are other models and texts: compare orderings and gaps."
         )
-        second, first, either = (
-            "{:+.4f} ± {:.4f}".format(*data.gain(temperature, HUB, RRSW, which))
-            for which in (1, 0, 2)
-        )
-        both = zip(SECOND[temperature, HUB], SECOND[temperature, RRSW], strict=True)
-        printed = " and ".join(
-            f"{hub - other:+.4f} ({model})"
-            for model, (hub, other) in zip(MODELS, both, strict=True)
-        )
+        found = [how]
+        for temperature in TEMPERATURES:
+            means = {
+                rule.title: float(self.values(temperature, rule.title, 1).mean()) for rule in RULES
+            }
+            order = " < ".join(
+                f"{name} {means[name]:.4f}" for name in sorted(means, key=means.__getitem__)
+            )
+            second, first, either = (
+                "{:+.4f} ± {:.4f}".format(*self.gain(temperature, HUB, RRSW, which))
+                for which in (1, 0, 2)
+            )
+            both = zip(SECOND[temperature, HUB], SECOND[temperature, RRSW], strict=True)
+            printed = " and ".join(
+                f"{hub - other:+.4f} ({model})"
+                for model, (hub, other) in zip(MODELS, both, strict=True)
+            )
+            found.append(
+                f"Second draft, T = {temperature}: {order}. SpecHub less recursive rejection of "
+                f"distinct drafts: {second}, in the paper {printed}; of the first draft {first}, "
+                f"of either {either}."
+            )
         found.append(
-            f"Second draft, T = {temperature}: {order}. SpecHub less recursive rejection of "
-            f"distinct drafts: {second}, in the paper {printed}; of the first draft {first}, of "
-            f"either {either}."
+            "SpecHub's first draft is distributed as the draft model's, so that no rule accepts it "
+            "more often than Σ min(p, q), which is what recursive rejection does. Where table 3 "
+            "has SpecHub above (T = 0.3 and 0.6) it is not because of the rule: the texts differ, "
+            "or it is chance."
         )
-    found.append(
-        "SpecHub's first draft is distributed as the draft model's, so that no rule accepts it "
-        "more often than Σ min(p, q), which is what recursive rejection does. Where table 3 has "
-        "SpecHub above (T = 0.3 and 0.6) it is not because of the rule: the texts differ, or it "
-        "is chance."
-    )
-    return found
-
-
-def _printed(temperature: float, rule: str, which: int) -> tuple[Cell, ...]:
-    first, second = (table.get((temperature, rule)) for table in (FIRST, SECOND))
-    if which == 2 and first and second:
-        return tuple(a + b for a, b in zip(first, second, strict=True))
-    return {0: first, 1: second}.get(which) or ("", "")
-
-
-ITEM = Item(
-    name="spechub_tab1",
-    title="Acceptance of the first and of the second draft",
-    source="SpecHub, tables 1 to 3",
-    compute=compute,
-    numbers=numbers,
-    notes=notes,
-    traced=True,
-)
+        return found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import copysign, inf, sqrt
 
 import numpy as np
 
 import otspec
-from figures.contract import Cell, Item, Numbers, Settings
+from figures.contract import Cell, Numbers, Settings, Table
+from figures.registry import item
 from otspec.distributions import Distribution
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import (
@@ -47,39 +47,6 @@ PRINTED: dict[Setting, tuple[float, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class ToyExperiment:
-    """The acceptance on every pair, exactly.
-
-    Parameters
-    ----------
-    values : dict
-        Logits, setting and method → the acceptance on each pair.
-    """
-
-    values: dict[Key, tuple[float, ...]]
-
-    def mean(self, key: Key) -> float:
-        """Return the mean over the pairs."""
-        return mean_and_error(np.array(self.values[key]))[0]
-
-    def error(self, key: Key) -> float:
-        """Return the standard error of that mean."""
-        return mean_and_error(np.array(self.values[key]))[1]
-
-    def away(self, key: Key) -> float:
-        """Return by how many standard errors the printed value is above our mean."""
-        _, setting, method = key
-        above = PRINTED[setting][METHODS.index(method)] - self.mean(key)
-        error = self.error(key)
-        return above / error if error > 0 else copysign(inf, above)
-
-    def difference(self, setting: Setting, first: str, second: str) -> tuple[float, float]:
-        """Return how much more one method accepts than another with N(0,1), and its error."""
-        pairs = [np.array(self.values[NORMAL, setting, method]) for method in (first, second)]
-        return mean_and_error(pairs[0] - pairs[1])
-
-
 def random_pairs(
     logits: str, setting: Setting, count: int
 ) -> Iterator[tuple[Distribution, Distribution]]:
@@ -108,80 +75,103 @@ def acceptances(draft: Distribution, target: Distribution) -> tuple[float, ...]:
     return tuple(map(float, found))
 
 
-def compute(settings: Settings) -> ToyExperiment:
-    """Return all acceptances for both readings of the logits."""
-    count = QUICK_PAIRS if settings.quick else PAIRS
-    values: dict[Key, tuple[float, ...]] = {}
-    for logits in LOGITS:
-        for setting in PRINTED:
-            rows = [acceptances(*pair) for pair in random_pairs(logits, setting, count)]
-            for method, column in zip(METHODS, zip(*rows, strict=True), strict=True):
-                values[logits, setting, method] = column
-    return ToyExperiment(values)
-
-
-def numbers(data: ToyExperiment) -> Numbers:
-    """Return one row for each setting and method, both readings side by side."""
-    rows = []
-    for setting, printed in PRINTED.items():
-        for method, value in zip(METHODS, printed, strict=True):
-            row: tuple[Cell, ...] = (*map(str, setting), method, value)
-            for logits in LOGITS:
-                key = (logits, setting, method)
-                mean = data.mean(key)
-                verdict = "yes" if abs(data.away(key)) <= WITHIN else "no"
-                row += (mean, data.error(key), value - mean, _shown(data.away(key)), verdict)
-            rows.append(row)
-    columns: tuple[str, ...] = ("T", "λ", "method", "printed")
-    for logits in LOGITS:
-        parts = ("", ", s.e.", ", printed − ours", ", in s.e.", ", within 3")
-        columns += tuple(f"{logits}{part}" for part in parts)
-    return Numbers(columns, tuple(rows))
-
-
-def notes(data: ToyExperiment) -> list[str]:
-    """Say what agrees."""
-    agreeing, furthest = {}, {}
-    for logits in LOGITS:
-        away = [abs(data.away(key)) for key in data.values if key[0] == logits]
-        agreeing[logits] = sum(each <= WITHIN for each in away)
-        furthest[logits] = max(away)
-    count = len(next(iter(data.values.values())))
-    coldest = next(iter(PRINTED))
-    gain, error = data.difference(coldest, "SpecHub", "OTMw")
-    first = data.away((UNIFORM, coldest, "RRS"))
-    cells = len(PRINTED) * len(METHODS)
-    worst = furthest[NORMAL]
-    how = (
-        f"Means over {count} pairs, every acceptance exact; the paper has 100 pairs, and simulated "
-        "RRSw. A standard error is that of our mean; the printed mean has its own."
-    )
-    normal = (
-        f"With logits from N(0,1), {agreeing[NORMAL]} of {cells} printed values lie within three "
-        f"standard errors, the furthest at {worst:.1f}: {worst / sqrt(2):.1f} "
-        "standard errors of the difference of two such means."
-    )
-    uniform = (
-        f"With logits from U(0,1), as the paper says, {agreeing[UNIFORM]} of {cells} do; the first "
-        f"entry is {abs(first):.0f} standard errors off. The printed numbers are those of N(0,1)."
-    )
-    ranking = (
-        "At T = 0.1, λ = 0.7 the paper has SpecHub 0.0057 above OTMw; pair by pair with N(0,1) "
-        f"we find {gain:+.4f} ± {error:.4f} (standard error)."
-    )
-    return [how, normal, uniform, ranking]
-
-
 def _shown(away: float) -> str:
     return f"{away:+.1f}" if abs(away) < MANY else f"beyond {copysign(MANY, away):+.0f}"
 
 
-ITEM = Item(
-    name="spechub_tab4",
-    title="Acceptance of two drafts, 50 tokens",
-    source="SpecHub, table 4",
-    compute=compute,
-    numbers=numbers,
-    notes=notes,
-    seed=SEED,
-)
+@item("spechub_tab4", "SpecHub, table 4", seed=SEED)
+class ToyExperiment(Table):
+    """The acceptance on every pair, exactly.
+
+    Parameters
+    ----------
+    values : dict
+        Logits, setting and method → the acceptance on each pair.
+    """
+
+    title = "Acceptance of two drafts, 50 tokens"
+
+    values: dict[Key, tuple[float, ...]]
+
+    def mean(self, key: Key) -> float:
+        """Return the mean over the pairs."""
+        return mean_and_error(np.array(self.values[key]))[0]
+
+    def error(self, key: Key) -> float:
+        """Return the standard error of that mean."""
+        return mean_and_error(np.array(self.values[key]))[1]
+
+    def away(self, key: Key) -> float:
+        """Return by how many standard errors the printed value is above our mean."""
+        _, setting, method = key
+        above = PRINTED[setting][METHODS.index(method)] - self.mean(key)
+        error = self.error(key)
+        return above / error if error > 0 else copysign(inf, above)
+
+    def difference(self, setting: Setting, first: str, second: str) -> tuple[float, float]:
+        """Return how much more one method accepts than another with N(0,1), and its error."""
+        pairs = [np.array(self.values[NORMAL, setting, method]) for method in (first, second)]
+        return mean_and_error(pairs[0] - pairs[1])
+
+    @classmethod
+    def compute(cls, settings: Settings) -> ToyExperiment:
+        """Return all acceptances for both readings of the logits."""
+        count = QUICK_PAIRS if settings.quick else PAIRS
+        values: dict[Key, tuple[float, ...]] = {}
+        for logits in LOGITS:
+            for setting in PRINTED:
+                rows = [acceptances(*pair) for pair in random_pairs(logits, setting, count)]
+                for method, column in zip(METHODS, zip(*rows, strict=True), strict=True):
+                    values[logits, setting, method] = column
+        return cls(values)
+
+    def numbers(self) -> Numbers:
+        """Return one row for each setting and method, both readings side by side."""
+        rows = []
+        for setting, printed in PRINTED.items():
+            for method, value in zip(METHODS, printed, strict=True):
+                row: tuple[Cell, ...] = (*map(str, setting), method, value)
+                for logits in LOGITS:
+                    key = (logits, setting, method)
+                    mean = self.mean(key)
+                    verdict = "yes" if abs(self.away(key)) <= WITHIN else "no"
+                    row += (mean, self.error(key), value - mean, _shown(self.away(key)), verdict)
+                rows.append(row)
+        columns: tuple[str, ...] = ("T", "λ", "method", "printed")
+        for logits in LOGITS:
+            parts = ("", ", s.e.", ", printed − ours", ", in s.e.", ", within 3")
+            columns += tuple(f"{logits}{part}" for part in parts)
+        return Numbers(columns, tuple(rows))
+
+    def notes(self) -> list[str]:
+        """Say what agrees."""
+        agreeing, furthest = {}, {}
+        for logits in LOGITS:
+            away = [abs(self.away(key)) for key in self.values if key[0] == logits]
+            agreeing[logits] = sum(each <= WITHIN for each in away)
+            furthest[logits] = max(away)
+        count = len(next(iter(self.values.values())))
+        coldest = next(iter(PRINTED))
+        gain, error = self.difference(coldest, "SpecHub", "OTMw")
+        first = self.away((UNIFORM, coldest, "RRS"))
+        cells = len(PRINTED) * len(METHODS)
+        worst = furthest[NORMAL]
+        how = (
+            f"Means over {count} pairs, every acceptance exact; the paper has 100 pairs, and "
+            "simulated RRSw. A standard error is that of our mean; the printed mean has its own."
+        )
+        normal = (
+            f"With logits from N(0,1), {agreeing[NORMAL]} of {cells} printed values lie within "
+            f"three standard errors, the furthest at {worst:.1f}: {worst / sqrt(2):.1f} standard "
+            "errors of the difference of two such means."
+        )
+        uniform = (
+            f"With logits from U(0,1), as the paper says, {agreeing[UNIFORM]} of {cells} do; the "
+            f"first entry is {abs(first):.0f} standard errors off. The printed numbers are those "
+            "of N(0,1)."
+        )
+        ranking = (
+            "At T = 0.1, λ = 0.7 the paper has SpecHub 0.0057 above OTMw; pair by pair with N(0,1) "
+            f"we find {gain:+.4f} ± {error:.4f} (standard error)."
+        )
+        return [how, normal, uniform, ranking]

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from figures.contract import Cell, Item, Numbers, Settings
+from figures.contract import Cell, Numbers, Settings, Table
+from figures.registry import item
 from otspec.arithmetic import Number
 from otspec.blocks import DraftSelection, random_pair, simulate
 from otspec.estimate import Estimate
@@ -82,22 +83,6 @@ class Row:
         return not any(isinstance(value, Estimate) for value in self.efficiency.values())
 
 
-@dataclass(frozen=True)
-class BlockEfficiencies:
-    """The rows of both tables.
-
-    Parameters
-    ----------
-    rows : tuple of Row
-    """
-
-    rows: tuple[Row, ...]
-
-    def exact(self) -> dict[tuple[str, int, int], Row]:
-        """Return the rows that were not simulated, by models, K and L."""
-        return {(row.models, row.count, row.length): row for row in self.rows if row.exact}
-
-
 def sequences(count: int, length: int) -> tuple[int, ...]:
     """Return the tree of K independent sequences of L tokens."""
     return (count, *(1,) * (length - 1))
@@ -107,45 +92,6 @@ def selections(models: str, tokens: int) -> dict[str, DraftSelection]:
     """Return both rules on the chains that stand for models of the paper."""
     pair = random_pair(tokens, DIVERGENCES[models], np.random.default_rng(SEED))
     return {rule.title: DraftSelection(*pair, (1,), rule) for rule in RULES}
-
-
-def compute(settings: Settings) -> BlockEfficiencies:
-    """Return all rows; if quick those of at most two sequences and few simulated blocks."""
-    rows = []
-    for models, printed in PRINTED.items():
-        selected = selections(models, TOKENS)
-        for (count, length), value in printed.items():
-            if settings.quick and count > 2:
-                continue
-            found = {
-                rule: selection.with_branching(sequences(count, length)).efficiency()
-                for rule, selection in selected.items()
-            }
-            rows.append(Row(models, count, length, value, TOKENS, found))
-    models, count, length = SIMULATED
-    blocks = BLOCKS // 20 if settings.quick else BLOCKS
-    drawn: Efficiencies = {
-        rule: simulate(selection.with_branching(sequences(count, length)), blocks, SEED)
-        for rule, selection in selections(models, MANY_TOKENS).items()
-    }
-    rows.append(Row(models, count, length, PRINTED[models][count, length], MANY_TOKENS, drawn))
-    return BlockEfficiencies(tuple(rows))
-
-
-def numbers(data: BlockEfficiencies) -> Numbers:
-    """Return one row for each setting."""
-    columns = ["paper's models", "K", "L", "paper", "our divergence d", "our tokens n"]
-    columns += [part for rule in RULES for part in (f"ours: {rule.title}", "interval")]
-    columns.append("ours (k-sequential) - paper")
-    rows: list[tuple[Cell, ...]] = []
-    for row in data.rows:
-        setting = (row.models, row.count, row.length, row.printed)
-        cells: list[Cell] = [*setting, DIVERGENCES[row.models], row.tokens]
-        for rule in RULES:
-            value = row.efficiency[rule.title]
-            cells += [float(value), interval(value)]
-        rows.append((*cells, float(row.efficiency[KSequential.title]) - row.paper))
-    return Numbers(tuple(columns), tuple(rows))
 
 
 def interval(value: Number) -> str:
@@ -199,37 +145,6 @@ def rises(data: BlockEfficiencies, rule: str | None, axis: str) -> bool:
     return True
 
 
-def notes(data: BlockEfficiencies) -> list[str]:
-    """Return what can be compared."""
-    most = max(row.count for row in data.exact().values())
-    said = [
-        (
-            "Other models: ours are pairs of random Markov chains whose next tokens differ by the "
-            "total variation d after every context, chosen so that K = 1 is near the paper's; the "
-            "paper's are transformers. Only the course in K and L can be compared."
-        ),
-        "K = 1 is sum of (1 - d)^i over i = 0..L, for every pair of chains that differ by d.",
-    ]
-    for name, rule in (
-        ("the paper's models", None),
-        *((f"ours, {r.title}", r.title) for r in RULES),
-    ):
-        course = [f"in {axis}: {'yes' if rises(data, rule, axis) else 'no'}" for axis in "KL"]
-        said.append(f"Does the efficiency rise in every row, {name}? {', '.join(course)}.")
-    for length in (4, 8):
-        parts = [f"paper {_range(gains(data, None, length))}"]
-        parts += [f"ours, {r.title}, {_range(gains(data, r.title, length))}" for r in RULES]
-        said.append(f"Gain of K = {most} over K = 1 at L = {length}: {'; '.join(parts)}.")
-    row = data.rows[-1]
-    each = [f"{rule} {interval(value)}" for rule, value in row.efficiency.items()]
-    said.append(
-        f"For {row.models}, K = {row.count}, L = {row.length} on {row.tokens} tokens instead of "
-        f"{TOKENS}, simulated: {'; '.join(each)}; paper {row.printed}."
-    )
-    said.append("Wall-clock speedups of the paper depend on its machines and have no counterpart.")
-    return said
-
-
 def _count(row: Row) -> int:
     return row.count
 
@@ -243,12 +158,89 @@ def _range(factors: Iterator[float]) -> str:
     return f"{min(found):.2f} to {max(found):.2f} times" if found else "not computed"
 
 
-ITEM = Item(
-    name="spectr_tab1",
-    title="Block efficiency of K independent sequences of L tokens, other models than the paper's",
-    source="SpecTr, tables 1 and 4",
-    compute=compute,
-    numbers=numbers,
-    notes=notes,
-    seed=SEED,
-)
+@item("spectr_tab1", "SpecTr, tables 1 and 4", seed=SEED)
+class BlockEfficiencies(Table):
+    """The rows of both tables.
+
+    Parameters
+    ----------
+    rows : tuple of Row
+    """
+
+    title = "Block efficiency of K independent sequences of L tokens, other models than the paper's"
+
+    rows: tuple[Row, ...]
+
+    def exact(self) -> dict[tuple[str, int, int], Row]:
+        """Return the rows that were not simulated, by models, K and L."""
+        return {(row.models, row.count, row.length): row for row in self.rows if row.exact}
+
+    @classmethod
+    def compute(cls, settings: Settings) -> BlockEfficiencies:
+        """Return all rows; if quick those of at most two sequences and few simulated blocks."""
+        rows = []
+        for models, printed in PRINTED.items():
+            selected = selections(models, TOKENS)
+            for (count, length), value in printed.items():
+                if settings.quick and count > 2:
+                    continue
+                found = {
+                    rule: selection.with_branching(sequences(count, length)).efficiency()
+                    for rule, selection in selected.items()
+                }
+                rows.append(Row(models, count, length, value, TOKENS, found))
+        models, count, length = SIMULATED
+        blocks = BLOCKS // 20 if settings.quick else BLOCKS
+        drawn: Efficiencies = {
+            rule: simulate(selection.with_branching(sequences(count, length)), blocks, SEED)
+            for rule, selection in selections(models, MANY_TOKENS).items()
+        }
+        rows.append(Row(models, count, length, PRINTED[models][count, length], MANY_TOKENS, drawn))
+        return cls(tuple(rows))
+
+    def numbers(self) -> Numbers:
+        """Return one row for each setting."""
+        columns = ["paper's models", "K", "L", "paper", "our divergence d", "our tokens n"]
+        columns += [part for rule in RULES for part in (f"ours: {rule.title}", "interval")]
+        columns.append("ours (k-sequential) - paper")
+        rows: list[tuple[Cell, ...]] = []
+        for row in self.rows:
+            setting = (row.models, row.count, row.length, row.printed)
+            cells: list[Cell] = [*setting, DIVERGENCES[row.models], row.tokens]
+            for rule in RULES:
+                value = row.efficiency[rule.title]
+                cells += [float(value), interval(value)]
+            rows.append((*cells, float(row.efficiency[KSequential.title]) - row.paper))
+        return Numbers(tuple(columns), tuple(rows))
+
+    def notes(self) -> list[str]:
+        """Return what can be compared."""
+        most = max(row.count for row in self.exact().values())
+        said = [
+            (
+                "Other models: ours are pairs of random Markov chains whose next tokens differ by "
+                "the total variation d after every context, chosen so that K = 1 is near the "
+                "paper's; the paper's are transformers. Only the course in K and L can be compared."
+            ),
+            "K = 1 is sum of (1 - d)^i over i = 0..L, for every pair of chains that differ by d.",
+        ]
+        for name, rule in (
+            ("the paper's models", None),
+            *((f"ours, {r.title}", r.title) for r in RULES),
+        ):
+            course = [f"in {axis}: {'yes' if rises(self, rule, axis) else 'no'}" for axis in "KL"]
+            said.append(f"Does the efficiency rise in every row, {name}? {', '.join(course)}.")
+        for length in (4, 8):
+            parts = [f"paper {_range(gains(self, None, length))}"]
+            parts += [f"ours, {r.title}, {_range(gains(self, r.title, length))}" for r in RULES]
+            said.append(f"Gain of K = {most} over K = 1 at L = {length}: {'; '.join(parts)}.")
+        row = self.rows[-1]
+        each = [f"{rule} {interval(value)}" for rule, value in row.efficiency.items()]
+        said.append(
+            f"For {row.models}, K = {row.count}, L = {row.length} on {row.tokens} tokens instead "
+            f"of {TOKENS}, simulated: {'; '.join(each)}; paper {row.printed}."
+        )
+        said.append(
+            "Wall-clock speedups of the paper depend on its machines and have no counterpart."
+        )
+        return said

@@ -16,7 +16,7 @@ from otspec.tables import print_table, say
 from otspec.writing import write_text
 from validation import report
 from validation.claim import Search
-from validation.registry import PAPERS, all_claims
+from validation.registry import CLAIMS, PAPERS
 from validation.running import Finding, check_claims
 
 RECORDED = Path(__file__).with_name("recorded.json")
@@ -59,7 +59,7 @@ def main(
     """
     chosen = _chosen(identifiers, papers)
     if listing:
-        print_table(("claim", "where"), [(name, all_claims()[name].where) for name in chosen])
+        print_table(("claim", "where"), [(name, CLAIMS[name].where) for name in chosen])
         return
     search = Search(budget, instances, seed)
     findings = _with_progress(chosen, search, jobs)
@@ -77,15 +77,14 @@ def main(
 
 
 def _chosen(identifiers: tuple[str, ...], papers: tuple[str, ...]) -> list[str]:
-    claims = all_claims()
-    unknown = [name for name in identifiers if name not in claims]
+    unknown = [name for name in identifiers if name not in CLAIMS]
     if unknown:
         raise click.BadParameter(
             f"{unknown[0]!r} is no claim: --list names them", param_hint="CLAIM"
         )
     if not identifiers and not papers:
-        return list(claims)
-    return [name for name, each in claims.items() if name in identifiers or each.paper in papers]
+        return list(CLAIMS)
+    return [name for name, each in CLAIMS.items() if name in identifiers or each.paper in papers]
 
 
 def _with_progress(chosen: list[str], search: Search, jobs: int) -> list[Finding]:
@@ -115,7 +114,7 @@ def recorded() -> dict[str, dict[str, str]]:
 
 def _record(findings: list[Finding]) -> None:
     verdicts = recorded() | {finding.id: finding.verdicts() for finding in findings}
-    kept = {name: verdicts[name] for name in all_claims() if name in verdicts}
+    kept = {name: verdicts[name] for name in CLAIMS if name in verdicts}
     write_text(RECORDED, json.dumps(kept, indent=1) + "\n")
 
 

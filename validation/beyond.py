@@ -12,16 +12,19 @@ import numpy as np
 import otspec
 from otspec.drafts import DraftLaw
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement, PriorityMixture
-from validation.claim import Check, Claim, Corrected, above, at_least, equal, law_of
-from validation.instances import Exact, cases, pairs
-from validation.oracles import ONE, bound, flow, laws, least_bound, subsets
+from validation.checks import over, over_all, over_cases, over_pairs
+from validation.claim import Claim, Corrected, above, at_least, equal, law_of
+from validation.instances import Exact
+from validation.notation import ONE, ZERO, mass_of, subsets, support, total
+from validation.oracles import bound, flow, laws, least_bound, table_of
 
 
 def cut_formula(draft: Exact, target: Exact, k: int) -> Fraction:
     """The maximum flow is the least bound, for every law."""
-    worst = Fraction(0)
+    worst = ZERO
     for law in laws(draft, target, k):
-        worst = equal(flow(law, target), least_bound(law, target), type(law).__name__)
+        table = table_of(law)
+        worst = equal(flow(table, target), least_bound(table, target), type(law).__name__)
     return worst
 
 
@@ -32,40 +35,42 @@ def ascending(draft: Exact, target: Exact) -> list[int]:
     )
 
 
-def best_prefix(law: DraftLaw, target: Exact, order: list[int]) -> Fraction:
-    """Return the least bound among the prefixes of an order."""
-    return min(bound(law, target, order[:size]) for size in range(len(order) + 1))
+def prefix_is_best(law: DraftLaw, target: Exact, order: list[int]) -> Fraction:
+    """The least bound among the prefixes of an order is the least of all."""
+    table = table_of(law)
+    best = min(bound(table, target, order[:size]) for size in range(len(order) + 1))
+    return equal(best, least_bound(table, target))
 
 
 def prefix_of_iid(draft: Exact, target: Exact, k: int) -> Fraction:
     """The best cut of i.i.d. drafts is a prefix."""
     law = otspec.IID(draft, k)
-    return equal(best_prefix(law, target, ascending(draft, target)), least_bound(law, target))
+    return prefix_is_best(law, target, ascending(draft, target))
 
 
 def prefix_of_distinct(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """The best cut of distinct drafts is a prefix."""
-    if sum(mass > 0 for mass in draft) < k:
+    if support(draft) < k:
         return None
     law = otspec.WithoutReplacement(draft, k)
-    return equal(best_prefix(law, target, ascending(draft, target)), least_bound(law, target))
+    return prefix_is_best(law, target, ascending(draft, target))
 
 
 def prefix_of_hub(draft: Exact, target: Exact) -> Fraction | None:
     """The best cut of the hub law is a prefix of the plain order of ratios."""
-    if sum(mass > 0 for mass in draft) < 2:
+    if support(draft) < 2:
         return None
     law = otspec.Hub(draft)
-    return equal(best_prefix(law, target, ascending(draft, target)), least_bound(law, target))
+    return prefix_is_best(law, target, ascending(draft, target))
 
 
 def prefix_after_hub(draft: Exact, target: Exact) -> Fraction | None:
     """The best cut of the hub law is a prefix once the hub comes first."""
-    if sum(mass > 0 for mass in draft) < 2:
+    if support(draft) < 2:
         return None
     law = otspec.Hub(draft)
     order = [law.hub, *(y for y in ascending(draft, target) if y != law.hub)]
-    return equal(best_prefix(law, target, order), least_bound(law, target))
+    return prefix_is_best(law, target, order)
 
 
 def independent_pairs(seed: int) -> Iterator[dict[str, Any]]:
@@ -89,42 +94,39 @@ def prefix_of_independent(first: Exact, second: Exact, target: Exact) -> Fractio
     """The best cut of two independent drafts is a prefix of q over the mean draft."""
     law = otspec.Independent([first, second])
     mean = tuple((a + b) / 2 for a, b in zip(first, second, strict=True))
-    return equal(best_prefix(law, target, ascending(mean, target)), least_bound(law, target))
+    return prefix_is_best(law, target, ascending(mean, target))
 
 
 def halfplane_of_independent(first: Exact, second: Exact, target: Exact) -> Fraction:
     """The best cut of two independent drafts is {q ≤ u p₁ + v p₂} with u = p₂(A), v = p₁(A)."""
     law = otspec.Independent([first, second])
-    best = least_bound(law, target)
-    cut = next(tokens for tokens in subsets(law.n) if bound(law, target, tokens) == best)
-    u, v = (sum((draft[y] for y in cut), Fraction(0)) for draft in (second, first))
+    table = table_of(law)
+    best = least_bound(table, target)
+    cut = next(tokens for tokens in subsets(law.n) if bound(table, target, tokens) == best)
+    u, v = (mass_of(draft, cut) for draft in (second, first))
     halfplane = [y for y in range(law.n) if target[y] <= u * first[y] + v * second[y]]
-    return equal(bound(law, target, halfplane), best, "bound of the half-plane")
+    return equal(bound(table, target, halfplane), best, "bound of the half-plane")
 
 
 def lemma3_bound(draft: Exact, target: Exact, k: int) -> Fraction:
     """SpecTr's upper bound is attained: its minimum over all sets is the maximum flow."""
-    law = otspec.IID(draft, k)
-    tuples, masses = law.tuples()
+    table = table_of(otspec.IID(draft, k))
     least = min(
-        sum((min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen), Fraction(0))
-        + sum(
-            min(mass, sum((target[y] for y in set(x) - set(chosen)), Fraction(0)))
-            for x, mass in zip(tuples.tolist(), masses, strict=True)
-        )
+        total(min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen)
+        + total(min(mass, mass_of(target, set(x) - set(chosen))) for x, mass in table.items())
         for chosen in subsets(len(draft))
     )
-    return equal(least, flow(law, target))
+    return equal(least, flow(table, target))
 
 
 def pooled_is_optimal(draft: Exact, target: Exact, k: int) -> Fraction:
     """Pooled selection is lossless and accepts the maximum flow, with both kinds of pools."""
-    best = flow(otspec.IID(draft, k), target)
+    best = flow(table_of(otspec.IID(draft, k)), target)
     for pools in ("tokens", "fewest"):
         report = otspec.audit(PooledSelection(draft, target, k, pools))
         equal(report.total_variation, 0, f"error of the output, pools={pools}")
         equal(report.acceptance, best, f"acceptance, pools={pools}")
-    return Fraction(0)
+    return ZERO
 
 
 def any_pools_are_lossless(draft: Exact, target: Exact, k: int) -> Fraction:
@@ -133,7 +135,7 @@ def any_pools_are_lossless(draft: Exact, target: Exact, k: int) -> Fraction:
     rule = PooledSelection(draft, target, k, thresholds)
     report = otspec.audit(rule)
     equal(report.total_variation, 0, "error of the output")
-    lost = flow(rule.law, target) - report.acceptance
+    lost = flow(table_of(rule.law), target) - report.acceptance
     return at_least(rule.loss_bound(), lost, "bound on the loss")
 
 
@@ -153,11 +155,11 @@ def lifetimes_end_at_one(draft: Exact, target: Exact, k: int) -> Fraction | None
 
 def two_distinct_drafts(draft: Exact, target: Exact) -> Fraction | None:
     """Pooled selection of two distinct drafts is lossless and accepts the maximum flow."""
-    if sum(mass > 0 for mass in draft) < 2:
+    if support(draft) < 2:
         return None
     report = otspec.audit(PooledSelectionWithoutReplacement(draft, target))
     equal(report.total_variation, 0, "error of the output")
-    return equal(report.acceptance, flow(otspec.WithoutReplacement(draft, 2), target))
+    return equal(report.acceptance, flow(table_of(otspec.WithoutReplacement(draft, 2)), target))
 
 
 def any_law_mixture(draft: Exact, target: Exact, k: int) -> Fraction:
@@ -166,39 +168,22 @@ def any_law_mixture(draft: Exact, target: Exact, k: int) -> Fraction:
     for law in laws(draft, target, k):
         rule = PriorityMixture(law, target, gap=0, most=2)
         equal(otspec.audit(rule).total_variation, 0, "error of the output")
-        best = flow(law, target)
+        best = flow(table_of(law), target)
         worst = min(worst, at_least(rule.bound, best), at_least(best, rule.mixture.accepted))
     return worst
 
 
-def over_cases(slack: Any, ks: tuple[int, ...] = (1, 2, 3), most_tokens: int = 4) -> Check:
-    """Return a check over drafts, targets and numbers of drafts."""
-    scope = f"n <= {most_tokens}, k <= {max(ks)}"
-    return lambda search: search.every(cases(search.seed, ks, most_tokens), slack, scope=scope)
-
-
-def over_pairs(slack: Any, most_tokens: int) -> Check:
-    """Return a check over drafts and targets."""
-    return lambda search: search.every(
-        pairs(search.seed, most_tokens, enumerated=400), slack, scope=f"n <= {most_tokens}"
-    )
-
-
-def over_four_tokens(slack: Any) -> Check:
-    """Return a check over drafts and targets of four tokens, by the sum of their weights."""
+def four_tokens() -> Iterator[dict[str, Any]]:
+    """Yield drafts and targets of four tokens, by the sum of their weights."""
     drafts = [w for w in product(range(1, 4), repeat=4) if list(w) == sorted(w, reverse=True)]
     targets = [w for w in product(range(5), repeat=4) if any(w)]
-    weights = sorted(product(drafts, targets), key=lambda pair: sum(pair[0]) + sum(pair[1]))
-    instances = [{"draft": law_of(first), "target": law_of(second)} for first, second in weights]
-    return lambda search: search.every(instances, slack, scope="n = 4, small weights")
+    for first, second in sorted(
+        product(drafts, targets), key=lambda pair: sum(pair[0]) + sum(pair[1])
+    ):
+        yield {"draft": law_of(first), "target": law_of(second)}
 
 
-def over_independent(slack: Any) -> Check:
-    """Return a check over two drafts of their own and a target."""
-    return lambda search: search.every(
-        independent_pairs(search.seed), slack, scope="n <= 4, two independent drafts"
-    )
-
+FOUR, TWO_DRAFTS = "n = 4, small weights", "n <= 4, two independent drafts"
 
 CLAIMS = (
     Claim(
@@ -229,21 +214,21 @@ CLAIMS = (
         "beyond.prefix_hub",
         "the prefix rule, hub drafts",
         "The best cut of SpecHub's drafts is a prefix of the tokens in ascending order of q/p.",
-        over_four_tokens(prefix_of_hub),
+        over_all(four_tokens, prefix_of_hub, FOUR),
         corrected=Corrected(
             "It is a prefix of the order in which the hub comes first, then the others by q/p.",
-            over_four_tokens(prefix_after_hub),
+            over_all(four_tokens, prefix_after_hub, FOUR),
         ),
     ),
     Claim(
         "beyond.prefix_independent",
         "the prefix rule, independent drafts",
         "The best cut of two independent drafts is a prefix in the order of $q/(p_1 + p_2)$.",
-        over_independent(prefix_of_independent),
+        over(independent_pairs, prefix_of_independent, TWO_DRAFTS),
         corrected=Corrected(
             r"It is a half-plane: $\{q \le u p_1 + v p_2\}$ with $u = p_2(A)$, $v = p_1(A)$ "
             "of any best cut A.",
-            over_independent(halfplane_of_independent),
+            over(independent_pairs, halfplane_of_independent, TWO_DRAFTS),
         ),
     ),
     Claim(
@@ -273,7 +258,7 @@ CLAIMS = (
         "beyond.distinct",
         "two distinct drafts",
         "Pooled selection of two distinct drafts is exactly lossless and accepts the optimum.",
-        over_pairs(two_distinct_drafts, most_tokens=4),
+        over_pairs(two_distinct_drafts, enumerated=400),
     ),
     Claim(
         "beyond.priorities",

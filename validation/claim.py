@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from time import monotonic
@@ -32,25 +32,17 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """The claim held wherever it was checked.
-
-    Parameters
-    ----------
-    instances : int
-        How many instances were checked.
-    worst : float, Fraction or None
-        The least slack of an inequality that is claimed: 0 where it is attained. None where
-        there is nothing to measure.
-    scope : str
-        What the evidence covers, such as "n <= 4, k <= 3"; for a simulation, its confidence.
-    proved : bool
-        Whether this is a proof for all instances in that scope.
-    """
+    """The claim held wherever it was checked."""
 
     instances: int
+    """How many instances were checked."""
     worst: Number | None = None
+    """The least slack of an inequality that is claimed: 0 where it is attained. None where there
+    is nothing to measure."""
     scope: str = ""
+    """What the evidence covers, such as "n <= 4, k <= 3"; for a simulation, its confidence."""
     proved: bool = False
+    """Whether this is a proof for all instances in that scope."""
 
     @property
     def verdict(self) -> Verdict:
@@ -60,21 +52,14 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """An instance where the claim fails.
-
-    Parameters
-    ----------
-    instance : mapping
-        Names and values: fractions, integers, strings, or tuples of them.
-    found : str
-        What is true there instead, in numbers.
-    instances : int
-        How many instances held before this one, in order of size.
-    """
+    """An instance where the claim fails."""
 
     instance: Mapping[str, Any]
+    """Names and values: fractions, integers, strings, or tuples of them."""
     found: str
+    """What is true there instead, in numbers."""
     instances: int = 0
+    """How many instances held before this one, in order of size."""
 
     verdict = Verdict.REFUTED
 
@@ -117,23 +102,15 @@ def above(found: Number, bound: Number, what: str = "") -> Number:
     return found - bound
 
 
-@dataclass
+@dataclass(frozen=True)
 class Search:
-    """How long to look, and from which seed.
-
-    Parameters
-    ----------
-    seconds : float
-        After this long no new instance is begun.
-    instances : int
-        How many instances are enough.
-    seed : int
-    """
+    """How long to look, and from which seed."""
 
     seconds: float = 5.0
+    """After this long a check begins no new instance."""
     instances: int = 1_000
+    """How many instances are enough."""
     seed: int = 0
-    _began: float = field(default_factory=monotonic, init=False, repr=False)
 
     def every(
         self,
@@ -155,9 +132,9 @@ class Search:
         scope : str
             For the evidence.
         """
-        checked, worst = 0, None
+        began, checked, worst = monotonic(), 0, None
         for instance in instances:
-            if checked >= self.instances or monotonic() - self._began > self.seconds:
+            if checked >= self.instances or monotonic() - began > self.seconds:
                 break
             try:
                 found = slack(**instance)

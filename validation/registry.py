@@ -1,10 +1,12 @@
-"""All claims, by paper."""
+"""All claims by identifier, in the order of the papers, and those of others."""
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
+from typing import Any
 
+from otspec.raw import shown
+from otspec.registry import Registry
 from validation.claim import Claim
 
 PAPERS = {
@@ -17,19 +19,17 @@ PAPERS = {
 }
 
 
-@cache
-def all_claims() -> dict[str, Claim]:
-    """Return every claim by its identifier, in the order of the papers.
+def _check_claim(name: str, claim: Any) -> None:
+    if not isinstance(claim, Claim):
+        raise ValueError(f"{shown(claim)} is no Claim")
+    if claim.id != name or claim.paper not in PAPERS:
+        papers = ", ".join(PAPERS)
+        raise ValueError(f"the claim {claim.id} is to be named {name} and of one of {papers}")
 
-    Raises
-    ------
-    ValueError
-        Two claims of one name, or a claim in the file of another paper.
-    """
-    claims: dict[str, Claim] = {}
-    for paper in PAPERS:
-        for claim in import_module(f"validation.{paper}").CLAIMS:
-            if claim.id in claims or claim.paper != paper:
-                raise ValueError(f"the claim {claim.id} is listed twice, or in the file of {paper}")
-            claims[claim.id] = claim
-    return claims
+
+CLAIMS: Registry[Claim] = Registry("claim", "otspec.claims", _check_claim)
+"""The claims; each paper's package lists its own in ``CLAIMS``."""
+
+for _paper in PAPERS:
+    for _claim in import_module(f"validation.{_paper}").CLAIMS:
+        CLAIMS.add(_claim.id, _claim)

@@ -4,40 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from time import perf_counter
 
 from otspec.traces.runs.parallel import end_with_parent
 from validation.claim import Check, Claim, Outcome, Search, Verdict
-from validation.registry import all_claims
+from validation.registry import CLAIMS
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What checking one claim gave.
-
-    Parameters
-    ----------
-    id : str
-        The claim.
-    outcome : Evidence or Counterexample
-        For the claim as printed.
-    corrected : Evidence or Counterexample, optional
-        For its corrected statement, if it has one.
-    seconds : float
-        Wall-clock time of both.
-    """
+    """What checking one claim gave."""
 
     id: str
+    """The claim."""
     outcome: Outcome
+    """For the claim as printed."""
     corrected: Outcome | None
+    """For its corrected statement, if it has one."""
     seconds: float
+    """Wall-clock time of both."""
 
     @property
     def claim(self) -> Claim:
         """The claim."""
-        return all_claims()[self.id]
+        return CLAIMS[self.id]
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict as printed and, if there is one, that of the correction."""
@@ -55,7 +47,7 @@ def check_claim(identifier: str, search: Search) -> Finding:
     RuntimeError
         A check that looked at no instance: it says nothing.
     """
-    claim = all_claims()[identifier]
+    claim = CLAIMS[identifier]
     start = perf_counter()
     outcome = _checked(identifier, claim.check, search)
     corrected = None
@@ -87,8 +79,7 @@ def check_claims(identifiers: Sequence[str], search: Search, *, jobs: int = 1) -
 
 
 def _checked(identifier: str, check: Check, search: Search) -> Outcome:
-    # A new search for each: its clock starts when it is made.
-    outcome = check(replace(search))
+    outcome = check(search)
     if outcome.verdict is Verdict.HOLDS and outcome.instances == 0:
         raise RuntimeError(f"{identifier} was checked on no instance: give it more seconds")
     return outcome

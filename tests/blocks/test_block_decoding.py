@@ -24,8 +24,8 @@ from otspec.blocks import (
     decoded_law,
     memoryless,
 )
-from validation.block import decoding
 from validation.block.couplings import best_transport, common_prefix
+from validation.block.decoding import SpecDec
 
 WHOLE = {(2, 1): (6, 8), (2, 2): (6, 8), (2, 3): (6, 8), (3, 1): (4, 8), (3, 2): (4, 8)}
 """How long the texts are for each alphabet and block, and for how many pairs of models."""
@@ -87,7 +87,7 @@ def test_several_blocks_decode_as_many_tokens_as_the_algorithm(n, length, blocks
         rule = rule_class(*case.exact, length)
         assert decoded_after(rule, 1) == rule.efficiency()
         for count in range(1, blocks + 1):
-            wanted = decoding.decoded_after(ALGORITHMS[rule_class], *case.literal, length, count)
+            wanted = SpecDec(ALGORITHMS[rule_class], *case.literal, length).mean_tokens(count)
             found = decoded_after(rule, count)
             assert found == wanted
             assert type(found) is Fraction
@@ -143,7 +143,7 @@ def test_decoded_texts_have_the_targets_frequencies(rule_class):
         law: dict = {}
         target, draft = case.literal
         algorithm = ALGORITHMS[rule_class]
-        for (_, number), mass in decoding.decode(algorithm, target, draft, 2, tokens).items():
+        for (_, number), mass in SpecDec(algorithm, target, draft, 2).decode(tokens).items():
             law[number] = law.get(number, 0) + mass
         assert within({number: calls.count(number) for number in set(calls)}, law, size)
 

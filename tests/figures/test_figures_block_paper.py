@@ -49,12 +49,12 @@ PAPER = {
 
 @pytest.fixture(scope="module")
 def kept():
-    return block_fig2.compute(Settings())
+    return block_fig2.KeptTokens.compute(Settings())
 
 
 @pytest.fixture(scope="module")
 def traced():
-    return block_tab2.compute(Settings())
+    return block_tab2.OnTrace.compute(Settings())
 
 
 def binomial(trials, chance):
@@ -82,8 +82,8 @@ def published_sum(p, q, length):
 def test_both_curves_of_the_paper_have_its_formulas_from_1(kept):
     """The paper's sums start at 0, with a first term of 1: that is the token after the block."""
     q = block_fig2.TARGET
-    for p, curves in kept.kept.items():
-        for i, length in enumerate(kept.lengths):
+    for p, curves in kept.curves.items():
+        for i, length in enumerate(kept.xs):
             alike = common([p, 1 - p], [q, 1 - q])
             assert curves[TOKEN][i] == sum(alike**ell for ell in range(1, length + 1))
             terms = [common(binomial(ell, p), binomial(ell, q)) for ell in range(length + 1)]
@@ -94,7 +94,7 @@ def test_both_curves_of_the_paper_have_its_formulas_from_1(kept):
 
 
 def test_the_curves_are_ordered_and_their_distance_grows(kept):
-    for curves in kept.kept.values():
+    for curves in kept.curves.values():
         token, published, preprint = (np.array(curves[rule.title]) for rule in BLOCK_RULES)
         assert token[0] == published[0] == preprint[0]
         assert (token[1:] < published[1:]).all()
@@ -109,20 +109,20 @@ def test_what_the_caption_says_of_figure_2(kept):
         (Fraction(1, 2), 2.83, 4.41, 5.49),
         (Fraction(9, 10), 4.55, 5.58, 6.43),
     ):
-        found = [round(float(kept.kept[p][rule.title][-1]), 2) for rule in BLOCK_RULES]
+        found = [round(float(kept.curves[p][rule.title][-1]), 2) for rule in BLOCK_RULES]
         assert found == [token, published, preprint]
 
 
 def test_every_panel_carries_its_data(kept):
     panels = Figure().subplots(1, 3)
-    block_fig2.draw(list(panels), kept)
-    for panel, curves in zip(panels, kept.kept.values(), strict=True):
+    kept.draw(list(panels))
+    for panel, curves in zip(panels, kept.curves.values(), strict=True):
         drawn = {line.get_label(): list(line.get_ydata()) for line in panel.get_lines()}
         assert drawn == {rule: list(values) for rule, values in curves.items()}
         low, high = panel.get_ylim()
         assert all(low <= value <= high for values in curves.values() for value in values)
-    table = block_fig2.numbers(kept)
-    assert len(table.rows) == 3 * len(kept.lengths)
+    table = kept.numbers()
+    assert len(table.rows) == 3 * len(kept.xs)
     assert table.rows[1] == (0.25, 2, 0.75, 0.875, 1.0)
 
 
@@ -169,7 +169,7 @@ def test_the_error_is_that_of_resampled_blocks():
 
 
 def test_the_table_has_the_paper_s_rows_and_ours(traced):
-    table = block_tab2.numbers(traced)
+    table = traced.numbers()
     ours = [row for row in table.rows if row[2] == "ours"]
     assert [row[1] for row in ours] == [8, 4, 6]
     assert len(table.rows) == 3 * (7 + 1)
@@ -177,7 +177,7 @@ def test_the_table_has_the_paper_s_rows_and_ours(traced):
         assert row[4] == traced.means[row[1]][TOKEN].efficiency
         assert row[8] == traced.improvements[row[1]][PREPRINT].percent
         assert row[12] == traced.improvements[row[1]][PUBLISHED].percent
-    said = " ".join(block_tab2.notes(traced))
+    said = " ".join(traced.notes())
     assert "Other models" in said
     assert "paper 0.17 to 0.78 %" in said
     assert "no improvement is three standard errors above 0 at L = 4, 6, 8" in said
@@ -191,16 +191,16 @@ def test_shorter_blocks_have_the_lengths_that_fit(monkeypatch):
         monkeypatch.setattr(Settings, "logged", lambda _, trace=trace: trace)
         if not fits:
             with pytest.raises(ValueError, match="blocks of 3 tokens"):
-                block_tab2.compute(Settings())
+                block_tab2.OnTrace.compute(Settings())
             continue
-        data = block_tab2.compute(Settings())
+        data = block_tab2.OnTrace.compute(Settings())
         assert data.means.keys() == fits
-        assert len(block_tab2.numbers(data).rows) == 22
-        assert block_tab2.notes(data)
+        assert len(data.numbers().rows) == 22
+        assert data.notes()
 
 
 def test_the_full_trace_is_as_the_caption_says(full_trace_path):
-    data = block_tab2.compute(Settings(trace=str(full_trace_path)))
+    data = block_tab2.OnTrace.compute(Settings(trace=str(full_trace_path)))
     assert data.blocks == 8
     found = {
         length: [
@@ -212,7 +212,7 @@ def test_the_full_trace_is_as_the_caption_says(full_trace_path):
 
 
 def test_quick_items_are_written(tmp_path):
-    for module in (block_fig2, block_tab2):
-        files = write(module.ITEM, QUICK, tmp_path, ["png"])
+    for item in (block_fig2.KeptTokens, block_tab2.OnTrace):
+        files = write(item, QUICK, tmp_path, ["png"])
         assert [file.stat().st_size > 0 for file in files] == [True, True]
     assert "+2.253" in (tmp_path / "block_tab2.md").read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 import otspec
 from figures import block_trees
+from figures.contract import Settings
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
@@ -36,7 +37,7 @@ def table(header):
 
 @pytest.fixture(scope="module")
 def trees():
-    return block_trees.compute()
+    return block_trees.BlockTrees.compute(Settings())
 
 
 def test_what_the_page_says_of_the_picture(trees):
@@ -61,7 +62,7 @@ def test_what_the_page_says_of_the_picture(trees):
 
 def test_the_picture_shows_every_rule(trees):
     axes = Figure().add_subplot()
-    block_trees.draw(axes, trees)
+    trees.draw([axes])
     labels = {line.get_label() for line in axes.lines}
     assert labels >= {*trees.efficiency, "SpecHub"}
     for rule, values in trees.efficiency.items():

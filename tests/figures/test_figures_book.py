@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import figures.__main__ as command
-from figures.contract import Numbers, Settings
-from figures.registry import NAMES, item
-from figures.writing import PROVENANCE, as_markdown, save, write
+from figures import MODULES
+from figures.contract import Item, Numbers, Picture, Settings, Table
+from figures.registry import ITEMS, item, named_item
+from figures.writing import PROVENANCE, write
 from otspec.cli.main import run
 from otspec.version import __version__
 
@@ -22,9 +23,9 @@ def figures(*arguments):
     return run(command.main, list(arguments), "python -m figures")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ITEMS)
 def test_every_item_is_written_with_its_numbers(name, tmp_path):
-    each = item(name)
+    each = named_item(name)
     files = write(each, Settings(quick=True), tmp_path, ["png"])
     with (tmp_path / f"{name}.csv").open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))
@@ -42,28 +43,27 @@ def test_every_item_is_written_with_its_numbers(name, tmp_path):
     assert each.source
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ITEMS)
 def test_every_item_is_in_the_gallery(name):
     assert f"(figure-{name})=" in GALLERY
-    if item(name).draw is not None:
+    if issubclass(named_item(name), Picture):
         picture = f"pictures/{name}.png"
         assert f"]({picture})" in GALLERY
         assert (ROOT / "docs" / picture).read_bytes().startswith(FORMATS["png"])
 
 
 def test_pictures_come_in_three_formats_and_do_not_change(tmp_path):
-    each = item("spectr_fig4")
-    data = each.compute(Settings(quick=True))
+    picture = named_item("spectr_fig4").compute(Settings(quick=True))
     for ending, magic in FORMATS.items():
-        first = save(each, data, tmp_path / f"first.{ending}").read_bytes()
+        first = picture.save(tmp_path / f"first.{ending}").read_bytes()
         assert first.startswith(magic)
-        assert save(each, data, tmp_path / f"second.{ending}").read_bytes() == first
+        assert picture.save(tmp_path / f"second.{ending}").read_bytes() == first
 
 
 def test_a_second_run_replaces_the_line_of_its_item(tmp_path):
     for quick in (True, False):
-        write(item("spectr_fig4"), Settings(quick=quick), tmp_path, [])
-    write(item("pooled_barriers"), Settings(), tmp_path, [])
+        write(named_item("spectr_fig4"), Settings(quick=quick), tmp_path, [])
+    write(named_item("pooled_barriers"), Settings(), tmp_path, [])
     text = (tmp_path / PROVENANCE).read_text(encoding="utf-8")
     lines = [json.loads(line) for line in text.splitlines()]
     assert [(line["item"], line["quick"]) for line in lines] == [
@@ -75,7 +75,7 @@ def test_a_second_run_replaces_the_line_of_its_item(tmp_path):
 def test_the_command_lists_and_writes(tmp_path, capsys):
     assert figures("--list") == 0
     listed = capsys.readouterr().out
-    assert all(name in listed for name in NAMES)
+    assert all(name in listed for name in ITEMS)
     out = tmp_path / "deep" / "folder"
     assert figures("spectr_fig4", "--out", str(out), "--format", "svg, pdf", "--quick") == 0
     printed = capsys.readouterr().out.split()
@@ -105,7 +105,7 @@ def test_what_cannot_be_done_is_one_line(arguments, says, tmp_path, capsys):
 
 def test_tables_are_shown_in_markdown():
     numbers = Numbers(("rule", "k", "acceptance"), (("optimum", 2, 0.85), ("naive", 2, -1e-9)))
-    assert as_markdown(numbers) == (
+    assert numbers.as_markdown() == (
         "| rule | k | acceptance |\n| --- | --- | --- |\n"
         "| optimum | 2 | 0.8500 |\n| naive | 2 | 0.0000 |\n"
     )
@@ -113,8 +113,18 @@ def test_tables_are_shown_in_markdown():
         Numbers(("rule",), (("optimum", 2),))
 
 
-def test_a_table_has_no_picture(tmp_path):
-    tables = [name for name in NAMES if item(name).draw is None]
-    for name in tables[:1]:
-        with pytest.raises(ValueError, match="is a table and has no picture"):
-            save(item(name), None, tmp_path / "table.png")
+def test_every_item_is_registered_in_its_own_module_in_the_order_of_tables():
+    assert list(ITEMS) == list(MODULES)
+    for name, each in ITEMS.items():
+        assert each.__module__ == f"figures.{name}"
+        assert issubclass(each, Picture) != issubclass(each, Table)
+
+
+def test_what_is_no_item_is_refused():
+    with pytest.raises(ValueError, match="is no subclass of Item"):
+        ITEMS.add("other", int)
+    with pytest.raises(ValueError, match="there is another item named 'spectr_fig4'"):
+        item("spectr_fig4", "ours")(type("Other", (Table,), {}))
+    with pytest.raises(TypeError, match="has no class variable sede"):
+        item("other", "ours", sede=1)(type("Other", (Item,), {}))
+    assert "other" not in ITEMS

@@ -28,12 +28,12 @@ SpecInfer 0.4875 0.5058 0.5227 0.6202 0.6489 0.6722
 
 @pytest.fixture(scope="module")
 def triangle():
-    return canonical_fig2.compute(Settings())
+    return canonical_fig2.TriangleCurves.compute(Settings())
 
 
 @pytest.fixture(scope="module")
 def quick():
-    return canonical_tab3.compute(QUICK)
+    return canonical_tab3.Acceptances.compute(QUICK)
 
 
 def theorem_3(target):
@@ -66,14 +66,13 @@ def k_sequential(target):
 
 
 def points(data):
-    for first, places in data.places.items():
-        for i, q2 in enumerate(places):
-            curves = data.acceptance[first]
-            yield (first, q2, 1 - first - q2), {rule: curve[i] for rule, curve in curves.items()}
+    for first, curves in data.curves.items():
+        for q2, *found in zip(data.xs, *curves.values(), strict=False):
+            yield (first, q2, 1 - first - q2), dict(zip(curves, found, strict=True))
 
 
 def test_both_panels_have_the_formulas(triangle):
-    assert list(triangle.places) == [THIRD, SIXTH]
+    assert list(triangle.curves) == [THIRD, SIXTH]
     for target, found in points(triangle):
         assert found["optimum"] == theorem_3(target)
         assert found[SPECINFER] == recursive(target)
@@ -97,16 +96,16 @@ def test_where_all_is_accepted_is_as_the_caption_says(triangle):
 
 def test_both_panels_carry_the_data(triangle):
     panels = Figure().subplots(1, 2)
-    canonical_fig2.draw(list(panels), triangle)
-    for panel, first in zip(panels, triangle.places, strict=True):
+    triangle.draw(list(panels))
+    for panel, (first, curves) in zip(panels, triangle.curves.items(), strict=True):
         drawn = {line.get_label(): line for line in panel.get_lines()}
-        for rule, label in canonical_fig2.RULES.items():
-            assert list(drawn[label].get_ydata()) == list(triangle.acceptance[first][rule])
-            assert list(drawn[label].get_xdata()) == list(triangle.places[first])
-    table = canonical_fig2.numbers(triangle)
-    assert len(table.rows) == sum(map(len, triangle.places.values()))
+        for rule, label in canonical_fig2.NAMES.items():
+            assert list(drawn[label].get_ydata()) == list(curves[rule])
+            assert drawn[label].get_xdata()[-1] == 1 - first
+    table = triangle.numbers()
+    assert len(table.rows) == len(list(points(triangle)))
     assert table.rows[4] == (float(THIRD), 4 / 36, 1.0, *(float(x) for x in (
-        triangle.acceptance[THIRD][SPECTR][4], triangle.acceptance[THIRD][SPECINFER][4],
+        triangle.curves[THIRD][SPECTR][4], triangle.curves[THIRD][SPECINFER][4],
     )))  # fmt: skip
 
 
@@ -184,7 +183,7 @@ def test_the_notes_compare_orders():
     }
     other = paper | {SAMPLING: (0.1, 0.2, 0.3)}
     first, second = canonical_tab3.FREE
-    said = canonical_tab3.notes(Acceptances((2, 3, 4), 9, {first: paper, second: other}))
+    said = Acceptances((2, 3, 4), 9, {first: paper, second: other}).notes()
     assert [("as in the paper" in line) for line in said[-6:]] == [True] * 3 + [False] * 3
     assert "IS loses 0.63 of what SpecTr loses (paper: 0.63 and 0.26)" in said[-6]
     assert f"Ours, {second}, K = 2: Optimal > SpecTr > SpecInfer > IS" in said[-3]
@@ -205,8 +204,8 @@ def test_the_whole_table_has_the_paper_s_order_with_enough_free_tokens():
 
 
 def test_quick_items_are_written(tmp_path):
-    for module in (canonical_fig2, canonical_tab3):
-        files = write(module.ITEM, QUICK, tmp_path, ["png"])
+    for item in (canonical_fig2.TriangleCurves, Acceptances):
+        files = write(item, QUICK, tmp_path, ["png"])
         assert [file.stat().st_size > 0 for file in files] == [True, True]
     text = (tmp_path / "canonical_tab3.md").read_text(encoding="utf-8")
     assert "0.4933" in text

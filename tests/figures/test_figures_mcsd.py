@@ -12,28 +12,27 @@ from figures.contract import Settings
 from figures.mcsd_fig4 import RRS, RRSW, TOY, TRACE
 from figures.spechub_tab4 import NORMAL, random_pairs
 from figures.tree_starts import starts
-from figures.writing import save, write
+from figures.writing import write
 from otspec.blocks import DraftSelection, as_branching, memoryless, random_pair
 from otspec.rules import NaiveSampling, RecursiveRejection, RecursiveRejectionWithoutReplacement
-from validation.mcsd import numbers as printed
-from validation.mcsd.tables import lines
+from validation.mcsd.tables import TABLES, lines
 
 NAMES = list(mcsd_tab4.RULES)
 
 
 @pytest.fixture(scope="module")
 def curves():
-    return mcsd_fig3.compute(Settings())
+    return mcsd_fig3.AcceptanceCurves.compute(Settings())
 
 
 @pytest.fixture(scope="module")
 def budgets():
-    return mcsd_fig4.compute(Settings())
+    return mcsd_fig4.Budgets.compute(Settings())
 
 
 @pytest.fixture(scope="module")
 def ablation():
-    return mcsd_tab4.compute(Settings())
+    return mcsd_tab4.Ablation.compute(Settings())
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +100,7 @@ def close(found, wanted, within=1e-12):
 
 
 def test_the_printed_values_are_the_papers():
-    rates = {line["row"]: tuple(map(float, line["values"][0])) for line in lines(printed.RATES)}
+    rates = {line["row"]: tuple(map(float, line["values"][0])) for line in lines(TABLES["rates"])}
     assert len(mcsd_fig3.PRINTED) == 8
     for (draft, target, data), both in mcsd_fig3.PRINTED.items():
         for temperature, values in enumerate(both):
@@ -109,10 +108,10 @@ def test_the_printed_values_are_the_papers():
             assert values == (row[:2] if data == "Alpaca" else row[3:5])
     trees = {
         line["row"]: line["values"][2][0]
-        for line in lines(printed.RUNS)
+        for line in lines(TABLES["runs"])
         if line["row"].endswith("Alpaca 1")
     }
-    found = {line["row"]: line["values"] for line in lines(printed.ABLATION)}
+    found = {line["row"]: line["values"] for line in lines(TABLES["ablation"])}
     assert len(found) == len(mcsd_tab4.PRINTED) == 4
     for (target, tree), values in mcsd_tab4.PRINTED.items():
         assert tree == trees[f"68M {target} Alpaca 1"]
@@ -155,18 +154,18 @@ def test_what_the_caption_says_of_acceptance(curves):
 
 def test_the_curves_are_drawn(curves):
     panels = list(Figure().subplots(1, 2))
-    mcsd_fig3.draw(panels, curves)
+    curves.draw(panels)
     for temperature, panel in enumerate(panels):
         by_label = {line.get_label(): tuple(line.get_ydata()) for line in panel.lines}
         for rule in (RRS, RRSW):
             assert by_label[rule] == curves.acceptance[temperature, rule]
         thin = [tuple(line.get_ydata()) for line in panel.lines if len(line.get_xdata()) == 2]
         assert thin == [both[temperature] for both in mcsd_fig3.PRINTED.values()]
-    assert len(mcsd_fig3.numbers(curves).rows) == 4 * 7 + 8 * 4
+    assert len(curves.numbers().rows) == 4 * 7 + 8 * 4
 
 
 def test_trees_on_a_small_trace_are_the_formula(small):
-    data = mcsd_fig4.compute(small)
+    data = mcsd_fig4.Budgets.compute(small)
     assert data.places == 8
     for group in data.groups:
         for rule, law, within in (
@@ -224,7 +223,7 @@ def test_what_the_caption_says_of_budgets(budgets):
 
 def test_the_trees_are_drawn(budgets):
     panels = list(Figure().subplots(2, 1))
-    mcsd_fig4.draw(panels, budgets)
+    budgets.draw(panels)
     for panel, models, rules in ((panels[0], TRACE, 2), (panels[1], TOY, 1)):
         drawn = [tuple(bars.lines[0].get_ydata()) for bars in panel.containers]
         wanted = [
@@ -238,11 +237,11 @@ def test_the_trees_are_drawn(budgets):
         assert [tick.get_text() for tick in panel.get_xticklabels()] == [
             tree for group in budgets.groups for tree in group.trees
         ]
-    assert len(mcsd_fig4.numbers(budgets).rows) == 3 * (4 + 5 + 6)
+    assert len(budgets.numbers().rows) == 3 * (4 + 5 + 6)
 
 
 def test_the_ablation_on_a_small_trace_is_the_formula(small):
-    data = mcsd_tab4.compute(small)
+    data = mcsd_tab4.Ablation.compute(small)
     assert data.places == 4
     trees = [tree for _, tree in mcsd_tab4.PRINTED]
     rows = []
@@ -280,12 +279,12 @@ def test_what_the_caption_says_of_the_ablation(ablation):
     for rows in mcsd_tab4.PRINTED.values():
         column = [tokens for _, tokens in rows]
         assert column == sorted(column, reverse=True)
-    table = mcsd_tab4.numbers(ablation)
+    table = ablation.numbers()
     assert len(table.rows) == 12
     for i, row in enumerate(table.rows):
         ours = (ablation.trace, ablation.errors, ablation.toy)
         assert row[5:] == tuple(each[NAMES[i % 3]][i // 3] for each in ours)
-    models, toys, *gains = mcsd_tab4.notes(ablation)
+    models, toys, *gains = ablation.notes()
     assert f"{ablation.places} places" in models
     assert "20 pairs" in toys
     assert len(gains) == 2
@@ -294,6 +293,6 @@ def test_what_the_caption_says_of_the_ablation(ablation):
 
 def test_quick(tmp_path):
     quick = Settings(quick=True)
-    for module in (mcsd_fig3, mcsd_fig4):
-        assert save(module.ITEM, module.compute(quick), tmp_path / "a.png").stat().st_size > 5_000
-    assert write(mcsd_tab4.ITEM, quick, tmp_path, ["png"])[1].suffix == ".md"
+    for picture in (mcsd_fig3.AcceptanceCurves, mcsd_fig4.Budgets):
+        assert picture.compute(quick).save(tmp_path / "a.png").stat().st_size > 5_000
+    assert write(mcsd_tab4.Ablation, quick, tmp_path, ["png"])[1].suffix == ".md"

@@ -20,17 +20,17 @@ QUICK = Settings(quick=True)
 
 @pytest.fixture(scope="module")
 def gap():
-    return acceptance_gap.compute(QUICK)
+    return acceptance_gap.AcceptanceGap.compute(QUICK)
 
 
 @pytest.fixture(scope="module")
 def simplex():
-    return cut_simplex.compute(QUICK)
+    return cut_simplex.CutSimplex.compute(QUICK)
 
 
 @pytest.fixture(scope="module")
 def rules():
-    return block_rules.compute(QUICK)
+    return block_rules.TokensPerCall.compute(QUICK)
 
 
 def test_the_gap_is_what_is_missing_to_the_optimum(gap):
@@ -38,18 +38,18 @@ def test_the_gap_is_what_is_missing_to_the_optimum(gap):
     positions = list(QUICK.pairs())
     for i, k in enumerate(gap.ks):
         best = [otspec.optimal_acceptance(otspec.IID(p, k), q).acceptance for p, q in positions]
-        assert abs(gap.optimum[i] - np.mean(best)) <= 1e-12
+        assert abs(gap.acceptance["optimum"][i] - np.mean(best)) <= 1e-12
         naive = [(q * -np.expm1(k * np.log1p(-p))).sum() for p, q in positions]
         assert abs(gap.acceptance[NaiveSampling.title][i] - np.mean(naive)) <= 1e-12
-        assert abs(gap.gap[PooledSelection.title][i]) <= 1e-12
-        for rule in gap.gap:
-            found = gap.optimum[i] - gap.acceptance[rule][i]
-            assert abs(gap.gap[rule][i] - found) <= 8 * EPS
+        assert abs(gap.loss[PooledSelection.title][i]) <= 1e-12
+        for rule in gap.loss:
+            found = gap.acceptance["optimum"][i] - gap.acceptance[rule][i]
+            assert abs(gap.loss[rule][i] - found) <= 8 * EPS
 
 
 def test_the_gap_is_drawn(gap):
     axes = list(Figure().subplots(1, 2))
-    acceptance_gap.draw(axes, gap)
+    gap.draw(axes)
     for rule, values in gap.acceptance.items():
         (line,) = (line for line in axes[0].lines if line.get_label() == rule)
         assert list(line.get_ydata()) == list(values)
@@ -104,7 +104,7 @@ def test_the_cuts_prove_the_optimum(simplex):
 
 def test_the_simplex_is_drawn(simplex):
     axes = list(Figure().subplots(1, 2))
-    cut_simplex.draw(axes, simplex)
+    simplex.draw(axes)
     assert len(axes[0].patches) == 3
     shown = sum(len(points.get_offsets()) for points in axes[1].collections)
     assert shown == sum(cut != () for cut in simplex.cuts)
@@ -136,12 +136,12 @@ def test_the_coins_have_a_closed_form(rules):
 
 
 def test_the_preprint_loses_in_the_long_run_what_it_gains_first():
-    data = block_rules.compute(Settings())
+    data = block_rules.TokensPerCall.compute(Settings())
     i = data.lengths.index(8)
     published = data.coin[BLOCK_RULES[1].title][i]
     assert data.coin[BlockVerify.title][i] > published
     assert data.long_run[i] + 5 * data.long_run_error[i] < published
     axes = list(Figure().subplots(1, 3))
-    block_rules.draw(axes, data)
+    data.draw(axes)
     drawn = {line.get_label(): line for line in axes[0].lines}
     assert list(drawn[BlockVerify.title].get_ydata()) == list(data.chains[BlockVerify.title])

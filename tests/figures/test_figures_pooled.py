@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import otspec
 from figures import pooled_barriers, pooled_gain
-from figures.writing import save
+from figures.contract import Settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,12 +42,12 @@ def scientific(value):
 
 @pytest.fixture(scope="module")
 def gain():
-    return pooled_gain.compute()
+    return pooled_gain.PooledGain.compute(Settings())
 
 
 @pytest.fixture(scope="module")
 def example():
-    return pooled_barriers.compute()
+    return pooled_barriers.PooledBarriers.compute(Settings())
 
 
 def test_the_page_prints_the_means_that_are_computed(gain):
@@ -87,7 +87,7 @@ def test_pooled_selection_attains_the_optimum_and_no_other_rule_does(gain):
 
 def test_the_loss_is_drawn_for_every_rule(gain):
     axes = Figure().add_subplot()
-    pooled_gain.draw(axes, gain)
+    gain.draw([axes])
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert lines.keys() == gain.loss.keys() - {"optimum"}
     for name, line in lines.items():
@@ -132,7 +132,7 @@ def test_the_example_has_a_fair_share_of_barriers(example):
 
 def test_the_law_and_the_lifetimes_are_drawn(example):
     law, barriers = Figure().subplots(2)
-    pooled_barriers.draw([law, barriers], example)
+    example.draw([law, barriers])
     drawn = {line.get_label(): line for line in law.get_lines()}
     assert list(drawn["$B$, selected draft"].get_ydata()) == list(example.law)
     tops = [max(line.get_ydata()) for line in barriers.get_lines() if len(line.get_xdata()) == 2]
@@ -141,9 +141,9 @@ def test_the_law_and_the_lifetimes_are_drawn(example):
 
 
 def test_pictures_are_written_and_shown(tmp_path, example, gain):
-    for item, data in ((pooled_barriers.ITEM, example), (pooled_gain.ITEM, gain)):
-        name = f"{item.name}.png"
-        save(item, data, tmp_path / name)
+    for picture in (example, gain):
+        name = f"{picture.name}.png"
+        picture.save(tmp_path / name)
         for folder in (tmp_path, ROOT / "docs" / "pictures"):
             assert (folder / name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
         assert f"](pictures/{name})" in GAIN + DERIVATION

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from figures import spechub_fig5, spechub_fig9
 from figures.contract import Settings
-from figures.writing import save
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
 from otspec.rules.distinct_paths import DistinctPaths
 
@@ -40,12 +39,12 @@ def pair_of_floats(n, seed):
 
 @pytest.fixture(scope="module")
 def masses():
-    return spechub_fig5.compute(Settings())
+    return spechub_fig5.MassTables.compute(Settings())
 
 
 @pytest.fixture(scope="module")
 def decay():
-    return spechub_fig9.compute(Settings())
+    return spechub_fig9.Decay.compute(Settings())
 
 
 def cells_of(masses, panel):
@@ -100,14 +99,14 @@ def test_every_table_is_within_both_marginals(masses):
                 output[token] += mass
         assert output == TARGET
         assert sum(cell.mass for cell in cells) == 1
-    rows = spechub_fig5.numbers(masses).rows
+    rows = masses.numbers().rows
     assert len(rows) == 6 + 6 + 4 + 3 * 3
     assert (RRSW, "a", "b", "3/10", "3/50", "6/25") in rows
 
 
 def test_the_cells_are_written_where_they_belong(masses):
     panels = list(Figure(figsize=(7, 2.6)).subplots(1, 3))
-    spechub_fig5.draw(panels, masses)
+    masses.draw(panels)
     for panel, (name, cells) in zip(panels, masses.cells.items(), strict=True):
         shown = {}
         for text in panel.texts:
@@ -216,10 +215,10 @@ def test_what_the_caption_says_of_the_decay(decay):
 
 def test_the_decay_is_drawn_and_tabulated(decay):
     axes = Figure().add_subplot()
-    spechub_fig9.draw(axes, decay)
+    decay.draw([axes])
     lines = {line.get_label(): line.get_ydata() for line in axes.lines}
     assert {rule: tuple(values) for rule, values in lines.items()} == decay.by_draft
-    rows = spechub_fig9.numbers(decay).rows
+    rows = decay.numbers().rows
     assert len(rows) == 22
     for rule, values in decay.by_draft.items():
         mine = [row for row in rows if row[0] == rule]
@@ -229,6 +228,6 @@ def test_the_decay_is_drawn_and_tabulated(decay):
 
 
 def test_quick_pictures(tmp_path):
-    for module in (spechub_fig5, spechub_fig9):
-        data = module.compute(Settings(quick=True))
-        assert save(module.ITEM, data, tmp_path / "picture.png").stat().st_size > 5_000
+    for picture in (spechub_fig5.MassTables, spechub_fig9.Decay):
+        drawn = picture.compute(Settings(quick=True))
+        assert drawn.save(tmp_path / "picture.png").stat().st_size > 5_000

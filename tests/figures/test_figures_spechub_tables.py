@@ -11,22 +11,22 @@ from figures import spechub_tab1, spechub_tab4
 from figures.contract import Settings
 from figures.spechub_tab1 import FIRST, HUB, RRS, RRSW, SECOND, TEMPERATURES
 from figures.spechub_tab4 import METHODS, NORMAL, PRINTED, UNIFORM, ToyExperiment
-from figures.writing import as_markdown, write
+from figures.writing import write
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from validation.spechub import toy
-from validation.spechub.measured import ROWS
+from validation.spechub.tables import ROWS
 
 COLDEST = (0.1, 0.7)
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    return spechub_tab4.compute(Settings())
+    return spechub_tab4.ToyExperiment.compute(Settings())
 
 
 @pytest.fixture(scope="module")
 def measured():
-    return spechub_tab1.compute(Settings())
+    return spechub_tab1.DraftAcceptance.compute(Settings())
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_all_printed_values_agree_with_normal_logits_and_hardly_one_with_uniform
     assert sum(away[key] <= 3 for key in away if key[0] == NORMAL) == 30
     assert sum(away[key] <= 3 for key in away if key[0] == UNIFORM) == 1
     assert round(away[UNIFORM, COLDEST, "RRS"]) == 19
-    how, normal, uniform, ranking = spechub_tab4.notes(experiment)
+    how, normal, uniform, ranking = experiment.notes()
     assert "100 pairs" in how
     assert "30 of 30" in normal
     assert "1 of 30" in uniform
@@ -140,7 +140,7 @@ def test_no_rule_is_above_its_optimum(experiment):
 
 
 def test_the_rows_of_table_4(experiment):
-    table = spechub_tab4.numbers(experiment)
+    table = experiment.numbers()
     assert len(table.rows) == 30
     for row in table.rows:
         setting = (float(row[0]), float(row[1]))
@@ -154,7 +154,7 @@ def test_the_rows_of_table_4(experiment):
             assert within == ("yes" if abs(difference) <= 3 * error else "no")
             if "beyond" not in shown:
                 assert abs(float(shown) - difference / error) < 0.051
-    assert "beyond -1000" in as_markdown(table)
+    assert "beyond -1000" in table.as_markdown()
 
 
 def test_a_mean_without_an_error_is_not_divided_by_it():
@@ -165,7 +165,7 @@ def test_a_mean_without_an_error_is_not_divided_by_it():
 
 def test_acceptance_by_draft_is_enumerated_on_a_small_trace(small_trace):
     settings = Settings(trace=str(small_trace))
-    data = spechub_tab1.compute(settings)
+    data = spechub_tab1.DraftAcceptance.compute(settings)
     logged = settings.logged()
     for temperature in TEMPERATURES:
         for i, place in enumerate(np.ndindex(2, 3)):
@@ -225,7 +225,7 @@ def test_what_the_caption_says_of_tables_1_to_3(measured):
 
 
 def test_the_rows_of_tables_1_to_3(measured, tmp_path):
-    table = spechub_tab1.numbers(measured)
+    table = measured.numbers()
     assert len(table.rows) == 27
     for name, temperature, rule, mean, error, *printed in table.rows:
         which = ("first", "second", "either").index(name)
@@ -237,12 +237,12 @@ def test_the_rows_of_tables_1_to_3(measured, tmp_path):
             assert tuple(printed) == (FIRST, SECOND)[which].get(key, ("", ""))
         elif rule != RRS:
             close(printed, np.add(FIRST[key], SECOND[key]))
-    assert len(spechub_tab1.notes(measured)) == 5
+    assert len(measured.notes()) == 5
 
 
 def test_quick_tables(tmp_path):
-    for module in (spechub_tab1, spechub_tab4):
-        files = write(module.ITEM, Settings(quick=True), tmp_path, ["png"])
+    for item in (spechub_tab1.DraftAcceptance, ToyExperiment):
+        files = write(item, Settings(quick=True), tmp_path, ["png"])
         assert [file.suffix for file in files] == [".csv", ".md"]
         assert files[1].read_text(encoding="utf-8").count("\n- ") >= 4
 

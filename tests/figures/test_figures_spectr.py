@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from figures import spectr_fig5, spectr_fig6, spectr_tab1
 from figures.contract import Settings
-from figures.writing import save, write
+from figures.writing import write
 from otspec.blocks import DraftSelection, TokenVerify, random_pair
 from otspec.closed_forms import bernoulli_acceptance, uniform_acceptance
 from otspec.estimate import Estimate
@@ -23,12 +23,12 @@ K_SEQ, ROUNDS, POOLED = (
 
 @pytest.fixture(scope="module")
 def uniform():
-    return spectr_fig5.compute(Settings())
+    return spectr_fig5.UniformCurves.compute(Settings())
 
 
 @pytest.fixture(scope="module")
 def rounds():
-    return spectr_fig6.compute(Settings())
+    return spectr_fig6.MultiRoundCurves.compute(Settings())
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def toy():
     """Both tables without the simulated row's full number of blocks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spectr_tab1, "BLOCKS", 50)
-        return spectr_tab1.compute(Settings())
+        return spectr_tab1.BlockEfficiencies.compute(Settings())
 
 
 def multi_round(b, k):
@@ -65,35 +65,35 @@ def binary_k_seq(b, k):
 
 
 def test_figure_5_has_the_closed_form_exactly(uniform):
-    assert all(spectr_fig5.TOKENS % size == 0 for size in uniform.optimum)
-    for size, best in uniform.optimum.items():
+    assert all(spectr_fig5.TOKENS % size == 0 for size in uniform.curves)
+    for size, lines in uniform.curves.items():
         ratio = Fraction(spectr_fig5.TOKENS, size)
         for k, found, sequential in zip(
-            uniform.ks, best, uniform.k_sequential[size], strict=True
+            uniform.xs, lines["optimum"], lines[K_SEQ], strict=True
         ):  # fmt: skip
             assert found == uniform_acceptance(ratio, k) == 1 - (1 - 1 / ratio) ** k
             assert sequential == found
 
 
 def test_figure_5_rises_to_1(uniform):
-    for size, best in uniform.optimum.items():
-        steps = np.diff(best)
-        assert (steps > 0).all() if size < spectr_fig5.TOKENS else set(best) == {1}
-    assert max(uniform.optimum) == spectr_fig5.TOKENS
+    for size, lines in uniform.curves.items():
+        best = lines["optimum"]
+        assert (np.diff(best) > 0).all() if size < spectr_fig5.TOKENS else set(best) == {1}
+    assert max(uniform.curves) == spectr_fig5.TOKENS
 
 
 def test_figure_6_has_the_closed_forms(rounds):
-    assert list(rounds.acceptance) == [Fraction(1, 10), Fraction(3, 4), Fraction(1)]
-    for b, curves in rounds.acceptance.items():
-        for i, k in enumerate(rounds.ks):
+    assert list(rounds.curves) == [Fraction(1, 10), Fraction(3, 4), Fraction(1)]
+    for b, curves in rounds.curves.items():
+        for i, k in enumerate(rounds.xs):
             assert curves["optimum"][i] == bernoulli_acceptance("1/4", b, k)
             assert curves[ROUNDS][i] == multi_round(b, k)
             assert curves[K_SEQ][i] == pytest.approx(binary_k_seq(b, k), abs=1e-12)
 
 
 def test_figure_6_is_in_the_order_that_its_caption_claims(rounds):
-    for b, curves in rounds.acceptance.items():
-        for i, k in enumerate(rounds.ks):
+    for b, curves in rounds.curves.items():
+        for i, k in enumerate(rounds.xs):
             best, sequential, other = (curves[rule][i] for rule in ("optimum", K_SEQ, ROUNDS))
             if k == 1 or b == 1:
                 assert best == other
@@ -104,22 +104,22 @@ def test_figure_6_is_in_the_order_that_its_caption_claims(rounds):
 
 def test_lines_carry_the_data(uniform, rounds):
     axes = Figure().add_subplot()
-    spectr_fig5.draw(axes, uniform)
+    uniform.draw([axes])
     drawn = [list(line.get_ydata()) for line in axes.get_lines()]
-    for size in uniform.optimum:
-        assert drawn.count(list(uniform.optimum[size])) == 2
+    for size in uniform.curves:
+        assert drawn.count(list(uniform.curves[size]["optimum"])) == 2
     panels = Figure().subplots(1, 3)
-    spectr_fig6.draw(list(panels), rounds)
-    for panel, curves in zip(panels, rounds.acceptance.values(), strict=True):
+    rounds.draw(list(panels))
+    for panel, curves in zip(panels, rounds.curves.values(), strict=True):
         lines = {line.get_label(): list(line.get_ydata()) for line in panel.get_lines()}
         assert lines == {rule: list(values) for rule, values in curves.items()}
 
 
 def test_numbers_of_the_figures(uniform, rounds):
-    table = spectr_fig5.numbers(uniform)
-    assert len(table.rows) == len(uniform.optimum) * len(uniform.ks)
-    assert table.rows[-1] == (8, 16, *(float(uniform.optimum[8][15]),) * 2)
-    table = spectr_fig6.numbers(rounds)
+    table = uniform.numbers()
+    assert len(table.rows) == len(uniform.curves) * len(uniform.xs)
+    assert table.rows[-1] == (8, 16, *(float(uniform.curves[8]["optimum"][15]),) * 2)
+    table = rounds.numbers()
     assert table.columns[2:] == ("optimum", K_SEQ, ROUNDS)
     assert table.rows[11][:3] == (0.75, 2, 11 / 16)
 
@@ -198,7 +198,7 @@ def test_the_simulated_row_has_its_interval(toy):
     row = toy.rows[-1]
     assert not row.exact
     assert all(isinstance(value, Estimate) for value in row.efficiency.values())
-    cells = spectr_tab1.numbers(toy).rows[-1]
+    cells = toy.numbers().rows[-1]
     assert cells[5] == spectr_tab1.MANY_TOKENS
     assert "99.9%" in cells[7]
     pair = random_pair(3, 0.43, np.random.default_rng(0))
@@ -207,7 +207,7 @@ def test_the_simulated_row_has_its_interval(toy):
 
 
 def test_the_notes_answer_the_question(toy):
-    said = " ".join(spectr_tab1.notes(toy))
+    said = " ".join(toy.notes())
     assert "Other models" in said
     assert "paper 1.29 to 1.38 times" in said
     assert "paper 1.33 to 1.40 times" in said
@@ -215,10 +215,9 @@ def test_the_notes_answer_the_question(toy):
 
 
 def test_quick_items_are_written(tmp_path):
-    for module in (spectr_fig5, spectr_fig6, spectr_tab1):
-        item = module.ITEM
+    for item in (
+        spectr_fig5.UniformCurves, spectr_fig6.MultiRoundCurves, spectr_tab1.BlockEfficiencies
+    ):  # fmt: skip
         files = write(item, QUICK, tmp_path, ["png"])
         assert [file.stat().st_size > 0 for file in files] == [True, True]
-    with pytest.raises(ValueError, match="table"):
-        save(spectr_tab1.ITEM, None, tmp_path / "no.png")
     assert "not computed" not in (tmp_path / "spectr_tab1.md").read_text(encoding="utf-8")

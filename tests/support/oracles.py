@@ -2,6 +2,7 @@
 
 Nothing here calls the package. A law is a table: a dict from tuples of token ids to positive
 ``Fraction`` masses. A rule is a kernel: a function from a tuple to its law of the output token.
+What each oracle knows nothing of is in docs/oracles.md.
 """
 
 from __future__ import annotations
@@ -9,41 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, permutations, product
-from math import prod
+from itertools import accumulate
+
+from validation.notation import Table, distinct, independent
 
 Weights = Sequence[Fraction]
-Table = dict[tuple[int, ...], Fraction]
 Kernel = Callable[[tuple[int, ...]], list[Fraction]]
 Joint = Callable[[tuple[int, ...]], list[list[Fraction]]]
 """Row i: what each token gets from accepting draft i; the last row: from no draft."""
 
 
-def independent_table(drafts: Sequence[Weights]) -> Table:
-    """P(x) = Π p_i(x_i)."""
-    tokens = range(len(drafts[0]))
-    masses = {
-        x: prod((draft[token] for draft, token in zip(drafts, x, strict=True)), start=Fraction(1))
-        for x in product(tokens, repeat=len(drafts))
-    }
-    return _positive(masses)
+independent_table = independent
+"""P(x) = Π p_i(x_i)."""
+without_replacement_table = distinct
+"""P(x) = Π p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i."""
 
 
 def iid_table(draft: Weights, k: int) -> Table:
     """P(x) = Π p(x_i)."""
     return independent_table([draft] * k)
-
-
-def without_replacement_table(draft: Weights, k: int) -> Table:
-    """P(x) = Π p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i."""
-    masses = {}
-    for x in permutations([token for token, mass in enumerate(draft) if mass > 0], k):
-        mass, left = Fraction(1), Fraction(1)
-        for token in x:
-            mass *= draft[token] / left
-            left -= draft[token]
-        masses[x] = mass
-    return masses
 
 
 def hub_table(draft: Weights) -> Table:

@@ -36,9 +36,9 @@ from otspec.models.random_pairs import random_pair
 from otspec.rules import KSequential, RecursiveRejection, RecursiveRejectionWithoutReplacement
 from otspec.trees import nodes
 from validation.mcsd import blocks as mcsd
+from validation.notation import collect
 from validation.spectr.sequences import (
     Models,
-    collect,
     independent_drafts,
     prefix_tree,
     selected,
@@ -155,9 +155,9 @@ def test_prefix_trees_are_spectrs_algorithm_4(rng, factors):
         draft, target = chain(rng, 2), chain(rng, 2)
         pair = Models(as_rows(draft, 2), as_rows(target, 2))
         literal = collect(
-            (mass * chance, output)
+            (output, mass * chance)
             for drawn, mass in prefix_tree(pair.draft, factors, tuple).items()
-            for chance, output in tree_selection(pair, sequential_plan, factors, (drawn,))
+            for output, chance in tree_selection(pair, sequential_plan, factors, (drawn,))
         )
         selection = DraftSelection(draft, target, factors, alg_2)
         assert {(*h, y): mass for (h, y), mass in answered(selection).items()} == literal

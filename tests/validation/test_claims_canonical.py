@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import otspec
 from otspec.rules import ImportanceSampling, KSequential
 from otspec.solvers import rational
 from validation.canonical import (
@@ -20,16 +19,17 @@ from validation.canonical import (
     baselines,
     cones,
     elimination,
-    exact,
     faster,
     full_elimination,
     instances,
     printed,
     two_drafts,
+    two_steps,
 )
 from validation.claim import Counterexample, Evidence, Method, Search, equal
 from validation.instances import cases, pairs
-from validation.oracles import flow, subsets
+from validation.notation import iid, mass_of, overlap, subsets, total
+from validation.oracles import flow
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 REFUTED = {"canonical.eq19"}
@@ -73,9 +73,9 @@ def test_residual_hits_refute_the_acceptance_of_any_selection():
     found = BY_ID["canonical.eq19"].check(search())
     draft, target, k = (found.instance[name] for name in ("draft", "target", "k"))
     assert (draft, target, k) == ((HALF, HALF), (1, 0), 2)
-    table = exact.table_of([draft] * k)
-    kernel = exact.kernel_from(found.instance["digits"], table)
-    steps = exact.two_steps(table, kernel, target)
+    table = iid(draft, k)
+    kernel = two_steps.kernel_from(found.instance["digits"], table)
+    steps = two_steps.two_steps(table, kernel, target)
     assert (steps.accepted, steps.among_drafts) == (HALF, Fraction(3, 4))
 
 
@@ -89,7 +89,7 @@ def test_a_wrong_term_of_theorem_3_is_found(monkeypatch):
     monkeypatch.setattr(
         two_drafts,
         "two_sided",
-        lambda p, q, s: right(p, q, s) - exact.mass_of(p, s) * (1 - exact.mass_of(p, s)),
+        lambda p, q, s: right(p, q, s) - mass_of(p, s) * (1 - mass_of(p, s)),
     )
     for item in ("thm3", "sec3e", "eq8", "eq9"):
         assert refuted(BY_ID[f"canonical.{item}"].check), item
@@ -105,7 +105,7 @@ def test_the_exponent_of_two_drafts_is_wrong_for_three():
     wrong = instances.over_cases(
         lambda draft, target, k: equal(
             min(two_drafts.two_sided(draft, target, s) for s in subsets(len(draft))),
-            flow(otspec.IID(draft, k), target),
+            flow(iid(draft, k), target),
         ),
         (3,),
     )
@@ -123,7 +123,7 @@ def test_a_selection_that_is_not_best_is_found(monkeypatch):
 
 
 def test_a_lossy_second_step_is_found(monkeypatch):
-    monkeypatch.setattr(exact, "residual_of", lambda target, _law: target)
+    monkeypatch.setattr(two_steps, "residual_of", lambda target, _law: target)
     for item in ("sec2a", "thm1b", "eq37", "alg1", "rem3", "rem4", "sec4c", "secG"):
         assert refuted(BY_ID[f"canonical.{item}"].check), item
 
@@ -153,10 +153,10 @@ def test_output_that_is_not_repaired_is_found(monkeypatch):
 
 
 def test_wrong_conditions_after_elimination_are_found(monkeypatch):
-    monkeypatch.setattr(elimination, "leaving", lambda held, s: exact.total(held.values()) * len(s))
+    monkeypatch.setattr(elimination, "leaving", lambda held, s: total(held.values()) * len(s))
     for item in ("lem1", "lem2", "ex2b"):
         assert refuted(BY_ID[f"canonical.{item}"].check), item
-    monkeypatch.setattr(full_elimination, "covers", exact.mass_of)
+    monkeypatch.setattr(full_elimination, "covers", mass_of)
     for item in ("lem3", "lem4"):
         assert refuted(BY_ID[f"canonical.{item}"].check), item
 
@@ -225,12 +225,12 @@ def test_algorithm_1_as_printed_is_the_rule(free):
     rule = ImportanceSampling(
         np.array(draft, float), np.array(target, float), k=2, free=free, solver="highs"
     )
-    accepted = exact.overlap(found.law, target)
-    assert exact.overlap(again.law, target) == accepted
+    accepted = overlap(found.law, target)
+    assert overlap(again.law, target) == accepted
     selected = np.minimum(rule.law_of_selection, rule.target).sum()
     assert selected == pytest.approx(float(accepted), abs=1e-8)
-    table = exact.table_of([draft] * 2)
-    steps = exact.two_steps(table, found.kernel, target)
+    table = iid(draft, 2)
+    steps = two_steps.two_steps(table, found.kernel, target)
     if free == 4:  # without truncation both accept the optimum; else residual draws may differ
         assert rule.acceptance() == pytest.approx(float(steps.among_drafts), abs=1e-8)
 
@@ -239,21 +239,21 @@ def test_stages_of_three_are_between_two_drafts_and_the_optimum():
     for case in islice(cases(0, (3,), 3), 60):
         draft, target = case["draft"], case["target"]
         law, _ = printed.in_stages([draft] * 3, target, len(draft))
-        two, three = (flow(otspec.IID(draft, k), target) for k in (2, 3))
-        assert two <= exact.overlap(law, target) <= three
+        two, three = (flow(iid(draft, k), target) for k in (2, 3))
+        assert two <= overlap(law, target) <= three
 
 
 def test_helpers_give_couplings_and_kernels():
     for number, pair in enumerate(islice(pairs(1, 3), 60)):
         draft, target = pair["draft"], pair["target"]
         digits = tuple((number * 5 + 3 * i) % 5 for i in range(7))
-        table = exact.table_of([draft] * 2)
-        plan = exact.coupling_from(digits, table, target)
+        table = iid(draft, 2)
+        plan = two_steps.coupling_from(digits, table, target)
         assert min(plan.values()) >= 0
         for x, mass in table.items():
             assert sum(each for (z, _), each in plan.items() if z == x) == mass
         for y, mass in enumerate(target):
             assert sum(each for (_, z), each in plan.items() if z == y) == mass
-        for row in exact.kernel_from(digits, table).values():
+        for row in two_steps.kernel_from(digits, table).values():
             assert sum(row.values()) == 1
             assert min(row.values()) >= 0

@@ -12,13 +12,13 @@ from validation.instances import cases
 from validation.mcsd import (
     CLAIMS,
     blocks,
-    numbers,
     printed,
     tables,
     trees,
     with_replacement,
     without_replacement,
 )
+from validation.notation import distinct, iid, support
 
 REFUTED = {
     "mcsd.eq1",
@@ -55,10 +55,10 @@ def test_the_printed_algorithms_accept_like_the_rules_of_the_package(case):
     assert found == rules.RecursiveRejection(draft, target, k).acceptance()
     found = printed.acceptance(printed.law_naive(draft, target, k))
     assert found == rules.NaiveSampling(draft, target, k).acceptance()
-    if k <= printed.support(draft):
+    if k <= support(draft):
         rule = rules.RecursiveRejectionWithoutReplacement(draft, target, k)
         assert printed.acceptance(printed.law2(draft, target, k)) == rule.acceptance()
-        for _, x in printed.distinct(draft, k):
+        for x in distinct(draft, k):
             run = printed.algorithm2(target, draft, x).outcomes()
             assert printed.output(run, len(draft)) == tuple(rule.kernel(x))
 
@@ -73,7 +73,7 @@ def test_a_residual_that_is_not_updated_is_caught(monkeypatch):
         with_replacement,
         "law1",
         lambda draft, target, k: printed.law(
-            printed.independent,
+            iid,
             draft,
             k,
             lambda x: printed.without_update(target, draft, x).outcomes(),
@@ -87,7 +87,7 @@ def test_drafts_that_are_not_removed_are_caught(monkeypatch):
         without_replacement,
         "law2",
         lambda draft, target, k: printed.law(
-            printed.distinct, draft, k, lambda x: printed.algorithm1(target, draft, x).outcomes()
+            distinct, draft, k, lambda x: printed.algorithm1(target, draft, x).outcomes()
         ),
     )
     assert refuted(without_replacement.lossless)
@@ -100,13 +100,13 @@ def test_an_output_after_the_wrong_residual_is_caught(monkeypatch):
         run = right(target, draft, x)
         return replace(run, targets=(*run.targets[:-1], target))
 
-    monkeypatch.setattr("validation.mcsd.joint.algorithm1", late)
-    with_replacement.joint1.cache_clear()
+    monkeypatch.setattr("validation.mcsd.events.algorithm1", late)
+    with_replacement.events1.cache_clear()
     try:
         assert refuted(with_replacement.eq9)
         assert refuted(with_replacement.rounds(with_replacement.eq8))
     finally:
-        with_replacement.joint1.cache_clear()
+        with_replacement.events1.cache_clear()
 
 
 def test_a_mask_that_shows_everything_before_is_caught(monkeypatch):
@@ -135,5 +135,5 @@ def test_printed_numbers_out_of_range_are_caught():
         tables.faster(**wrong)
     with pytest.raises(Fails):
         tables.one_step(**wrong)
-    assert len(list(tables.lines(numbers.RUNS))) == 32
-    assert len(list(tables.lines(numbers.RATES))) == 38
+    assert len(list(tables.lines(tables.TABLES["runs"]))) == 32
+    assert len(list(tables.lines(tables.TABLES["rates"]))) == 38

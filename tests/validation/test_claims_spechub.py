@@ -14,6 +14,8 @@ import otspec
 from otspec import rules
 from validation.claim import Counterexample, Search
 from validation.instances import cases, pairs
+from validation.notation import distinct, iid, normalised, positive, support
+from validation.oracles import least_bound
 from validation.spechub import (
     CLAIMS,
     algorithms,
@@ -30,8 +32,8 @@ from validation.spechub import (
     toy,
 )
 from validation.spechub.instances import exact, hub_pairs, joints, over_hubs
-from validation.spechub.measured import ROWS
 from validation.spechub.simplex import Program
+from validation.spechub.tables import ROWS
 
 BY_NAME = {claim.id.removeprefix("spechub."): claim for claim in CLAIMS}
 LATE = {"secB.1": 200}
@@ -77,7 +79,7 @@ def test_algorithm_1_is_the_package_s_recursive_rejection():
             (True, rules.RecursiveRejection),
             (False, rules.RecursiveRejectionWithoutReplacement),
         ):
-            if replacement or printed.enough(draft, k):
+            if replacement or support(draft) >= k:
                 run = printed.token_rejection(draft, target, k, replacement=replacement)
                 other = rule(draft, target, k=k)
                 assert run.acceptance() == other.acceptance()
@@ -109,7 +111,7 @@ def test_the_figures_example():
     run = printed.token_rejection(draft, target, 2, replacement=False)
     assert run.acceptance() == Fraction(47, 50)
     assert printed.spechub(draft, target).acceptance() == 1
-    assert lp.least_cut(printed.distinct_table(draft, 2), target) == 1
+    assert least_bound(distinct(draft, 2), target) == 1
 
 
 def test_known_counterexamples():
@@ -119,7 +121,7 @@ def test_known_counterexamples():
     assert rejection.acceptance() == Fraction(7, 16)
     draft, target = exact("49/100", "49/100", "1/100", "1/100"), exact("0", "0", "1", "0")
     assert printed.spechub(draft, target).acceptance() == Fraction(1, 51)
-    assert lp.least_cut(printed.independent_table(draft, 2), target) == Fraction(199, 10_000)
+    assert least_bound(iid(draft, 2), target) == Fraction(199, 10_000)
 
 
 def test_the_written_out_programs_agree_with_the_package():
@@ -129,7 +131,7 @@ def test_the_written_out_programs_agree_with_the_package():
         law = otspec.Joint(np.array(joint["joint"], dtype=object).reshape((n,) * k))
         table = lp.joint_table(joint["joint"], n, k)
         best = otspec.optimal_acceptance(law, target).acceptance
-        assert lp.least_cut(table, target) == best
+        assert least_bound(table, target) == best
         assert lp.transport(table, target)[0] == 1 - best
         assert lp.simplified(table, target)[0] == 1 - best
         assert lp.simplified(table, target, once=True)[0] == 1 - best
@@ -192,13 +194,13 @@ def refuted(name: str, *, corrected: bool = False) -> bool:
 def forgetful(draft, target, k, *, replacement):
     """RRSw whose draft does not change after a rejection."""
     run = printed.Run(len(draft), k)
-    for x, mass in printed.distinct_table(draft, k).items():
+    for x, mass in distinct(draft, k).items():
         reached, wanted = mass, list(target)
         for i, token in enumerate(x):
             reached = run.accept(i, token, reached, min(Fraction(1), wanted[token] / draft[token]))
             if reached == 0:
                 break
-            wanted = printed.normalised(printed.positive(wanted, draft))
+            wanted = normalised(positive(wanted, draft))
         run.draw(x, wanted, reached)
     return run
 
@@ -239,7 +241,7 @@ def test_programs_without_their_rows_are_noticed(monkeypatch):
 
 
 def test_couplings_are_checked(monkeypatch):
-    monkeypatch.setattr(programs, "least_cut", lambda *_: Fraction(1))
+    monkeypatch.setattr(programs, "least_bound", lambda *_: Fraction(1))
     assert refuted("eq1")
     monkeypatch.setattr(proofs, "completed", lambda plan, *_, **__: plan)
     assert refuted("thm2")

@@ -13,6 +13,7 @@ import otspec
 from otspec.rules import KSequential, MaximalCoupling, RecursiveRejection
 from validation.claim import Counterexample, Evidence, Fails, Search, at_least
 from validation.instances import cases, pairs
+from validation.notation import accepted, collect, iid, marginals, total_variation
 from validation.spectr import (
     CLAIMS,
     bounds,
@@ -22,8 +23,8 @@ from validation.spectr import (
     guarantee,
     many_drafts,
     one_draft,
+    printed,
     proofs,
-    rules,
     selection,
     sequences,
     sequential,
@@ -103,30 +104,30 @@ def draws_from_target(draft, target):
 
     def run(x):
         chance = min(Fraction(1), target[x[0]] / draft[x[0]])
-        rest = [rules.Branch((1 - chance) * mass, y, None) for y, mass in enumerate(target)]
-        return [rules.Branch(chance, x[0], 0), *rest]
+        rest = [printed.Branch((1 - chance) * mass, y, None) for y, mass in enumerate(target)]
+        return [printed.Branch(chance, x[0], 0), *rest]
 
     return run
 
 
-def forgets_rho(draft, target, k, rho, drawn=rules.residual):
+def forgets_rho(draft, target, k, rho, drawn=printed.residual):
     """Algorithm 2 that accepts with min(1, q/p)."""
 
     def as_before(*_):
         return drawn(draft, target, k, rho)
 
-    return rules.k_sequential(draft, target, k, Fraction(1), as_before)
+    return printed.k_sequential(draft, target, k, Fraction(1), as_before)
 
 
 def overlap(draft, target, *_):
     """A hypothesis that is too weak: any ρ at all."""
-    return couplings.total_variation(draft, target) < 1
+    return total_variation(draft, target) < 1
 
 
 def ends_with_token_0(models, plan, length, drafts, gather=tuple):
     """Algorithm 3 that makes its last token certain."""
     outputs = sequences.selected(models, plan, length, drafts, gather)
-    return sequences.collect((mass, (*output[:-1], 0)) for output, mass in outputs.items())
+    return collect(((*output[:-1], 0), mass) for output, mass in outputs.items())
 
 
 def uncoupled(law, target, *_):
@@ -155,7 +156,7 @@ def of_one_more(function):
 
 
 def copies(model, length, count):
-    return ((mass, (z,) * count) for z, mass in sequences.sequences(model, length).items())
+    return (((z,) * count, mass) for z, mass in sequences.sequences(model, length).items())
 
 
 def slack_bound(p, q, k):
@@ -185,7 +186,7 @@ BROKEN = [
     ("thm1a", sequential, "k_sequential", forgets_rho),
     ("thm1a", sequential, "at_or_above_root", overlap),
     ("thm1b", sequential, "ONE_LESS_1_E", Fraction(99, 100)),
-    ("thm1c", sequential, "f", lambda *args: rules.f(*args) + args[3] / 7),
+    ("thm1c", sequential, "f", lambda *args: printed.f(*args) + args[3] / 7),
     ("sec6a", sequential, "optimum", always(ONE)),
     ("sec7", selection, "selected", always({(0,) * 9: ONE})),
     ("tab1b", selection, "SPEEDUPS", dict.fromkeys(selection.SPEEDUPS, (HALF, ONE))),
@@ -212,14 +213,14 @@ BROKEN = [
     ("secB.1g", examples, "accepted", always(HALF)),
     ("secB.1h", examples, "bound_of_set", always(HALF)),
     ("secB.2a", examples, "beta", lambda *args: 1 / args[2]),
-    ("secB.2b", examples, "f", of_one_more(rules.f)),
+    ("secB.2b", examples, "f", of_one_more(printed.f)),
     ("secB.2c", examples, "accepted", always(HALF)),
-    ("lem4a", proofs, "f", lambda *args: -rules.f(*args)),
-    ("lem4b", proofs, "f", lambda *args: rules.f(*args) + 1),
+    ("lem4a", proofs, "f", lambda *args: -printed.f(*args)),
+    ("lem4b", proofs, "f", lambda *args: printed.f(*args) + 1),
     ("secC.1a", proofs, "beta", always(HALF)),
     ("secC.1d", proofs, "at_or_above_root", overlap),
     ("secC.1f", proofs, "k_sequential", forgets_rho),
-    ("secC.1h", guarantee, "p_acc", lambda *args: rules.p_acc(*args) + HALF),
+    ("secC.1h", guarantee, "p_acc", lambda *args: printed.p_acc(*args) + HALF),
     ("secC.1i", guarantee, "beta", always(HALF)),
     ("secC.1k", guarantee, "quotient", lambda _, x: 1 - x),
     ("eq11", guarantee, "share", always(Fraction(3, 2))),
@@ -249,7 +250,7 @@ BROKEN_CORRECTIONS = [
     ("secC.2", guarantee, "decoded", lambda *args: sequences.sequences(args[0], 1)),
     ("alg4a", trees, "prefix_tree", always({((0, 0),) * 4: ONE})),
     ("alg4b", trees, "prefix_tree", merged_tree),
-    ("secD.b", trees, "tree_selection", lambda *_: iter([(ONE, (0,))])),
+    ("secD.b", trees, "tree_selection", lambda *_: iter([((0,), ONE)])),
 ]
 
 
@@ -287,33 +288,33 @@ def law_of_output(rule, x, n):
 
 def test_algorithm_1_is_the_maximal_coupling_of_the_package():
     for case in islice(pairs(1, 4, enumerated=60), 120):
-        rule, other = rules.maximal_coupling(**case), MaximalCoupling(**case)
-        for x in couplings.iid(case["draft"], 1):
+        rule, other = printed.maximal_coupling(**case), MaximalCoupling(**case)
+        for x in iid(case["draft"], 1):
             assert law_of_output(rule, x, len(case["draft"])) == other.kernel(x).tolist()
 
 
 def test_algorithm_2_is_k_sequential_selection_of_the_package():
     for case in islice(cases(2, (1, 2, 3), 3, enumerated=30), 180):
-        if couplings.total_variation(case["draft"], case["target"]) == 1:
+        if total_variation(case["draft"], case["target"]) == 1:
             continue
         rho = Fraction(case["k"])
-        rule, other = rules.k_sequential(**case, rho=rho), KSequential(**case, rho=rho)
-        for x in couplings.iid(case["draft"], case["k"]):
+        rule, other = printed.k_sequential(**case, rho=rho), KSequential(**case, rho=rho)
+        for x in iid(case["draft"], case["k"]):
             assert law_of_output(rule, x, len(case["draft"])) == other.kernel(x).tolist()
-        accepted = couplings.accepted(rules.as_coupling(rule, case["draft"], case["k"]))
-        assert accepted == other.acceptance()
+        found = accepted(printed.as_coupling(rule, case["draft"], case["k"]))
+        assert found == other.acceptance()
 
 
 def test_the_root_encloses_that_of_the_package():
     for case in islice(cases(3, (1, 2, 3), 4, enumerated=30), 150):
-        if couplings.total_variation(case["draft"], case["target"]) == 1:
+        if total_variation(case["draft"], case["target"]) == 1:
             with pytest.raises(Fails, match="not determined"):
-                rules.rho_star(**case)
+                printed.rho_star(**case)
             continue
-        low, high = rules.rho_star(**case)
+        low, high = printed.rho_star(**case)
         rho = KSequential(**case).rho
         assert low <= rho <= high + Fraction(1, 2**64)
-        assert high - low <= Fraction(2, 2**rules.HALVINGS)
+        assert high - low <= Fraction(2, 2**printed.HALVINGS)
 
 
 def test_flows_cuts_and_the_package_agree_on_the_optimum():
@@ -330,16 +331,16 @@ def test_the_flow_finds_paths_that_take_back_what_was_sent():
 
 def test_multi_round_rejection_of_one_draft_is_algorithm_1():
     for case in islice(pairs(5, 3, enumerated=30), 60):
-        rule = rules.maximal_coupling(**case)
-        found = rules.chance_of(rule, case["draft"], 1, rules.is_accepted)
+        rule = printed.maximal_coupling(**case)
+        found = printed.chance_of(rule, case["draft"], 1, printed.is_accepted)
         assert found == RecursiveRejection(**case, k=1).acceptance()
 
 
 def test_the_converse_of_theorem_1_does_not_hold():
     draft, target, rho = (HALF, HALF), (Fraction(1), Fraction(0)), Fraction(5, 4)
-    assert rules.rho_star(draft, target, 2) == (Fraction(3, 2), Fraction(3, 2))
-    joint = rules.as_coupling(rules.k_sequential(draft, target, 2, rho), draft, 2)
-    assert couplings.marginals(joint, 2) == (couplings.iid(draft, 2), target)
+    assert printed.rho_star(draft, target, 2) == (Fraction(3, 2), Fraction(3, 2))
+    joint = printed.as_coupling(printed.k_sequential(draft, target, 2, rho), draft, 2)
+    assert marginals(joint, 2) == (iid(draft, 2), target)
     assert min(joint.values()) == 0
 
 

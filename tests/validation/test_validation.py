@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -26,7 +27,7 @@ from validation.claim import (
     weights_of,
 )
 from validation.instances import distributions, pairs, smallest_pairs
-from validation.registry import PAPERS, all_claims
+from validation.registry import CLAIMS, PAPERS
 from validation.running import Finding, check_claim, check_claims
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +104,7 @@ def test_the_smallest_pairs_come_by_size_and_random_ones_are_reproducible():
 
 def finding(outcome, corrected=None):
     """A finding about the first claim of the book."""
-    identifier = next(iter(all_claims()))
+    identifier = next(iter(CLAIMS))
     return Finding(identifier, outcome, corrected, 0.25)
 
 
@@ -127,7 +128,7 @@ def test_html_escapes_what_it_is_given():
 
 def test_a_check_that_looked_at_nothing_is_no_evidence(monkeypatch):
     empty = Claim("beyond.nothing", "nowhere", "nothing", lambda _: Evidence(0))
-    monkeypatch.setattr("validation.running.all_claims", lambda: {empty.id: empty})
+    monkeypatch.setattr("validation.running.CLAIMS", {empty.id: empty})
     with pytest.raises(RuntimeError, match="no instance"):
         check_claim(empty.id, Search())
 
@@ -200,13 +201,25 @@ def test_every_item_of_a_paper_is_in_the_registry(paper):
     first_table = page.split("Left out")[0]
     listed = LISTED.findall(first_table)
     assert len(listed) == len(set(listed)) > 0
-    assert set(listed) == {name for name, claim in all_claims().items() if claim.paper == paper}
+    assert set(listed) == {name for name, claim in CLAIMS.items() if claim.paper == paper}
+
+
+def test_what_is_no_claim_of_a_paper_is_refused():
+    claim = next(iter(CLAIMS.values()))
+    with pytest.raises(ValueError, match="is no Claim"):
+        CLAIMS.add("beyond.other", "text")
+    for name, other in (("beyond.other", claim), ("else.one", replace(claim, id="else.one"))):
+        with pytest.raises(ValueError, match="is to be named"):
+            CLAIMS.add(name, other)
+    with pytest.raises(ValueError, match="there is another claim named"):
+        CLAIMS.add(claim.id, replace(claim))
+    assert "beyond.other" not in CLAIMS
 
 
 def test_every_claim_says_where_it_stands_and_has_a_recorded_verdict():
     recorded = command.recorded()
-    assert set(recorded) == set(all_claims())
-    for claim in all_claims().values():
+    assert set(recorded) == set(CLAIMS)
+    for claim in CLAIMS.values():
         assert claim.where, claim.id
         assert claim.statement, claim.id
         refuted = recorded[claim.id]["printed"] == "refuted"

@@ -9,16 +9,17 @@ from itertools import product
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.checking import occurs, readable
-from validation.block.models import LanguageModel, Prefix, models, table
+from validation.block.checks import occurs, over_tables
+from validation.block.models import LanguageModel, models, table, with_row
 from validation.claim import Claim, Outcome, Search, above, equal
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, total
 
 HALF = Fraction(1, 2)
 
 
-def _deep(search: Search) -> Iterator[dict[str, Any]]:
-    return models(search.seed, ((2, 3), (3, 3)), enumerated=200)
+def _deep(seed: int) -> Iterator[dict[str, Any]]:
+    return models(seed, ((2, 3), (3, 3)), enumerated=200)
 
 
 def _no_token_between(draft: Any, target: Any, length: int) -> Number:
@@ -33,13 +34,13 @@ def _no_token_between(draft: Any, target: Any, length: int) -> Number:
         and any(y[0] == x[0] for y in large.blocks(length))
         and any(y[2] == x[2] for y in large.blocks(length))
     )
-    return sum(accepted, Fraction(0))
+    return total(accepted)
 
 
 def _certain_or_uniform(search: Search) -> Iterator[dict[str, Any]]:
     """Yield a uniform draft over two tokens and targets with certain or uniform rows."""
     even = (HALF, HALF)
-    rows = (even, (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+    rows = (even, (ONE, ZERO), (ZERO, ONE))
     targets = list(product(rows, repeat=7))
     random.Random(search.seed).shuffle(targets)  # noqa: S311
     for target in targets:
@@ -58,11 +59,11 @@ def _between(draft: Any, target: Any, length: int) -> Number | None:
     blocks = model.blocks(length)
     changes = []
     for first, last in product(range(model.n), repeat=2):
-        total = sum(mass for y, mass in blocks.items() if (y[0], y[2]) == (first, last))
-        if not total:
+        whole = total(mass for y, mass in blocks.items() if (y[0], y[2]) == (first, last))
+        if not whole:
             continue
         for token in range(model.n):
-            joint = blocks.get((first, token, last), Fraction(0)) / total
+            joint = blocks.get((first, token, last), ZERO) / whole
             found = _formula(model, first, token, last)
             equal(found, joint, "M_b(Y_2 | Y_1, Y_3)")
         changes += [change for change in _changes(model, first, last) if change is not None]
@@ -84,10 +85,10 @@ def _changes(model: LanguageModel, first: int, last: int) -> Iterator[Number | N
             yield None  # y never follows Y_1, or is the only token between
             continue
         row = model((first, y))
-        other = _with_row(model, (first, y), _mixed(row, last))
+        other = with_row(model, (first, y), _mixed(row, last))
         before = _formula(model, first, others[0], last)
         after = _formula(other, first, others[0], last)
-        yield above(abs(after - before), Fraction(0), f"change with M_b(Y_3 | Y_1, {y})")
+        yield above(abs(after - before), ZERO, f"change with M_b(Y_3 | Y_1, {y})")
 
 
 def _mixed(row: Exact, token: int) -> Exact:
@@ -98,32 +99,20 @@ def _mixed(row: Exact, token: int) -> Exact:
     return tuple((chance + uniform) / 2 for chance in row)
 
 
-def _with_row(model: LanguageModel, prefix: Prefix, row: Exact) -> LanguageModel:
-    return LanguageModel(lambda x: row if x == prefix else model(x), model.n)
-
-
-def _check_remark_2b(search: Search) -> Outcome:
-    return readable(search.every(_deep(search), _between, scope="n <= 3, L = 3"))
-
-
 CLAIMS = (
     Claim(
-        id="block.rem2a",
-        where="Remark 2, section 3",
-        statement=(
-            "With $L = 3$, accepting $X_1$ and $X_3$ but not $X_2$ may leave no $y$ with $M_b(X_1, "
-            "y, X_3) > 0$, though $X_1$ and $X_3$ are possible at their places."
-        ),
+        "block.rem2a",
+        "Remark 2, section 3",
+        "With $L = 3$, accepting $X_1$ and $X_3$ but not $X_2$ may leave no $y$ with $M_b(X_1, y, "
+        "X_3) > 0$, though $X_1$ and $X_3$ are possible at their places.",
+        _check_remark_2a,
         printed="'It is likely that there does not exist y'.",
-        check=_check_remark_2a,
     ),
     Claim(
-        id="block.rem2b",
-        where="Remark 2, section 3, displayed equation",
-        statement=(
-            "$M_b(Y_2 | Y_1, Y_3) = M_b(Y_1, Y_2, Y_3) / \\sum_y M_b(Y_1, y, Y_3)$, and it depends "
-            "on $M_b(Y_3 | Y_1, y)$ for all $y$ (of positive probability after $Y_1$)."
-        ),
-        check=_check_remark_2b,
+        "block.rem2b",
+        "Remark 2, section 3, displayed equation",
+        r"$M_b(Y_2 | Y_1, Y_3) = M_b(Y_1, Y_2, Y_3) / \sum_y M_b(Y_1, y, Y_3)$, and it depends on "
+        "$M_b(Y_3 | Y_1, y)$ for all $y$ (of positive probability after $Y_1$).",
+        over_tables(_deep, _between, "n <= 3, L = 3"),
     ),
 )

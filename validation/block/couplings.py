@@ -1,21 +1,33 @@
-"""The coupling of draft and output blocks that a verifier makes, and couplings of other origin."""
+"""Section 3: the coupling of draft and output blocks that a verifier makes, and other ones."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from math import lcm
+from math import lcm, prod
 from typing import NamedTuple
 
 import networkx
 
-from validation.block.models import LanguageModel, Prefix, prefixes
-from validation.block.printed import Branch, Verifier, normalised
+from validation.block.models import LanguageModel, Prefix, prefixes_up_to
+from validation.block.printed import Branch, Verifier
 from validation.claim import equal
+from validation.notation import ONE, as_row, blurred, collect, corner, normalised, total
 
 Law = Mapping[Prefix, Fraction]
-Coupling = Mapping[tuple[Prefix, Prefix], Fraction]
+
+
+class Coupling(dict[tuple[Prefix, Prefix], Fraction]):
+    """A joint law of draft blocks and outputs."""
+
+    def marginal(self, side: int) -> dict[Prefix, Fraction]:
+        """Return the law of the draft blocks (side 0) or of the outputs (side 1)."""
+        return collect((pair[side], mass) for pair, mass in self.items())
+
+    def mean_common(self) -> Fraction:
+        """Return E[beta], the objective of (3)."""
+        return total(mass * common_prefix(*pair) for pair, mass in self.items())
 
 
 class Outcome(NamedTuple):
@@ -39,48 +51,35 @@ def verified(
                 yield block, branch._replace(mass=mass * branch.mass)
 
 
+class Outcomes(tuple[Outcome, ...]):
+    """All ways to X^L, tau and Y^L with their probabilities."""
+
+    def mass(self, event: Callable[[Outcome], bool]) -> Fraction:
+        """Return the probability of an event."""
+        return total(each.mass for each in self if event(each))
+
+    def output_law(self) -> dict[Prefix, Fraction]:
+        """Return the law of Y^L."""
+        return collect((each.output, each.mass) for each in self)
+
+    def coupling(self) -> Coupling:
+        """Return the joint law of X^L and Y^L."""
+        return Coupling(collect(((each.draft, each.output), each.mass) for each in self))
+
+    def mean_accepted(self) -> Fraction:
+        """Return E[tau]."""
+        return total(each.mass * each.accepted for each in self)
+
+
 def outcomes(
     verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
-) -> list[Outcome]:
-    """Return all ways to X^L, tau and Y^L with their probabilities."""
-    return [
+) -> Outcomes:
+    """Return what a verifier does."""
+    return Outcomes(
         Outcome(branch.mass * mass, block, branch.accepted, block[: branch.accepted] + more)
         for block, branch in verified(verify, target, draft, length)
         for more, mass in branch.following.blocks(length - branch.accepted).items()
-    ]
-
-
-def total(found: Iterable[Outcome]) -> Fraction:
-    """Return the probability of some outcomes together."""
-    return sum((each.mass for each in found), Fraction(0))
-
-
-def output_law(found: list[Outcome]) -> dict[Prefix, Fraction]:
-    """Return the law of Y^L."""
-    law: dict[Prefix, Fraction] = {}
-    for each in found:
-        law[each.output] = law.get(each.output, Fraction(0)) + each.mass
-    return law
-
-
-def as_coupling(found: list[Outcome]) -> dict[tuple[Prefix, Prefix], Fraction]:
-    """Return the joint law of X^L and Y^L."""
-    law: dict[tuple[Prefix, Prefix], Fraction] = {}
-    for each in found:
-        pair = each.draft, each.output
-        law[pair] = law.get(pair, Fraction(0)) + each.mass
-    return law
-
-
-def mean_accepted(found: list[Outcome]) -> Fraction:
-    """Return E[tau]."""
-    return sum((each.mass * each.accepted for each in found), Fraction(0))
-
-
-def mean_common(coupling: Coupling) -> Fraction:
-    """Return E[beta], the objective of (3)."""
-    terms = (mass * common_prefix(*pair) for pair, mass in coupling.items())
-    return sum(terms, Fraction(0))
+    )
 
 
 def common_prefix(first: Prefix, second: Prefix) -> int:
@@ -89,14 +88,6 @@ def common_prefix(first: Prefix, second: Prefix) -> int:
     while same < len(first) and first[same] == second[same]:
         same += 1
     return same
-
-
-def marginal(coupling: Coupling, side: int) -> dict[Prefix, Fraction]:
-    """Return the law of the draft blocks (side 0) or of the outputs (side 1)."""
-    law: dict[Prefix, Fraction] = {}
-    for pair, mass in coupling.items():
-        law[pair[side]] = law.get(pair[side], Fraction(0)) + mass
-    return law
 
 
 def same_law(found: Law, claimed: Law, what: str) -> Fraction:
@@ -130,7 +121,7 @@ def best_transport(first: Law, second: Law, value: Callable[[Prefix, Prefix], in
     return Fraction(-cost, scale)
 
 
-def some_coupling(first: Law, second: Law, order: int) -> dict[tuple[Prefix, Prefix], Fraction]:
+def some_coupling(first: Law, second: Law, order: int) -> Coupling:
     """Return a coupling: a vertex for even orders, halfway to independence for odd ones.
 
     The vertex fills the table from its first corner with its lines in an order drawn from a
@@ -141,22 +132,8 @@ def some_coupling(first: Law, second: Law, order: int) -> dict[tuple[Prefix, Pre
         shuffled = random.Random(order // 2)  # noqa: S311
         shuffled.shuffle(rows)
         shuffled.shuffle(columns)
-    found: dict[tuple[Prefix, Prefix], Fraction] = {}
-    wanted = dict(second)
-    for x in rows:
-        left = first[x]
-        for y in columns:
-            moved = min(left, wanted[y])
-            if moved:
-                found[x, y] = moved
-                left, wanted[y] = left - moved, wanted[y] - moved
-    if order % 2 == 0:
-        return found
-    return {
-        (x, y): (found.get((x, y), Fraction(0)) + first[x] * second[y]) / 2
-        for x in rows
-        for y in columns
-    }
+    vertex = corner(((x, first[x]) for x in rows), ((y, second[y]) for y in columns))
+    return Coupling(vertex if order % 2 == 0 else blurred(vertex, first, second, Fraction(1, 2)))
 
 
 def verifier_of(coupling: Coupling, n: int) -> Verifier:
@@ -168,7 +145,7 @@ def verifier_of(coupling: Coupling, n: int) -> Verifier:
         whole = sum(given.values())
         for tau in range(len(block) + 1):
             agreeing = {y: mass for y, mass in given.items() if common_prefix(block, y) == tau}
-            mass = sum(agreeing.values(), Fraction(0)) / whole
+            mass = total(agreeing.values()) / whole
             if mass:
                 after = {y[tau:]: part for y, part in agreeing.items()}
                 yield Branch(mass, tau, model_of(after, n))
@@ -180,42 +157,25 @@ def model_of(law: Law, n: int) -> LanguageModel:
     """Return the language model whose blocks have a law, up to a factor."""
 
     def rule(prefix: Prefix) -> tuple[Fraction, ...]:
-        parts = [Fraction(0)] * n
-        for block, mass in law.items():
-            if len(block) > len(prefix) and block[: len(prefix)] == prefix:
-                parts[block[len(prefix)]] += mass
-        return normalised(tuple(parts))
+        depth = len(prefix)
+        longer = ((x, mass) for x, mass in law.items() if x[:depth] == prefix and x[depth:])
+        return normalised(as_row(collect((x[depth], mass) for x, mass in longer), n))
 
     return LanguageModel(rule, n)
 
 
 def common_mass(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
     """Return the sum of min(M_s(x^l), M_b(x^l)) over l = 1..L and all x^l, (6)."""
-    return sum(
-        (
-            min(draft.mass(x), target.mass(x))
-            for depth in range(1, length + 1)
-            for x in prefixes(target.n, depth)
-        ),
-        Fraction(0),
-    )
+    heads = prefixes_up_to(target.n, length)
+    return total(min(draft.mass(x), target.mass(x)) for x in heads)
 
 
 def common_chances(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
     """Return the sum of prod_i min(M_s(x_i|.), M_b(x_i|.)) over l = 1..L and all x^l, (7)."""
-    return sum(
-        (
-            least_chances(target, draft, x)
-            for depth in range(1, length + 1)
-            for x in prefixes(target.n, depth)
-        ),
-        Fraction(0),
-    )
+    return total(least_chances(target, draft, x) for x in prefixes_up_to(target.n, length))
 
 
 def least_chances(target: LanguageModel, draft: LanguageModel, block: Prefix) -> Fraction:
     """Return prod_i min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))."""
-    product = Fraction(1)
-    for i, token in enumerate(block):
-        product *= min(draft(block[:i])[token], target(block[:i])[token])
-    return product
+    chances = ((draft(block[:i])[x], target(block[:i])[x]) for i, x in enumerate(block))
+    return prod(map(min, chances), start=ONE)

@@ -1,14 +1,16 @@
-"""Algorithm 1 step by step: what is decoded, and in how many calls of the large model."""
+"""Algorithm 1 (SpecDec) step by step: what is decoded, in how many calls of the large model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from validation.block.couplings import verified
 from validation.block.models import LanguageModel, Prefix
 from validation.block.printed import Branch, Verifier
+from validation.notation import ONE, ZERO, collect, total
 
 
 class Step(NamedTuple):
@@ -19,114 +21,85 @@ class Step(NamedTuple):
     """tau."""
     tokens: Prefix
     """What the iteration appends: (X^tau, Z), or X^tau where it returns."""
-    models: tuple[LanguageModel, LanguageModel] | None
-    """M_b' and M_s' of the next iteration; None where the algorithm returns."""
+    following: SpecDec | None
+    """The algorithm with the models M_b' and M_s' of the next iteration; None where it returns."""
 
 
-def iteration(
-    verify: Verifier,
-    target: LanguageModel,
-    draft: LanguageModel,
-    length: int,
-    end: int | None = None,
-    *,
-    stop_at_free_token: bool = False,
-) -> Iterator[Step]:
-    """Yield all ways through lines 1 to 9 of algorithm 1 (SpecDec).
+@dataclass(frozen=True)
+class SpecDec:
+    """Algorithm 1 with a verifier and two models."""
 
-    Parameters
-    ----------
-    verify : callable
-    target, draft : LanguageModel
-    length : int
-        L.
-    end : int, optional
-        The token E.O.S.
-    stop_at_free_token : bool
-        Return also where the free token Z is E.O.S.; the algorithm as printed does not.
-    """
-    for head, branch in _merged(verify, target, draft, length):  # lines 1 to 3
-        if end in head:  # lines 4 and 5
-            yield Step(branch.mass, branch.accepted, head, None)
-            continue
-        for token, chance in enumerate(branch.following(())):  # line 7
-            if not chance:
+    verify: Verifier
+    target: LanguageModel
+    draft: LanguageModel
+    length: int
+    """L."""
+    end: int | None = None
+    """The token E.O.S."""
+    stop_at_free_token: bool = False
+    """Whether it returns also where the free token Z is E.O.S.; as printed it does not."""
+
+    def iteration(self) -> Iterator[Step]:
+        """Yield all ways through lines 1 to 9."""
+        for head, branch in self._merged():  # lines 1 to 3
+            if self.end in head:  # lines 4 and 5
+                yield Step(branch.mass, branch.accepted, head, None)
                 continue
-            tokens = (*head, token)
-            models = branch.following.after((token,)), draft.after(tokens)  # line 8
-            stops = stop_at_free_token and token == end
-            yield Step(branch.mass * chance, branch.accepted, tokens, None if stops else models)
+            for token, chance, following in self._following(head, branch):  # lines 7 and 8
+                stops = self.stop_at_free_token and token == self.end
+                tokens, mass = (*head, token), branch.mass * chance
+                yield Step(mass, branch.accepted, tokens, None if stops else following)
 
+    def decode(self, tokens: int) -> dict[tuple[Prefix, int], Fraction]:
+        """Return the probabilities of (sequence, number of iterations).
 
-def decode(
-    verify: Verifier,
-    target: LanguageModel,
-    draft: LanguageModel,
-    length: int,
-    tokens: int,
-    end: int | None = None,
-    *,
-    stop_at_free_token: bool = False,
-) -> dict[tuple[Prefix, int], Fraction]:
-    """Return what algorithm 1 decodes: the probabilities of (sequence, number of iterations).
+        Sequences are cut, and not pursued, after ``tokens`` tokens.
+        """
+        parts: list[tuple[tuple[Prefix, int], Fraction]] = []
+        for step in self.iteration():
+            rest: dict[tuple[Prefix, int], Fraction] = {((), 0): ONE}
+            left = tokens - len(step.tokens)
+            if step.following and left > 0:
+                rest = step.following.decode(left)
+            parts += [
+                (((step.tokens + more)[:tokens], calls + 1), step.mass * mass)
+                for (more, calls), mass in rest.items()  # line 9
+            ]
+        return collect(parts)
 
-    Sequences are cut, and not pursued, after ``tokens`` tokens. The other parameters are those
-    of :func:`iteration`.
-    """
-    law: dict[tuple[Prefix, int], Fraction] = {}
-    for step in iteration(
-        verify, target, draft, length, end, stop_at_free_token=stop_at_free_token
-    ):
-        rest: dict[tuple[Prefix, int], Fraction] = {((), 0): Fraction(1)}
-        left = tokens - len(step.tokens)
-        if step.models and left > 0:
-            rest = decode(
-                verify, *step.models, length, left, end, stop_at_free_token=stop_at_free_token
+    def law(self, tokens: int) -> dict[Prefix, Fraction]:
+        """Return the law of the first tokens that are decoded."""
+        return collect((sequence, mass) for (sequence, _), mass in self.decode(tokens).items())
+
+    def mean_tokens(self, iterations: int) -> Fraction:
+        """Return the expected number of tokens that some iterations decode, without an end."""
+        if not iterations:
+            return ZERO
+        return total(
+            branch.mass * (len(head) + 1)
+            + total(
+                branch.mass * chance * following.mean_tokens(iterations - 1)
+                for _, chance, following in self._following(head, branch)
             )
-        for (more, calls), mass in rest.items():  # line 9
-            key = (step.tokens + more)[:tokens], calls + 1
-            law[key] = law.get(key, Fraction(0)) + step.mass * mass
-    return law
+            for head, branch in self._merged()
+        )
 
-
-def decoded_law(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int, tokens: int
-) -> dict[Prefix, Fraction]:
-    """Return the law of the first tokens that algorithm 1 decodes."""
-    law: dict[Prefix, Fraction] = {}
-    for (sequence, _), mass in decode(verify, target, draft, length, tokens).items():
-        law[sequence] = law.get(sequence, Fraction(0)) + mass
-    return law
-
-
-def decoded_after(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int, iterations: int
-) -> Fraction:
-    """Return the expected number of tokens that some iterations of algorithm 1 decode."""
-    total = Fraction(0)
-    for head, branch in _merged(verify, target, draft, length):
-        total += branch.mass * (len(head) + 1)
-        if iterations == 1:
-            continue
+    def _following(self, head: Prefix, branch: Branch) -> Iterator[tuple[int, Fraction, SpecDec]]:
+        """Yield the free tokens Z with their chances and the algorithm that goes on."""
         for token, chance in enumerate(branch.following(())):
             if chance:
-                models = branch.following.after((token,)), draft.after((*head, token))
-                more = decoded_after(verify, *models, length, iterations - 1)
-                total += branch.mass * chance * more
-    return total
+                target, draft = branch.following.after((token,)), self.draft.after((*head, token))
+                yield token, chance, replace(self, target=target, draft=draft)
 
+    def _merged(self) -> list[tuple[Prefix, Branch]]:
+        """Return the accepted prefixes X^tau with their branches.
 
-def _merged(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
-) -> list[tuple[Prefix, Branch]]:
-    """Return the accepted prefixes X^tau with their branches.
-
-    In all verifiers that are run here M_{b,next} depends on X^L only through X^tau, so drafts
-    that agree in what is accepted are one branch.
-    """
-    together: dict[Prefix, Branch] = {}
-    for block, branch in verified(verify, target, draft, length):
-        head = block[: branch.accepted]
-        mass = together[head].mass if head in together else Fraction(0)
-        together[head] = branch._replace(mass=branch.mass + mass)
-    return list(together.items())
+        In all verifiers that are run here M_{b,next} depends on X^L only through X^tau, so drafts
+        that agree in what is accepted are one branch.
+        """
+        together: dict[Prefix, Branch] = {}
+        for block, branch in verified(self.verify, self.target, self.draft, self.length):
+            head = block[: branch.accepted]
+            mass = together[head].mass if head in together else ZERO
+            together[head] = branch._replace(mass=branch.mass + mass)
+        return list(together.items())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from otspec.arithmetic import Number
-from validation.block.checking import OnModels, every_pair
+from validation.block.checks import OnModels, over_models
 from validation.block.couplings import same_law
-from validation.block.decoding import decoded_after, decoded_law, iteration
-from validation.block.models import LanguageModel, Prefix, prefixes
+from validation.block.decoding import SpecDec
+from validation.block.models import LanguageModel, Prefix, Recording, prefixes, with_row
 from validation.block.printed import (
     Verifier,
     block_verify,
@@ -20,6 +19,7 @@ from validation.block.printed import (
 )
 from validation.claim import Claim, Corrected, at_least, equal
 from validation.instances import Exact
+from validation.notation import ZERO, normalised
 
 LOOPS = ((2, 1), (2, 2))
 """Tokens and draft lengths of what is decoded over several iterations."""
@@ -33,7 +33,7 @@ def decodes(verify: Verifier) -> OnModels:
     """Return the check that algorithm 1 decodes with the law of the large model."""
 
     def slack(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-        law = decoded_law(verify, target, draft, length, SOME_TOKENS)
+        law = SpecDec(verify, target, draft, length).law(SOME_TOKENS)
         return same_law(law, target.blocks(SOME_TOKENS), "the law of what is decoded")
 
     return slack
@@ -47,7 +47,7 @@ def _same_residual(target: LanguageModel, draft: LanguageModel, length: int) -> 
             if not (target.mass(x) and draft.mass(x)):
                 continue
             row = draft(x)
-            other = _with_row(draft, x, (*row[1:], row[0]))
+            other = with_row(draft, x, (*row[1:], row[0]))
             if not (remaining(target, draft, x) and remaining(target, other, x)):
                 continue
             found = equal(
@@ -64,21 +64,16 @@ def _from_four(target: LanguageModel, draft: LanguageModel, length: int) -> Numb
         for x in prefixes(target.n, depth):
             large, small = target.mass(x), draft.mass(x)
             rows = zip(target(x), draft(x), strict=True)
-            parts = [max(large * one - small * other, Fraction(0)) for one, other in rows]
-            total = sum(parts)
-            given = tuple(part / total if total else part for part in parts)
+            parts = [max(large * one - small * other, ZERO) for one, other in rows]
+            given = normalised(parts)
             joint = [
-                max(target.mass((*x, token)) - draft.mass((*x, token)), Fraction(0))
+                max(target.mass((*x, token)) - draft.mass((*x, token)), ZERO)
                 for token in range(target.n)
             ]
-            if total:
+            if any(parts):
                 claimed = tuple(mass / sum(joint) for mass in joint)
                 equal(_shown(given), _shown(claimed), f"the residual after {x}")
-    return Fraction(0)
-
-
-def _with_row(model: LanguageModel, prefix: Prefix, row: Exact) -> LanguageModel:
-    return LanguageModel(lambda x: row if x == prefix else model(x), model.n)
+    return ZERO
 
 
 def _shown(row: Exact) -> str:
@@ -91,14 +86,15 @@ def _from_large_model(target: LanguageModel, draft: LanguageModel, length: int) 
     Both are conditioned on what the first iteration decoded.
     """
     found = None
-    for step in iteration(block_verify, target, draft, length):
-        if step.models is None or step.accepted + 1 >= length:
+    for step in SpecDec(block_verify, target, draft, length).iteration():
+        later = step.following
+        if later is None or step.accepted + 1 >= length:
             continue  # the next target is the large model again
         primary = target.after(step.tokens), draft.after(step.tokens)
-        for second in iteration(block_verify, *step.models, length):
+        for second in later.iteration():
             x = second.tokens[: second.accepted]
             if second.accepted < length:
-                used = _shown(residual(*step.models, x))
+                used = _shown(residual(later.target, later.draft, x))
                 what = f"after {step.tokens} is decoded and {x} accepted, (10) of M_b"
                 found = equal(_shown(residual(*primary, x)), used, what)
     return found
@@ -110,7 +106,7 @@ def asks_only_what_is_scored(
     """Check what the second iteration asks of the models against what is decoded and drafted."""
     for block in draft.blocks(length):
         asked: set[Prefix] = set()
-        large, small = (_recording(model, asked) for model in (target, draft))
+        large, small = (Recording(model, asked) for model in (target, draft))
         for branch in verify(large, small, block):
             head = block[: branch.accepted]
             for token, chance in enumerate(branch.following(())):
@@ -124,24 +120,13 @@ def asks_only_what_is_scored(
                     scored = {(tokens + second)[:i] for i in range(len(tokens) + length + 1)}
                     others = tuple(sorted(asked - scored))
                     equal(others, (), f"{tokens + second}: prefixes that are asked for besides")
-    return Fraction(0)
+    return ZERO
 
 
 def _follow(verify: Verifier, models: tuple[LanguageModel, LanguageModel], block: Prefix) -> None:
     """Verify one block and look at the law of the next token."""
     for branch in verify(*models, block):
         branch.following(())
-
-
-def _recording(model: LanguageModel, asked: set[Prefix]) -> LanguageModel:
-    class Recording(LanguageModel):
-        """A model that remembers what it was asked, also when it knows the answer."""
-
-        def __call__(self, prefix: Prefix) -> Exact:
-            asked.add(prefix)
-            return model(prefix)
-
-    return Recording(model, model.n)
 
 
 def more_tokens(
@@ -152,8 +137,8 @@ def more_tokens(
     def slack(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
         slacks = []
         for number in iterations:
-            found = decoded_after(verify, target, draft, length, number)
-            tokens = decoded_after(token_verify, target, draft, length, number)
+            found = SpecDec(verify, target, draft, length).mean_tokens(number)
+            tokens = SpecDec(token_verify, target, draft, length).mean_tokens(number)
             what = f"expected tokens of {number} iterations, against TokenVerify"
             slacks.append(at_least(found, tokens, what))
         return min(slacks)
@@ -171,86 +156,67 @@ _NOTE = f", {SOME_TOKENS} tokens decoded"
 
 CLAIMS = (
     Claim(
-        id="block.sec4.1a",
-        where="Section 4.1, first paragraph",
-        statement=(
-            "Algorithm 1 with BlockVerify returns a valid sample sequence of $M_b$: what it "
-            "decodes over several iterations has the law of the large model."
-        ),
-        printed=(
-            "Algorithm 3 is taken as corrected in block.alg3; the target of the next iteration is "
-            "$M_b' = M_{b,next}(\\cdot | Z)$, as line 8 of algorithm 1 says."
-        ),
-        check=every_pair(decodes(block_verify), (*LOOPS, (3, 1)), _NOTE),
+        "block.sec4.1a",
+        "Section 4.1, first paragraph",
+        "Algorithm 1 with BlockVerify returns a valid sample sequence of $M_b$: what it decodes "
+        "over several iterations has the law of the large model.",
+        over_models(decodes(block_verify), (*LOOPS, (3, 1)), _NOTE),
+        printed="Algorithm 3 is taken as corrected in block.alg3; the target of the next "
+        r"iteration is $M_b' = M_{b,next}(\cdot | Z)$, as line 8 of algorithm 1 says.",
     ),
     Claim(
-        id="block.sec4.1b",
-        where="Section 4.1, second paragraph",
-        statement=(
-            "$p_{res}^{x^i}$ can be computed from the next-token distribution $M_b(\\cdot | x^i)$ "
-            "of the large model and the probabilities $M_b(x^i)$ and $M_s(x^i)$."
-        ),
-        printed=(
-            "'based on the distributions $M_b(\\cdot | x^i)$ and $M_b(\\cdot | x^i)$ from the "
-            "small and large models, along with $M_b(x^i)$ and $M_s(x^i)$': the same twice."
-        ),
-        check=every_pair(_same_residual, LOOPS),
+        "block.sec4.1b",
+        "Section 4.1, second paragraph",
+        r"$p_{res}^{x^i}$ can be computed from the next-token distribution $M_b(\cdot | x^i)$ of "
+        "the large model and the probabilities $M_b(x^i)$ and $M_s(x^i)$.",
+        over_models(_same_residual, LOOPS),
+        printed=r"'based on the distributions $M_b(\cdot | x^i)$ and $M_b(\cdot | x^i)$ from the "
+        "small and large models, along with $M_b(x^i)$ and $M_s(x^i)$': the same twice.",
         corrected=Corrected(
-            "From $M_b(\\cdot | x^i)$ and $M_s(\\cdot | x^i)$, with $M_b(x^i)$ and $M_s(x^i)$.",
-            every_pair(_from_four),
+            r"From $M_b(\cdot | x^i)$ and $M_s(\cdot | x^i)$, with $M_b(x^i)$ and $M_s(x^i)$.",
+            over_models(_from_four),
         ),
     ),
     Claim(
-        id="block.sec4.1c",
-        where="Section 4.1, second paragraph",
-        statement=(
-            "In every iteration the residuals are (10) of the large model $M_b$ and the small "
-            "model $M_s$ after what is decoded."
-        ),
-        printed=(
-            "The text names $M_b$ and $M_s$ only. Line 8 of algorithm 1 makes the residual "
-            "distributions of one iteration the target of the next."
-        ),
-        check=every_pair(_from_large_model, THREE),
+        "block.sec4.1c",
+        "Section 4.1, second paragraph",
+        "In every iteration the residuals are (10) of the large model $M_b$ and the small model "
+        "$M_s$ after what is decoded.",
+        over_models(_from_large_model, THREE),
+        printed="The text names $M_b$ and $M_s$ only. Line 8 of algorithm 1 makes the residual "
+        "distributions of one iteration the target of the next.",
         corrected=Corrected(
-            "They are (10) of the current target $M_b'$, which after a rejection is itself a chain "
-            "of residuals for $L - \\tau - 1$ more tokens, and of $M_s'$; so algorithm 1 decodes "
-            "with the law of $M_b$.",
-            every_pair(decodes(block_verify), (*TWO, *THREE), _NOTE),
+            "They are (10) of the current target $M_b'$, which after a rejection is itself a "
+            r"chain of residuals for $L - \tau - 1$ more tokens, and of $M_s'$; so algorithm 1 "
+            "decodes with the law of $M_b$.",
+            over_models(decodes(block_verify), (*TWO, *THREE), _NOTE),
         ),
     ),
     Claim(
-        id="block.sec4.1d",
-        where="Section 4.1, second paragraph",
-        statement=(
-            "The residual distributions need no more calls: in the second iteration, whose target "
-            "is $M_b'$, both models are used only after prefixes of what is decoded and drafted."
-        ),
-        check=every_pair(asks_only_what_is_scored, LOOPS),
+        "block.sec4.1d",
+        "Section 4.1, second paragraph",
+        "The residual distributions need no more calls: in the second iteration, whose target is "
+        "$M_b'$, both models are used only after prefixes of what is decoded and drafted.",
+        over_models(asks_only_what_is_scored, LOOPS),
     ),
 )
 
 COMPARISON = (
     Claim(
-        id="block.sec5",
-        where="Section 5, block efficiency; abstract",
-        statement=(
-            "BlockVerify improves block efficiency over TokenVerify: after any number of "
-            "iterations algorithm 1 has decoded at least as many tokens in expectation."
-        ),
-        printed=(
-            "'Consistent improvements over speculative decoding on a wide variety of tasks', 'a "
-            "better draft verification algorithm'. What is proved is about one block (theorem 1); "
-            "the next block has the residual distributions as its target."
-        ),
-        check=every_pair(more_tokens(block_verify, (1, 2)), TWO, ", two iterations"),
+        "block.sec5",
+        "Section 5, block efficiency; abstract",
+        "BlockVerify improves block efficiency over TokenVerify: after any number of iterations "
+        "algorithm 1 has decoded at least as many tokens in expectation.",
+        over_models(more_tokens(block_verify, (1, 2)), TWO, ", two iterations"),
+        printed="'Consistent improvements over speculative decoding on a wide variety of tasks', "
+        "'a better draft verification algorithm'. What is proved is about one block (theorem 1); "
+        "the next block has the residual distributions as its target.",
         corrected=Corrected(
             "In the first iteration. Over two iterations it holds for the later version of block "
             "verification, which corrects one token and continues with $M_b$: $p_0 = 1$, $p_i = "
-            "\\min(1, p_{i-1} M_b/M_s)$, $h_i = Z_i / (Z_i + 1 - p_i)$ with $Z_i = \\sum (p_i M_b "
-            "- M_s)_+$, $h_L = p_L$, $\\tau$ the last $i$ with "
-            "$\\eta_i \\le h_i$.",
-            every_pair(_first_then_second, LOOPS, ", two iterations"),
+            r"\min(1, p_{i-1} M_b/M_s)$, $h_i = Z_i / (Z_i + 1 - p_i)$ with $Z_i = \sum (p_i M_b "
+            r"- M_s)_+$, $h_L = p_L$, $\tau$ the last $i$ with $\eta_i \le h_i$.",
+            over_models(_first_then_second, LOOPS, ", two iterations"),
         ),
     ),
 )

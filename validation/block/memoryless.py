@@ -9,23 +9,20 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from validation.block.comparison import block_mean, token_mean
-from validation.block.couplings import (
-    best_transport,
-    common_chances,
-    common_mass,
-    common_prefix,
-)
+from validation.block.couplings import best_transport, common_chances, common_mass, common_prefix
 from validation.block.models import memoryless
-from validation.claim import Check, Claim, Corrected, Outcome, Search, above, at_least, equal
+from validation.checks import over, over_all
+from validation.claim import Check, Claim, Corrected, above, at_least, equal
 from validation.instances import Exact, pairs
+from validation.notation import ZERO, overlap, total
 
 LONGEST = 10
 """Draft lengths in figure 2."""
 
 
-def _sources(search: Search) -> Iterator[dict[str, Any]]:
+def _sources(seed: int) -> Iterator[dict[str, Any]]:
     """Yield memoryless sources, Ber(p) and Ber(q) by their rows (1 - p, p), and lengths."""
-    for pair in pairs(search.seed, most_tokens=2, fewest_tokens=2):
+    for pair in pairs(seed, most_tokens=2, fewest_tokens=2):
         for length in (1, 2, 3):
             yield {**pair, "length": length}
 
@@ -36,16 +33,7 @@ def _on_sources(slack: Callable[[Exact, Exact, int], Number | None]) -> Check:
             raise ValueError("Bernoulli sources have two symbols")
         return slack(draft, target, length)
 
-    def check(search: Search) -> Outcome:
-        return search.every(_sources(search), on_two_symbols, scope="memoryless, n = 2, L <= 3")
-
-    return check
-
-
-def distance(first: Exact, second: Exact) -> Fraction:
-    """Return the total variation distance."""
-    terms = (abs(one - other) for one, other in zip(first, second, strict=True))
-    return sum(terms, Fraction(0)) / 2
+    return over(_sources, on_two_symbols, "memoryless, n = 2, L <= 3")
 
 
 def binomial(trials: int, chance: Fraction) -> Exact:
@@ -58,17 +46,13 @@ def binomial(trials: int, chance: Fraction) -> Exact:
 
 def token_sum(draft: Exact, target: Exact, start: int, length: int) -> Fraction:
     """Return the sum of (1 - d_TV(Ber(p), Ber(q)))^i over i = start..L."""
-    terms = ((1 - distance(draft, target)) ** i for i in range(start, length + 1))
-    return sum(terms, Fraction(0))
+    return total(overlap(draft, target) ** i for i in range(start, length + 1))
 
 
 def block_sum(draft: Exact, target: Exact, start: int, length: int) -> Fraction:
     """Return the sum of 1 - d_TV(Bin(i, p), Bin(i, q)) over i = start..L."""
-    terms = (
-        1 - distance(binomial(i, draft[1]), binomial(i, target[1]))
-        for i in range(start, length + 1)
-    )
-    return sum(terms, Fraction(0))
+    sizes = range(start, length + 1)
+    return total(overlap(binomial(i, draft[1]), binomial(i, target[1])) for i in sizes)
 
 
 def _token_from(start: int) -> Check:
@@ -96,14 +80,14 @@ def _gain(draft: Exact, target: Exact, length: int) -> Fraction:
 def _strict(draft: Exact, target: Exact, length: int) -> Number | None:
     if draft == target:
         return None
-    return above(_gain(draft, target, length), Fraction(0), "the improvement")
+    return above(_gain(draft, target, length), ZERO, "the improvement")
 
 
 def _strict_where(draft: Exact, target: Exact, length: int) -> Number:
     gain = _gain(draft, target, length)
     inside = all(draft) and all(target)
     equal(gain > 0, length >= 2 and draft != target and inside, f"the gain {gain} is positive")
-    return at_least(gain, Fraction(0), "the improvement")
+    return at_least(gain, ZERO, "the improvement")
 
 
 def _growth(draft: Exact, target: Exact, length: int) -> Fraction:
@@ -119,27 +103,25 @@ def _grows(draft: Exact, target: Exact, length: int) -> Number | None:
     if draft == target:
         return None
     growth = _growth(draft, target, length)
-    return above(growth, Fraction(0), f"the growth of the gap from L = {length} to {length + 1}")
+    return above(growth, ZERO, f"the growth of the gap from L = {length} to {length + 1}")
 
 
 def _grows_where(draft: Exact, target: Exact, length: int) -> Number:
     growth = _growth(draft, target, length)
     inside = all(draft) and all(target)
     equal(growth > 0, draft != target and inside, f"the growth {growth} is positive")
-    return at_least(growth, Fraction(0), "the growth")
+    return at_least(growth, ZERO, "the growth")
 
 
-def _figure_2(search: Search) -> Outcome:
-    def sources() -> Iterator[dict[str, Any]]:
-        seen = {Fraction(3, 4)}
-        for size in range(2, 100):
-            for ones in range(1, size):
-                chance = Fraction(ones, size)
-                if chance not in seen:
-                    seen.add(chance)
-                    yield {"p": chance, "q": Fraction(3, 4)}
-
-    return search.every(sources(), _curves, scope=f"q = 3/4, p < 1 by denominators, L <= {LONGEST}")
+def _figure_2() -> Iterator[dict[str, Any]]:
+    """Yield q = 3/4 and other p, by denominators."""
+    seen = {Fraction(3, 4)}
+    for size in range(2, 100):
+        for ones in range(1, size):
+            chance = Fraction(ones, size)
+            if chance not in seen:
+                seen.add(chance)
+                yield {"p": chance, "q": Fraction(3, 4)}
 
 
 def _curves(p: Fraction, q: Fraction) -> Number:
@@ -150,7 +132,7 @@ def _curves(p: Fraction, q: Fraction) -> Number:
         for length in range(1, LONGEST + 1)
     ]
     equal(gaps[0], 0, "the gap at L = 1")
-    return min(above(growth, Fraction(0), "growth of the gap") for growth in gaps[1:])
+    return min(above(growth, ZERO, "growth of the gap") for growth in gaps[1:])
 
 
 _START = (
@@ -159,69 +141,60 @@ _START = (
 
 CLAIMS = (
     Claim(
-        id="block.sec3.1c",
-        where="Section 3.1, memoryless sources, first displayed sum",
-        statement=(
-            "For $M_s = Ber(p)$, $M_b = Ber(q)$ without memory, TokenVerify has $E[\\beta] = "
-            "\\sum_{i=0}^L (1 - d_{TV}(Ber(p), Ber(q)))^i$."
-        ),
+        "block.sec3.1c",
+        "Section 3.1, memoryless sources, first displayed sum",
+        r"For $M_s = Ber(p)$, $M_b = Ber(q)$ without memory, TokenVerify has $E[\beta] = "
+        r"\sum_{i=0}^L (1 - d_{TV}(Ber(p), Ber(q)))^i$.",
+        _token_from(0),
         printed=_START,
-        check=_token_from(0),
         corrected=Corrected(
-            "$E[\\beta] = \\sum_{i=1}^L (1 - d_{TV}(Ber(p), Ber(q)))^i$; the sum from 0 is "
-            "$E[\\beta] + 1$.",
+            r"$E[\beta] = \sum_{i=1}^L (1 - d_{TV}(Ber(p), Ber(q)))^i$; the sum from 0 is "
+            r"$E[\beta] + 1$.",
             _token_from(1),
         ),
     ),
     Claim(
-        id="block.sec3.1d",
-        where="Section 3.1, memoryless sources, second displayed sum",
-        statement=(
-            "For the same sources the optimal $E[\\beta]$ is $\\sum_{i=0}^L (1 - d_{TV}(Bin(i, p), "
-            "Bin(i, q)))$."
-        ),
+        "block.sec3.1d",
+        "Section 3.1, memoryless sources, second displayed sum",
+        r"For the same sources the optimal $E[\beta]$ is $\sum_{i=0}^L (1 - d_{TV}(Bin(i, p), "
+        "Bin(i, q)))$.",
+        _block_from(0),
         printed=_START,
-        check=_block_from(0),
         corrected=Corrected(
-            "The optimal $E[\\beta]$ is $\\sum_{i=1}^L (1 - d_{TV}(Bin(i, p), Bin(i, q)))$; the "
-            "sum "
-            "from 0 is $E[\\beta] + 1$.",
+            r"The optimal $E[\beta]$ is $\sum_{i=1}^L (1 - d_{TV}(Bin(i, p), Bin(i, q)))$; the "
+            r"sum from 0 is $E[\beta] + 1$.",
             _block_from(1),
         ),
     ),
     Claim(
-        id="block.sec3.1e",
-        where="Section 3.1, after the example",
-        statement=(
-            "For the same sources there is a strict improvement from token-level to block-level "
-            "coupling as long as $p \\ne q$."
-        ),
-        check=_on_sources(_strict),
+        "block.sec3.1e",
+        "Section 3.1, after the example",
+        "For the same sources there is a strict improvement from token-level to block-level "
+        r"coupling as long as $p \ne q$.",
+        _on_sources(_strict),
         corrected=Corrected(
-            "There is a strict improvement if and only if $p \\ne q$, $L \\ge 2$, and $p$ and $q$ "
+            r"There is a strict improvement if and only if $p \ne q$, $L \ge 2$, and $p$ and $q$ "
             "are neither 0 nor 1.",
             _on_sources(_strict_where),
         ),
     ),
     Claim(
-        id="block.sec3.1f",
-        where="Section 3.1, after the example",
-        statement="For the same sources with $p \\ne q$ the gap increases with $L$.",
-        check=_on_sources(_grows),
+        "block.sec3.1f",
+        "Section 3.1, after the example",
+        r"For the same sources with $p \ne q$ the gap increases with $L$.",
+        _on_sources(_grows),
         corrected=Corrected(
-            "It increases strictly with $L \\ge 1$ if and only if $p \\ne q$ and both are neither "
+            r"It increases strictly with $L \ge 1$ if and only if $p \ne q$ and both are neither "
             "0 nor 1; it never decreases.",
             _on_sources(_grows_where),
         ),
     ),
     Claim(
-        id="block.fig2",
-        where="Figure 2, section 3.1",
-        statement=(
-            "For $q = 3/4$ and every $p \\ne q$ strictly between 0 and 1 the curve of block-level "
-            "verification is above that of token-level verification from $L = 2$ on, and their "
-            "distance grows with $L$."
-        ),
-        check=_figure_2,
+        "block.fig2",
+        "Figure 2, section 3.1",
+        r"For $q = 3/4$ and every $p \ne q$ strictly between 0 and 1 the curve of block-level "
+        "verification is above that of token-level verification from $L = 2$ on, and their "
+        "distance grows with $L$.",
+        over_all(_figure_2, _curves, f"q = 3/4, p < 1 by denominators, L <= {LONGEST}"),
     ),
 )

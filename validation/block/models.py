@@ -1,4 +1,4 @@
-"""Exact language models on small alphabets, smallest first."""
+"""The models M_s and M_b of section 2, exactly, on small alphabets, smallest first."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from validation.instances import ENUMERATED, Exact, distributions, random_distribution
+from validation.notation import ONE, ZERO
 
 Prefix = tuple[int, ...]
 Rows = tuple[Exact, ...]
 """M(. | x) for all prefixes x shorter than some depth: (), 0, 1, .., 00, 01, .. in this order."""
 
-ONE = Fraction(1)
 SHORT = ((2, 1), (2, 2), (3, 1))
 """Tokens and draft length of the cheapest instances."""
 SIZES = (*SHORT, (2, 3), (3, 2))
@@ -97,6 +97,36 @@ def prefixes(n: int, length: int) -> Iterator[Prefix]:
     return product(range(n), repeat=length)
 
 
+def prefixes_up_to(n: int, length: int, shortest: int = 1) -> Iterator[Prefix]:
+    """Yield all prefixes of some lengths, the shortest first."""
+    return chain.from_iterable(prefixes(n, depth) for depth in range(shortest, length + 1))
+
+
+def with_row(model: LanguageModel, prefix: Prefix, row: Exact) -> LanguageModel:
+    """Return a model that differs after one prefix."""
+    return LanguageModel(lambda x: row if x == prefix else model(x), model.n)
+
+
+class Recording(LanguageModel):
+    """A model that remembers after which prefixes it was asked, also when it knows the answer.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    asked : set
+        Where they are added.
+    """
+
+    def __init__(self, model: LanguageModel, asked: set[Prefix]) -> None:
+        super().__init__(model, model.n)
+        self._asked = asked
+
+    def __call__(self, prefix: Prefix) -> Exact:
+        """Return M(. | x), and remember x."""
+        self._asked.add(prefix)
+        return super().__call__(prefix)
+
+
 def smallest_models(sizes: Sequence[tuple[int, int]] = SIZES) -> Iterator[dict[str, Any]]:
     """Yield pairs of models by n + L + all denominators.
 
@@ -173,7 +203,7 @@ def _shares(total: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 def _rows(tree: _Tree, n: int, depth: int) -> Rows:
     """Return the rows of a tree in the order of :data:`Rows`."""
-    anything = (ONE, *(Fraction(0),) * (n - 1))
+    anything = (ONE, *(ZERO,) * (n - 1))
     level, rows = [tree], []
     for _ in range(depth):
         rows += [node[0] if node else anything for node in level]

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from validation.block.models import ONE, LanguageModel, Prefix
+from validation.block.models import LanguageModel, Prefix
 from validation.claim import Fails
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, normalised, positive, total
 
 
 class Branch(NamedTuple):
@@ -50,7 +51,7 @@ def token_verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> 
 
 def residual_token(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Exact:
     """Return p_res of (1)."""
-    return normalised(positive_parts(target(prefix), draft(prefix)))
+    return normalised(positive(target(prefix), draft(prefix)))
 
 
 def corrected_token(target: LanguageModel, accepted: Prefix, row: Exact) -> LanguageModel:
@@ -82,17 +83,17 @@ def block_acceptance(
 
 def remaining(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Fraction:
     """Return p_remain of (8)."""
-    return sum(positive_parts(next_masses(target, prefix), next_masses(draft, prefix)), Fraction(0))
+    return total(positive(next_masses(target, prefix), next_masses(draft, prefix)))
 
 
 def rejected(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Fraction:
     """Return p_rej of (9)."""
-    return sum(positive_parts(next_masses(draft, prefix), next_masses(target, prefix)), Fraction(0))
+    return total(positive(next_masses(draft, prefix), next_masses(target, prefix)))
 
 
 def residual(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Exact:
     """Return p_res of (10) after a prefix; zeros where it is 0/0, so that mass is missing."""
-    return normalised(positive_parts(next_masses(target, prefix), next_masses(draft, prefix)))
+    return normalised(positive(next_masses(target, prefix), next_masses(draft, prefix)))
 
 
 def block_verify_with(correction: Correction, whole_block: Correction) -> Verifier:
@@ -179,7 +180,7 @@ def block_verify_one_token(
             chance, following = kept[tau], target.after(block)
         else:
             scaled = tuple(kept[tau] * value for value in target(before))
-            parts = positive_parts(scaled, draft(before))
+            parts = positive(scaled, draft(before))
             left = sum(parts)
             chance = left / (left + 1 - kept[tau]) if tau and left + 1 - kept[tau] else ONE
             following = corrected_token(target, before, normalised(parts))
@@ -192,7 +193,7 @@ def next_masses(model: LanguageModel, prefix: Prefix) -> Exact:
     """Return M(x^i, x) for all x."""
     mass = model.mass(prefix)
     if not mass:
-        return (Fraction(0),) * model.n
+        return (ZERO,) * model.n
     return tuple(mass * chance for chance in model(prefix))
 
 
@@ -203,17 +204,3 @@ def at_most_one(numerator: Fraction, denominator: Fraction) -> Fraction:
             raise Fails("a comparison with 0/0 is reached")
         return ONE
     return numerator / denominator
-
-
-def positive_parts(first: Exact, second: Exact) -> Exact:
-    """Return (first - second)_+ for all tokens."""
-    return tuple(
-        one - other if one > other else Fraction(0)
-        for one, other in zip(first, second, strict=True)
-    )
-
-
-def normalised(parts: Exact) -> Exact:
-    """Return the parts divided by their sum; zeros if that is 0."""
-    total = sum(parts)
-    return tuple(part / total for part in parts) if total else parts

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.checking import every_pair, readable, scope_of
+from validation.block.checks import over_models, over_tables, scope_of
 from validation.block.couplings import (
     best_transport,
     common_prefix,
-    marginal,
-    mean_accepted,
-    mean_common,
     outcomes,
-    output_law,
     same_law,
     some_coupling,
     verifier_of,
 )
 from validation.block.models import SIZES, LanguageModel, models, table
-from validation.claim import Claim, Outcome, Search, above, equal
+from validation.checks import over_all
+from validation.claim import Check, Claim, above, equal
+from validation.notation import ZERO
 
 HALF = Fraction(1, 2)
 
@@ -39,16 +37,12 @@ def _acceptances() -> Iterator[dict[str, Any]]:
 def _remark_1(acceptance: Fraction) -> Number:
     """Accept X = 1 with some probability, then return 0 where it is rejected."""
     wanted = (HALF, HALF)
-    kept = (Fraction(0), acceptance)  # mass of accepted samples 0 and 1
+    kept = (ZERO, acceptance)  # mass of accepted samples 0 and 1
     law = tuple(mass / sum(kept) for mass in kept)
     distance = sum(abs(one - other) for one, other in zip(law, wanted, strict=True)) / 2
     corrected = (1 - acceptance, acceptance)
     equal(corrected == wanted, acceptance == HALF, "the returned token is a valid sample")
-    return above(distance, Fraction(0), "distance of accepted samples from the target")
-
-
-def _check_remark_1(search: Search) -> Outcome:
-    return search.every(_acceptances(), _remark_1, scope="acceptance a/d, d < 80")
+    return above(distance, ZERO, "distance of accepted samples from the target")
 
 
 def _transport(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
@@ -58,60 +52,52 @@ def _transport(target: LanguageModel, draft: LanguageModel, length: int) -> Numb
     return equal(cost, length - most, "the least expected L - beta")
 
 
-def with_couplings(search: Search) -> Iterator[dict[str, Any]]:
+def with_couplings(seed: int) -> Iterator[dict[str, Any]]:
     """Yield models with the number of a coupling, for :func:`some_coupling`."""
-    for number, pair in enumerate(models(search.seed)):
+    for number, pair in enumerate(models(seed)):
         yield {**pair, "coupling": number % 8}
+
+
+def over_some_couplings(slack: Callable[..., Number | None]) -> Check:
+    """Return a check over models with a coupling."""
+    scope = scope_of(SIZES) + "; vertices and their mixtures with independence"
+    return over_tables(with_couplings, slack, scope)
 
 
 def _verifier_of_coupling(draft: Any, target: Any, length: int, coupling: int) -> Number:
     large, small = table(target), table(draft)
     pi = some_coupling(small.blocks(length), large.blocks(length), coupling)
-    same_law(marginal(pi, 0), small.blocks(length), "the coupling's draft marginal")
-    same_law(marginal(pi, 1), large.blocks(length), "the coupling's target marginal")
+    same_law(pi.marginal(0), small.blocks(length), "the coupling's draft marginal")
+    same_law(pi.marginal(1), large.blocks(length), "the coupling's target marginal")
     found = outcomes(verifier_of(pi, large.n), large, small, length)
-    same_law(output_law(found), large.blocks(length), "the law of (X^tau, Z^{L-tau})")
-    return equal(mean_accepted(found), mean_common(pi), "E[tau] of Verify_pi, E[beta] of pi")
-
-
-def _check_verifier_of_coupling(search: Search) -> Outcome:
-    scope = scope_of(SIZES) + "; vertices and their mixtures with independence"
-    return readable(search.every(with_couplings(search), _verifier_of_coupling, scope=scope))
+    same_law(found.output_law(), large.blocks(length), "the law of (X^tau, Z^{L-tau})")
+    return equal(found.mean_accepted(), pi.mean_common(), "E[tau] of Verify_pi, E[beta] of pi")
 
 
 CLAIMS = (
     Claim(
-        id="block.rem1",
-        where="Remark 1, section 3",
-        statement=(
-            "For $L = 1$, $M_s = Ber(1)$ and $M_b = Ber(1/2)$, accepted samples of $M_s$ alone "
-            "never have the law $M_b$, whatever the acceptance probability; accepting 1 with "
-            "probability 1/2 and returning 0 otherwise has it (and no other probability does)."
-        ),
-        check=_check_remark_1,
+        "block.rem1",
+        "Remark 1, section 3",
+        "For $L = 1$, $M_s = Ber(1)$ and $M_b = Ber(1/2)$, accepted samples of $M_s$ alone never "
+        "have the law $M_b$, whatever the acceptance probability; accepting 1 with probability "
+        "1/2 and returning 0 otherwise has it (and no other probability does).",
+        over_all(_acceptances, _remark_1, "acceptance a/d, d < 80"),
     ),
     Claim(
-        id="block.sec3a",
-        where="Section 3, after (5)",
-        statement=(
-            "Problem (3)-(5) is the optimal transport problem between $M_s^L$ and $M_b^L$ with "
-            "cost $L - \\beta$: its least cost is $L$ minus the optimum."
-        ),
-        check=every_pair(_transport),
+        "block.sec3a",
+        "Section 3, after (5)",
+        "Problem (3)-(5) is the optimal transport problem between $M_s^L$ and $M_b^L$ with cost "
+        r"$L - \beta$: its least cost is $L$ minus the optimum.",
+        over_models(_transport),
     ),
     Claim(
-        id="block.sec3b",
-        where="Section 3, 'From coupling to draft verification'",
-        statement=(
-            "For every coupling $\\pi$, $Verify_\\pi$, which accepts $\\ell$ tokens with "
-            "probability $\\Pr_\\pi(\\beta = \\ell | X^L)$ and continues with the law of "
-            "$Y^{\\tau+1:L}$ given $X^L$ and $\\tau$, is lossless, with $E[\\tau] = "
-            "E_\\pi[\\beta]$."
-        ),
-        printed=(
-            "The numerator is printed $\\sum_{\\ell: \\beta(X^L, Y^L) = \\ell} \\pi(X^L, Y^L)$; "
-            "the sum is over $Y^L$."
-        ),
-        check=_check_verifier_of_coupling,
+        "block.sec3b",
+        "Section 3, 'From coupling to draft verification'",
+        r"For every coupling $\pi$, $Verify_\pi$, which accepts $\ell$ tokens with probability "
+        r"$\Pr_\pi(\beta = \ell | X^L)$ and continues with the law of $Y^{\tau+1:L}$ given $X^L$ "
+        r"and $\tau$, is lossless, with $E[\tau] = E_\pi[\beta]$.",
+        over_some_couplings(_verifier_of_coupling),
+        printed=r"The numerator is printed $\sum_{\ell: \beta(X^L, Y^L) = \ell} \pi(X^L, Y^L)$; "
+        "the sum is over $Y^L$.",
     ),
 )

@@ -4,10 +4,10 @@ from validation.canonical import (
     architecture,
     cones,
     elimination,
+    elimination_steps,
     faster,
     figure,
     full_elimination,
-    steps,
     two_drafts,
 )
 from validation.claim import Claim
@@ -19,10 +19,10 @@ CLAIMS: tuple[Claim, ...] = (
     *faster.CLAIMS,
     *architecture.APPENDIX_A,
     *elimination.CLAIMS,
-    *steps.APPENDIX_B,
+    *elimination_steps.APPENDIX_B,
     *cones.CLAIMS,
     *full_elimination.CLAIMS,
-    *steps.APPENDIX_D,
+    *elimination_steps.APPENDIX_D,
     *faster.APPENDIX_G,
     *cones.APPENDIX_H,
 )

@@ -4,39 +4,32 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import otspec
-from validation.canonical.exact import (
-    ONE,
-    ZERO,
-    accepted_by,
+from validation.canonical.instances import Digits, over_cases, over_digits, over_pairs, over_three
+from validation.canonical.two_steps import (
     best_kernel,
     coupling_from,
     kernel_from,
-    overlap,
     selected_law,
-    table_of,
-    total,
     two_steps,
 )
-from validation.canonical.exact import Tuple as Digits
-from validation.canonical.instances import over_cases, over_digits, over_pairs, over_three
 from validation.claim import Claim, Corrected, at_least, equal
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, accepted, iid, independent, overlap, total
 from validation.oracles import flow, least_bound
 
 
 def single_draft(draft: Exact, target: Exact) -> Fraction:
     """Speculative sampling is lossless and optimal for one draft."""
-    table = table_of([draft])
+    table = iid(draft, 1)
     found = two_steps(table, {x: {x[0]: ONE} for x in table}, target)
     equal(found.output, target, "output")
     equal(found.among_drafts, found.accepted, "output is the draft, against accepted")
-    return equal(found.accepted, least_bound(otspec.IID(draft, 1), target), "acceptance")
+    return equal(found.accepted, least_bound(iid(draft, 1), target), "acceptance")
 
 
 def index_selection(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """Choosing an index and summing over equal tokens gives a β, and each β arises so."""
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     by_index = {}
     for number, x in enumerate(table):
         weights = [digits[(2 * number + i) % len(digits)] for i in range(k)]
@@ -62,9 +55,9 @@ def index_selection(draft: Exact, target: Exact, k: int, digits: Digits) -> Frac
 
 def canonical_steps(drafts: list[Exact], target: Exact) -> Fraction:
     """The two steps with the best β are lossless and accept what no rule can exceed."""
-    table = table_of(drafts)
+    table = independent(drafts)
     kernel = best_kernel(table, target)
-    best = least_bound(otspec.Independent(drafts), target)
+    best = least_bound(independent(drafts), target)
     equal(overlap(selected_law(table, kernel, len(target)), target), best, "max of sum of min")
     found = two_steps(table, kernel, target)
     equal(found.output, target, "output")
@@ -74,9 +67,9 @@ def canonical_steps(drafts: list[Exact], target: Exact) -> Fraction:
 
 def optimum_formula(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """The best β attains the bound on every rule; any other β stays below it."""
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     law = selected_law(table, best_kernel(table, target), len(target))
-    best = least_bound(otspec.IID(draft, k), target)
+    best = least_bound(iid(draft, k), target)
     equal(overlap(law, target), best, "max of sum of min")
     other = selected_law(table, kernel_from(digits, table), len(target))
     return at_least(best, overlap(other, target), "optimum, against another beta")
@@ -85,7 +78,7 @@ def optimum_formula(draft: Exact, target: Exact, k: int, digits: Digits) -> Frac
 def architecture(draft: Exact, target: Exact, k: int) -> Fraction:
     """For i.i.d. drafts; the optimum is also the maximum flow."""
     canonical_steps([draft] * k, target)
-    law = otspec.IID(draft, k)
+    law = iid(draft, k)
     return equal(flow(law, target), least_bound(law, target), "maximum flow")
 
 
@@ -102,7 +95,7 @@ def three_different(first: Exact, second: Exact, target: Exact) -> Fraction:
 
 def only_own_tokens(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """(16) and (17): summing over all tuples, and over those that contain y, is the same."""
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     kernel = kernel_from(digits, table)
     law = selected_law(table, kernel, len(target))
     for y, mass in enumerate(law):
@@ -113,7 +106,7 @@ def only_own_tokens(draft: Exact, target: Exact, k: int, digits: Digits) -> Frac
 
 def accepted_is_overlap(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """(19) as the probability that the output is one of the drafts."""
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     kernel = kernel_from(digits, table)
     found = two_steps(table, kernel, target)
     claimed = overlap(selected_law(table, kernel, len(target)), target)
@@ -122,7 +115,7 @@ def accepted_is_overlap(draft: Exact, target: Exact, k: int, digits: Digits) -> 
 
 def accepted_by_second_step(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """(19) is what the second step accepts; the output is a draft at least as often."""
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     kernel = kernel_from(digits, table)
     found = two_steps(table, kernel, target)
     equal(found.output, target, "output")
@@ -134,7 +127,7 @@ def accepted_by_second_step(draft: Exact, target: Exact, k: int, digits: Digits)
 
 def mass_within_target(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """(26) and (31): a token accepts at most its target mass."""
-    plan = coupling_from(digits, table_of([draft] * k), target)
+    plan = coupling_from(digits, iid(draft, k), target)
     slacks = []
     for y, wanted in enumerate(target):
         inside = total(mass for (x, z), mass in plan.items() if z == y and y in x)
@@ -146,23 +139,23 @@ def mass_within_target(draft: Exact, target: Exact, k: int, digits: Digits) -> F
 
 def acceptance_of_plan(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """(30): the acceptance is Σ_y min(q(y), mass of y among the drafts)."""
-    plan = coupling_from(digits, table_of([draft] * k), target)
+    plan = coupling_from(digits, iid(draft, k), target)
     inside = [
         total(mass for (x, z), mass in plan.items() if z == y and y in x)
         for y in range(len(target))
     ]
-    return equal(overlap(target, inside), accepted_by(plan), "sum of min")
+    return equal(overlap(target, inside), accepted(plan), "sum of min")
 
 
 def projected(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """(32) to (37): spread what a plan does not accept evenly over the distinct drafts."""
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     plan = coupling_from(digits, table, target)
     kernel = {}
     for x, mass in table.items():
-        accepted = {y: plan[x, y] / mass for y in set(x)}
-        rest = (1 - total(accepted.values())) / len(set(x))
-        kernel[x] = {y: chance + rest for y, chance in accepted.items()}
+        kept = {y: plan[x, y] / mass for y in set(x)}
+        rest = (1 - total(kept.values())) / len(set(x))
+        kernel[x] = {y: chance + rest for y, chance in kept.items()}
         at_least(rest, ZERO, f"beta against the plan at {x}")
         equal(total(kernel[x].values()), ONE, f"sum of beta at {x}")
     law = selected_law(table, kernel, len(target))
@@ -172,7 +165,7 @@ def projected(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     found = two_steps(table, kernel, target)
     equal(found.output, target, "output of the projected plan")
     equal(found.accepted, overlap(law, target), "acceptance of the projected plan")
-    return at_least(found.accepted, accepted_by(plan), "acceptance of the projected plan")
+    return at_least(found.accepted, accepted(plan), "acceptance of the projected plan")
 
 
 CLAIMS = (

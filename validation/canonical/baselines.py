@@ -1,4 +1,4 @@
-"""The two baselines of the paper: SpecTr's and SpecInfer's rules, in exact arithmetic."""
+"""Section 3 and fig. 2: the two baselines, SpecTr's and SpecInfer's rules, in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from otspec.arithmetic import Number
 from otspec.rules import KSequential, RecursiveRejection
-from validation.canonical.exact import overlap
 from validation.instances import Exact
+from validation.notation import overlap
 
 BITS = 40
 

@@ -9,9 +9,8 @@ from math import gcd
 from time import monotonic
 
 from validation.canonical.elimination import rooms, saturates
-from validation.canonical.exact import ZERO, mass_of, unordered
-from validation.canonical.exact import Tuple as Digits
-from validation.canonical.instances import over_held, over_pairs
+from validation.canonical.instances import Digits, over_held, over_pairs
+from validation.canonical.two_steps import unordered
 from validation.claim import (
     Check,
     Claim,
@@ -23,6 +22,7 @@ from validation.claim import (
     equal,
 )
 from validation.instances import Exact
+from validation.notation import ZERO, mass_of
 
 Vector = tuple[int, ...]
 

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 
-import otspec
-from validation.canonical.exact import ZERO, mass_of, spread, total, unordered
-from validation.canonical.exact import Tuple as Digits
-from validation.canonical.instances import FREE, over_held, over_pairs
+from validation.canonical.instances import FREE, Digits, over_held, over_pairs
+from validation.canonical.two_steps import unordered
 from validation.claim import Claim, at_least, equal
 from validation.instances import Exact
-from validation.oracles import flow, subsets
+from validation.notation import ZERO, iid, mass_of, subsets, total
+from validation.oracles import flow, spread
 
 Pair = tuple[int, int]
 
@@ -98,7 +97,7 @@ def all_eliminated(draft: Exact, target: Exact) -> Fraction:
     for tokens in subsets(len(draft)):
         equal(needs(draft, held, tokens), mass_of(draft, tokens) ** 2, f"S = {tokens}")
     exists = saturates(free, rooms(draft, target, held))
-    least = flow(otspec.IID(draft, 2), target)
+    least = flow(iid(draft, 2), target)
     return equal(exists, least == 1, f"values exist, against alpha = {least} being 1")
 
 
@@ -110,7 +109,7 @@ def three_tokens(draft: Exact, target: Exact) -> Fraction | None:
     double = all(
         target[i] + target[j] >= (draft[i] + draft[j]) ** 2 for i, j in combinations(range(3), 2)
     )
-    best = flow(otspec.IID(draft, 2), target)
+    best = flow(iid(draft, 2), target)
     return equal(best == 1, single and double, f"alpha = {best}; alpha = 1")
 
 

@@ -7,21 +7,8 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
-import otspec
-from validation.canonical.exact import (
-    ONE,
-    ZERO,
-    best_kernel,
-    kernel_from,
-    overlap,
-    selected_law,
-    table_of,
-    total,
-    two_steps,
-)
-from validation.canonical.exact import Tuple as Digits
 from validation.canonical.instances import (
-    ENUMERATED,
+    Digits,
     over,
     over_digits,
     over_pairs,
@@ -35,14 +22,17 @@ from validation.canonical.printed import (
     truncated_alphabet,
     truncated_drafts,
 )
+from validation.canonical.two_steps import best_kernel, kernel_from, selected_law, two_steps
+from validation.checks import FEW
 from validation.claim import Claim, at_least, equal
 from validation.instances import Exact, cases
+from validation.notation import ONE, ZERO, iid, independent, overlap, total
 from validation.oracles import flow, least_bound
 
 
 def order_is_irrelevant(draft: Exact, target: Exact, k: int) -> Fraction:
     """Averaging an optimal β over the orders of the drafts changes neither law nor acceptance."""
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     kernel = best_kernel(table, target)
     average = {}
     for x in table:
@@ -50,14 +40,14 @@ def order_is_irrelevant(draft: Exact, target: Exact, k: int) -> Fraction:
         average[x] = {y: total(row[y] for row in orders) / len(orders) for y in set(x)}
     law = selected_law(table, average, len(target))
     equal(law, selected_law(table, kernel, len(target)), "law of the selected token")
-    best = flow(otspec.IID(draft, k), target)
+    best = flow(iid(draft, k), target)
     return equal(two_steps(table, average, target).accepted, best, "acceptance")
 
 
 def pair_weights(draft: Exact, target: Exact, k: int, digits: Digits) -> Fraction:
     """(11): the law of the selected token from the weights of unordered pairs."""
     n = len(draft)
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     kernel = kernel_from(digits, table)
     seen: dict[tuple[int, int], Fraction] = {}
     for (i, j), mass in table.items():  # w_{i,j}: i given the pair in any order
@@ -76,14 +66,14 @@ def pair_weights(draft: Exact, target: Exact, k: int, digits: Digits) -> Fractio
 def full_program(draft: Exact, target: Exact) -> Fraction:
     """The linear program over all w_{i,j} gives the optimum."""
     law = algorithm_1(draft, target, len(draft)).law
-    best = least_bound(otspec.IID(draft, 2), target)
+    best = least_bound(iid(draft, 2), target)
     return equal(overlap(law, target), best, "value of the program")
 
 
 def law_of_algorithm(draft: Exact, target: Exact, free: int) -> Fraction:
     """(13) is the law of the token that algorithm 1 selects, and Ω₂ is not affected by w."""
     found = algorithm_1(draft, target, free)
-    table = table_of([draft] * 2)
+    table = iid(draft, 2)
     equal(found.law, selected_law(table, found.kernel, len(target)), "(13)")
     # The objective reduces to Ω₁: other weights there change nothing on Ω₂.
     altered = dict(found.kernel)
@@ -104,7 +94,7 @@ def law_of_algorithm(draft: Exact, target: Exact, free: int) -> Fraction:
 def algorithm_is_lossless(draft: Exact, target: Exact, free: int) -> Fraction:
     """Algorithm 1 and speculative sampling: the target, with its acceptance."""
     chosen = algorithm_1(draft, target, free)
-    found = two_steps(table_of([draft] * 2), chosen.kernel, target)
+    found = two_steps(iid(draft, 2), chosen.kernel, target)
     equal(found.output, target, "output")
     return equal(found.accepted, overlap(chosen.law, target), "accepted")
 
@@ -112,7 +102,7 @@ def algorithm_is_lossless(draft: Exact, target: Exact, free: int) -> Fraction:
 def penalty(draft: Exact, target: Exact, free: int) -> Fraction:
     """(14): what truncation loses."""
     chosen = algorithm_1(draft, target, free)
-    best = flow(otspec.IID(draft, 2), target)
+    best = flow(iid(draft, 2), target)
     lost = total(max(target[y] - draft[y] ** 2, ZERO) for y in chosen.order[free:])
     at_least(best, overlap(chosen.law, target), "optimum")
     return at_least(overlap(chosen.law, target), best - lost, "acceptance of the truncated program")
@@ -120,7 +110,7 @@ def penalty(draft: Exact, target: Exact, free: int) -> Fraction:
 
 def sets_kept(seed: int) -> Iterator[dict[str, Any]]:
     """Yield pairs and the number of likeliest tokens that are kept: 1 to all."""
-    for pair in cases(seed, (2,), 4, enumerated=ENUMERATED):
+    for pair in cases(seed, (2,), 4, enumerated=FEW):
         draft, target = pair["draft"], pair["target"]
         for kept in range(1, len(draft) + 1):
             yield {"draft": draft, "target": target, "kept": kept}
@@ -144,13 +134,13 @@ def kept_drafts_are_lossless(draft: Exact, target: Exact, kept: int) -> Fraction
 def law_of_two(first: Exact, second: Exact, target: Exact, free: int) -> Fraction:
     """(187) to (189): the law of the selected token for different drafts; lossless."""
     chosen = for_two_laws(first, second, target, free)
-    table = table_of([first, second])
+    table = independent([first, second])
     equal(chosen.law, selected_law(table, chosen.kernel, len(target)), "(188), (189)")
     found = two_steps(table, chosen.kernel, target)
     equal(found.output, target, "output")
     equal(found.accepted, overlap(chosen.law, target), "accepted")
     if free == len(target):
-        best = flow(otspec.Independent([first, second]), target)
+        best = flow(independent([first, second]), target)
         equal(found.accepted, best, "value of the program over all variables")
     return ZERO
 
@@ -158,7 +148,7 @@ def law_of_two(first: Exact, second: Exact, target: Exact, free: int) -> Fractio
 def penalty_of_two(first: Exact, second: Exact, target: Exact, free: int) -> Fraction:
     """(190): what truncation loses for different drafts."""
     chosen = for_two_laws(first, second, target, free)
-    best = flow(otspec.Independent([first, second]), target)
+    best = flow(independent([first, second]), target)
     lost = total(max(target[y] - first[y] * second[y], ZERO) for y in chosen.order[free:])
     at_least(best, overlap(chosen.law, target), "optimum")
     return at_least(overlap(chosen.law, target), best - lost, "acceptance of the truncated program")
@@ -166,7 +156,7 @@ def penalty_of_two(first: Exact, second: Exact, target: Exact, free: int) -> Fra
 
 def stage_cases(seed: int) -> Iterator[dict[str, Any]]:
     """Yield pairs, 3 or 4 drafts, and the number of tokens in the programs."""
-    for case in cases(seed, (3, 4), 3, enumerated=ENUMERATED):
+    for case in cases(seed, (3, 4), 3, enumerated=FEW):
         for free in (0, len(case["draft"])):
             yield {**case, "free": free}
 
@@ -174,7 +164,7 @@ def stage_cases(seed: int) -> Iterator[dict[str, Any]]:
 def stages_are_lossless(draft: Exact, target: Exact, k: int, free: int) -> Fraction:
     """Grouping in twos: the law of the selected token is known, and the target comes out."""
     law, kernel = in_stages([draft] * k, target, free)
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     equal(selected_law(table, kernel, len(target)), law, "law of the selected token")
     for x in table:
         outside = total(chance for y, chance in kernel[x].items() if y not in x)
@@ -191,7 +181,7 @@ CLAIMS = (
         r"For i.i.d. drafts there is an optimal $\beta$ that does not depend on the order of the "
         r"drafts.",
         over(
-            lambda seed: cases(seed, (2, 3), 3, enumerated=ENUMERATED),
+            lambda seed: cases(seed, (2, 3), 3, enumerated=FEW),
             order_is_irrelevant,
             "n <= 3, 2 <= k <= 3",
         ),

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-import otspec
 from validation.canonical.baselines import acceptances
 from validation.canonical.instances import over
 from validation.canonical.two_drafts import two_sided
 from validation.claim import Claim, at_least, equal
-from validation.oracles import flow, subsets
+from validation.notation import iid, subsets
+from validation.oracles import flow
 
 THIRD, SIXTH = Fraction(1, 3), Fraction(1, 6)
 EVEN = (THIRD, THIRD, THIRD)
@@ -41,7 +41,7 @@ RANGES = {
 
 def wide_range(q1: Fraction, q2: Fraction) -> Fraction:
     """The optimum is 1 exactly in a range of q₂."""
-    best = flow(otspec.IID(EVEN, 2), (q1, q2, 1 - q1 - q2))
+    best = flow(iid(EVEN, 2), (q1, q2, 1 - q1 - q2))
     low, high = RANGES[q1]
     return equal(best == 1, low <= q2 <= high, f"alpha = {best}; alpha = 1")
 
@@ -57,7 +57,7 @@ def optimum_above(q1: Fraction, q2: Fraction) -> Fraction:
     """The optimum, from Theorem 3, is above both baselines."""
     target = (q1, q2, 1 - q1 - q2)
     best = min(two_sided(EVEN, target, tokens) for tokens in subsets(3))
-    equal(best, flow(otspec.IID(EVEN, 2), target), "Theorem 3")
+    equal(best, flow(iid(EVEN, 2), target), "Theorem 3")
     return min(at_least(best, found, "optimum") for found in acceptances(EVEN, target, 2).values())
 
 

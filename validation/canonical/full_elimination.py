@@ -12,12 +12,12 @@ from validation.canonical.elimination import (
     held_values,
     needs,
 )
-from validation.canonical.exact import ZERO, mass_of, spread, total, unordered
-from validation.canonical.exact import Tuple as Digits
-from validation.canonical.instances import over_held, over_pairs
+from validation.canonical.instances import Digits, over_held, over_pairs
+from validation.canonical.two_steps import unordered
 from validation.claim import Claim, at_least, equal
 from validation.instances import Exact
-from validation.oracles import subsets
+from validation.notation import ZERO, mass_of, subsets, total
+from validation.oracles import spread
 
 
 def reach(

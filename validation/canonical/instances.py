@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Number
+from validation import checks
+from validation.checks import FEW, RANGE, Slack, over
 from validation.claim import Check
 from validation.instances import cases, pairs, random_distribution
-
-ENUMERATED = 150
-"""Pairs from the enumeration, so that random ones are reached as well."""
 
 FREE = 5
 """The digit of a pair whose variables are eliminated; others are fourths of 2 p_i p_j."""
 
+Digits = tuple[int, ...]
 Instances = Iterator[dict[str, Any]]
-Slack = Callable[..., Number | None]
 
-
-def over(
-    instances: Callable[[int], Iterable[Mapping[str, Any]]], slack: Slack, scope: str
-) -> Check:
-    """Return a check over instances that are made from the seed of the search."""
-    return lambda search: search.every(instances(search.seed), slack, scope=scope)
-
-
-def over_pairs(slack: Slack, most_tokens: int = 4, fewest_tokens: int = 1) -> Check:
-    """Return a check over drafts and targets."""
-    scope = f"n <= {most_tokens}" if fewest_tokens < most_tokens else f"n = {most_tokens}"
-    return over(
-        lambda seed: pairs(seed, most_tokens, fewest_tokens, enumerated=ENUMERATED), slack, scope
-    )
-
-
-def over_cases(slack: Slack, ks: tuple[int, ...], most_tokens: int = 3) -> Check:
-    """Return a check over drafts, targets and numbers of drafts."""
-    scope = f"n <= {most_tokens}, {min(ks)} <= k <= {max(ks)}"
-    return over(lambda seed: cases(seed, ks, most_tokens, enumerated=ENUMERATED), slack, scope)
+over_pairs = partial(checks.over_pairs, enumerated=FEW)
+over_cases = partial(checks.over_cases, most_tokens=3, enumerated=FEW, scope=RANGE)
 
 
 def with_digits(base: Iterable[dict[str, Any]], seed: int, largest: int, length: int) -> Instances:
@@ -56,9 +37,9 @@ def with_digits(base: Iterable[dict[str, Any]], seed: int, largest: int, length:
 def over_digits(slack: Slack, ks: tuple[int, ...] = (1, 2, 3), most_tokens: int = 3) -> Check:
     """Return a check over pairs, numbers of drafts and the digits of a kernel or a coupling."""
     return over(
-        lambda seed: with_digits(cases(seed, ks, most_tokens, enumerated=ENUMERATED), seed, 4, 7),
+        lambda seed: with_digits(cases(seed, ks, most_tokens, enumerated=FEW), seed, 4, 7),
         slack,
-        f"n <= {most_tokens}, {min(ks)} <= k <= {max(ks)}",
+        RANGE.format(n=most_tokens, least=min(ks), most=max(ks)),
     )
 
 
@@ -67,7 +48,7 @@ def over_held(slack: Slack, most_tokens: int = 4, fewest_tokens: int = 2) -> Che
     exactly = fewest_tokens == most_tokens
     return over(
         lambda seed: with_digits(
-            pairs(seed, most_tokens, fewest_tokens, enumerated=ENUMERATED), seed, FREE, 6
+            pairs(seed, most_tokens, fewest_tokens, enumerated=FEW), seed, FREE, 6
         ),
         slack,
         f"n {'=' if exactly else '<='} {most_tokens}, variables held at fourths of their range",
@@ -78,7 +59,7 @@ def with_free(slack: Slack, most_tokens: int = 4) -> Check:
     """Return a check over pairs with 0 to n tokens in the linear program, ``free``."""
 
     def instances(seed: int) -> Instances:
-        for pair in pairs(seed, most_tokens, enumerated=ENUMERATED):
+        for pair in pairs(seed, most_tokens, enumerated=FEW):
             for free in range(len(pair["draft"]) + 1):
                 yield {**pair, "free": free}
 

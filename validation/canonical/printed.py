@@ -1,4 +1,4 @@
-"""The algorithms of section 4 and appendix G as printed, as exact laws over all branches."""
+"""Algorithm 1 (section 4), remark 4 and appendix G as printed: exact laws over all branches."""
 
 from __future__ import annotations
 
@@ -7,17 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from validation.canonical.exact import (
-    ONE,
-    ZERO,
-    Tuple,
-    mass_of,
-    spread,
-    table_of,
-    total,
-    two_steps,
-)
+from validation.canonical.two_steps import two_steps
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, Tokens, iid, mass_of, total
+from validation.oracles import spread
 
 Weights = Mapping[tuple[int, int], Fraction]
 
@@ -41,7 +34,7 @@ class Selected:
     order: tuple[int, ...]
     weights: Weights
     law: Exact
-    kernel: Mapping[Tuple, Mapping[int, Fraction]]
+    kernel: Mapping[Tokens, Mapping[int, Fraction]]
 
 
 def sorted_tokens(first: Exact, second: Exact, target: Exact) -> tuple[int, ...]:
@@ -50,8 +43,8 @@ def sorted_tokens(first: Exact, second: Exact, target: Exact) -> tuple[int, ...]
 
 
 def free_weights(
-    supplies: Mapping[Tuple, Fraction], least: Sequence[Fraction], target: Sequence[Fraction]
-) -> dict[Tuple, Fraction]:
+    supplies: Mapping[Tokens, Fraction], least: Sequence[Fraction], target: Sequence[Fraction]
+) -> dict[Tokens, Fraction]:
     """Solve the linear program: the share of each pair that goes to its first token.
 
     ``least`` is what each free token has already, so that Σ min(q, least + what it gets) is to
@@ -174,7 +167,7 @@ def in_stages(drafts: Sequence[Exact], target: Exact, free: int) -> tuple[Exact,
 def after(
     first: Mapping[int, Fraction],
     second: Mapping[int, Fraction],
-    kernel: Mapping[Tuple, Mapping[int, Fraction]],
+    kernel: Mapping[Tokens, Mapping[int, Fraction]],
 ) -> dict[int, Fraction]:
     """Return the law of what a stage selects from what two groups selected."""
     chances: dict[int, Fraction] = {}
@@ -204,7 +197,7 @@ def post_processed(output: Exact, target: Exact, kept: Sequence[int]) -> Exact:
 def truncated_alphabet(draft: Exact, target: Exact, kept: Sequence[int]) -> Exact:
     """Return the law of the output: the target truncated, the drafts as they are."""
     narrow = restricted(target, kept)
-    found = two_steps(table_of([draft] * 2), algorithm_1(draft, narrow, len(kept)).kernel, narrow)
+    found = two_steps(iid(draft, 2), algorithm_1(draft, narrow, len(kept)).kernel, narrow)
     return post_processed(found.output, target, kept)
 
 
@@ -222,8 +215,8 @@ def truncated_drafts(draft: Exact, target: Exact, kept: Sequence[int]) -> Exact:
         one = {(y,): {y: ONE} for y in range(len(own))}
         both = algorithm_1(own, narrow, len(kept)).kernel
         for chance, table, kernel in (
-            (2 * share * (1 - share), table_of([own]), one),
-            (share**2, table_of([own] * 2), both),
+            (2 * share * (1 - share), iid(own, 1), one),
+            (share**2, iid(own, 2), both),
         ):
             found = two_steps(table, kernel, narrow).output
             output = [mass + chance * each for mass, each in zip(output, found, strict=True)]

@@ -6,21 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-import otspec
 from validation.canonical.baselines import acceptances
-from validation.canonical.exact import (
-    ONE,
-    ZERO,
-    best_kernel,
-    mass_of,
-    selected_law,
-    table_of,
-    two_steps,
-)
 from validation.canonical.instances import over, over_cases, over_pairs
+from validation.canonical.two_steps import best_kernel, selected_law, two_steps
 from validation.claim import Claim, above, at_least, equal
 from validation.instances import Exact, distributions
-from validation.oracles import flow, subsets
+from validation.notation import ONE, ZERO, iid, mass_of, subsets
+from validation.oracles import flow
 
 
 def fits(draft: Exact, target: Exact, k: int) -> bool:
@@ -32,7 +24,7 @@ def fits(draft: Exact, target: Exact, k: int) -> bool:
 
 def certainty(draft: Exact, target: Exact, k: int = 2) -> Fraction:
     """All can be accepted exactly if every set has enough target mass."""
-    best = flow(otspec.IID(draft, k), target)
+    best = flow(iid(draft, k), target)
     return equal(best == 1, fits(draft, target, k), f"alpha = {best}; alpha = 1")
 
 
@@ -46,7 +38,7 @@ def two_sided(draft: Exact, target: Exact, tokens: tuple[int, ...]) -> Fraction:
 def closed_form(draft: Exact, target: Exact) -> Fraction:
     """Theorem 3 against the maximum flow."""
     least = min(two_sided(draft, target, tokens) for tokens in subsets(len(draft)))
-    return equal(least, flow(otspec.IID(draft, 2), target), "least over S")
+    return equal(least, flow(iid(draft, 2), target), "least over S")
 
 
 def third_implies_second(draft: Exact, target: Exact) -> Fraction:
@@ -80,12 +72,12 @@ def conjectured(draft: Exact, target: Exact, k: int) -> Fraction:
     least = min(
         mass_of(target, tokens) + 1 - mass_of(draft, tokens) ** k for tokens in subsets(len(draft))
     )
-    return equal(least, flow(otspec.IID(draft, k), target), "least over S")
+    return equal(least, flow(iid(draft, k), target), "least over S")
 
 
 def certain_single_draft(draft: Exact, target: Exact) -> Fraction:
     """One draft is always accepted only if p = q."""
-    best = flow(otspec.IID(draft, 1), target)
+    best = flow(iid(draft, 1), target)
     return equal(best == 1, draft == target, f"alpha = {best}; alpha = 1")
 
 
@@ -100,7 +92,7 @@ def second_step_idle(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """If α = 1 the selected token has the target's law and is never rejected."""
     if not fits(draft, target, k):
         return None
-    table = table_of([draft] * k)
+    table = iid(draft, k)
     kernel = best_kernel(table, target)
     equal(selected_law(table, kernel, len(target)), target, "law of the selected token")
     return equal(two_steps(table, kernel, target).accepted, ONE, "accepted")
@@ -117,7 +109,7 @@ def two_tokens(k: int) -> Iterator[dict[str, Any]]:
 
 def binary_condition(draft: Exact, target: Exact, k: int) -> Fraction:
     """For two tokens only single tokens matter."""
-    best = flow(otspec.IID(draft, k), target)
+    best = flow(iid(draft, k), target)
     claimed = all(q >= p**k for p, q in zip(draft, target, strict=True))
     return equal(best == 1, claimed, f"alpha = {best}; alpha = 1")
 
@@ -125,10 +117,10 @@ def binary_condition(draft: Exact, target: Exact, k: int) -> Fraction:
 def even_draft(q1: Fraction) -> Fraction:
     """For p = (1/2, 1/2): α_2 = 1 exactly for 1/4 ≤ q₁ ≤ 3/4; α_1 = 1 only for q₁ = 1/2."""
     draft, target = (Fraction(1, 2), Fraction(1, 2)), (q1, 1 - q1)
-    best = flow(otspec.IID(draft, 2), target)
+    best = flow(iid(draft, 2), target)
     within = Fraction(1, 4) <= q1 <= Fraction(3, 4)
     equal(best == 1, within, f"alpha_2 = {best}; alpha_2 = 1")
-    single = flow(otspec.IID(draft, 1), target)
+    single = flow(iid(draft, 1), target)
     return equal(single == 1, q1 == Fraction(1, 2), f"alpha_1 = {single}; alpha_1 = 1")
 
 
@@ -147,8 +139,8 @@ def neither_certain(draft: Exact, target: Exact) -> Fraction | None:
         mass_of(near, tokens) >= mass_of(draft, tokens) ** 2 for tokens in subsets(len(draft))
     ):
         return None
-    above(ONE, flow(otspec.IID(draft, 1), near), "1, against one draft")
-    return equal(flow(otspec.IID(draft, 2), near), ONE, "two drafts")
+    above(ONE, flow(iid(draft, 1), near), "1, against one draft")
+    return equal(flow(iid(draft, 2), near), ONE, "two drafts")
 
 
 CLAIMS = (

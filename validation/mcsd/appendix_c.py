@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from validation.claim import Claim, Corrected
 from validation.mcsd import naive as checks
-from validation.mcsd.naive import every, temperature_zero
+from validation.mcsd.naive import over_cases, temperature_zero
 
 SECTION_4_5: tuple[Claim, ...] = (
     Claim(
@@ -12,7 +12,7 @@ SECTION_4_5: tuple[Claim, ...] = (
         "footnote 5, section 4.5",
         r"Naive sampling with k independent drafts, which draws $y \sim q$ and accepts if y is a "
         r"draft, returns the law $q$ and accepts with probability $\sum_x q(x) (1 - (1-p(x))^k)$.",
-        every(checks.naive_formula),
+        over_cases(checks.naive_formula),
         printed="The acceptance is stated through eq. (19) only.",
     ),
     Claim(
@@ -37,7 +37,7 @@ SECTION_4_5: tuple[Claim, ...] = (
         "section 4.5, last paragraph",
         r"Algorithm 2 accepts at least as often as naive sampling with k drafts, be they "
         r"independent or without replacement.",
-        every(checks.distinct_beats_naive, tokens=4),
+        over_cases(checks.distinct_beats_naive, most_tokens=4),
         printed="MCSS offers the most significant improvement when compared to MCNS.",
     ),
 )
@@ -48,7 +48,7 @@ APPENDIX_C: tuple[Claim, ...] = (
         "appendix C, first statement",
         r"For every $k \ge 1$, Algorithm 1 accepts at least as often as naive sampling with k "
         r"independent drafts.",
-        every(checks.beats_naive, tokens=4),
+        over_cases(checks.beats_naive, most_tokens=4),
         printed="the acceptance rate of multi-candidate speculative sampling has an upper bound "
         "for multi-candidate naive sampling",
     ),
@@ -56,36 +56,36 @@ APPENDIX_C: tuple[Claim, ...] = (
         "mcsd.appCb",
         "appendix C, second paragraph",
         r"The acceptance rate is $1 - \sum_x P(x, R_k)$, for Algorithm 1 and for naive sampling.",
-        every(checks.complement),
+        over_cases(checks.complement),
     ),
     Claim(
         "mcsd.appCc",
         "appendix C, second paragraph",
         r"$P_S(x, R_k) \le P_N(x, R_k)$ for every token x: with all drafts rejected, Algorithm 1 "
         r"returns x at most as often as naive sampling does.",
-        every(checks.fewer_refusals),
+        over_cases(checks.fewer_refusals),
     ),
     Claim(
         "mcsd.eq18",
         "eq. (18), appendix C",
         r"$P_S(x, R_k) = q_k(x) \prod_{i=1}^k P(\text{reject } x_i \mid R_{i-1})$.",
-        every(checks.eq18),
+        over_cases(checks.eq18),
     ),
     Claim(
         "mcsd.eq19",
         "eq. (19), appendix C",
         r"$P_N(x, R_k) = q(x) (1 - p(x))^k$.",
-        every(checks.eq19),
+        over_cases(checks.eq19),
     ),
     Claim(
         "mcsd.appCd",
         "appendix C, before eq. (20)",
         r"If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i$.",
-        every(checks.vanishes(0)),
+        over_cases(checks.vanishes(0)),
         corrected=Corrected(
             r"If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i + 1$, as far as $q_j$ is "
             r"defined. The proof uses it for $i < k$ and $j = k$ only.",
-            every(checks.vanishes(1)),
+            over_cases(checks.vanishes(1)),
         ),
     ),
     Claim(
@@ -93,19 +93,19 @@ APPENDIX_C: tuple[Claim, ...] = (
         "eq. (20), appendix C",
         r"If $q_i(x) > p(x)$ for $i = 0, \dots, k-1$, then $q_i(x) = (q_{i-1}(x) - p(x)) / "
         r"\sum_x (q_{i-1}(x) - p(x))_+$ for $i = 1, \dots, k$.",
-        every(checks.eq20),
+        over_cases(checks.eq20),
     ),
     Claim(
         "mcsd.eq21",
         "eq. (21), appendix C",
         r"For such x and $k = 1$: $P_S(x, R_1) = q(x) - p(x) \le q(x)(1 - p(x)) = P_N(x, R_1)$.",
-        every(checks.eq21),
+        over_cases(checks.eq21),
     ),
     Claim(
         "mcsd.eq22",
         "eq. (22), appendix C",
         r"For such x: $P_S(x, R_n) = [q_{n-1}(x) - p(x)] P(R_{n-1}) \le "
         r"[1 - p(x)] q_{n-1}(x) P(R_{n-1}) \le q(x) (1 - p(x))^n = P_N(x, R_n)$.",
-        every(checks.eq22),
+        over_cases(checks.eq22),
     ),
 )

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise, product
+from itertools import accumulate, chain, pairwise, product
+from operator import mul
 
 from validation.claim import at_least, equal
 from validation.instances import Exact, pairs
-from validation.mcsd.printed import (
-    ONE,
-    ZERO,
-    Outcomes,
-    acceptance,
-    algorithm1,
-    hats,
-    independent,
-    law1,
-    law2,
-)
+from validation.mcsd.printed import Outcomes, acceptance, algorithm1, hats, law1, law2
 from validation.mcsd.trees import Node, ancestors, rows, squeezed
+from validation.notation import ONE, ZERO, collect, iid, overlap, support, total
 
 Prefix = tuple[int, ...]
 Model = Callable[[Prefix], Exact]
@@ -38,39 +30,36 @@ def model(law: Exact, factor: int) -> Model:
 
 def block(draft: Model, target: Model, config: tuple[int, ...]) -> dict[Prefix, Fraction]:
     """Return the law of the tokens of one block; Algorithm 1 in every step."""
-    law: dict[Prefix, Fraction] = {}
-    open_: dict[Prefix, Fraction] = {(): ONE}
+    ended: list[tuple[Prefix, Fraction]] = []
+    going: dict[Prefix, Fraction] = {(): ONE}
     for k in config:
-        longer: dict[Prefix, Fraction] = {}
-        for prefix, mass in open_.items():
+        longer: list[tuple[Prefix, Fraction]] = []
+        for prefix, mass in going.items():
             for (accepted, x), each in law1(draft(prefix), target(prefix), k).items():
-                into = longer if accepted else law
-                into[(*prefix, x)] = into.get((*prefix, x), ZERO) + mass * each
-        open_ = longer
-    for prefix, mass in open_.items():
-        for x, each in enumerate(target(prefix)):
-            law[(*prefix, x)] = law.get((*prefix, x), ZERO) + mass * each
-    return {prefix: mass for prefix, mass in law.items() if mass}
+                (longer if accepted else ended).append(((*prefix, x), mass * each))
+        going = collect(longer)
+    return collect(chain(ended, _one_more_token(going, target)))
+
+
+def _one_more_token(
+    law: dict[Prefix, Fraction], target: Model
+) -> Iterator[tuple[Prefix, Fraction]]:
+    for prefix, mass in law.items():
+        yield from (((*prefix, x), mass * each) for x, each in enumerate(target(prefix)))
 
 
 def completed(law: dict[Prefix, Fraction], target: Model, length: int) -> dict[Prefix, Fraction]:
     """Continue every block by the target up to this many tokens."""
     for _ in range(length):
-        longer: dict[Prefix, Fraction] = {}
-        for prefix, mass in law.items():
-            if len(prefix) == length:
-                longer[prefix] = longer.get(prefix, ZERO) + mass
-                continue
-            for x, each in enumerate(target(prefix)):
-                if each:
-                    longer[(*prefix, x)] = longer.get((*prefix, x), ZERO) + mass * each
-        law = longer
+        whole = {prefix: mass for prefix, mass in law.items() if len(prefix) == length}
+        shorter = {prefix: mass for prefix, mass in law.items() if len(prefix) < length}
+        law = collect(chain(whole.items(), _one_more_token(shorter, target)))
     return law
 
 
 def efficiency(law: dict[Prefix, Fraction]) -> Fraction:
     """Return the expected number of tokens of a block."""
-    return sum((len(prefix) * mass for prefix, mass in law.items()), ZERO)
+    return total(len(prefix) * mass for prefix, mass in law.items())
 
 
 def configured(seed: int, configs: tuple[tuple[int, ...], ...], tokens: int = 2) -> Iterator[dict]:
@@ -105,20 +94,18 @@ def lossless(draft: Exact, target: Exact, config: tuple[int, ...]) -> Fraction:
 def one_more(draft: Exact, target: Exact, config: tuple[int, ...]) -> Fraction:
     """Tokens of a block: 1 + the sum over i of P(the first i steps accept)."""
     drafts, aim = model(draft, 1), model(target, 2)
-    total, through = ONE, {(): ONE}
+    tokens, through = ONE, {(): ONE}
     for k in config:
-        longer: dict[Prefix, Fraction] = {}
+        longer: list[tuple[Prefix, Fraction]] = []
         for prefix, mass in through.items():
-            p, known = drafts(prefix), list(hats(aim(prefix), drafts(prefix), k - 1))
-            reach = mass
-            for hat in known:
-                accepted = [min(a, b) for a, b in zip(p, hat, strict=True)]
-                for x, each in enumerate(accepted):
-                    longer[(*prefix, x)] = longer.get((*prefix, x), ZERO) + reach * each
+            p, reach = drafts(prefix), mass
+            for hat in hats(aim(prefix), p, k - 1):
+                accepted = list(map(min, p, hat))
+                longer += [((*prefix, x), reach * each) for x, each in enumerate(accepted)]
                 reach *= 1 - sum(accepted)
-        through = longer
-        total += sum(through.values())
-    return equal(efficiency(block(drafts, aim, config)), total)
+        through = collect(longer)
+        tokens += total(through.values())
+    return equal(efficiency(block(drafts, aim, config)), tokens)
 
 
 def longer_drafts(draft: Exact, target: Exact, config: tuple[int, ...]) -> Fraction:
@@ -131,11 +118,7 @@ def longer_drafts(draft: Exact, target: Exact, config: tuple[int, ...]) -> Fract
 
 def stationary(rate: Callable[[int], Fraction], config: tuple[int, ...]) -> Fraction:
     """Return the tokens of a block if k drafts are accepted at this rate at every step."""
-    total, through = ONE, ONE
-    for k in config:
-        through *= rate(k)
-        total += through
-    return total
+    return total(accumulate((rate(k) for k in config), mul, initial=ONE))
 
 
 def rate_of(draft: Exact, target: Exact) -> Callable[[int], Fraction]:
@@ -145,7 +128,7 @@ def rate_of(draft: Exact, target: Exact) -> Callable[[int], Fraction]:
     def rate(k: int) -> Fraction:
         left = ONE
         for hat in hats(target, draft, k - 1):
-            left *= 1 - sum(map(min, draft, hat))
+            left *= 1 - overlap(draft, hat)
         return 1 - left
 
     return rate
@@ -182,8 +165,7 @@ def balanced(draft: Exact, target: Exact) -> Fraction:
 def more_candidates(draft: Exact, target: Exact, k: int) -> Fraction:
     """Acceptance does not fall with k."""
     slack = at_least(acceptance(law1(draft, target, k + 1)), acceptance(law1(draft, target, k)))
-    support = sum(mass > 0 for mass in draft)
-    if k + 1 <= support:
+    if k + 1 <= support(draft):
         more, fewer = (acceptance(law2(draft, target, i)) for i in (k + 1, k))
         slack = min(slack, at_least(more, fewer, "without replacement"))
     return slack
@@ -193,7 +175,7 @@ def gains(law: Callable[[Exact, Exact, int], Outcomes]) -> Callable[..., Fractio
     """The gain of each further candidate is at most that of the one before, for one step."""
 
     def check(draft: Exact, target: Exact, k: int) -> Fraction | None:
-        if law is law2 and k + 1 > sum(mass > 0 for mass in draft):
+        if law is law2 and k + 1 > support(draft):
             return None
         below = acceptance(law(draft, target, k - 1)) if k > 1 else ZERO
         here, above = (acceptance(law(draft, target, i)) for i in (k, k + 1))
@@ -224,14 +206,13 @@ def walks(
     config: tuple[int, ...], nodes: list[Node], drafts: Model, aim: Model, batch: bool
 ) -> dict[Prefix, Fraction]:
     """Verify given candidates: as rows of a batch, or from the root of the tree to a leaf."""
-    law: dict[Prefix, Fraction] = {}
-    every_row = rows(config, nodes)
 
-    def visit(prefix: Prefix, parent: int, kept: list[list[int]], mass: Fraction) -> None:
+    def visit(
+        prefix: Prefix, parent: int, kept: list[list[int]], mass: Fraction
+    ) -> Iterator[tuple[Prefix, Fraction]]:
         depth = len(prefix)
         if depth == len(config):
-            for x, each in enumerate(aim(prefix)):
-                law[(*prefix, x)] = law.get((*prefix, x), ZERO) + mass * each
+            yield from _one_more_token({prefix: mass}, aim)
             return
         if batch:
             step = list(dict.fromkeys(row[depth] for row in kept))
@@ -244,13 +225,12 @@ def walks(
         for i, chance in enumerate(run.chances):
             if chance * run.reach(i):
                 rest = [row for row in kept if row[depth] == step[i]]
-                visit((*prefix, candidates[i]), step[i], rest, mass * run.reach(i) * chance)
-        last = run.reach(len(run.chances))
-        for x, each in enumerate(run.targets[-1] if last else ()):
-            law[(*prefix, x)] = law.get((*prefix, x), ZERO) + mass * last * each
+                reached = mass * run.reach(i) * chance
+                yield from visit((*prefix, candidates[i]), step[i], rest, reached)
+        if last := run.reach(len(run.chances)):
+            yield from (((*prefix, x), mass * last * q) for x, q in enumerate(run.targets[-1]))
 
-    visit((), -1, every_row, ONE)
-    return {prefix: mass for prefix, mass in law.items() if mass}
+    return collect(visit((), -1, rows(config, nodes), ONE))
 
 
 def drafted_trees(config: tuple[int, ...], drafts: Model) -> Iterator[tuple[Fraction, list[Node]]]:
@@ -259,10 +239,10 @@ def drafted_trees(config: tuple[int, ...], drafts: Model) -> Iterator[tuple[Frac
     for width in config:
         grown = []
         for mass, tokens, level in trees:
-            for draws in product(*(list(independent(drafts(prefix), width)) for prefix in level)):
+            for draws in product(*(iid(drafts(prefix), width).items() for prefix in level)):
                 weight = mass
                 more, longer = tokens, []
-                for prefix, (each, x) in zip(level, draws, strict=True):
+                for prefix, (x, each) in zip(level, draws, strict=True):
                     weight *= each
                     more += x
                     longer += [(*prefix, y) for y in x]
@@ -275,10 +255,9 @@ def drafted_trees(config: tuple[int, ...], drafts: Model) -> Iterator[tuple[Frac
 def same_efficiency(draft: Exact, target: Exact, config: tuple[int, ...]) -> Fraction:
     """Trees and batches give the same blocks, candidate by candidate, and those of the steps."""
     drafts, aim = model(draft, 1), model(target, 2)
-    total: dict[Prefix, Fraction] = {}
+    parts: list[tuple[Prefix, Fraction]] = []
     for mass, nodes in drafted_trees(config, drafts):
         tree = walks(config, nodes, drafts, aim, batch=False)
         equal(tree, walks(config, nodes, drafts, aim, batch=True))
-        for prefix, each in tree.items():
-            total[prefix] = total.get(prefix, ZERO) + mass * each
-    return equal(total, block(drafts, aim, config))
+        parts += [(prefix, mass * each) for prefix, each in tree.items()]
+    return equal(collect(parts), block(drafts, aim, config))

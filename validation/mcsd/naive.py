@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
-from validation.claim import Outcome, Search, at_least, equal
+from validation import checks
+from validation.checks import over
+from validation.claim import Check, at_least, equal
 from validation.instances import Exact, cases
-from validation.mcsd.joint import joint1
+from validation.mcsd.events import events1
 from validation.mcsd.printed import (
-    ONE,
-    ZERO,
     acceptance,
     algorithm2,
-    distinct,
     hats,
-    independent,
     law1,
     law2,
     law_naive,
     naive,
     output,
-    support,
 )
+from validation.notation import ONE, ZERO, collect, distinct, iid, support
 
-
-def every(slack: Callable[..., Fraction | None], tokens: int = 3) -> Callable[[Search], Outcome]:
-    """Check on the cases of this module."""
-
-    def check(search: Search) -> Outcome:
-        instances = cases(search.seed, ks=(1, 2, 3), most_tokens=tokens)
-        return search.every(instances, slack, scope=f"n <= {tokens}, k <= 3")
-
-    return check
+over_cases = partial(checks.over_cases, most_tokens=3)
+"""Check on the cases of this module."""
 
 
 def refused(draft: Exact, target: Exact, k: int) -> Exact:
@@ -59,13 +52,13 @@ def distinct_beats_naive(draft: Exact, target: Exact, k: int) -> Fraction | None
     """Algorithm 2 against naive sampling with either kind of candidates."""
     if k > support(draft):
         return None
-    best = max(acceptance(law_naive(draft, target, k, how)) for how in (independent, distinct))
+    best = max(acceptance(law_naive(draft, target, k, how)) for how in (iid, distinct))
     return at_least(acceptance(law2(draft, target, k)), best)
 
 
 def complement(draft: Exact, target: Exact, k: int) -> Fraction:
     """Acceptance is 1 - sum P(x, R_k), for both algorithms."""
-    table = joint1(draft, target, k)
+    table = events1(draft, target, k)
     refusals = sum((table.returned(x, k) for x in range(len(target))), ZERO)
     equal(acceptance(law1(draft, target, k)), 1 - refusals, "Algorithm 1")
     found = acceptance(law_naive(draft, target, k))
@@ -74,7 +67,7 @@ def complement(draft: Exact, target: Exact, k: int) -> Fraction:
 
 def fewer_refusals(draft: Exact, target: Exact, k: int) -> Fraction:
     """P_S(x, R_k) <= P_N(x, R_k)."""
-    table, bounds = joint1(draft, target, k), refused(draft, target, k)
+    table, bounds = events1(draft, target, k), refused(draft, target, k)
     return min(at_least(bounds[x], table.returned(x, k), f"x = {x}") for x in range(len(bounds)))
 
 
@@ -83,7 +76,7 @@ def eq18(draft: Exact, target: Exact, k: int) -> Fraction | None:
     known = list(hats(target, draft, k))
     if len(known) <= k:
         return None
-    table = joint1(draft, target, k)
+    table = events1(draft, target, k)
     through = ONE
     for hat in known[:-1]:
         through *= 1 - sum(map(min, draft, hat))
@@ -123,7 +116,7 @@ def _staying(draft: Exact, target: Exact, k: int) -> list[tuple[int, list[Fracti
 
 def eq20(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """No positive part is needed for such a token."""
-    table, checked = joint1(draft, target, k), None
+    table, checked = events1(draft, target, k), None
     for x, path in _staying(draft, target, k):
         for i, (before, after) in enumerate(pairwise(path), start=1):
             rejection = table.rejected(i) / table.rejected(i - 1)
@@ -135,7 +128,7 @@ def eq21(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """One candidate: P_S = p - q <= p (1 - q) = P_N."""
     if k > 1:
         return None
-    worst, table, bound = None, joint1(draft, target, 1), refused(draft, target, 1)
+    worst, table, bound = None, events1(draft, target, 1), refused(draft, target, 1)
     for x, _ in _staying(draft, target, 1):
         found = table.returned(x, 1)
         equal(found, target[x] - draft[x], f"x = {x}")
@@ -147,7 +140,7 @@ def eq21(draft: Exact, target: Exact, k: int) -> Fraction | None:
 
 def eq22(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """The step of the induction, line by line."""
-    worst, table, bound = None, joint1(draft, target, k), refused(draft, target, k)
+    worst, table, bound = None, events1(draft, target, k), refused(draft, target, k)
     for x, path in _staying(draft, target, k):
         before = table.rejected(k - 1)
         found = table.returned(x, k)
@@ -170,28 +163,20 @@ def one_hot_target(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """For a certain target, Algorithm 2 and naive sampling do the same with all candidates."""
     if max(target) != 1 or k > support(draft):
         return None
-    for _, x in distinct(draft, k):
+    for x in distinct(draft, k):
         found = algorithm2(target, draft, x).outcomes()
-        claimed = naive(target, x)
-        equal(_positive(found), _positive(claimed), f"drafts {x}")
+        claimed = collect(naive(target, x).items())
+        equal(found, claimed, f"drafts {x}")
     return ZERO
 
 
-def _positive(outcomes: dict[tuple[bool, int], Fraction]) -> dict[tuple[bool, int], Fraction]:
-    return {key: mass for key, mass in outcomes.items() if mass}
-
-
-def temperature_zero(slack: Callable[..., Fraction | None]) -> Callable[[Search], Outcome]:
+def temperature_zero(slack: Callable[..., Fraction | None]) -> Check:
     """Check with the draft, or the target, put on each token in turn."""
+    name = "draft" if slack is one_hot_draft else "target"
 
-    def check(search: Search) -> Outcome:
-        def instances():
-            for case in cases(search.seed, ks=(1, 2, 3), most_tokens=4):
-                for x in range(len(case["draft"])):
-                    hot = tuple(ONE if y == x else ZERO for y in range(len(case["draft"])))
-                    name = "draft" if slack is one_hot_draft else "target"
-                    yield {**case, name: hot}
+    def instances(seed: int) -> Iterator[dict[str, Any]]:
+        for case in cases(seed):
+            for x in range(len(case["draft"])):
+                yield {**case, name: tuple(Fraction(y == x) for y in range(len(case["draft"])))}
 
-        return search.every(instances(), slack, scope="n <= 4, k <= 3")
-
-    return check
+    return over(instances, slack, "n <= 4, k <= 3")

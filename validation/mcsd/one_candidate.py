@@ -5,18 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from validation.claim import Claim, Fails, Outcome, Search, at_least, equal
-from validation.instances import Exact, cases, pairs
+from validation.checks import over_cases, over_pairs
+from validation.claim import Claim, Fails, at_least, equal
+from validation.instances import Exact
 from validation.mcsd.printed import (
     acceptance,
     algorithm1,
-    independent,
     law,
     law1,
     law_naive,
     output,
     without_update,
 )
+from validation.notation import iid, overlap, positive, total
 
 
 def naive_acceptance(draft: Exact, target: Exact) -> Fraction:
@@ -27,8 +28,8 @@ def naive_acceptance(draft: Exact, target: Exact) -> Fraction:
 
 def speculative_acceptance(draft: Exact, target: Exact) -> Fraction:
     """Sum of min(p, q)."""
-    found = acceptance(law(independent, draft, 1, partial(_run, draft, target)))
-    return equal(found, sum(map(min, draft, target)))
+    found = acceptance(law(iid, draft, 1, partial(_run, draft, target)))
+    return equal(found, overlap(draft, target))
 
 
 def speculative_law(draft: Exact, target: Exact) -> Fraction:
@@ -45,19 +46,15 @@ def direct_use_fails(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """Every candidate tested against the same target: not the target's law."""
     if draft == target or not all(draft) or not all(target):
         return None
-    run = law(independent, draft, k, lambda x: without_update(target, draft, x).outcomes())
+    run = law(iid, draft, k, lambda x: without_update(target, draft, x).outcomes())
     found = output(run, len(target))
     if found == target:
         raise Fails("the output has the target's law")
-    return sum((max(a - b, Fraction(0)) for a, b in zip(found, target, strict=True)), Fraction(0))
+    return total(positive(found, target))
 
 
 def _run(draft: Exact, target: Exact, x: tuple[int, ...]) -> dict[tuple[bool, int], Fraction]:
     return algorithm1(target, draft, x).outcomes()
-
-
-def _pairs(search: Search, slack, scope: str = "n <= 4") -> Outcome:
-    return search.every(pairs(search.seed), slack, scope=scope)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -66,7 +63,7 @@ CLAIMS: tuple[Claim, ...] = (
         "section 2, naive sampling",
         r"Drawing $y \sim q$ and accepting the draft $x \sim p$ if $x = y$ has acceptance rate "
         r"$\sum_x p(x) q(x)$.",
-        lambda search: _pairs(search, naive_acceptance),
+        over_pairs(naive_acceptance),
         printed=r"The paper writes $q$ for the draft and $p$ for the target, here as everywhere.",
     ),
     Claim(
@@ -74,21 +71,21 @@ CLAIMS: tuple[Claim, ...] = (
         "section 2, speculative sampling",
         r"Accepting $x \sim p$ with probability $\min(1, q(x)/p(x))$ has acceptance rate "
         r"$\sum_x \min(p(x), q(x))$.",
-        lambda search: _pairs(search, speculative_acceptance),
+        over_pairs(speculative_acceptance),
     ),
     Claim(
         "mcsd.sec2d",
         "section 2, speculative sampling",
         r"With the residual $q'(x) = (q(x) - p(x))_+ / \sum_x (q(x) - p(x))_+$ drawn after a "
         r"rejection, the token returned has the law $q$.",
-        lambda search: _pairs(search, speculative_law),
+        over_pairs(speculative_law),
     ),
     Claim(
         "mcsd.sec2e",
         "section 2, last sentence",
         r"Speculative sampling accepts at least as often as naive sampling: "
         r"$\sum_x \min(p(x), q(x)) \ge \sum_x p(x) q(x)$.",
-        lambda search: _pairs(search, better_than_naive),
+        over_pairs(better_than_naive),
         printed="possessing an upper bound on the acceptance rate of naive sampling",
     ),
     Claim(
@@ -98,11 +95,7 @@ CLAIMS: tuple[Claim, ...] = (
         r"independent drafts is tested against the same $q$, and the residual of $q$ is drawn "
         r"after k rejections, then the output does not have the law $q$, for any full-support "
         r"$p \ne q$.",
-        lambda search: search.every(
-            cases(search.seed, ks=(2, 3), most_tokens=3, fewest_tokens=2),
-            direct_use_fails,
-            scope="2 <= n <= 3, 2 <= k <= 3",
-        ),
+        over_cases(direct_use_fails, (2, 3), 3, 2, scope="2 <= n <= 3, 2 <= k <= 3"),
         printed="the original speculative sampling algorithm described in Section 2 cannot be "
         "directly used for verification of multiple candidates. What direct use means, and for "
         "which distributions, is not said: tested for the plainest direct use.",

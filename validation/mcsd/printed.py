@@ -1,18 +1,20 @@
-"""The algorithms of the paper as printed, on fractions, with every branch and its probability."""
+"""Algorithms 1 and 2, eqs. (1), (3) and (10), as printed: every branch with its probability."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, permutations, product
+from itertools import accumulate
 
+from validation import notation
 from validation.claim import Fails
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, Tokens, collect, distinct, iid, positive, total
 
-ZERO, ONE = Fraction(0), Fraction(1)
 Outcomes = dict[tuple[bool, int], Fraction]
+"""The law of (accepted, token)."""
 
 
 class Undefined(Fails):
@@ -21,15 +23,14 @@ class Undefined(Fails):
 
 def normalised(weights: Exact) -> Exact:
     """Divide by the sum."""
-    total = sum(weights, ZERO)
-    if total == 0:
+    if not any(weights):
         raise Undefined(f"normalises {tuple(map(str, weights))}, whose sum is 0")
-    return tuple(weight / total for weight in weights)
+    return notation.normalised(weights)
 
 
 def residual(target: Exact, draft: Exact) -> Exact:
     """Return max(0, target - draft), normalised."""
-    return normalised(tuple(max(ZERO, t - d) for t, d in zip(target, draft, strict=True)))
+    return normalised(positive(target, draft))
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Run:
         What the algorithm calls p in each of these rounds and, last, after all rejections.
     """
 
-    candidates: tuple[int, ...]
+    candidates: Tokens
     chances: tuple[Fraction, ...]
     targets: tuple[Exact, ...]
 
@@ -59,18 +60,16 @@ class Run:
 
     def outcomes(self) -> Outcomes:
         """Return the law of (accepted, token)."""
-        law: Outcomes = {}
-        for i, chance in enumerate(self.chances):
-            key = (True, self.candidates[i])
-            law[key] = law.get(key, ZERO) + self.reach(i) * chance
-        last = self.reach(len(self.chances))
-        if last > 0:
-            for token, mass in enumerate(self.targets[-1]):
-                law[False, token] = last * mass
-        return law
+        parts = [
+            ((True, token), self.reach(i) * chance)
+            for i, (token, chance) in enumerate(zip(self.candidates, self.chances, strict=False))
+        ]
+        if last := self.reach(len(self.chances)):
+            parts += [((False, token), last * mass) for token, mass in enumerate(self.targets[-1])]
+        return collect(parts)
 
 
-def algorithm1(target: Exact, draft: Exact, candidates: tuple[int, ...]) -> Run:
+def algorithm1(target: Exact, draft: Exact, candidates: Tokens) -> Run:
     """Run Algorithm 1: the residual of p is stored in p itself after every rejection."""
     p, q = target, draft
     chances, targets = [], [p]
@@ -83,9 +82,7 @@ def algorithm1(target: Exact, draft: Exact, candidates: tuple[int, ...]) -> Run:
     return Run(candidates, tuple(chances), tuple(targets))
 
 
-def algorithm2(
-    target: Exact, draft: Exact, candidates: tuple[int, ...], literal: bool = False
-) -> Run:
+def algorithm2(target: Exact, draft: Exact, candidates: Tokens, literal: bool = False) -> Run:
     """Run Algorithm 2: p first, then the rejected token leaves q, then q is normalised.
 
     With ``literal`` also the last normalisation of q is carried out, whose result nobody reads.
@@ -104,7 +101,7 @@ def algorithm2(
     return Run(candidates, tuple(chances), tuple(targets))
 
 
-def without_update(target: Exact, draft: Exact, candidates: tuple[int, ...]) -> Run:
+def without_update(target: Exact, draft: Exact, candidates: Tokens) -> Run:
     """Test every candidate by speculative sampling against the same p; draw the residual."""
     chances = []
     for x in candidates:
@@ -114,50 +111,27 @@ def without_update(target: Exact, draft: Exact, candidates: tuple[int, ...]) -> 
     return Run(candidates, tuple(chances), (residual(target, draft),))
 
 
-def naive(target: Exact, candidates: tuple[int, ...]) -> Outcomes:
+def naive(target: Exact, candidates: Tokens) -> Outcomes:
     """Run naive sampling: draw x from p, accept if it is a candidate, return x either way."""
     return {(token in candidates, token): mass for token, mass in enumerate(target)}
 
 
-def independent(draft: Exact, k: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-    """Yield every tuple of k independent candidates of positive probability, and that."""
-    for tokens in product([x for x, mass in enumerate(draft) if mass], repeat=k):
-        mass = ONE
-        for token in tokens:
-            mass *= draft[token]
-        yield mass, tokens
-
-
-def distinct(draft: Exact, k: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-    """Yield every tuple of k candidates drawn without replacement, and its probability."""
-    for tokens in permutations([x for x, mass in enumerate(draft) if mass], k):
-        mass, left = ONE, ONE
-        for token in tokens:
-            mass *= draft[token] / left
-            left -= draft[token]
-        yield mass, tokens
-
-
-def support(draft: Exact) -> int:
-    """Return how many tokens can be drafted."""
-    return sum(mass > 0 for mass in draft)
-
-
-Drawing = Callable[[Exact, int], Iterator[tuple[Fraction, tuple[int, ...]]]]
+Drawing = Callable[[Exact, int], Mapping[Tokens, Fraction]]
+"""The draft and k to the law of the candidates."""
 
 
 def law(drawing: Drawing, draft: Exact, k: int, rule: Callable[..., Outcomes]) -> Outcomes:
     """Return the law of (accepted, token) over the candidates."""
-    total: Outcomes = {}
-    for mass, tokens in drawing(draft, k):
-        for key, value in rule(tokens).items():
-            total[key] = total.get(key, ZERO) + mass * value
-    return total
+    return collect(
+        (outcome, mass * chance)
+        for tokens, mass in drawing(draft, k).items()
+        for outcome, chance in rule(tokens).items()
+    )
 
 
 def law1(draft: Exact, target: Exact, k: int) -> Outcomes:
     """Return the law of Algorithm 1 with independent candidates."""
-    return law(independent, draft, k, lambda x: algorithm1(target, draft, x).outcomes())
+    return law(iid, draft, k, lambda x: algorithm1(target, draft, x).outcomes())
 
 
 def law2(draft: Exact, target: Exact, k: int) -> Outcomes:
@@ -165,7 +139,7 @@ def law2(draft: Exact, target: Exact, k: int) -> Outcomes:
     return law(distinct, draft, k, lambda x: algorithm2(target, draft, x).outcomes())
 
 
-def law_naive(draft: Exact, target: Exact, k: int, drawing: Drawing = independent) -> Outcomes:
+def law_naive(draft: Exact, target: Exact, k: int, drawing: Drawing = iid) -> Outcomes:
     """Return the law of naive sampling with k candidates."""
     return law(drawing, draft, k, lambda x: naive(target, x))
 
@@ -177,7 +151,7 @@ def output(outcomes: Outcomes, n: int) -> Exact:
 
 def acceptance(outcomes: Outcomes) -> Fraction:
     """Return the probability that True is returned."""
-    return sum((mass for (accepted, _), mass in outcomes.items() if accepted), ZERO)
+    return total(mass for (accepted, _), mass in outcomes.items() if accepted)
 
 
 def hats(target: Exact, draft: Exact, n: int) -> Iterator[Exact]:
@@ -191,12 +165,12 @@ def hats(target: Exact, draft: Exact, n: int) -> Iterator[Exact]:
         yield p
 
 
-def left(draft: Exact, gone: tuple[int, ...]) -> Exact:
+def left(draft: Exact, gone: Tokens) -> Exact:
     """Return the draft renormalised off some tokens: eq. (1)."""
     return normalised(tuple(ZERO if x in gone else mass for x, mass in enumerate(draft)))
 
 
-def bars(target: Exact, draft: Exact, candidates: tuple[int, ...]) -> Iterator[tuple[Exact, Exact]]:
+def bars(target: Exact, draft: Exact, candidates: Tokens) -> Iterator[tuple[Exact, Exact]]:
     """Yield p and q of eqs. (10) and (1) after 0, 1, ... candidates, as far as both are defined."""
     p = target
     for n in range(len(candidates) + 1):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from math import prod
 from typing import Any
 
-from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
-from validation.mcsd import numbers
+from validation.checks import Slack, over_all
+from validation.claim import Check, Claim, Corrected, above, at_least, equal
+from validation.printed_tables import read_tables
 
 Values = tuple[tuple[str, ...], ...]
 CENT = Fraction(1, 100)
+TABLES = read_tables("mcsd")
 
 
-def lines(text: str) -> Iterator[dict[str, Any]]:
+def lines(table: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table."""
-    for line in text.strip().splitlines():
+    for line in table:
         row, _, rest = line.partition(": ")
         yield {"row": row, "values": tuple(tuple(part.split()) for part in rest.split(", "))}
 
@@ -57,22 +59,22 @@ def one_step(row: str, values: Values) -> Fraction | None:
     """For gamma = 1 and one candidate, tokens a block are 1 + alpha of Table 1."""
     draft, target, data, temperature = row.split()
     tokens = {Fraction(t) for c, _, t in values if c == "1"}
-    rates = _rates(numbers.FIRST_RATES)[f"LLaMA-{draft} {target} {temperature}"]
+    rates = _rates(TABLES["first rates"])[f"LLaMA-{draft} {target} {temperature}"]
     rate = Fraction(rates[0 if data == "Alpaca" else 1])
     if not tokens:
         return None
     return min(at_least(CENT, abs(t - 1 - rate), f"{t} against 1 + {rate}") for t in tokens)
 
 
-def _rates(text: str) -> dict[str, tuple[str, ...]]:
-    return {line["row"]: line["values"][0] for line in lines(text)}
+def _rates(table: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    return {line["row"]: line["values"][0] for line in lines(table)}
 
 
 def table1(tolerance: Fraction) -> Callable[..., Fraction | None]:
     """Table 8 begins where Table 1 is."""
 
     def check(row: str, values: Values) -> Fraction | None:
-        other = _rates(numbers.RATES).get(row)
+        other = _rates(TABLES["rates"]).get(row)
         if other is None:
             return None
         both = zip(values[0], (other[0], other[3]), strict=True)
@@ -85,7 +87,7 @@ def table1(tolerance: Fraction) -> Callable[..., Fraction | None]:
 
 def table5(row: str, values: Values) -> Fraction:
     """Table 5 is part of Table 8."""
-    return equal(values[0], _rates(numbers.RATES)[row][:2])
+    return equal(values[0], _rates(TABLES["rates"])[row][:2])
 
 
 def table8(row: str, values: Values) -> Fraction:
@@ -103,7 +105,7 @@ def peak(row: str, values: Values) -> Fraction | None:
     """Among the OPT targets, OPT-iml-30B on WMT gains most at either temperature."""
     if not row.startswith("OPT"):
         return None
-    best = _rates(numbers.RATES)[f"OPT-125M OPT-iml-30B {row.rsplit(maxsplit=1)[-1]}"][5]
+    best = _rates(TABLES["rates"])[f"OPT-125M OPT-iml-30B {row.rsplit(maxsplit=1)[-1]}"][5]
     return at_least(Fraction(best), max(Fraction(values[0][i]) for i in (2, 5)))
 
 
@@ -112,7 +114,7 @@ def table4(row: str, values: Values) -> Fraction:
     draft, target = row.split()
     (mine,) = (
         line["values"][2]
-        for line in lines(numbers.RUNS)
+        for line in lines(TABLES["runs"])
         if line["row"] == f"{draft} {target} Alpaca 1"
     )
     equal(values[0], mine[1:], "as in Tables 2 and 6")
@@ -120,8 +122,8 @@ def table4(row: str, values: Values) -> Fraction:
     return min(min(above(without[i], with_[i]), above(with_[i], naive[i])) for i in (0, 1))
 
 
-def _every(text: str, slack: Callable[..., Fraction | None]) -> Callable[[Search], Outcome]:
-    return lambda search: search.every(lines(text), slack, scope="all rows")
+def _over_rows(table: Iterable[str], slack: Slack) -> Check:
+    return over_all(lambda: lines(table), slack, "all rows")
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -129,11 +131,11 @@ CLAIMS: tuple[Claim, ...] = (
         "mcsd.tab1",
         "Tables 1 and 8",
         r"The acceptance of one draft is the same number in both tables, for the pairs in both.",
-        _every(numbers.FIRST_RATES, table1(Fraction(0))),
+        _over_rows(TABLES["first rates"], table1(Fraction(0))),
         corrected=Corrected(
             r"It is so within 0.01: LLaMA-68M for Vicuna-13B at temperature 1 on Alpaca has 0.36 "
             r"in Table 1 and 0.35 in Table 8.",
-            _every(numbers.FIRST_RATES, table1(CENT)),
+            _over_rows(TABLES["first rates"], table1(CENT)),
         ),
     ),
     Claim(
@@ -141,53 +143,53 @@ CLAIMS: tuple[Claim, ...] = (
         "Tables 2, 3, 6, 7 and section 4.3",
         r"All configurations have a budget up to 32 and $k_i \in \{1, 2, 4, 8, 16, 32\}$, "
         r"decrease, and SD of the same $\gamma$ has that $\gamma$.",
-        _every(numbers.RUNS, budgets),
+        _over_rows(TABLES["runs"], budgets),
     ),
     Claim(
         "mcsd.tab2b",
         "Tables 2, 3, 6, 7",
         r"All printed $\tau$ are between 1 and $\gamma + 1$.",
-        _every(numbers.RUNS, in_range),
+        _over_rows(TABLES["runs"], in_range),
     ),
     Claim(
         "mcsd.tab2c",
         "Tables 2, 3, 6, 7 and section 4.3, last sentence",
         r"In all settings the printed speedup and $\tau$ are above those of SD, and SD of the "
         r"best $\gamma$ is at least as fast as SD of the same.",
-        _every(numbers.RUNS, faster),
+        _over_rows(TABLES["runs"], faster),
     ),
     Claim(
         "mcsd.tab2d",
         "Tables 3, 6, 7 with Table 1",
         r"For one draft and $\gamma = 1$ the printed $\tau$ is $1 + \alpha$ with the $\alpha$ of "
         r"Table 1, within rounding.",
-        _every(numbers.RUNS, one_step),
+        _over_rows(TABLES["runs"], one_step),
     ),
     Claim(
         "mcsd.tab4",
         "Table 4",
         r"Without replacement there is more speedup and $\tau$ than with, and with more than "
         r"for naive sampling; the first row is that of Tables 2 and 6.",
-        _every(numbers.ABLATION, table4),
+        _over_rows(TABLES["ablation"], table4),
     ),
     Claim(
         "mcsd.tab5",
         "Table 5",
         r"Its numbers are those of Table 8.",
-        _every(numbers.SOME_RATES, table5),
+        _over_rows(TABLES["some rates"], table5),
     ),
     Claim(
         "mcsd.tab8a",
         "Table 8",
         r"All gains from $k = 1$ to $k = 4$ are positive, and the differences of the numbers "
         r"before them, within rounding.",
-        _every(numbers.RATES, table8),
+        _over_rows(TABLES["rates"], table8),
     ),
     Claim(
         "mcsd.tab8b",
         "appendix F, last sentence",
         r"Among the OPT targets, the largest gain is that of OPT-iml-30B on WMT, at either "
         r"temperature.",
-        _every(numbers.RATES, peak),
+        _over_rows(TABLES["rates"], peak),
     ),
 )

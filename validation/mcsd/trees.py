@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from validation.claim import Claim, Corrected, Outcome, Search, at_least, equal
+from validation.checks import Slack, over
+from validation.claim import Check, Claim, Corrected, at_least, equal
 
 PRIME = 2_147_483_647
 """The toy attention counts modulo this."""
@@ -173,12 +174,8 @@ def trees(seed: int, distinct: bool = False) -> Iterator[dict[str, Any]]:
     return chain(plain, random())
 
 
-def _check(slack, distinct: bool = False):
-    def check(search: Search) -> Outcome:
-        scope = "budget <= 8, gamma <= 3"
-        return search.every(trees(search.seed, distinct), slack, scope=scope)
-
-    return check
+def _check(slack: Slack, distinct: bool = False) -> Check:
+    return over(lambda seed: trees(seed, distinct), slack, "budget <= 8, gamma <= 3")
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 
 import otspec
-from validation.claim import Outcome, Search, at_least, equal
-from validation.instances import Exact, cases
-from validation.mcsd.joint import Joint, joint2
+from validation import checks
+from validation.claim import at_least, equal
+from validation.instances import Exact
+from validation.mcsd.events import Events, events2
 from validation.mcsd.printed import (
-    ONE,
-    ZERO,
     Undefined,
     acceptance,
     algorithm2,
     bars,
-    distinct,
     law1,
     law2,
     left,
     output,
-    support,
 )
+from validation.notation import ONE, ZERO, collect, distinct, normalised, positive, support
+from validation.oracles import table_of
 
-
-def every(slack: Callable[..., Fraction | None], **kwargs) -> Callable[[Search], Outcome]:
-    """Check on the cases of this module."""
-    options = {"ks": (1, 2, 3), "most_tokens": 3} | kwargs
-    scope = f"n <= {options['most_tokens']}, k <= {max(options['ks'])}, k <= support of p"
-
-    def check(search: Search) -> Outcome:
-        return search.every(cases(search.seed, **options), slack, scope=scope)
-
-    return check
+SCOPE = "n <= {n}, k <= {most}, k <= support of p"
+over_cases = partial(checks.over_cases, most_tokens=3, scope=SCOPE)
+"""Check on the cases of this module."""
 
 
 def sequential(draft: Exact, k: int, **_: object) -> Fraction:
@@ -57,9 +50,7 @@ def drawn_law(draft: Exact, k: int, **_: object) -> Fraction | None:
             equal(sum(law), ONE, f"q_{i} after {gone}")
             longer |= {(*gone, x): mass * each for x, each in enumerate(law) if each}
         found = longer
-    tuples, masses = otspec.WithoutReplacement(draft, k).tuples()
-    claimed = dict(zip(map(tuple, tuples.tolist()), masses.tolist(), strict=True))
-    return equal(found, {x: mass for x, mass in claimed.items() if mass})
+    return equal(found, collect(table_of(otspec.WithoutReplacement(draft, k)).items()))
 
 
 def lossless(draft: Exact, target: Exact, k: int) -> Fraction | None:
@@ -73,7 +64,7 @@ def steps_defined(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """No step of Algorithm 2 divides 0 by 0."""
     if k > support(draft):
         return None
-    for _, x in distinct(draft, k):
+    for x in distinct(draft, k):
         algorithm2(target, draft, x, literal=True)
     return ZERO
 
@@ -82,7 +73,7 @@ def undefined_only_at_the_end(draft: Exact, target: Exact, k: int) -> Fraction |
     """One does exactly if all of the support was drafted and rejected."""
     if k > support(draft):
         return None
-    for _, x in distinct(draft, k):
+    for x in distinct(draft, k):
         run = algorithm2(target, draft, x)
         try:
             algorithm2(target, draft, x, literal=True)
@@ -101,11 +92,11 @@ def collides_no_more(draft: Exact, target: Exact, k: int) -> Fraction | None:
     return at_least(acceptance(law2(draft, target, k)), acceptance(law1(draft, target, k)))
 
 
-State = tuple[tuple[int, ...], Exact, Exact, Joint]
+State = tuple[tuple[int, ...], Exact, Exact, Events]
 
 
 def states(
-    slack: Callable[[tuple[int, ...], Exact, Exact, Joint], bool],
+    slack: Callable[[tuple[int, ...], Exact, Exact, Events], bool],
 ) -> Callable[..., Fraction | None]:
     """Check an equation after each prefix x_1..x_n that was rejected with positive probability.
 
@@ -115,7 +106,7 @@ def states(
     def check(draft: Exact, target: Exact, k: int) -> Fraction | None:
         if k > support(draft):
             return None
-        table, checked = joint2(draft, target, k), False
+        table, checked = events2(draft, target, k), False
         for n in range(k + 1):
             for given in permutations([x for x, mass in enumerate(draft) if mass], n):
                 if table.rejected(n, given) > 0:
@@ -131,11 +122,10 @@ def _bar(draft: Exact, target: Exact, given: tuple[int, ...], last: bool) -> tup
     *_, (p, q) = bars(target, draft, given[:-1] if last else given)
     if not last:
         return p, q
-    over = tuple(max(a - b, ZERO) for a, b in zip(p, q, strict=True))
-    return tuple(each / sum(over) for each in over), ()
+    return normalised(positive(p, q)), ()
 
 
-def eq11(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq11(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """The chance of candidate n + 1."""
     n = len(given)
     for x, mass in enumerate(q):
@@ -146,7 +136,7 @@ def eq11(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
     return bool(q)
 
 
-def eq12(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq12(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """Candidate n + 1 is x and accepted."""
     n = len(given)
     for x, mass in enumerate(q):
@@ -155,7 +145,7 @@ def eq12(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
     return bool(q)
 
 
-def tail(given: tuple[int, ...], p: Exact, q: Exact, table: Joint, x: int) -> Fraction:
+def tail(given: tuple[int, ...], p: Exact, q: Exact, table: Events, x: int) -> Fraction:
     """The sum over candidate n + 1 on the right-hand side of eqs. (13) and (14)."""
     total = ZERO
     for y, mass in enumerate(q):
@@ -166,7 +156,7 @@ def tail(given: tuple[int, ...], p: Exact, q: Exact, table: Joint, x: int) -> Fr
     return total
 
 
-def eq13(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq13(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """Candidate n + 1 is rejected and x returned."""
     n = len(given)
     for x in range(len(q)):
@@ -175,7 +165,7 @@ def eq13(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
     return bool(q)
 
 
-def eq14(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq14(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """The recursion of A_n."""
     for x in range(len(q)):
         found = table.returned(x, len(given), given) / table.rejected(len(given), given)
@@ -183,17 +173,17 @@ def eq14(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
     return bool(q)
 
 
-def eq15(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq15(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """A_k is p-bar_k."""
     return not q and conditional(given, p, table)
 
 
-def eq16(given: tuple[int, ...], p: Exact, q: Exact, table: Joint) -> bool:
+def eq16(given: tuple[int, ...], p: Exact, q: Exact, table: Events) -> bool:
     """A_{k-1} is p-bar_{k-1}, and so on down."""
     return bool(q) and conditional(given, p, table)
 
 
-def conditional(given: tuple[int, ...], p: Exact, table: Joint) -> bool:
+def conditional(given: tuple[int, ...], p: Exact, table: Events) -> bool:
     """P(x | R_n, the given candidates) is p-bar_n."""
     reached = table.rejected(len(given), given)
     found = tuple(table.returned(x, len(given), given) / reached for x in range(len(p)))
@@ -207,7 +197,7 @@ def last_does_not_matter(draft: Exact, target: Exact, k: int) -> Fraction | None
         return None
     seen: dict[tuple[int, ...], Exact] = {}
     compared = False
-    for _, x in distinct(draft, k):
+    for x in distinct(draft, k):
         for n, after in enumerate(algorithm2(target, draft, x).targets[1:], start=1):
             compared |= x[: n - 1] in seen
             equal(after, seen.setdefault(x[: n - 1], after), f"after {n} rejections of {x}")
@@ -218,5 +208,5 @@ def eq17(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """P(x) = p(x)."""
     if k > support(draft):
         return None
-    table = joint2(draft, target, k)
+    table = events2(draft, target, k)
     return equal(tuple(table.returned(x, 0) for x in range(len(target))), target)

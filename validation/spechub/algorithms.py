@@ -6,21 +6,19 @@ from fractions import Fraction
 
 from validation.claim import Claim, Corrected, at_least, equal
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, same, total
+from validation.oracles import least_bound
 from validation.spechub.hub import printed_solution
 from validation.spechub.instances import over_hubs
-from validation.spechub.lp import Plan, least_cut
+from validation.spechub.lp import Plan
 from validation.spechub.printed import (
-    ONE,
-    ZERO,
     Run,
     get_residual,
     hub_columns,
     hub_of,
     hub_table,
-    same,
     spechub,
     spechub_as_printed,
-    total,
 )
 
 
@@ -43,7 +41,7 @@ def displayed_plan(draft: Exact, target: Exact, *, everywhere: bool) -> Plan:
             plan[(x, a), x], plan[(a, x), x] = as_first[x], as_second[x]
             scale = total(left_first)
             plan[(a, x), a] = min(target[a], scale) * left_first[x] / scale if scale else ZERO
-    served = total([mass for (_, y), mass in plan.items() if y == a])
+    served = total(mass for (_, y), mass in plan.items() if y == a)
     scale = total(left_last)
     for x in range(len(draft)):
         if x != a:
@@ -59,8 +57,8 @@ def serves_the_hub(draft: Exact, target: Exact, *, everywhere: bool) -> Fraction
     for x, mass in table.items():
         row = [moved for (key, _), moved in plan.items() if key == x]
         at_least(mass, total(row), f"P{x}, against what it accepts")
-    equal(total([mass for (_, y), mass in plan.items() if y == a]), target[a], "mass of the hub")
-    return equal(total(list(plan.values())), least_cut(table, target), "acceptance")
+    equal(total(mass for (_, y), mass in plan.items() if y == a), target[a], "mass of the hub")
+    return equal(total(plan.values()), least_bound(table, target), "acceptance")
 
 
 def plan_as_displayed(draft: Exact, target: Exact) -> Fraction:
@@ -111,7 +109,7 @@ def as_planned(run: Run, draft: Exact, target: Exact) -> Fraction:
         for (x, y), mass in plan.items():
             masses[y] += mass * (x.index(y) == i)
         same(row, masses, f"accepted as draft {i + 1}")
-    return equal(run.acceptance(), least_cut(hub_table(draft), target), "acceptance")
+    return equal(run.acceptance(), least_bound(hub_table(draft), target), "acceptance")
 
 
 def printed_follows_the_plan(draft: Exact, target: Exact) -> Fraction:

@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
+from validation.checks import over, over_pairs
+from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
-from validation.spechub.instances import over_cases, over_pairs
-from validation.spechub.lp import least_cut
-from validation.spechub.printed import (
+from validation.notation import (
     ONE,
     ZERO,
-    Run,
-    distinct_table,
-    enough,
-    independent_table,
+    distinct,
+    iid,
     normalised,
     overlap,
     positive,
     same,
-    token_rejection,
+    support,
     total,
 )
+from validation.oracles import least_bound
+from validation.spechub.instances import over_cases
+from validation.spechub.printed import Run, token_rejection
 
 
 def one_draft(draft: Exact, target: Exact) -> Run:
@@ -47,7 +47,7 @@ def one_draft_is_optimal(draft: Exact, target: Exact) -> Fraction:
     """With one draft the acceptance is the optimum, and the overlap of p and q."""
     found = one_draft(draft, target).acceptance()
     equal(found, overlap(draft, target), "acceptance")
-    return equal(found, least_cut(independent_table(draft, 1), target), "acceptance")
+    return equal(found, least_bound(iid(draft, 1), target), "acceptance")
 
 
 def rates(seed: int) -> Iterator[dict[str, Any]]:
@@ -70,11 +70,6 @@ def tokens_per_call(rate: Fraction, depth: int) -> Fraction:
     missing = Fraction(at_least(1 / (1 - rate), expected, "1/(1 − α)"))
     equal(missing, rate ** (depth + 1) / (1 - rate), "what is missing")
     return missing
-
-
-def over_rates(search: Search) -> Outcome:
-    """Check the expected number of tokens."""
-    return search.every(rates(search.seed), tokens_per_call, scope="depth <= 29")
 
 
 def conditional_rates(draft: Exact, target: Exact, k: int) -> list[Fraction]:
@@ -132,17 +127,17 @@ def lossless_with(draft: Exact, target: Exact, k: int) -> Fraction:
 
 def lossless_without(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """Algorithm 1 with distinct drafts is lossless."""
-    if not enough(draft, k):
+    if support(draft) < k:
         return None
     return same(token_rejection(draft, target, k, replacement=False).output(), target, "output")
 
 
 def distinct_drafts_help(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """RRSw accepts at least as much as RRS and at most the optimum for distinct drafts."""
-    if not enough(draft, k):
+    if support(draft) < k:
         return None
     found = token_rejection(draft, target, k, replacement=False).acceptance()
-    at_least(least_cut(distinct_table(draft, k), target), found, "optimum, against RRSw")
+    at_least(least_bound(distinct(draft, k), target), found, "optimum, against RRSw")
     independent = token_rejection(draft, target, k, replacement=True).acceptance()
     return Fraction(at_least(found, independent, "RRSw, against RRS"))
 
@@ -160,7 +155,7 @@ CLAIMS = (
         "Section 2, Speculative Sampling",
         r"With a single draft of any length and acceptance rate $\alpha$ for each token, the "
         r"expected number of tokens per iteration is at most $1/(1 - \alpha)$, its supremum.",
-        over_rates,
+        over(rates, tokens_per_call, "depth <= 29"),
     ),
     Claim(
         "spechub.sec2c",

@@ -9,9 +9,11 @@ from typing import Any
 
 import networkx as nx
 
-from validation.claim import Check, Claim, Corrected, Outcome, Search, at_least, equal
+from validation.checks import Slack, over
+from validation.claim import Check, Claim, Corrected, at_least, equal
 from validation.instances import ENUMERATED, Exact
-from validation.spechub.instances import Slack, joints, over_joints
+from validation.notation import ZERO, Table, total
+from validation.spechub.instances import JOINTS, joints, over_joints
 from validation.spechub.lp import (
     Plan,
     completed,
@@ -24,7 +26,6 @@ from validation.spechub.lp import (
     transport,
     unallocated,
 )
-from validation.spechub.printed import ZERO, Table, total
 
 SHARES = (Fraction(0), Fraction(1, 2), Fraction(1))
 
@@ -37,11 +38,7 @@ def over_shares(slack: Slack) -> Check:
             for share in SHARES:
                 yield {**instance, "share": share}
 
-    def check(search: Search) -> Outcome:
-        scope = "any draft law; n <= 3, k <= 2 or n = 2, k = 3"
-        return search.every(instances(search.seed), slack, scope=scope)
-
-    return check
+    return over(instances, slack, JOINTS)
 
 
 def feasible(table: Table, target: Exact, share: Fraction) -> Plan:
@@ -63,7 +60,7 @@ def any_solution(
     if share == 1:  # the solution is optimal
         other = completed(plan, table, target, once=True, everywhere=not everywhere)
         equal({**other, **coupling}, {**coupling, **other}, "the two reconstructions")
-    accepted = total(list(plan.values()))
+    accepted = total(plan.values())
     return Fraction(at_least(1 - accepted, cost(coupling), "1 − what is accepted"))
 
 
@@ -78,7 +75,7 @@ def restricted(joint: Exact, target: Exact, k: int, share: Fraction, *, once: bo
     of_drafts, of_tokens = unallocated(plan, table, target, once=once)
     at_least(min(of_drafts.values()), ZERO, "what the solution leaves of some drafts")
     at_least(min(of_tokens), ZERO, "what the solution leaves of some token")
-    accepted = total([counted(x, y, once=once) * mass for (x, y), mass in plan.items()])
+    accepted = total(counted(x, y, once=once) * mass for (x, y), mass in plan.items())
     return equal(1 - accepted, cost(coupling), "value of the solution")
 
 

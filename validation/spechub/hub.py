@@ -12,21 +12,13 @@ import numpy as np
 import otspec
 from otspec.distributions import as_distribution
 from otspec.programs import formulate
-from validation.claim import Claim, Corrected, Method, Outcome, Search, at_least, equal
+from validation.checks import over, over_pairs
+from validation.claim import Claim, Corrected, Method, at_least, equal
 from validation.instances import Exact
-from validation.spechub.instances import exact, on, over_drafts, over_hubs, over_pairs
+from validation.notation import ZERO, overlap, same, support, total
+from validation.spechub.instances import exact, on, over_drafts, over_hubs
 from validation.spechub.lp import simplified
-from validation.spechub.printed import (
-    ZERO,
-    hub_columns,
-    hub_of,
-    hub_table,
-    overlap,
-    same,
-    spechub,
-    token_rejection,
-    total,
-)
+from validation.spechub.printed import hub_columns, hub_of, hub_table, spechub, token_rejection
 
 
 def printed_mass(draft: Exact, x: tuple[int, int]) -> Fraction:
@@ -58,20 +50,20 @@ def two_steps(draft: Exact) -> Fraction | None:
             then = Fraction(last == a)
         claimed = ZERO if first == last == a else printed_mass(draft, (first, last))
         equal(claimed, draft[first] * then, f"P({first}, {last})")
-    return equal(total(list(hub_table(draft).values())), 1, "sum")
+    return equal(total(hub_table(draft).values()), 1, "sum")
 
 
 def sparse(draft: Exact) -> Fraction | None:
     """The pairs number 2 (s − 1), s the support; the program has 4 (s − 1) variables."""
     if max(draft) == 1:
         return None
-    n, support = len(draft), sum(mass > 0 for mass in draft)
+    n, size = len(draft), support(draft)
     law = otspec.Hub(as_distribution(draft))
-    equal(len(law.tuples()[0]), 2 * (support - 1), "pairs")
+    equal(len(law.tuples()[0]), 2 * (size - 1), "pairs")
     rows, columns = formulate("reduced", law, as_distribution(draft), sets=False).build().shape
-    equal(columns, 4 * (support - 1), "variables")
-    equal(rows, 2 * (support - 1) + n, "constraints")
-    return Fraction(2 * (n - 1) - 2 * (support - 1))
+    equal(columns, 4 * (size - 1), "variables")
+    equal(rows, 2 * (size - 1) + n, "constraints")
+    return Fraction(2 * (n - size))
 
 
 def printed_solution(draft: Exact, target: Exact) -> tuple[list[Fraction], list[Fraction]]:
@@ -111,7 +103,7 @@ def figure6(draft: Exact, target: Exact) -> Fraction:
 def maximum_rate(draft: Exact, target: Exact) -> Fraction:
     """Σ max(p, q) is the acceptance rate of the first draft of RRS."""
     found = token_rejection(draft, target, 1, replacement=True).acceptance()
-    largest = total([max(p, q) for p, q in zip(draft, target, strict=True)])
+    largest = total(max(p, q) for p, q in zip(draft, target, strict=True))
     return equal(found, largest, "acceptance of the first draft")
 
 
@@ -132,7 +124,7 @@ def better_than_rejection(draft: Exact, target: Exact, *, rate: Fraction) -> Fra
 
 def better_with_maximum(draft: Exact, target: Exact) -> Fraction | None:
     """With α = Σ max(p, q)."""
-    rate = total([max(p, q) for p, q in zip(draft, target, strict=True)])
+    rate = total(max(p, q) for p, q in zip(draft, target, strict=True))
     return better_than_rejection(draft, target, rate=rate)
 
 
@@ -170,10 +162,7 @@ def zero_temperature(draft_weights: tuple[int, ...], target_weights: tuple[int, 
     return float(at_least(Fraction(1, 10**4), worst, "distance from top-2 greedy decoding"))
 
 
-def over_logits(search: Search) -> Outcome:
-    """Check the limit at a low temperature."""
-    scope = "temperature 1/100, logits log 1, …, log 9, n <= 4; distances below 1e-4"
-    return search.every(logits(search.seed), zero_temperature, scope=scope)
+COLD = "temperature 1/100, logits log 1, …, log 9, n <= 4; distances below 1e-4"
 
 
 SECTION_4 = (
@@ -251,7 +240,7 @@ SECTION_5 = (
         "Section 5.2, Second Draft Acceptance Rate",
         "At zero temperature SpecHub is equivalent to RRS without replacement: both are top-2 "
         "greedy decoding.",
-        over_logits,
+        over(logits, zero_temperature, COLD),
         Method.FLOAT,
         printed="With three or more logits tied at the top of the draft they differ: uniform over "
         "three tokens, SpecHub drafts each token off the hub half the time, RRSw two thirds.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, islice, product
 from typing import Any
@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Number
+from validation import checks
+from validation.checks import Slack, over, over_all
 from validation.claim import Check
 from validation.instances import (
     ENUMERATED,
     Exact,
-    cases,
     distributions,
-    pairs,
     random_distribution,
     random_pairs,
 )
 
-Slack = Callable[..., Number | None]
+JOINTS = "any draft law; n <= 3, k <= 2 or n = 2, k = 3"
+"""The scope of :func:`joints`."""
 
 
 def smallest_hub_pairs(most_tokens: int, fewest_tokens: int = 2) -> Iterator[dict[str, Any]]:
@@ -89,47 +90,34 @@ def drafts(seed: int, most_tokens: int) -> Iterator[Exact]:
 def over_hubs(slack: Slack, most_tokens: int = 4, fewest_tokens: int = 2) -> Check:
     """Return a check over pairs with a hub that is not certain."""
     scope = f"n <= {most_tokens}, k = 2, p(a) < 1"
-    return lambda search: search.every(
-        hub_pairs(search.seed, most_tokens, fewest_tokens), slack, scope=scope
-    )
-
-
-def over_pairs(slack: Slack, most_tokens: int = 4, scope: str = "") -> Check:
-    """Return a check over drafts and targets."""
-    told = scope or f"n <= {most_tokens}"
-    return lambda search: search.every(pairs(search.seed, most_tokens), slack, scope=told)
+    return over(lambda seed: hub_pairs(seed, most_tokens, fewest_tokens), slack, scope)
 
 
 def over_cases(slack: Slack, ks: tuple[int, ...] = (1, 2, 3), most_tokens: int = 4) -> Check:
     """Return a check over drafts, targets and numbers of drafts."""
-    scope = f"n <= {most_tokens}, k <= {max(ks)}"
-    enumerated = ENUMERATED // len(ks)
-    return lambda search: search.every(
-        cases(search.seed, ks, most_tokens, enumerated=enumerated), slack, scope=scope
-    )
+    return checks.over_cases(slack, ks, most_tokens, enumerated=ENUMERATED // len(ks))
 
 
 def over_joints(slack: Slack) -> Check:
     """Return a check over joint laws of few tuples."""
-    scope = "any draft law; n <= 3, k <= 2 or n = 2, k = 3"
-    return lambda search: search.every(joints(search.seed), slack, scope=scope)
+    return over(joints, slack, JOINTS)
 
 
 def over_drafts(slack: Slack, most_tokens: int = 5) -> Check:
     """Return a check over drafts alone."""
-    scope = f"n <= {most_tokens}, k = 2"
-    return lambda search: search.every(
-        ({"draft": draft} for draft in drafts(search.seed, most_tokens)), slack, scope=scope
+    return over(
+        lambda seed: ({"draft": draft} for draft in drafts(seed, most_tokens)),
+        slack,
+        f"n <= {most_tokens}, k = 2",
     )
 
 
 def over_drafts_and_k(slack: Slack, ks: tuple[int, ...], most_tokens: int = 4) -> Check:
     """Return a check over drafts and their number."""
-    scope = f"n <= {most_tokens}, k <= {max(ks)}"
-    return lambda search: search.every(
-        ({"draft": draft, "k": k} for draft in drafts(search.seed, most_tokens) for k in ks),
+    return over(
+        lambda seed: ({"draft": draft, "k": k} for draft in drafts(seed, most_tokens) for k in ks),
         slack,
-        scope=scope,
+        f"n <= {most_tokens}, k <= {max(ks)}",
     )
 
 
@@ -139,7 +127,7 @@ def on(instance: dict[str, Any], slack: Slack, scope: str = "the worked example"
     def slack_of_it(**given: Any) -> Number | None:
         return slack(**given) if given == instance else None
 
-    return lambda search: search.every([instance], slack_of_it, scope=scope)
+    return over_all(lambda: [instance], slack_of_it, scope)
 
 
 def exact(*values: str) -> Exact:

@@ -1,9 +1,9 @@
-"""The programs of the paper, written out: transport, simplified program, completion, flow."""
+"""Program (1), the simplified program of section 3 and the flow of appendix E, solved exactly."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import product
 from typing import Any
 
 import networkx as nx
@@ -11,28 +11,16 @@ import numpy as np
 
 from validation.claim import at_least, equal
 from validation.instances import Exact
-from validation.spechub.printed import ONE, ZERO, Table, total, tuples
+from validation.notation import ONE, ZERO, Coupling, Table, total
 from validation.spechub.simplex import Program
 
-Plan = dict[tuple[tuple[int, ...], int], Fraction]
+Plan = Coupling
 """The mass of drafts x and output y."""
 
 
 def joint_table(joint: Exact, n: int, k: int) -> Table:
     """Return the law with these masses in the order of the tuples."""
-    return {x: mass for x, mass in zip(tuples(n, k), joint, strict=True) if mass}
-
-
-def least_cut(table: Table, target: Exact) -> Fraction:
-    """Return the least q(A) + 1 − P(all drafts in A) over all sets of tokens."""
-    n = len(target)
-    every = chain.from_iterable(combinations(range(n), size) for size in range(n + 1))
-    return min(
-        total([target[y] for y in chosen])
-        + 1
-        - total([mass for x, mass in table.items() if set(x) <= set(chosen)])
-        for chosen in every
-    )
+    return {x: mass for x, mass in zip(product(range(n), repeat=k), joint, strict=True) if mass}
 
 
 def transport(table: Table, target: Exact) -> tuple[Fraction, Plan]:
@@ -100,17 +88,17 @@ def completed(
 
 def cost(coupling: Plan) -> Fraction:
     """Return the mass of outputs that are not among the drafts."""
-    return total([mass for (x, y), mass in coupling.items() if y not in x])
+    return total(mass for (x, y), mass in coupling.items() if y not in x)
 
 
 def couples(coupling: Plan, table: Table, target: Exact) -> Fraction:
     """Fail unless no mass is negative and both marginals are right."""
     at_least(min(coupling.values()), ZERO, "least mass")
     for x, mass in table.items():
-        row = total([coupling.get((x, y), ZERO) for y in range(len(target))])
+        row = total(coupling.get((x, y), ZERO) for y in range(len(target)))
         equal(row, mass, f"sum over y at the drafts {x}")
     for y, mass in enumerate(target):
-        equal(total([coupling.get((x, y), ZERO) for x in table]), mass, f"sum over drafts at {y}")
+        equal(total(coupling.get((x, y), ZERO) for x in table), mass, f"sum over drafts at {y}")
     return ZERO
 
 
@@ -124,7 +112,7 @@ def network(table: Table, target: Exact) -> Any:
     graph: Any = nx.DiGraph(unit=unit)
     graph.add_nodes_from(["source", *range(n), "sink"])
     for v in range(n):
-        starts = total([table.get((v, w), ZERO) for w in range(n)])
+        starts = total(table.get((v, w), ZERO) for w in range(n))
         graph.add_edge("source", v, capacity=int(starts * unit))
         graph.add_edge(v, "sink", capacity=int(target[v] * unit))
         for u in range(n):

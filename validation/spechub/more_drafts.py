@@ -7,24 +7,17 @@ from itertools import pairwise
 
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
+from validation.notation import ZERO, iid, support, total
+from validation.oracles import least_bound
 from validation.spechub.instances import over_cases, over_hubs
-from validation.spechub.lp import least_cut
-from validation.spechub.printed import (
-    ZERO,
-    enough,
-    hub_of,
-    independent_table,
-    spechub,
-    token_rejection,
-    total,
-)
+from validation.spechub.printed import hub_of, spechub, token_rejection
 from validation.spechub.programs import over_sizes, variables
 
 
 def first_draft_of_hub(draft: Exact, target: Exact) -> tuple[Fraction, Fraction]:
     """Return the hub's acceptance as first draft, and what others take of the pairs (a, x)."""
     a, run = hub_of(draft), spechub(draft, target)
-    return run.accepted[0][a], total([m for x, m in enumerate(run.accepted[1]) if x != a])
+    return run.accepted[0][a], total(m for x, m in enumerate(run.accepted[1]) if x != a)
 
 
 def loses_when(draft: Exact, target: Exact) -> Fraction | None:
@@ -74,7 +67,7 @@ def not_rising(rates: list[Fraction], what: str) -> Fraction:
 
 def later_drafts(draft: Exact, target: Exact, k: int) -> Fraction | None:
     """Neither RRS nor RRSw accepts a later draft more often than an earlier one."""
-    if not enough(draft, k):
+    if support(draft) < k:
         return None
     with_replacement = token_rejection(draft, target, k, replacement=True).by_draft()
     without = token_rejection(draft, target, k, replacement=False).by_draft()
@@ -84,7 +77,7 @@ def later_drafts(draft: Exact, target: Exact, k: int) -> Fraction | None:
 def later_independent_drafts(draft: Exact, target: Exact, k: int) -> Fraction:
     """RRS does not, and the optimum of i.i.d. drafts gains ever less by one more draft."""
     by_draft = token_rejection(draft, target, k, replacement=True).by_draft()
-    best = [ZERO, *(least_cut(independent_table(draft, i), target) for i in range(1, k + 1))]
+    best = [ZERO, *(least_bound(iid(draft, i), target) for i in range(1, k + 1))]
     gains = [more - less for less, more in pairwise(best)]
     return min(not_rising(by_draft, "RRS"), not_rising(gains, "optimum"))
 

@@ -1,54 +1,14 @@
-"""The algorithms as they are printed, run along all their branches with exact probabilities."""
+"""Algorithms 1 to 3 as printed, run along all their branches with exact probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
-from math import prod
 
-from validation.claim import Fails, equal
+from validation.claim import Fails
 from validation.instances import Exact
-
-Table = dict[tuple[int, ...], Fraction]
-"""A draft law: the tuples of positive probability with their probabilities."""
-
-ZERO, ONE = Fraction(0), Fraction(1)
-
-
-def total(masses: Sequence[Fraction]) -> Fraction:
-    """Return the sum as a fraction, also of nothing."""
-    return sum(masses, ZERO)
-
-
-def independent_table(draft: Exact, k: int) -> Table:
-    """Return the law of k independent drafts."""
-    masses = {x: prod((draft[y] for y in x), start=ONE) for x in tuples(len(draft), k)}
-    return {x: mass for x, mass in masses.items() if mass}
-
-
-def distinct_table(draft: Exact, k: int) -> Table:
-    """Return the law of k drafts, each drawn from what the earlier ones left."""
-    table: Table = {(): ONE}
-    for _ in range(k):
-        longer: Table = {}
-        for x, mass in table.items():
-            left = [ZERO if y in x else weight for y, weight in enumerate(draft)]
-            scale = total(left)
-            longer |= {(*x, y): mass * w / scale for y, w in enumerate(left) if w}
-        table = longer
-    return table
-
-
-def enough(draft: Exact, k: int) -> bool:
-    """Whether k distinct drafts exist."""
-    return sum(mass > 0 for mass in draft) >= k
-
-
-def tuples(n: int, k: int) -> Iterator[tuple[int, ...]]:
-    """Yield all tuples of k tokens."""
-    yield from product(range(n), repeat=k)
+from validation.notation import ONE, ZERO, Table, distinct, iid, normalised, positive, total
 
 
 def hub_of(draft: Exact) -> int:
@@ -130,17 +90,16 @@ def token_rejection(draft: Exact, target: Exact, k: int, *, replacement: bool) -
     In its last round line 12 may normalise a draft of mass 0; that is never used.
     """
     run = Run(len(draft), k)
-    table = independent_table(draft, k) if replacement else distinct_table(draft, k)
+    table = iid(draft, k) if replacement else distinct(draft, k)
     for x, mass in table.items():
-        reached, wanted, offered = mass, list(target), list(draft)
+        reached, wanted, offered = mass, target, draft
         for i, token in enumerate(x):
             reached = run.accept(i, token, reached, min(wanted[token] / offered[token], ONE))
             if reached == 0:
                 break
             wanted = normalised(positive(wanted, offered))
             if not replacement:
-                offered[token] = ZERO
-                offered = normalised(offered)
+                offered = normalised([ZERO if y == token else p for y, p in enumerate(offered)])
         run.draw(x, wanted, reached)
     return run
 
@@ -201,26 +160,3 @@ def spechub(draft: Exact, target: Exact) -> Run:
                 reached = run.accept(0, a, reached, min(target[a] / total(first_left), ONE))
         run.draw(x, twice, reached)
     return run
-
-
-def positive(wanted: Sequence[Fraction], offered: Sequence[Fraction]) -> list[Fraction]:
-    """Return the positive part of the difference."""
-    return [max(q - p, ZERO) for q, p in zip(wanted, offered, strict=True)]
-
-
-def normalised(weights: Sequence[Fraction]) -> list[Fraction]:
-    """Return weights scaled to sum 1; nothing stays nothing."""
-    scale = total(weights)
-    return [weight / scale for weight in weights] if scale else list(weights)
-
-
-def overlap(draft: Exact, target: Exact) -> Fraction:
-    """Return Σ min(p, q)."""
-    return total([min(p, q) for p, q in zip(draft, target, strict=True)])
-
-
-def same(found: Sequence[Fraction], claimed: Sequence[Fraction], what: str) -> Fraction:
-    """Return slack 0, or fail at the first token where two lists differ."""
-    for token, (one, other) in enumerate(zip(found, claimed, strict=True)):
-        equal(one, other, f"{what} of token {token}")
-    return ZERO

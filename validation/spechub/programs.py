@@ -4,51 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from math import prod
 from typing import Any
 
 import otspec
 from otspec.distributions import as_distribution
 from otspec.programs import formulate
+from validation.checks import Slack, over_all
 from validation.claim import Check, Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
-from validation.spechub.instances import (
-    Slack,
-    exact,
-    on,
-    over_cases,
-    over_drafts_and_k,
-    over_joints,
-)
-from validation.spechub.lp import (
-    completed,
-    cost,
-    couples,
-    joint_table,
-    least_cut,
-    simplified,
-    transport,
-)
-from validation.spechub.printed import (
-    ONE,
-    ZERO,
-    Table,
-    distinct_table,
-    enough,
-    independent_table,
-    overlap,
-    same,
-    token_rejection,
-    total,
-    tuples,
-)
+from validation.notation import ONE, ZERO, Table, distinct, iid, overlap, same, support, total
+from validation.oracles import least_bound
+from validation.spechub.instances import exact, on, over_cases, over_drafts_and_k, over_joints
+from validation.spechub.lp import completed, cost, couples, joint_table, simplified, transport
+from validation.spechub.printed import token_rejection
 from validation.spechub.simplex import Program
 
 
 def least_cost(draft: Exact, target: Exact, k: int) -> Fraction:
     """The program (1) gives the least rejection of any lossless rule, 1 − the least cut."""
-    table = independent_table(draft, k)
-    return equal(transport(table, target)[0], 1 - least_cut(table, target), "cost")
+    table = iid(draft, k)
+    return equal(transport(table, target)[0], 1 - least_bound(table, target), "cost")
 
 
 def sizes() -> Iterator[dict[str, Any]]:
@@ -60,7 +37,7 @@ def sizes() -> Iterator[dict[str, Any]]:
 
 def over_sizes(slack: Slack) -> Check:
     """Return a check over sizes."""
-    return lambda search: search.every(sizes(), slack, scope="all n, k with n^(k+1) <= 4,000")
+    return over_all(sizes, slack, "all n, k with n^(k+1) <= 4,000")
 
 
 def variables(program: str, n: int, k: int) -> int:
@@ -111,7 +88,7 @@ def figure5(draft: Exact, target: Exact) -> Fraction:
     taken = [run.accepted[0][y] + run.accepted[1][y] for y in range(3)]
     lacking = [q - mass for q, mass in zip(target, taken, strict=True)]
     same(lacking, exact("0", "0.06", "0"), "what is accepted too rarely")
-    best = transport(distinct_table(draft, 2), target)[0]
+    best = transport(distinct(draft, 2), target)[0]
     return Fraction(above(1 - run.acceptance(), best, "cost of RRSw"))
 
 
@@ -126,7 +103,7 @@ def order(joint: Exact, target: Exact, k: int) -> Fraction | None:
 
 def first_draft_at_optimum(draft: Exact, target: Exact) -> tuple[Fraction, Fraction]:
     """Return the optimum of two i.i.d. drafts and the most of it that the first can have."""
-    table = independent_table(draft, 2)
+    table = iid(draft, 2)
     best = 1 - simplified(table, target)[0]
     keys = [(x, i) for x in table for i in range(len(set(x)))]
     program = Program(len(keys))
@@ -151,7 +128,7 @@ def lower_first_draft(draft: Exact, target: Exact) -> Fraction:
 
 def distinct_formula(draft: Exact, x: tuple[int, ...]) -> Fraction:
     """Return the printed probability of the drafts x; fail where it divides by zero."""
-    below = prod((1 - total([draft[y] for y in x[: i + 1]]) for i in range(len(x) - 1)), start=ONE)
+    below = prod((1 - total(draft[y] for y in x[: i + 1]) for i in range(len(x) - 1)), start=ONE)
     if below == 0:
         raise Fails(f"P{x} divides by zero")
     return prod((draft[y] for y in x), start=ONE) / below
@@ -159,25 +136,27 @@ def distinct_formula(draft: Exact, x: tuple[int, ...]) -> Fraction:
 
 def without_replacement(draft: Exact, k: int) -> Fraction | None:
     """The printed formula is the law of drafts without replacement, for all tuples."""
-    if not enough(draft, k):
+    if support(draft) < k:
         return None
-    table = distinct_table(draft, k)
-    for x in tuples(len(draft), k):
+    table = distinct(draft, k)
+    for x in product(range(len(draft)), repeat=k):
         equal(distinct_formula(draft, x), table.get(x, ZERO), f"P{x}")
     return ZERO
 
 
 def without_replacement_distinct(draft: Exact, k: int) -> Fraction | None:
     """The formula is that law for tuples of distinct possible tokens, and they are all."""
-    if not enough(draft, k):
+    if support(draft) < k:
         return None
-    table = distinct_table(draft, k)
+    table = distinct(draft, k)
     chosen = [
-        x for x in tuples(len(draft), k) if len(set(x)) == k and all(draft[y] for y in x[:-1])
+        x
+        for x in product(range(len(draft)), repeat=k)
+        if len(set(x)) == k and all(draft[y] for y in x[:-1])
     ]
     for x in chosen:
         equal(distinct_formula(draft, x), table.get(x, ZERO), f"P{x}")
-    return equal(total([table.get(x, ZERO) for x in chosen]), 1, "sum")
+    return equal(total(table.get(x, ZERO) for x in chosen), 1, "sum")
 
 
 CLAIMS = (

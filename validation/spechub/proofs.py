@@ -13,20 +13,14 @@ import numpy as np
 
 import otspec
 from otspec.distributions import as_distribution
-from validation.claim import Claim, Corrected, Method, Outcome, Search, above, at_least, equal
+from validation.checks import over
+from validation.claim import Claim, Corrected, Method, above, at_least, equal
 from validation.instances import Exact
+from validation.notation import ZERO, positive, same, total
 from validation.spechub.algorithms import displayed_plan
 from validation.spechub.instances import hub_pairs, over_hubs
 from validation.spechub.lp import completed, couples
-from validation.spechub.printed import (
-    ZERO,
-    hub_columns,
-    hub_of,
-    hub_table,
-    same,
-    spechub,
-    total,
-)
+from validation.spechub.printed import hub_columns, hub_of, hub_table, spechub
 
 DRAWS, DOUBT = 4_000, 1e-9
 """Pairs sampled per instance, and the probability that any of its frequencies is too far off."""
@@ -34,27 +28,22 @@ DRAWS, DOUBT = 4_000, 1e-9
 
 @dataclass(frozen=True)
 class Left:
-    """What is left of the pairs and of the target, as the proof of theorem 2 defines it.
-
-    Parameters
-    ----------
-    a : int
-        The hub.
-    last, first : list of Fraction
-        P(x, a) and P(a, x).
-    once, twice : list of Fraction
-        The targets q' and q'' off the hub, 0 at the hub.
-    last_left, first_left : list of Fraction
-        P'(x, a) and P'(a, x).
-    """
+    """What is left of the pairs and of the target, as the proof of theorem 2 defines it."""
 
     a: int
+    """The hub."""
     last: list[Fraction]
+    """P(x, a)."""
     first: list[Fraction]
-    once: list[Fraction]
-    twice: list[Fraction]
-    last_left: list[Fraction]
-    first_left: list[Fraction]
+    """P(a, x)."""
+    once: Exact
+    """The target q' off the hub, 0 at the hub."""
+    twice: Exact
+    """The target q''."""
+    last_left: Exact
+    """P'(x, a)."""
+    first_left: Exact
+    """P'(a, x)."""
 
 
 def what_is_left(draft: Exact, target: Exact) -> Left:
@@ -62,10 +51,12 @@ def what_is_left(draft: Exact, target: Exact) -> Left:
     a = hub_of(draft)
     last, first = hub_columns(draft)
     wanted = [ZERO if x == a else mass for x, mass in enumerate(target)]
-    once = [max(q - p, ZERO) for q, p in zip(wanted, last, strict=True)]
-    twice = [max(q - p, ZERO) for q, p in zip(once, first, strict=True)]
-    last_left = [max(p - q, ZERO) for q, p in zip(wanted, last, strict=True)]
-    first_left = [max(p - q, ZERO) for q, p in zip(once, first, strict=True)]
+    once = positive(wanted, last)
+    twice, last_left, first_left = (
+        positive(once, first),
+        positive(last, wanted),
+        positive(first, once),
+    )
     return Left(a, last, first, once, twice, last_left, first_left)
 
 
@@ -86,15 +77,13 @@ def sampled_pairs(draft: Exact, seed: int) -> float:
     return float(at_least(margin, worst, "margin, against the worst deviation"))
 
 
-def over_samples(search: Search) -> Outcome:
-    """Check frequencies."""
+def seeded_drafts(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield drafts with a seed each."""
+    for number, pair in enumerate(hub_pairs(seed, 5)):
+        yield {"draft": pair["draft"], "seed": number}
 
-    def seeded() -> Iterator[dict[str, Any]]:
-        for number, pair in enumerate(hub_pairs(search.seed, 5)):
-            yield {"draft": pair["draft"], "seed": number}
 
-    scope = f"n <= 5, {DRAWS:,} pairs each, confidence 1 − {DOUBT} each"
-    return search.every(seeded(), sampled_pairs, scope=scope)
+SAMPLES = f"n <= 5, {DRAWS:,} pairs each, confidence 1 − {DOUBT} each"
 
 
 def theorem2(draft: Exact, target: Exact) -> Fraction:
@@ -203,7 +192,7 @@ CLAIMS = (
         "Proof of theorem 2 and figure 6",
         r"The pairs $(x, a)$ and $(a, x)$, $x \ne a$, are sampled with probabilities $p(x)$ and "
         r"$p(a) p(x)/(1 - p(a))$, and no others.",
-        over_samples,
+        over(seeded_drafts, sampled_pairs, SAMPLES),
         Method.SIMULATION,
     ),
     Claim(

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
+from validation.checks import over, over_pairs
+from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import ENUMERATED, Exact
-from validation.spechub.instances import over_hubs, over_pairs, smallest_hub_pairs
-from validation.spechub.printed import ZERO, hub_of, overlap, spechub, token_rejection
+from validation.notation import ZERO, overlap
+from validation.spechub.instances import over_hubs, smallest_hub_pairs
+from validation.spechub.printed import hub_of, spechub, token_rejection
 
 
 def odds(draft: Exact) -> Fraction:
@@ -108,10 +110,9 @@ def flat_pairs(seed: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def over_flat_pairs(search: Search) -> Outcome:
-    """Check that the condition is needed."""
-    possible = (pair for pair in flat_pairs(search.seed) if max(pair["draft"]) < 1)
-    return search.every(possible, needed, scope="n <= 5, k = 2, p(a) < 1")
+def uncertain_flat_pairs(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield those whose draft is not certain."""
+    return (pair for pair in flat_pairs(seed) if max(pair["draft"]) < 1)
 
 
 CLAIMS = (
@@ -167,7 +168,7 @@ CLAIMS = (
         corrected=Corrected(
             r"Wherever $q(a) \le (2 - \alpha) p(a)$, RRS also accepts all of $q(a)$, and the "
             "condition is necessary for SpecHub to accept more than RRS in all.",
-            over_flat_pairs,
+            over(uncertain_flat_pairs, needed, "n <= 5, k = 2, p(a) < 1"),
         ),
     ),
 )

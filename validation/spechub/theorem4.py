@@ -7,17 +7,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from validation.claim import Claim, Corrected, Outcome, Search, above, at_least, equal
+from validation.checks import over, over_all, over_pairs
+from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
-from validation.spechub.instances import exact, hub_pairs, over_drafts, over_hubs, over_pairs
-from validation.spechub.lp import least_cut
-from validation.spechub.printed import (
-    ZERO,
-    hub_of,
-    independent_table,
-    spechub,
-    total,
-)
+from validation.notation import ZERO, iid, total
+from validation.oracles import least_bound
+from validation.spechub.instances import exact, hub_pairs, over_drafts, over_hubs
+from validation.spechub.printed import hub_of, spechub
 
 
 def theorem4(draft: Exact, target: Exact, *, strictly: bool) -> Fraction | None:
@@ -25,7 +21,7 @@ def theorem4(draft: Exact, target: Exact, *, strictly: bool) -> Fraction | None:
     if max(draft) < Fraction(1, 2) or (strictly and max(draft) == Fraction(1, 2)):
         return None
     found = spechub(draft, target).acceptance()
-    bound = least_cut(independent_table(draft, 2), target)
+    bound = least_bound(iid(draft, 2), target)
     if strictly:
         return Fraction(above(found, bound, "SpecHub"))
     a = hub_of(draft)
@@ -60,14 +56,14 @@ def doubled(draft: Exact, *, possible: bool) -> Fraction | None:
 
 def contained(draft: Exact, target: Exact) -> Fraction:
     """The optimum of two i.i.d. drafts is at most Σ min(q, P(x is drafted))."""
-    table = independent_table(draft, 2)
-    drafted = [total([m for x, m in table.items() if y in x]) for y in range(len(draft))]
+    table = iid(draft, 2)
+    drafted = [total(m for x, m in table.items() if y in x) for y in range(len(draft))]
     for y, p in enumerate(draft):
         equal(drafted[y], 1 - (1 - p) ** 2, f"P({y} is drafted)")
         only = tuple(Fraction(int(x == y)) for x in range(len(draft)))
-        equal(least_cut(table, only), drafted[y], f"most that is accepted of {y}")
-    bound = total([min(q, chance) for q, chance in zip(target, drafted, strict=True)])
-    return Fraction(at_least(bound, least_cut(table, target), "bound"))
+        equal(least_bound(table, only), drafted[y], f"most that is accepted of {y}")
+    bound = total(min(q, chance) for q, chance in zip(target, drafted, strict=True))
+    return Fraction(at_least(bound, least_bound(table, target), "bound"))
 
 
 def rate_of_token(draft: Exact, target: Exact, *, printed: bool) -> Fraction:
@@ -92,7 +88,7 @@ def below_half(top: Fraction) -> Fraction:
     rest = (1 - 2 * top) / 2
     draft, target = (top, top, rest, rest), exact("0", "0", "1", "0")
     found = spechub(draft, target).acceptance()
-    return Fraction(above(least_cut(independent_table(draft, 2), target), found, "OTM"))
+    return Fraction(above(least_bound(iid(draft, 2), target), found, "OTM"))
 
 
 def above_threshold(top: Fraction, draft: Exact, target: Exact) -> Fraction | None:
@@ -100,28 +96,19 @@ def above_threshold(top: Fraction, draft: Exact, target: Exact) -> Fraction | No
     if not top <= max(draft) < 1:
         return None
     found = spechub(draft, target).acceptance()
-    return Fraction(at_least(found, least_cut(independent_table(draft, 2), target), "SpecHub"))
+    return Fraction(at_least(found, least_bound(iid(draft, 2), target), "SpecHub"))
 
 
-def weaker_condition(search: Search) -> Outcome:
-    """Check whether p(a) ≥ 49/100 is enough, first near the threshold."""
+def near_a_threshold(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield 49/100 with pairs: first with p(a) there."""
     top = Fraction(49, 100)
-
-    def near() -> Iterator[dict[str, Any]]:
-        for n in (3, 4, 5):
-            rest = (1 - 2 * top) / (n - 2)
-            for y in range(n):
-                target = tuple(Fraction(int(x == y)) for x in range(n))
-                yield {"top": top, "draft": (top, top, *[rest] * (n - 2)), "target": target}
-        for pair in hub_pairs(search.seed):
-            yield {"top": top, **pair}
-
-    return search.every(near(), above_threshold, scope="n <= 5")
-
-
-def over_thresholds(search: Search) -> Outcome:
-    """Check that no smaller p(a) is enough."""
-    return search.every(thresholds(), below_half, scope="p(a) = m/(2m + 1)")
+    for n in (3, 4, 5):
+        rest = (1 - 2 * top) / (n - 2)
+        for y in range(n):
+            target = tuple(Fraction(int(x == y)) for x in range(n))
+            yield {"top": top, "draft": (top, top, *[rest] * (n - 2)), "target": target}
+    for pair in hub_pairs(seed):
+        yield {"top": top, **pair}
 
 
 CLAIMS = (
@@ -184,14 +171,14 @@ CLAIMS = (
         "After theorem 4",
         "The condition of theorem 4 is nowhere near as tight as that of theorem 3, so that a "
         r"somewhat smaller $p(a)$ is enough: say $p(a) \ge 49/100$.",
-        weaker_condition,
+        over(near_a_threshold, above_threshold, "n <= 5"),
         printed="“this bound is nowhere near as tight since we are using a loose upper bound on "
         "OTM's performance”; no smaller constant is given, 49/100 stands for any.",
         corrected=Corrected(
             r"1/2 cannot be lowered: for each $t$ with $1/3 \le t < 1/2$, the draft "
             r"$(t, t, \frac{1 - 2t}{2}, \frac{1 - 2t}{2})$ and the target $(0, 0, 1, 0)$ have OTM "
             "above SpecHub.",
-            over_thresholds,
+            over_all(thresholds, below_half, "p(a) = m/(2m + 1)"),
         ),
     ),
 )

@@ -5,25 +5,24 @@ from __future__ import annotations
 from fractions import Fraction
 
 from otspec.arithmetic import Number
+from validation.checks import over
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
-from validation.oracles import subsets
-from validation.spectr.checks import over, over_cases, over_couplings
-from validation.spectr.couplings import (
+from validation.notation import (
     ONE,
     ZERO,
-    Drafts,
+    Tokens,
     accepted,
-    bound_of_set,
     iid,
     marginals,
-    optimum,
-    some_coupling,
+    subsets,
+    total,
     total_variation,
-    upper_bound,
 )
+from validation.spectr.checks import over_cases, over_couplings
+from validation.spectr.couplings import bound_of_set, optimum, some_coupling, upper_bound
 from validation.spectr.examples import appendix_b_pairs
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     acceptance_at_root,
     as_coupling,
     beta,
@@ -58,7 +57,7 @@ def one_more_draft(draft: Exact, target: Exact, k: int, turn: int, blur: Fractio
     """π′(x^{k+1}, y) = π(x^k, y) p(x(k+1)) is a coupling that accepts at least as often."""
     joint = some_coupling(iid(draft, k), target, turn, blur)
     support = [token for token, mass in enumerate(draft) if mass > 0]
-    larger: dict[tuple[Drafts, int], Fraction] = {
+    larger: dict[tuple[Tokens, int], Fraction] = {
         ((*x, token), y): mass * draft[token] for (x, y), mass in joint.items() for token in support
     }
     equal(marginals(larger, len(target)), (iid(draft, k + 1), target), "marginals")
@@ -111,7 +110,7 @@ def acceptance_has_residual_hits(draft: Exact, target: Exact, k: int) -> Number 
 
 def moved_target(draft: Exact, target: Exact, k: int) -> Number:
     """α_k(p, q) ≥ α_k(p, q′) − p_off, with the mass of undrafted tokens moved to any x_0."""
-    off = sum((q for p, q in zip(draft, target, strict=True) if p == 0), ZERO)
+    off = total(q for p, q in zip(draft, target, strict=True) if p == 0)
     slack: Number = ONE
     for x0 in (token for token, p in enumerate(draft) if p > 0):
         moved = tuple(

@@ -9,35 +9,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, product
-from math import lcm, prod
+from itertools import chain
+from math import lcm
 from typing import Any, NamedTuple
 
 from validation.instances import Exact, cases
-from validation.oracles import subsets
+from validation.notation import (
+    ZERO,
+    Coupling,
+    Tokens,
+    blurred,
+    collect,
+    corner,
+    iid,
+    mass_of,
+    subsets,
+    total,
+)
 
-ZERO, ONE = Fraction(0), Fraction(1)
-
-Drafts = tuple[int, ...]
-Law = Mapping[Drafts, Fraction]
-Coupling = dict[tuple[Drafts, int], Fraction]
-
-
-@lru_cache(maxsize=4096)
-def iid(draft: Exact, k: int) -> dict[Drafts, Fraction]:
-    """Return p^{⊗k}: the tuples of positive probability."""
-    support = [token for token, mass in enumerate(draft) if mass > 0]
-    return {x: prod((draft[token] for token in x), start=ONE) for x in product(support, repeat=k)}
-
-
-def mass_of(distribution: Exact, tokens: Collection[int]) -> Fraction:
-    """Return the probability of a set of tokens."""
-    return sum((distribution[token] for token in tokens), ZERO)
-
-
-def total_variation(draft: Exact, target: Exact) -> Fraction:
-    """Return half the sum of the absolute differences."""
-    return sum((abs(p - q) for p, q in zip(draft, target, strict=True)), ZERO) / 2
+Law = Mapping[Tokens, Fraction]
 
 
 class Flow(NamedTuple):
@@ -134,10 +124,7 @@ def best_coupling(law: Law, target: Exact) -> tuple[Coupling, int]:
 @lru_cache(maxsize=8192)
 def optimum(draft: Exact, target: Exact, k: int) -> Fraction:
     """Return α_k(p, q) as a maximum flow from the sets of distinct drafts to the tokens."""
-    by_set: dict[tuple[int, ...], Fraction] = {}
-    for x, mass in iid(draft, k).items():
-        seen = tuple(sorted(set(x)))
-        by_set[seen] = by_set.get(seen, ZERO) + mass
+    by_set = collect((tuple(sorted(set(x))), mass) for x, mass in iid(draft, k).items())
     scale = _scale(by_set.values(), target)
     amounts, _ = largest_flow(
         [int(mass * scale) for mass in by_set.values()],
@@ -155,21 +142,6 @@ def least_cut(draft: Exact, target: Exact, k: int) -> tuple[Fraction, tuple[int,
     )
 
 
-def accepted(coupling: Coupling) -> Fraction:
-    """Return the probability that the output is one of the drafts."""
-    return sum((mass for (x, y), mass in coupling.items() if y in x), ZERO)
-
-
-def marginals(coupling: Coupling, n: int) -> tuple[dict[Drafts, Fraction], Exact]:
-    """Return the law of the drafts and the law of the output."""
-    law: dict[Drafts, Fraction] = {}
-    output = [ZERO] * n
-    for (x, y), mass in coupling.items():
-        law[x] = law.get(x, ZERO) + mass
-        output[y] += mass
-    return law, tuple(output)
-
-
 def some_coupling(law: Law, target: Exact, turn: int, blur: Fraction) -> Coupling:
     """Return one coupling of many: a north-west corner mixed with the product.
 
@@ -182,19 +154,9 @@ def some_coupling(law: Law, target: Exact, turn: int, blur: Fraction) -> Couplin
     blur : Fraction
         The weight of the product coupling.
     """
-    rows = list(law.items())
+    rows, columns = list(law.items()), dict(enumerate(target))
     rows = rows[turn % len(rows) :] + rows[: turn % len(rows)]
-    found = {(x, y): blur * mass * q for x, mass in rows for y, q in enumerate(target)}
-    open_demands, y = list(target), 0
-    for x, mass in rows:
-        left = mass
-        while left > 0:
-            taken = min(left, open_demands[y])
-            found[x, y] += (1 - blur) * taken
-            left -= taken
-            open_demands[y] -= taken
-            y += left > 0
-    return found
+    return blurred(corner(rows, columns.items()), dict(rows), columns, blur)
 
 
 BLURS = ((0, ZERO), (1, ZERO), (2, Fraction(1, 2)))
@@ -210,10 +172,9 @@ def coupling_cases(seed: int, ks: tuple[int, ...], most_tokens: int) -> Iterator
 
 def bound_of_set(draft: Exact, target: Exact, k: int, chosen: Collection[int]) -> Fraction:
     """Return what (9) minimises, for one set Ω₀."""
-    inside = sum((min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen), ZERO)
+    inside = total(min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen)
     others = tuple(ZERO if y in chosen else mass for y, mass in enumerate(target))
-    outside = (min(mass, mass_of(others, set(x))) for x, mass in iid(draft, k).items())
-    return inside + sum(outside, ZERO)
+    return inside + total(min(p, mass_of(others, set(x))) for x, p in iid(draft, k).items())
 
 
 @lru_cache(maxsize=4096)

@@ -11,21 +11,12 @@ import numpy as np
 
 import otspec
 from otspec.distributions import as_distribution
+from validation.checks import over, over_all
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
-from validation.spectr.checks import over, over_all
-from validation.spectr.couplings import (
-    ONE,
-    ZERO,
-    Coupling,
-    accepted,
-    bound_of_set,
-    iid,
-    marginals,
-    mass_of,
-    optimum,
-)
-from validation.spectr.rules import (
+from validation.notation import ONE, ZERO, Coupling, accepted, iid, marginals, mass_of, total
+from validation.spectr.couplings import bound_of_set, optimum
+from validation.spectr.printed import (
     as_coupling,
     beta,
     f,
@@ -112,7 +103,7 @@ def costly_iff_constant(x: tuple[int, ...]) -> Fraction:
 def mixed_and_constant(p: Fraction, q: Fraction, k: int) -> Fraction:
     """α_k is the mass of mixed drafts and the most that constant drafts can accept."""
     law = iid(ber(p), k)
-    mixed = sum((mass for x, mass in law.items() if len(set(x)) == 2), ZERO)
+    mixed = total(mass for x, mass in law.items() if len(set(x)) == 2)
     equal(mixed, 1 - p**k - (1 - p) ** k, "mass of mixed drafts")
     constant = min(p**k, q) + min((1 - p) ** k, 1 - q)
     return equal(optimum(ber(p), ber(q), k), 1 - p**k - (1 - p) ** k + constant, "alpha_k")

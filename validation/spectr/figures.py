@@ -11,11 +11,11 @@ import otspec
 from otspec.arithmetic import Number
 from otspec.distributions import as_distribution
 from otspec.rules import RecursiveRejection
+from validation.checks import over_all
 from validation.claim import Claim, Corrected, above, at_least, equal
-from validation.spectr.checks import over_all
-from validation.spectr.couplings import ONE, ZERO
+from validation.notation import ONE, ZERO
 from validation.spectr.examples import ber, closed_form
-from validation.spectr.rules import acceptance_at_root, f, p_acc
+from validation.spectr.printed import acceptance_at_root, f, p_acc
 from validation.spectr.sequential import uniform
 
 HALVINGS = 90

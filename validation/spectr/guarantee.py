@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Number
+from validation.checks import over
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, total, total_variation
 from validation.spectr.bounds import share
-from validation.spectr.checks import over, over_cases, over_models, over_rhos
-from validation.spectr.couplings import ONE, ZERO, optimum, total_variation
-from validation.spectr.rules import (
+from validation.spectr.checks import over_cases, over_models, over_rhos
+from validation.spectr.couplings import optimum
+from validation.spectr.printed import (
     acceptance_at_root,
     beta,
     chance_of,
@@ -38,7 +40,7 @@ def accepts_at_least_p_acc(draft: Exact, target: Exact, k: int, rho: Fraction) -
 
 def inflated(draft: Exact, target: Exact, k: int) -> Fraction:
     """Return Σ min(k p, q)."""
-    return sum((min(k * p, q) for p, q in zip(draft, target, strict=True)), ZERO)
+    return total(min(k * p, q) for p, q in zip(draft, target, strict=True))
 
 
 def chain_to_k(draft: Exact, target: Exact, k: int) -> Number | None:

@@ -11,23 +11,14 @@ from typing import Any
 import otspec
 from otspec.arithmetic import Number
 from otspec.distributions import as_distribution
+from validation.checks import over, over_all
 from validation.claim import Claim, at_least, equal
 from validation.instances import Exact, pairs, random_pairs, smallest_pairs
-from validation.spectr.checks import over, over_all, over_cases, over_couplings
-from validation.spectr.couplings import (
-    ONE,
-    ZERO,
-    best_coupling,
-    iid,
-    least_cut,
-    marginals,
-    optimum,
-    some_coupling,
-)
+from validation.notation import ONE, ZERO, iid, marginals, total
+from validation.spectr.checks import over_cases, over_couplings
+from validation.spectr.couplings import best_coupling, least_cut, optimum, some_coupling
 
-E_ABOVE = sum((Fraction(1, math.factorial(i)) for i in range(21)), ZERO) + Fraction(
-    2, math.factorial(21)
-)
+E_ABOVE = total(Fraction(1, math.factorial(i)) for i in range(21)) + Fraction(2, math.factorial(21))
 """A rational number above e: the rest of the series is less than twice its first term."""
 ONE_LESS_1_E = 1 - 1 / E_ABOVE
 """A rational number above 1 − 1/e, by less than 1e-19."""
@@ -38,18 +29,18 @@ NEAR = Fraction(1, 20)
 def cost_is_rejection(draft: Exact, target: Exact, k: int, turn: int, blur: Fraction) -> Fraction:
     """C(π) = Pr(Y ∉ S(X)) and α(π) = Pr(Y ∈ S(X)), by the place where Y first appears."""
     joint = some_coupling(iid(draft, k), target, turn, blur)
-    cost = sum((mass * (1 if y not in set(x) else 0) for (x, y), mass in joint.items()), ZERO)
+    cost = total(mass * (1 if y not in set(x) else 0) for (x, y), mass in joint.items())
     at_place = [
-        sum((mass for (x, y), mass in joint.items() if y in x and x.index(y) == i), ZERO)
+        total(mass for (x, y), mass in joint.items() if y in x and x.index(y) == i)
         for i in range(k)
     ]
     absent = [
-        sum((mass for (x, y), mass in joint.items() if y == token and token not in x), ZERO)
+        total(mass for (x, y), mass in joint.items() if y == token and token not in x)
         for token in range(len(target))
     ]
     equal(cost, sum(absent), "C")
     if k == 1:
-        other = sum((mass for (x, y), mass in joint.items() if (y,) != x), ZERO)
+        other = total(mass for (x, y), mass in joint.items() if (y,) != x)
         equal(cost, other, "C, against Pr(Y != X)")
     return equal(1 - cost, sum(at_place), "alpha")
 
@@ -83,7 +74,7 @@ def tends_to_drafted_mass(draft: Exact, target: Exact) -> Number | None:
     """With q/p unbounded the optimum tends to the target mass of the drafted tokens."""
     if all(p > 0 or q == 0 for p, q in zip(draft, target, strict=True)):
         return None
-    drafted = sum((q for p, q in zip(draft, target, strict=True) if p > 0), ZERO)
+    drafted = total(q for p, q in zip(draft, target, strict=True) if p > 0)
     return tends_to(draft, target, drafted)
 
 
@@ -93,14 +84,14 @@ def program_is_solved(draft: Exact, target: Exact, k: int) -> Fraction:
     coupling, _ = best_coupling(law, target)
     at_least(min(coupling.values()), ZERO, "least mass of the coupling")
     equal(marginals(coupling, len(target)), (law, target), "marginals")
-    cost = sum((mass for (x, y), mass in coupling.items() if y not in x), ZERO)
+    cost = total(mass for (x, y), mass in coupling.items() if y not in x)
     _, cut = least_cut(draft, target, k)
     rows = {x: int(set(x) <= set(cut)) for x in law}
     tokens = [-int(y in cut) for y in range(len(target))]
     for (x, y), price in {(x, y): rows[x] + tokens[y] for x, y in coupling}.items():
         at_least(int(y not in x), price, f"cost of {x}, {y}")
-    dual = sum((mass * rows[x] for x, mass in law.items()), ZERO)
-    dual += sum((q * price for q, price in zip(target, tokens, strict=True)), ZERO)
+    dual = total(mass * rows[x] for x, mass in law.items())
+    dual += total(q * price for q, price in zip(target, tokens, strict=True))
     equal(cost, dual, "primal value, against the dual value")
     return equal(1 - cost, optimum(draft, target, k), "1 - value")
 
@@ -124,7 +115,7 @@ def program_has_size(draft: Exact, target: Exact, k: int) -> Fraction | None:
 def is_polynomial(draft: Exact, target: Exact, k: int) -> Number:
     """Augmenting paths find an optimal coupling after so many looks at arcs."""
     coupling, looks = best_coupling(iid(draft, k), target)
-    cost = sum((mass for (x, y), mass in coupling.items() if y not in x), ZERO)
+    cost = total(mass for (x, y), mass in coupling.items() if y not in x)
     equal(1 - cost, least_cut(draft, target, k)[0], "1 - C")
     return at_least(Fraction(4 * (k + 2) ** 2 * len(draft) ** (3 * k)), looks, "bound on the looks")
 

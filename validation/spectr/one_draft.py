@@ -8,21 +8,22 @@ from itertools import product
 from typing import Any
 
 from otspec.arithmetic import Number
+from validation.checks import over, over_all
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact
-from validation.spectr.checks import over, over_all, over_couplings, over_pairs
-from validation.spectr.couplings import (
+from validation.notation import (
     ONE,
     ZERO,
     accepted,
-    best_coupling,
+    collect,
     iid,
     marginals,
-    optimum,
-    some_coupling,
+    overlap,
     total_variation,
 )
-from validation.spectr.rules import (
+from validation.spectr.checks import over_couplings, over_pairs
+from validation.spectr.couplings import best_coupling, optimum, some_coupling
+from validation.spectr.printed import (
     as_coupling,
     chance_of,
     is_among_drafts,
@@ -34,7 +35,6 @@ from validation.spectr.sequences import (
     Model,
     Models,
     Tokens,
-    collect,
     continues_as_target,
     coupling_plan,
     draft_selection,
@@ -73,7 +73,7 @@ def residual_unless_equal(draft: Exact, target: Exact) -> Number | None:
 def output_is_draft(draft: Exact, target: Exact) -> Fraction:
     """The output is the draft with probability Σ min(p, q) = 1 − d_TV."""
     found = chance_of(maximal_coupling(draft, target), draft, 1, is_among_drafts)
-    common = sum(map(min, zip(draft, target, strict=True)), ZERO)
+    common = overlap(draft, target)
     equal(found, common, "Pr(Y = X)")
     return equal(common, 1 - total_variation(draft, target), "sum of min(p, q)")
 
@@ -161,14 +161,14 @@ def coupling_maps_to_target(
 def least_cost_is_common_mass(draft: Exact, target: Exact) -> Fraction:
     """Equation (1)."""
     coupling, _ = best_coupling(iid(draft, 1), target)
-    common = sum(map(min, zip(draft, target, strict=True)), ZERO)
+    common = overlap(draft, target)
     return equal(1 - accepted(coupling), common, "least Pr(Y != X)")
 
 
 def least_cost_is_variation(draft: Exact, target: Exact) -> Fraction:
     """Equation (1), corrected."""
     least = 1 - optimum(draft, target, 1)
-    common = sum(map(min, zip(draft, target, strict=True)), ZERO)
+    common = overlap(draft, target)
     equal(least, 1 - common, "least Pr(Y != X)")
     return equal(least, total_variation(draft, target), "least Pr(Y != X)")
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from otspec.arithmetic import Number
 from validation.claim import Claim, Corrected, above, at_least, equal
 from validation.instances import Exact
+from validation.notation import ONE, ZERO, Tokens, total_variation
 from validation.spectr.bounds import largest_ratio
 from validation.spectr.checks import over_cases, over_rhos
-from validation.spectr.couplings import ONE, ZERO, Drafts, total_variation
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     Branch,
     beta,
     chance_of,
@@ -118,7 +118,7 @@ def first_draft_as_value(draft: Exact, target: Exact, k: int, rho: Fraction) -> 
     rule = k_sequential(draft, target, k, rho)
     for token, (p, q) in enumerate(zip(draft, target, strict=True)):
 
-        def event(x: Drafts, branch: Branch, token: int = token) -> bool:
+        def event(x: Tokens, branch: Branch, token: int = token) -> bool:
             return branch.output == x[0] == token
 
         equal(chance_of(rule, draft, k, event), min(p, q / rho), f"Pr(Y = X_1 = {token})")
@@ -133,7 +133,7 @@ def each_draft_as_event(draft: Exact, target: Exact, k: int, rho: Fraction) -> F
     for token, (p, q) in enumerate(zip(draft, target, strict=True)):
         for i in range(k):
 
-            def event(x: Drafts, branch: Branch, token: int = token, i: int = i) -> bool:
+            def event(x: Tokens, branch: Branch, token: int = token, i: int = i) -> bool:
                 return branch.accepted == i and x[i] == token
 
             found = chance_of(rule, draft, k, event)
@@ -149,7 +149,7 @@ def accepted_output(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fract
     scale = p_acc(draft, target, k, rho) / beta(draft, target, rho)
     for token, (p, q) in enumerate(zip(draft, target, strict=True)):
 
-        def event(_: Drafts, branch: Branch, token: int = token) -> bool:
+        def event(_: Tokens, branch: Branch, token: int = token) -> bool:
             return branch.accepted is not None and branch.output == token
 
         found = chance_of(rule, draft, k, event)

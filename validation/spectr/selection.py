@@ -8,8 +8,9 @@ from itertools import permutations
 from typing import Any
 
 from otspec.arithmetic import Number
+from validation.checks import over_all
 from validation.claim import Claim, Corrected, above, at_least
-from validation.spectr.checks import over_all, over_models
+from validation.spectr.checks import over_models
 from validation.spectr.sequences import (
     PLANS,
     Model,
@@ -58,7 +59,7 @@ def copies_continue_as_target(
     draft: Model, target: Model, length: int, count: int, plan: str
 ) -> Fraction:
     """Algorithm 3 is lossless if every draft is one and the same sequence from the small model."""
-    copies = ((mass, (z,) * count) for z, mass in sequences(draft, length).items())
+    copies = (((z,) * count, mass) for z, mass in sequences(draft, length).items())
     outputs = selected(Models(draft, target), PLANS[plan], length, copies)
     return continues_as_target(outputs, target)
 

@@ -6,19 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from validation.claim import equal
 from validation.instances import Exact, distributions, random_distribution
-from validation.spectr.couplings import ONE, ZERO, Drafts, best_coupling, iid
-from validation.spectr.rules import Rule, k_sequential, maximal_coupling, residual_made_whole
+from validation.notation import ONE, ZERO, Tokens, collect, iid
+from validation.spectr.couplings import best_coupling
+from validation.spectr.printed import Rule, k_sequential, maximal_coupling, residual_made_whole
 
-Tokens = tuple[int, ...]
 Model = tuple[Exact, ...]
 """The law of the first token, then the law after each token: a Markov chain."""
-Kernel = Callable[[Drafts], Sequence[Fraction]]
+Kernel = Callable[[Tokens], Sequence[Fraction]]
 Plan = Callable[[Exact, Exact, int], Kernel]
 """A transport plan from p^{⊗k} to q, as a kernel, for given p, q and k."""
 Gather = Callable[[Iterable[Tokens]], tuple[Tokens, ...]]
@@ -39,10 +40,8 @@ def next_law(model: Model, prefix: Tokens) -> Exact:
 
 def probability(model: Model, tokens: Tokens) -> Fraction:
     """Return the probability of a sequence."""
-    found = ONE
-    for i, token in enumerate(tokens):
-        found *= next_law(model, tokens[:i])[token]
-    return found
+    chances = (next_law(model, tokens[:i])[token] for i, token in enumerate(tokens))
+    return prod(chances, start=ONE)
 
 
 def as_set(sequences: Iterable[Tokens]) -> tuple[Tokens, ...]:
@@ -72,7 +71,7 @@ def coupling_plan(draft: Exact, target: Exact, k: int) -> Kernel:
     return _kernel(maximal_coupling(draft, target), draft, k).__getitem__
 
 
-def _kernel(rule: Rule, draft: Exact, k: int) -> dict[Drafts, list[Fraction]]:
+def _kernel(rule: Rule, draft: Exact, k: int) -> dict[Tokens, list[Fraction]]:
     found = {x: [ZERO] * len(draft) for x in iid(draft, k)}
     for x, row in found.items():
         for branch in rule(x):
@@ -90,7 +89,7 @@ def draft_selection(
     length: int,
     drafts: Sequence[Tokens],
     gather: Gather = as_set,
-) -> Iterator[tuple[Fraction, Tokens]]:
+) -> Iterator[tuple[Tokens, Fraction]]:
     """Follow Algorithm 3 through all its branches.
 
     Parameters
@@ -105,7 +104,7 @@ def draft_selection(
     Yields
     ------
     tuple
-        The probability of a branch and what it returns.
+        What a branch returns, and its probability.
     """
     draft_law, target_law = next_law(models.draft, prefix), next_law(models.target, prefix)
     first_tokens = tuple(z[0] for z in drafts)
@@ -116,66 +115,54 @@ def draft_selection(
         if length == 1:
             if y in first_tokens:
                 for extra, chance in enumerate(next_law(models.target, here)):
-                    yield mass * chance, (*here, extra)
+                    yield (*here, extra), mass * chance
             else:
-                yield mass, here
+                yield here, mass
             continue
         remaining = gather(z[1:] for z in drafts if z[0] == y)
         if not remaining:
-            yield mass, here
+            yield here, mass
         else:
             deeper = draft_selection(models, plan, here, length - 1, remaining, gather)
-            for chance, output in deeper:
-                yield mass * chance, output
-
-
-def collect(branches: Iterable[tuple[Fraction, Tokens]]) -> Outputs:
-    """Add up the branches of equal output, leaving out the impossible."""
-    found: Outputs = {}
-    for mass, output in branches:
-        if mass:
-            found[output] = found.get(output, ZERO) + mass
-    return found
+            for output, chance in deeper:
+                yield output, mass * chance
 
 
 def sequences(model: Model, length: int) -> Outputs:
     """Return the law of the first tokens of a model."""
     tokens = range(len(model) - 1)
-    return collect((probability(model, each), each) for each in product(tokens, repeat=length))
+    return collect((each, probability(model, each)) for each in product(tokens, repeat=length))
 
 
 def independent_drafts(
     model: Model, length: int, count: int
-) -> Iterator[tuple[Fraction, tuple[Tokens, ...]]]:
+) -> Iterator[tuple[tuple[Tokens, ...], Fraction]]:
     """Yield the drafts of (7), independent and of one law, with their probabilities."""
-    for drawn in product(sequences(model, length).items(), repeat=count):
-        mass = ONE
-        for _, chance in drawn:
-            mass *= chance
-        yield mass, tuple(each for each, _ in drawn)
+    law = sequences(model, length)
+    for drawn in product(law, repeat=count):
+        yield drawn, prod((law[each] for each in drawn), start=ONE)
 
 
 def selected(
     models: Models,
     plan: Plan,
     length: int,
-    drafts: Iterable[tuple[Fraction, Sequence[Tokens]]],
+    drafts: Iterable[tuple[Sequence[Tokens], Fraction]],
     gather: Gather = tuple,
 ) -> Outputs:
     """Return the law of what Algorithm 3 adds to the context, for random drafts."""
     return collect(
-        (chance * mass, output)
-        for chance, given in drafts
-        for mass, output in draft_selection(models, plan, (), length, given, gather)
+        (output, chance * mass)
+        for given, chance in drafts
+        for output, mass in draft_selection(models, plan, (), length, given, gather)
     )
 
 
 def continues_as_target(outputs: Outputs, target: Model) -> Fraction:
     """Each token, given those before it and that it is decoded at all, is the large model's."""
-    reached: Outputs = {}
-    for output, mass in outputs.items():
-        for i in range(len(output) + 1):
-            reached[output[:i]] = reached.get(output[:i], ZERO) + mass
+    reached = collect(
+        (output[:i], mass) for output, mass in outputs.items() for i in range(len(output) + 1)
+    )
     n = len(target) - 1
     slack = equal(reached[()], ONE, "total probability")
     for prefix in sorted({output[:i] for output in outputs for i in range(len(output))}, key=len):
@@ -188,9 +175,7 @@ def continues_as_target(outputs: Outputs, target: Model) -> Fraction:
 
 def is_target_given_length(outputs: Outputs, target: Model) -> Fraction:
     """Given the number of decoded tokens they are distributed as the large model's."""
-    totals: dict[int, Fraction] = {}
-    for output, mass in outputs.items():
-        totals[len(output)] = totals.get(len(output), ZERO) + mass
+    totals = collect((len(output), mass) for output, mass in outputs.items())
     for length, total in sorted(totals.items()):
         for output in product(range(len(target) - 1), repeat=length):
             found = outputs.get(output, ZERO) / total
@@ -207,19 +192,18 @@ def prefix_tree(
     """
     states: dict[tuple[Tokens, ...], Fraction] = {((),): ONE}
     for factor in factors:
-        grown: dict[tuple[Tokens, ...], Fraction] = {}
+        grown: list[tuple[tuple[Tokens, ...], Fraction]] = []
         for leaves, mass in states.items():
-            partial: list[tuple[Fraction, tuple[Tokens, ...]]] = [(mass, ())]
+            partial: list[tuple[tuple[Tokens, ...], Fraction]] = [((), mass)]
             for leaf in leaves:
                 drawn = iid(next_law(model, leaf), factor).items()
                 partial = [
-                    (sofar * chance, gather((*made, *((*leaf, token) for token in tokens))))
-                    for sofar, made in partial
+                    (gather((*made, *((*leaf, token) for token in tokens))), sofar * chance)
+                    for made, sofar in partial
                     for tokens, chance in drawn
                 ]
-            for chance, made in partial:
-                grown[made] = grown.get(made, ZERO) + chance
-        states = grown
+            grown += partial
+        states = collect(grown)
     return states
 
 
@@ -229,7 +213,7 @@ def tree_selection(
     factors: Sequence[int],
     blocks: Sequence[Sequence[Tokens]],
     prefix: Tokens = (),
-) -> Iterator[tuple[Fraction, Tokens]]:
+) -> Iterator[tuple[Tokens, Fraction]]:
     """Select among the children of all nodes that agree with what is decoded, level by level.
 
     Parameters
@@ -256,13 +240,13 @@ def tree_selection(
         if mass == 0:
             continue
         if not agreeing:
-            yield mass, here
+            yield here, mass
         elif len(factors) == 1:
             for extra, chance in enumerate(next_law(models.target, here)):
-                yield mass * chance, (*here, extra)
+                yield (*here, extra), mass * chance
         else:
-            for chance, output in tree_selection(models, plan, factors[1:], agreeing, here):
-                yield mass * chance, output
+            for output, chance in tree_selection(models, plan, factors[1:], agreeing, here):
+                yield output, mass * chance
 
 
 def model_pairs(seed: int) -> Iterator[Models]:

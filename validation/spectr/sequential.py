@@ -7,20 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
+from validation.checks import over, over_all
 from validation.claim import Claim, Corrected, Fails, above, at_least, equal
 from validation.instances import Exact, cases
-from validation.spectr.checks import over, over_all, over_cases, over_rhos
-from validation.spectr.couplings import (
-    ONE,
-    ZERO,
-    Drafts,
-    iid,
-    marginals,
-    optimum,
-    total_variation,
-)
+from validation.notation import ONE, ZERO, Tokens, iid, marginals, total_variation
+from validation.spectr.checks import over_cases, over_rhos
+from validation.spectr.couplings import optimum
 from validation.spectr.many_drafts import ONE_LESS_1_E
-from validation.spectr.rules import (
+from validation.spectr.printed import (
     Branch,
     acceptance_at_root,
     as_coupling,
@@ -170,7 +164,7 @@ def is_beta(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction:
     reached = ONE
     for i in range(k):
 
-        def event(_: Drafts, branch: Branch, i: int = i) -> bool:
+        def event(_: Tokens, branch: Branch, i: int = i) -> bool:
             return branch.accepted == i
 
         chance = chance_of(rule, draft, k, event)

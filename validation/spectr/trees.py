@@ -9,14 +9,13 @@ from math import prod
 from typing import Any
 
 from otspec.arithmetic import Number
+from validation.checks import over, over_all
 from validation.claim import Claim, Corrected, above, equal
-from validation.spectr.checks import over, over_all
-from validation.spectr.couplings import ZERO
+from validation.notation import ZERO, collect
 from validation.spectr.sequences import (
     PLANS,
     Model,
     Models,
-    collect,
     continues_as_target,
     independent_drafts,
     model_pairs,
@@ -66,7 +65,7 @@ def leaves_are_drawn_from(
     """The first leaves are each distributed as the small model's sequences."""
     wanted = sequences(draft, length)
     for i in range(leaves):
-        law = collect((mass, drawn[i]) for drawn, mass in trees.items())
+        law = collect((drawn[i], mass) for drawn, mass in trees.items())
         for sequence in sorted(law | wanted):
             found, claimed = law.get(sequence, ZERO), wanted.get(sequence, ZERO)
             equal(found, claimed, f"probability that sequence {i} is {sequence}")
@@ -99,13 +98,12 @@ def multiset_has_k_leaves(draft: Model, factors: Factors) -> Fraction:
 def wide_tree_is_independent(draft: Model, length: int, count: int) -> Fraction:
     """Factors (K, 1, …, 1) give K independent sequences."""
     grown = prefix_tree(draft, (count, *(1,) * (length - 1)), tuple)
-    drawn = {each: mass for mass, each in independent_drafts(draft, length, count)}
-    return equal(grown, drawn, "law of the drafts")
+    return equal(grown, dict(independent_drafts(draft, length, count)), "law of the drafts")
 
 
 def leaves_to_algorithm_3(draft: Model, target: Model, factors: Factors, plan: str) -> Fraction:
     """Algorithm 3 on the leaves of a tree is lossless."""
-    drafts = ((mass, drawn) for drawn, mass in prefix_tree(draft, factors, tuple).items())
+    drafts = prefix_tree(draft, factors, tuple).items()
     outputs = selected(Models(draft, target), PLANS[plan], len(factors), drafts)
     return continues_as_target(outputs, target)
 
@@ -114,9 +112,9 @@ def children_to_selection(draft: Model, target: Model, factors: Factors, plan: s
     """Selecting among the children of the nodes that agree is lossless."""
     models = Models(draft, target)
     outputs = collect(
-        (mass * chance, output)
+        (output, mass * chance)
         for drawn, mass in prefix_tree(draft, factors, tuple).items()
-        for chance, output in tree_selection(models, PLANS[plan], factors, (drawn,))
+        for output, chance in tree_selection(models, PLANS[plan], factors, (drawn,))
     )
     return continues_as_target(outputs, target)
 

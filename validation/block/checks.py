@@ -8,13 +8,14 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from validation.block.models import SIZES, LanguageModel, Rows, models, prefixes, table
+from validation.checks import Instances, over
 from validation.claim import Check, Counterexample, Evidence, Outcome, Search
 
 OnModels = Callable[[LanguageModel, LanguageModel, int], Number | None]
 """(target, draft, L) to the slack of a claim."""
 
 
-def every_pair(slack: OnModels, sizes: Sequence[tuple[int, int]] = SIZES, note: str = "") -> Check:
+def over_models(slack: OnModels, sizes: Sequence[tuple[int, int]] = SIZES, note: str = "") -> Check:
     """Return the check of a claim about a target, a draft and a draft length.
 
     Parameters
@@ -29,12 +30,15 @@ def every_pair(slack: OnModels, sizes: Sequence[tuple[int, int]] = SIZES, note: 
     def on_rows(draft: Any, target: Any, length: int) -> Number | None:
         return slack(table(target), table(draft), length)
 
-    def check(search: Search) -> Outcome:
-        return readable(
-            search.every(models(search.seed, sizes), on_rows, scope=scope_of(sizes) + note)
-        )
+    return over_tables(lambda seed: models(seed, sizes), on_rows, scope_of(sizes) + note)
 
-    return check
+
+def over_tables(
+    instances: Callable[[int], Instances], slack: Callable[..., Number | None], scope: str
+) -> Check:
+    """Return a check over instances whose models are rows, with readable counterexamples."""
+    check = over(instances, slack, scope)
+    return lambda search: readable(check(search))
 
 
 def readable(outcome: Outcome) -> Outcome:

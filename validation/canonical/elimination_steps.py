@@ -38,26 +38,35 @@ def eliminated(target: str, most_tokens: int) -> Check:
     return check
 
 
-APPENDIX_D = (
-    Claim(
-        "canonical.secD",
-        "Appendix D, in steps",
-        r"Fourier-Motzkin elimination of the pairs and then of $w_1, …, w_n$ leaves after each "
-        r"step no condition besides (148), then (116) to (118), and in the end Theorem 3.",
-        eliminated("optimum", 3),
+def _in_steps(name: str, where: str, statement: str, target: str, most_tokens: int) -> Claim:
+    return Claim(
+        name,
+        f"{where}, in steps",
+        statement,
+        eliminated(target, most_tokens),
         method=Method.CONES,
         printed="Proved there for all n; here n is small, and each step is a computation.",
+    )
+
+
+APPENDIX_D = (
+    _in_steps(
+        "canonical.secD",
+        "Appendix D",
+        r"Fourier-Motzkin elimination of the pairs and then of $w_1, …, w_n$ leaves after each "
+        r"step no condition besides (148), then (116) to (118), and in the end Theorem 3.",
+        "optimum",
+        3,
     ),
 )
 
 APPENDIX_B = (
-    Claim(
+    _in_steps(
         "canonical.secB",
-        "Example 2 and appendix B, in steps",
+        "Example 2 and appendix B",
         r"Fourier-Motzkin elimination of the pairs one by one from (42) and (43), for more tokens "
         r"from (55), leaves after each step no condition besides (64): it drops variables.",
-        eliminated("certainty", 4),
-        method=Method.CONES,
-        printed="Proved there for all n; here n is small, and each step is a computation.",
+        "certainty",
+        4,
     ),
 )

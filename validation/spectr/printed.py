@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from validation.claim import Fails
 from validation.instances import Exact, cases
-from validation.spectr.couplings import ONE, ZERO, Coupling, Drafts, iid, total_variation
+from validation.notation import (
+    ONE,
+    ZERO,
+    Coupling,
+    Tokens,
+    iid,
+    overlap,
+    positive,
+    total,
+    total_variation,
+)
 
 
 class Branch(NamedTuple):
@@ -20,19 +30,18 @@ class Branch(NamedTuple):
     accepted: int | None
 
 
-Rule = Callable[[Drafts], list[Branch]]
+Rule = Callable[[Tokens], list[Branch]]
 
 
 def residual_of_one(draft: Exact, target: Exact) -> Exact:
     """Return p^res of Algorithm 1, step 1; a ZeroDivisionError where it reads 0/0."""
-    common = [min(p, q) for p, q in zip(draft, target, strict=True)]
-    return tuple((q - m) / (1 - sum(common)) for q, m in zip(target, common, strict=True))
+    return tuple(rest / (1 - overlap(draft, target)) for rest in positive(target, draft))
 
 
 def maximal_coupling(draft: Exact, target: Exact) -> Rule:
     """Return Algorithm 1; p^res is computed only if it is drawn from."""
 
-    def run(x: Drafts) -> list[Branch]:
+    def run(x: Tokens) -> list[Branch]:
         (token,) = x
         chance = min(ONE, target[token] / draft[token])
         if chance == 1:
@@ -48,7 +57,7 @@ def maximal_coupling(draft: Exact, target: Exact) -> Rule:
 
 def beta(draft: Exact, target: Exact, rho: Fraction) -> Fraction:
     """Return β_{p,q}(ρ)."""
-    return sum((min(p, q / rho) for p, q in zip(draft, target, strict=True)), ZERO)
+    return overlap(draft, [q / rho for q in target])
 
 
 def p_acc(draft: Exact, target: Exact, k: int, rho: Fraction) -> Fraction:
@@ -76,7 +85,7 @@ def residual_made_whole(draft: Exact, target: Exact, k: int, rho: Fraction) -> E
     chance, left = p_acc(draft, target, k, rho), 1 - beta(draft, target, rho)
     if chance == 1:
         return target
-    scale = sum((left**i for i in range(k)), ZERO)
+    scale = total(left**i for i in range(k))
     return tuple(
         (q - min(p, q / rho) * scale) / (1 - chance) for p, q in zip(draft, target, strict=True)
     )
@@ -98,18 +107,19 @@ def k_sequential(
     drawn : callable
         The residual: as printed, or made whole.
     """
-    known: list[Exact] = []
 
-    def run(x: Drafts) -> list[Branch]:
+    @cache
+    def rest() -> Exact:
+        return drawn(draft, target, k, rho)
+
+    def run(x: Tokens) -> list[Branch]:
         branches, going = [], ONE
         for i, token in enumerate(x):
             chance = min(ONE, target[token] / (rho * draft[token]))
             branches.append(Branch(going * chance, token, i))
             going *= 1 - chance
         if going:
-            if not known:
-                known.append(drawn(draft, target, k, rho))
-            branches += [Branch(going * mass, y, None) for y, mass in enumerate(known[0])]
+            branches += [Branch(going * mass, y, None) for y, mass in enumerate(rest())]
         return branches
 
     return run
@@ -125,26 +135,23 @@ def as_coupling(rule: Rule, draft: Exact, k: int) -> Coupling:
 
 
 def chance_of(
-    rule: Rule, draft: Exact, k: int, event: Callable[[Drafts, Branch], bool]
+    rule: Rule, draft: Exact, k: int, event: Callable[[Tokens, Branch], bool]
 ) -> Fraction:
     """Return the probability of an event of the drafts and the branch taken."""
-    return sum(
-        (
-            mass * branch.mass
-            for x, mass in iid(draft, k).items()
-            for branch in rule(x)
-            if event(x, branch)
-        ),
-        ZERO,
+    return total(
+        mass * branch.mass
+        for x, mass in iid(draft, k).items()
+        for branch in rule(x)
+        if event(x, branch)
     )
 
 
-def is_accepted(_: Drafts, branch: Branch) -> bool:
+def is_accepted(_: Tokens, branch: Branch) -> bool:
     """Whether the algorithm accepts one of the drafts."""
     return branch.accepted is not None
 
 
-def is_among_drafts(x: Drafts, branch: Branch) -> bool:
+def is_among_drafts(x: Tokens, branch: Branch) -> bool:
     """Whether the output is one of the drafts, for whatever reason."""
     return branch.output in x
 
