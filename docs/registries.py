@@ -7,8 +7,10 @@ from pathlib import Path
 
 from otspec import blocks, trees
 from otspec.drafts import LAWS
+from otspec.files import READERS
 from otspec.rules import RULES
 from otspec.rules.contract import Rule
+from otspec.traces.readers import FORMATS
 
 TABLES = Path(__file__).parent / "tables"
 
@@ -59,7 +61,34 @@ def rules_for_several() -> str:
     )
 
 
-PAGES = {"rules.md": rules, "laws.md": laws, "blocks.md": rules_for_several}
+def small_files() -> str:
+    """Return the table of the formats of small files."""
+    return table(
+        "file | holds", ([f"`{reader.example}`", reader.holds] for reader in READERS.values())
+    )
+
+
+def traces() -> str:
+    """Return the table of the formats of traces."""
+    return table(
+        "source | arrays",
+        (
+            [
+                f"`{form.example}`{' (a folder)' if form.folder else ''}",
+                "`draft_logits` and `target_logits`" if form.named else "one each",
+            ]
+            for form in FORMATS.values()
+        ),
+    )
+
+
+PAGES = {
+    "rules.md": rules,
+    "laws.md": laws,
+    "blocks.md": rules_for_several,
+    "files.md": small_files,
+    "traces.md": traces,
+}
 """The generated tables, by file in docs/tables."""
 
 

@@ -47,12 +47,15 @@ class Reader:
     read : callable
         Takes the path and a tuple of names, and returns the arrays of those names, or all of them
         if there is none; raises ``ValueError`` for a malformed file.
+    holds : str
+        What is in such a file, for the documentation.
     keyed : bool
         Whether each of its arrays has a name.
     """
 
     name: str
     read: Callable[[Path, tuple[str, ...]], Named]
+    holds: str = ""
     keyed: bool = False
 
     @property

@@ -36,4 +36,10 @@ def _is_number(cell: str) -> bool:
     return any(character.isdigit() for character in cell) or cell.lower() in {"nan", "inf", "-inf"}
 
 
-READERS.register(Reader(".csv", read_csv))
+READERS.register(
+    Reader(
+        ".csv",
+        read_csv,
+        "numbers in one row, in one column, or in columns under a header: `FILE.csv:COLUMN`",
+    )
+)

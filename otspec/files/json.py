@@ -49,4 +49,6 @@ def _refuse_deep(content: Any) -> None:
         raise ValueError(_TOO_DEEP)
 
 
-READERS.register(Reader(".json", read_json))
+READERS.register(
+    Reader(".json", read_json, "a list of numbers, or an object of lists: `FILE.json:KEY`")
+)

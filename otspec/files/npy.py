@@ -171,4 +171,4 @@ def read_npy(path: Path, _keys: tuple[str, ...] = ()) -> Named:
         return {"": header.read(stream)}
 
 
-READERS.register(Reader(".npy", read_npy))
+READERS.register(Reader(".npy", read_npy, "one array, as NumPy saves it"))

@@ -82,4 +82,4 @@ def read_members(archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo]) -
     return arrays
 
 
-READERS.register(Reader(".npz", read_npz, keyed=True))
+READERS.register(Reader(".npz", read_npz, "arrays by name, as NumPy saves them", keyed=True))

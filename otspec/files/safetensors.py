@@ -29,4 +29,6 @@ def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
         raise ValueError(f"{error} (a type such as bfloat16 must be stored as float32)") from error
 
 
-READERS.register(Reader(".safetensors", read_safetensors, keyed=True))
+READERS.register(
+    Reader(".safetensors", read_safetensors, "tensors by name (extra `traces`)", keyed=True)
+)

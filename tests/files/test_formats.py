@@ -113,14 +113,9 @@ def test_what_is_no_format_cannot_be_added(table, kind):
 
 
 def test_the_pages_name_every_format():
-    assert all(
-        reader.example in (DOCS / "command_line.md").read_text(encoding="utf-8")
-        for reader in READERS.values()
-    )
-    page = (DOCS / "traces.md").read_text(encoding="utf-8")
-    for form in FORMATS.values():
-        source = f"trace{form.name}" if form.named else f"draft{form.name}+target{form.name}"
-        assert f"`{source}`{' (a folder)' * form.folder}" in page
+    for page, table in (("files", READERS), ("traces", FORMATS)):
+        text = (DOCS / "tables" / f"registry_{page}.md").read_text(encoding="utf-8")
+        assert [text.count(f"`{form.example}`") for form in table.values()] == [1] * len(table)
 
 
 THEIRS = """

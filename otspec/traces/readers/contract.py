@@ -111,6 +111,11 @@ class TraceFormat:
     folder: bool = False
     named: bool = True
 
+    @property
+    def example(self) -> str:
+        """How a source of two arrays is named on the command line."""
+        return f"trace{self.name}" if self.named else f"draft{self.name}+target{self.name}"
+
 
 FORMATS: Registry[TraceFormat] = Registry(
     "trace format", "otspec.trace_formats", of_kind(TraceFormat)
