@@ -38,6 +38,7 @@ bench: $(VENV)/develop.stamp
 	$(BIN)/python -m pytest tests/benchmarks
 
 docs: $(VENV)/docs.stamp
+	$(BIN)/python docs/statements.py
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html docs docs/_build
 	@echo "docs: docs/_build/index.html"
 

@@ -1,4 +1,4 @@
-"""Formulas: acceptance where theory gives it outright, as numbers and as sympy expressions.
+"""Formulas (SpecTr, app. B): acceptance where theory gives it, as numbers and as expressions.
 
 Every function takes floats or exact numbers and answers in kind; every ``…_expression`` returns
 the same formula in the symbols named in its docstring. Source: SpecTr, app. B, unless said

@@ -121,17 +121,10 @@ class Plan(Frozen):
         return marginal
 
     def kernel(self, x: Sequence[int]) -> Distribution:
-        """Return the law of the output given the drafts.
+        """Return the law of the output given the drafts x, k token ids: shape (n,).
 
-        Parameters
-        ----------
-        x : sequence of int, length k
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            π(x, ·)/P(x); the target for drafts (or, with rows of sets, a set of drafts) of
-            probability 0.
+        That is π(x, ·)/P(x), and the target for drafts (or, with rows of sets, a set of drafts)
+        of probability 0.
 
         Raises
         ------

@@ -120,6 +120,13 @@ def test_the_documentation_has_a_table_of_all(registry, heading):
     assert [row.group(1) for row in rows] == list(registry)
 
 
+def test_the_documentation_has_a_table_of_all_laws():
+    page = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+    table = page.split("| law | name |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)\(.+?\)` \| `([a-z-]+)` \|", table, re.MULTILINE)
+    assert rows == [(law.__name__, name) for name, law in LAWS.items()]
+
+
 @pytest.mark.parametrize("program", PROGRAMS.values())
 def test_the_table_of_programs_says_where_they_come_from(program):
     page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")

@@ -108,13 +108,7 @@ def checked_tolerance(tolerance: float | None) -> float | None:
 
 
 def asked(rule: Any, name: str) -> Any:
-    """Return what a rule says of itself, None if it does not.
-
-    Raises
-    ------
-    ValueError
-        It fails to.
-    """
+    """Return what a rule says of itself, None if it does not; a failure is a ``ValueError``."""
     value, crash = attempt(attribute, rule, name)
     if crash is not None:
         raise ValueError(f"asking the rule for its {name} {crash.what}") from crash.error

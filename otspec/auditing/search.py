@@ -23,6 +23,8 @@ from otspec.drafts import IID, LAWS, named_law
 class SearchReport:
     """The outcome of auditing many instances.
 
+    It says something only if it is :attr:`conclusive`, since a rule may refuse instances.
+
     Parameters
     ----------
     audited : int

@@ -44,7 +44,9 @@ class Reached:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One method at one n and k.
+    """One method at one n and k, in a process of its own.
+
+    It is ended when its time is over.
 
     Parameters
     ----------

@@ -14,6 +14,16 @@ from otspec.solvers.contract import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import Solution, Status
 
+_ENDED = {
+    "OPTIMAL": Status.OPTIMAL,
+    "INCONSISTENT": Status.INFEASIBLE,
+    "STRUC_INCONSISTENT": Status.INFEASIBLE,
+    "UNBOUNDED": Status.UNBOUNDED,
+    "DUAL_INCONSISTENT": Status.UNBOUNDED,
+    "STRUC_DUAL_INCONSISTENT": Status.UNBOUNDED,
+}
+"""What the members of pycddlib's ``LPStatusType`` mean."""
+
 DENSE_LIMIT = 2_000_000
 """Most entries of the dense tableau; a pivot touches all of them, in rational numbers."""
 
@@ -64,14 +74,7 @@ def solve(program: LinearProgram) -> Solution:
     tableau = cdd.gmp.linprog_from_matrix(matrix)
     cdd.gmp.linprog_solve(tableau)
     seconds = time.perf_counter() - start
-    status = {
-        cdd.LPStatusType.OPTIMAL: Status.OPTIMAL,
-        cdd.LPStatusType.INCONSISTENT: Status.INFEASIBLE,
-        cdd.LPStatusType.STRUC_INCONSISTENT: Status.INFEASIBLE,
-        cdd.LPStatusType.UNBOUNDED: Status.UNBOUNDED,
-        cdd.LPStatusType.DUAL_INCONSISTENT: Status.UNBOUNDED,
-        cdd.LPStatusType.STRUC_DUAL_INCONSISTENT: Status.UNBOUNDED,
-    }.get(tableau.status, Status.FAILED)
+    status = _ENDED.get(tableau.status.name, Status.FAILED)
     primal, duals = zeros(columns, like=program.objective), zeros(rows, like=program.objective)
     if status is Status.OPTIMAL:
         primal[:] = [Fraction(value) for value in tableau.primal_solution]

@@ -73,7 +73,7 @@ def rule_rows():
         (rules.ImportanceSampling, ("estimate",)),
         (
             rules.RecursiveRejectionWithoutReplacement,
-            ("estimate", "estimated_law"),
+            ("estimate", "estimate_law"),
         ),
     ):
         for name in names:

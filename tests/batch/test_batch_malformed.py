@@ -108,6 +108,7 @@ NO_COUNTS = [
     -1,
     [2],
     np.array([1, 2]),
+    np.array([2]),
     Fraction(2),
     np.nan,
     10**400,

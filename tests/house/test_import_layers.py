@@ -13,7 +13,7 @@ import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ["scipy", "sympy", "networkx", "matplotlib", "cvxpy", "click", "rich"]
+HEAVY = ["scipy", "sympy", "networkx", "matplotlib", "cvxpy", "highspy", "cdd", "click", "rich"]
 
 
 def check_contracts(root):
@@ -49,7 +49,8 @@ def test_an_import_up_the_layers_is_noticed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "module", ["otspec", "otspec.rules", "otspec.closed_forms", "otspec.batch"]
+    "module",
+    ["otspec", "otspec.rules", "otspec.closed_forms", "otspec.batch", "otspec.programs"],
 )
 def test_importing_the_core_imports_nothing_heavy(module):
     program = f"import sys, {module}; print(*sys.modules)"

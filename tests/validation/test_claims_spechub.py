@@ -267,7 +267,7 @@ def test_a_law_of_other_pairs_is_noticed(monkeypatch):
     monkeypatch.setattr(
         otspec.Hub,
         "sample",
-        lambda law, rng, size: otspec.TopPlusOne(law.draft, 2).sample(size, rng),
+        lambda law, size, rng: otspec.TopPlusOne(law.draft, 2).sample(size, rng),
     )
     assert refuted("secB.2a")
 

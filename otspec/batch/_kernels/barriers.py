@@ -1,4 +1,4 @@
-"""Lifetimes of the knots between pools (docs/pooled.md, proposition 4), all rows at once.
+"""Lifetimes of the knots between pools, all rows at once (Pooled, prop. 4).
 
 The barriers' process runs over a handful of pools, so that every step looks at all of them.
 """

@@ -1,4 +1,4 @@
-"""Block verification (docs/theory.md, 9; block verification, published version, alg. 2)."""
+"""Block verification of one drafted block (Block, published version, alg. 2; Theory, 9)."""
 
 from __future__ import annotations
 

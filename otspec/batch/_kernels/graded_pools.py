@@ -1,4 +1,4 @@
-"""Graded pools (docs/pooled.md, proposition 7): a draft is selected, then coupled maximally."""
+"""Graded pools: a draft is selected, then coupled maximally (Pooled, prop. 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SpecHub (SpecHub, alg. 3): two drafts, one of them always the likeliest token."""
+"""Two drafts, one of them always the likeliest token (SpecHub, alg. 3)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def verify(problem: Problem) -> Verified:
     off = library.pick(problem.drafts, 1 - at)[..., None]
     drafted, wanted = library.take(draft, off)[..., 0], library.take(target, off)[..., 0]
     # Of (x, a) the token off the hub may take all, of (a, x) what it still lacks.
-    left = wanted - xp.minimum(wanted, drafted)
-    off_wanted = xp.where(hub_last, wanted, left)
-    off_wanted = xp.where(certain, xp.zeros_like(left), off_wanted)
+    lacking = wanted - xp.minimum(wanted, drafted)
+    off_wanted = xp.where(hub_last, wanted, lacking)
+    off_wanted = xp.where(certain, xp.zeros_like(lacking), off_wanted)
     off_offered = xp.where(hub_last, drafted, hub.odds * (drafted * library.lift))
     off_took = accepts(problem.uniforms[..., 0], off_wanted, off_offered)
     served = xp.where(hub_last, shares.last_taken, shares.first_taken)

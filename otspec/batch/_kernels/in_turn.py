@@ -42,8 +42,8 @@ def _in_turn(problem: Problem, state: Lacking) -> Verified:
     for i in range(problem.k):
         if i > 0:
             state = state.after(problem.drafts[..., :i], valid[..., i - 1])
-        left, offered = state.offer(drafted[..., i], wanted[..., i])
-        took.append(valid[..., i] & accepts(problem.uniforms[..., i], left, offered))
+        lacking, offered = state.offer(drafted[..., i], wanted[..., i])
+        took.append(valid[..., i] & accepts(problem.uniforms[..., i], lacking, offered))
     rest, blocks = state.at_last(valid[..., -1])
     drawn = draw_rest(problem, rest, blocks)
     accepted = problem.library.xp.stack(took, axis=-1)
@@ -73,9 +73,9 @@ def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: A
     for i in range(drafts.shape[-1]):
         if i > 0:
             state = state.after(drafts[..., :i])
-        left, offered = state.offer(drafted[..., i], wanted[..., i])
-        chance = xp.clip(library.quotient(left, offered, otherwise=1.0), 0.0, 1.0)
-        missed = missed * xp.where(left > 0, 1 - chance, xp.ones_like(chance))
+        lacking, offered = state.offer(drafted[..., i], wanted[..., i])
+        chance = xp.clip(library.quotient(lacking, offered, otherwise=1.0), 0.0, 1.0)
+        missed = missed * xp.where(lacking > 0, 1 - chance, xp.ones_like(chance))
     return 1 - missed
 
 
@@ -88,7 +88,8 @@ class Lacking:
     library : Library
     draft, target : array, shape (..., V)
     lift : float
-        Draft masses are lifted by this, which c and 1/left are for: both may be out of range.
+        Draft masses are lifted by this, which c and 1 over their sum are for: both may be out of
+        range.
     scale : array, shape (...)
         c over the lift: what the target lacks is (target − c·draft)₊.
     rejected : array, shape (...)
@@ -97,7 +98,7 @@ class Lacking:
         1 over the draft's lifted mass off the earlier drafts.
     whole : array, shape (...), optional
         Σ target, once it is known.
-    left : array, shape (..., ceil(V / 256)), optional
+    undrafted : array, shape (..., ceil(V / 256)), optional
         The draft's block sums off the earlier drafts, if they are drawn without replacement.
     """
 
@@ -109,7 +110,7 @@ class Lacking:
     rejected: Array
     share: Array
     whole: Array | None = None
-    left: Array | None = None
+    undrafted: Array | None = None
 
     @classmethod
     def at_first(
@@ -117,17 +118,17 @@ class Lacking:
     ) -> Lacking:
         """Return the state before the first draft; ``distinct`` without replacement."""
         lift = library.lift if distinct else 1.0
-        left = block_sums(library, draft, draft, the_draft)[0] if distinct else None
+        undrafted = block_sums(library, draft, draft, the_draft)[0] if distinct else None
         scale, rejected, share = (
             library.full(draft.shape[:-1], value) for value in (0.0, 1.0, 1 / lift)
         )
-        return cls(library, draft, target, lift, scale, rejected, share, left=left)
+        return cls(library, draft, target, lift, scale, rejected, share, undrafted=undrafted)
 
     def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
         """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
         drafted = drafted * self.lift
-        left = wanted - self.library.xp.minimum(wanted, self.scale * drafted)
-        return left, self.rejected * (self.share * drafted)
+        lacking = wanted - self.library.xp.minimum(wanted, self.scale * drafted)
+        return lacking, self.rejected * (self.share * drafted)
 
     def after(self, tokens: Array | None = None, valid: Array | None = None) -> Lacking:
         """Return the state after the last of the tokens was rejected, where it counts.
@@ -143,12 +144,12 @@ class Lacking:
             whole, (kept,) = self.whole, totals(*pair, common(library, scale, self.lift))
         rejected = self._where(valid, xp.clip(whole - kept, min=0.0), self.rejected)
         state = replace(self, scale=scale, rejected=rejected, whole=whole)
-        if self.left is None or tokens is None:
+        if self.undrafted is None or tokens is None:
             return state
-        less = without(library, self.draft, self.draft, the_draft, self.left, tokens)
-        left = less if valid is None else xp.where(valid[..., None], less, self.left)
-        mass = xp.sum(left, axis=-1) * self.lift
-        return replace(state, left=left, share=library.quotient(xp.ones_like(mass), mass))
+        less = without(library, self.draft, self.draft, the_draft, self.undrafted, tokens)
+        less = less if valid is None else xp.where(valid[..., None], less, self.undrafted)
+        mass = xp.sum(less, axis=-1) * self.lift
+        return replace(state, undrafted=less, share=library.quotient(xp.ones_like(mass), mass))
 
     def at_last(self, valid: Array | None = None) -> tuple[Weight, list[Array]]:
         """Return what the target lacks after the last draft was rejected, where it counts.

@@ -1,4 +1,4 @@
-"""K-Seq (docs/theory.md, 6; SpecTr, alg. 2): the drafts are tried against ρ times the draft.
+"""K-Seq: the drafts are tried against ρ times the draft (SpecTr, alg. 2; Theory, 6).
 
 With β = Σ min(p, q/ρ) the residual after k rejections is ∝ q − min(p, q/ρ) g, where
 g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*, where ρ* = g.

@@ -1,4 +1,4 @@
-"""The optimum for i.i.d. drafts (docs/theory.md, 1 and 2): the best prefix by ascending q/p."""
+"""The optimum for i.i.d. drafts: the best prefix by ascending q/p (Theory, 1 and 2)."""
 
 from __future__ import annotations
 
