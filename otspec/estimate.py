@@ -33,6 +33,14 @@ class Estimate(float):
         The probability with which the interval covers the true value, at least; 1 for bounds.
     size : int
         The number of independent values; 0 for bounds, the sum where estimates are combined.
+
+    Examples
+    --------
+    >>> known, simulated = Estimate.between(0.25, 0.5), Estimate.of_mean(np.full(10_001, 0.5))
+    >>> 1 + known
+    Estimate(1.25, low=1.25, high=1.5, confidence=1, size=0)
+    >>> known * simulated
+    Estimate(0.125, low=0.124516, high=0.250968, confidence=0.999, size=10001)
     """
 
     __array_priority__ = -1.0  # above NumPy's scalars, whose own operators return plain floats

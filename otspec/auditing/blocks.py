@@ -195,31 +195,34 @@ def _unfounded(
     )
 
 
-@singledispatch
 def best_expected(rule: BlockRule) -> Number:
     """Return the most drafted tokens that a coupling of whole blocks keeps of a rule's drafts.
 
     Parameters
     ----------
     rule : SingleDraftRule or DraftSelection
-        Or of a class for which a function is registered, ``@best_expected.register``.
 
     Raises
     ------
     ValueError
         Several drafts whose linear program is too large, or another kind of rule.
     """
+    return _best_expected(rule)
+
+
+@singledispatch
+def _best_expected(rule: BlockRule) -> Number:
     raise ValueError(
         f"rule is {type(rule).__name__}, whose drafts are not known: pass optimum=False"
     )
 
 
-@best_expected.register
-def _(rule: SingleDraftRule) -> Number:
+@_best_expected.register
+def _of_one_draft(rule: SingleDraftRule) -> Number:
     return BlockVerify(rule.draft, rule.target, rule.length).expected()
 
 
-@best_expected.register
-def _(rule: DraftSelection) -> Number:
+@_best_expected.register
+def _of_a_tree(rule: DraftSelection) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)

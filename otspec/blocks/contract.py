@@ -39,7 +39,7 @@ class BlockRule(Frozen, ABC):
     ----------
     draft, target : callable
         Language models: any maps from a prefix, a tuple of token ids, to a distribution, such as
-        a :class:`otspec.blocks.TableModel`. Both over one vocabulary, in one arithmetic.
+        a :class:`otspec.models.TableModel`. Both over one vocabulary, in one arithmetic.
 
     Raises
     ------

@@ -139,7 +139,7 @@ class LoggedBlock(Frozen):
         ----------
         branching : str or sequence of int
             Children of each node by depth; equal children stay apart
-            (:class:`otspec.blocks.DraftSelection` with ``merge=False``).
+            (:class:`otspec.trees.DraftSelection` with ``merge=False``).
         rule : callable
             (draft, target, k) → a rule for one token.
 

@@ -32,7 +32,7 @@ class CandidateProgram(BlockCoupling):
     ----------
     candidates : mapping
         From sets of sequences of L tokens to their probabilities, such as
-        :meth:`otspec.blocks.DraftSelection.candidates` returns.
+        :meth:`otspec.trees.DraftSelection.candidates` returns.
     target : callable
         Language model: prefix → distribution, in the arithmetic of the probabilities.
     length : int

@@ -10,10 +10,10 @@ import numpy as np
 
 from otspec.arguments import as_path
 from otspec.arithmetic import Array
-from otspec.blocks import LoggedBlock
 from otspec.distributions import Distribution
 from otspec.files import READERS, read_file
 from otspec.frozen import Frozen
+from otspec.logged import LoggedBlock
 from otspec.raw import as_array
 from otspec.tables import listed
 from otspec.traces.readers.contract import SIDES

@@ -22,6 +22,7 @@ from otspec.rules import (
     SpecHub,
 )
 from otspec.rules.contract import Rule
+from otspec.rules.table import check_rule
 
 TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
@@ -42,10 +43,9 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
 
 
 def _check_rule(name: str, rule: Any) -> None:
-    if not (isinstance(rule, type) and issubclass(rule, PairRule)):
+    check_rule(name, rule)
+    if not issubclass(rule, PairRule):
         raise ValueError(f"{shown(rule)} is no subclass of PairRule")
-    if rule.name != name:
-        raise ValueError(f"the rule is named {shown(rule.name)}, not {shown(name)}")
 
 
 RULES: Registry[type[PairRule]] = Registry("rule for trees", "otspec.tree_rules", _check_rule)

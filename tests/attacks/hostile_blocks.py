@@ -21,6 +21,7 @@ from hostile_rows import (
 )
 
 from otspec import blocks, rules
+from otspec import models as models_room
 
 
 def block_rows():
@@ -80,6 +81,7 @@ def block_rows():
              "merge": ("flag", True), "size": ("few?", 3), "seed": SEED},
         ),
     )  # fmt: skip
+    yield "models.as_models", Row(models_room.as_models, SMALL)
     yield (
         "blocks.compare_block_rules",
         Row(blocks.compare_block_rules, {**SMALL, "lengths": ("counts", [1])}),

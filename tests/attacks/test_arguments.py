@@ -19,7 +19,8 @@ from otspec.rules.powers import at_least_once, geometric
 
 MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
-    "otspec.auditing", "otspec.blocks", "otspec.traces", "otspec.datasets", "otspec.closed_forms",
+    "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.trees", "otspec.logged",
+    "otspec.traces", "otspec.datasets", "otspec.closed_forms",
 )  # fmt: skip
 RESULTS = {
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",

@@ -10,7 +10,7 @@ import pytest
 from otspec import blocks, trees
 from otspec.blocks import TokenVerify, compare_block_rules, memoryless
 from otspec.logged import LoggedBlock, compare_on_blocks
-from otspec.rules import RecursiveRejection
+from otspec.rules import PlannedRule, RecursiveRejection
 
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 
@@ -67,7 +67,8 @@ def test_a_rule_of_another_package_is_compared_like_ours():
         (blocks.RULES, "mine", RecursiveRejection, "must be a class of rules for one drafted"),
         (blocks.RULES, "mine", "token", "rule is 'token': it must be a class of rules"),
         (blocks.RULES, "mine", Another, "the rule is named 'another', not 'mine'"),
-        (trees.RULES, "mine", TokenVerify, "TokenVerify.* is no subclass of PairRule"),
+        (trees.RULES, "mine", TokenVerify, "TokenVerify.* is no subclass of Rule"),
+        (trees.RULES, "planned", PlannedRule, "PlannedRule.* is no subclass of PairRule"),
         (trees.RULES, "mine", AnotherRejection, "the rule is named 'another', not 'mine'"),
     ],
 )
