@@ -16,8 +16,7 @@ from otspec.blocks.expected import expected_up_to
 from otspec.distributions import as_k
 from otspec.drafts.contract import draw
 from otspec.models.contract import Model, Prefix
-from otspec.raw import shown
-from otspec.registry import Registry
+from otspec.registry import Registry, subclass_of
 
 MOST_LENGTH = 10_000
 """Most tokens of a drafted block."""
@@ -231,11 +230,8 @@ def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
     return checked
 
 
-def _check_rule(name: str, rule: Any) -> None:
-    if as_single_draft_rule(rule).name != name:
-        raise ValueError(f"the rule is named {shown(rule.name)}, not {shown(name)}")
-
-
-RULES: Registry[type[SingleDraftRule]] = Registry("block rule", "otspec.block_rules", _check_rule)
+RULES: Registry[type[SingleDraftRule]] = Registry(
+    "block rule", "otspec.block_rules", subclass_of(SingleDraftRule)
+)
 """The rules for one drafted block, by name, in the order of tables."""
 register = RULES.register

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
-from otspec.raw import shown
-from otspec.registry import Registry
+from otspec.registry import Registry, subclass_of
 from otspec.rules import (
     KSequential,
     MaximalCoupling,
@@ -22,7 +21,6 @@ from otspec.rules import (
     SpecHub,
 )
 from otspec.rules.contract import Rule
-from otspec.rules.table import check_rule
 
 TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`."""
@@ -42,13 +40,9 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
     return MaximalCoupling(draft, target) if possible == 1 else rule(draft, target, possible)
 
 
-def _check_rule(name: str, rule: Any) -> None:
-    check_rule(name, rule)
-    if not issubclass(rule, PairRule):
-        raise ValueError(f"{shown(rule)} is no subclass of PairRule")
-
-
-RULES: Registry[type[PairRule]] = Registry("rule for trees", "otspec.tree_rules", _check_rule)
+RULES: Registry[type[PairRule]] = Registry(
+    "rule for trees", "otspec.tree_rules", subclass_of(PairRule)
+)
 """The rules for one token with which trees are compared, by name, in the order of tables."""
 for _rule in (
     RecursiveRejection,

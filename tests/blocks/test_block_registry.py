@@ -64,12 +64,12 @@ def test_a_rule_of_another_package_is_compared_like_ours():
 @pytest.mark.parametrize(
     ("table", "name", "rule", "says"),
     [
-        (blocks.RULES, "mine", RecursiveRejection, "must be a class of rules for one drafted"),
-        (blocks.RULES, "mine", "token", "rule is 'token': it must be a class of rules"),
-        (blocks.RULES, "mine", Another, "the rule is named 'another', not 'mine'"),
-        (trees.RULES, "mine", TokenVerify, "TokenVerify.* is no subclass of Rule"),
+        (blocks.RULES, "mine", RecursiveRejection, "is no subclass of SingleDraftRule"),
+        (blocks.RULES, "mine", "token", "'token' is no subclass of SingleDraftRule"),
+        (blocks.RULES, "mine", Another, "is named 'another', not 'mine'"),
+        (trees.RULES, "mine", TokenVerify, "TokenVerify.* is no subclass of PairRule"),
         (trees.RULES, "planned", PlannedRule, "PlannedRule.* is no subclass of PairRule"),
-        (trees.RULES, "mine", AnotherRejection, "the rule is named 'another', not 'mine'"),
+        (trees.RULES, "mine", AnotherRejection, "is named 'another', not 'mine'"),
     ],
 )
 def test_what_is_no_rule_of_the_kind_is_refused(table, name, rule, says):

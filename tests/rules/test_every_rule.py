@@ -14,9 +14,8 @@ from programs_table import needs_cdd
 
 import otspec
 from otspec import batch
-from otspec.registry import Registry
+from otspec.registry import Registry, subclass_of
 from otspec.rules import RULES, NotExactError, PairRule, Rule, compared_rules
-from otspec.rules.table import check_rule
 from otspec.traces.comparison import compare
 
 TABLES = {
@@ -206,10 +205,10 @@ def test_rules_of_other_packages_join_by_entry_point(monkeypatch):
               EntryPoint("wrong", "math:sqrt", "tests.rules"),
               EntryPoint("other", f"{__name__}:Cautious", "tests.rules")]  # fmt: skip
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: points)
-    table = Registry("rule", "tests.rules", check_rule)
+    table = Registry("rule", "tests.rules", subclass_of(Rule))
     with pytest.warns(UserWarning, match="is left out") as found:
         assert list(table) == ["cautious"]
     assert [str(each.message).split(": ", 1)[1] for each in found] == [
         "<built-in function sqrt> is no subclass of Rule",
-        "the rule is named 'cautious', not 'other'",
+        f"{Cautious!r} is named 'cautious', not 'other'",
     ]
