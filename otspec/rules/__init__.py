@@ -1,6 +1,6 @@
 """Verification rules: one file each, one contract (:class:`Rule`), one table (:data:`RULES`)."""
 
-from otspec.rules.contract import NotExactError, Rule, acceptance_or_estimate
+from otspec.rules.contract import NotExactError, Rule
 from otspec.rules.importance_sampling import ImportanceSampling
 from otspec.rules.k_sequential import KSequential
 from otspec.rules.maximal_coupling import MaximalCoupling
@@ -57,6 +57,5 @@ __all__ = [
     "SequentialRule",
     "SpecHub",
     "Thresholds",
-    "acceptance_or_estimate",
     "compared_rules",
 ]

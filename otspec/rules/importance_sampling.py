@@ -10,15 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arguments import as_choice, as_integer, as_list, as_seed, as_size
-from otspec.arithmetic import (
-    Array,
-    IntArray,
-    Number,
-    as_number,
-    is_exact,
-    suffix_sums,
-    zeros,
-)
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, suffix_sums, zeros
 from otspec.coupling import Coupling
 from otspec.digits import counted
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised

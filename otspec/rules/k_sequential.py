@@ -88,8 +88,7 @@ class KSequential(SequentialRule):
         rho: Number | None = None,
         normalize: bool = False,
     ) -> None:
-        self._hold(draft=draft, target=target, k=k)
-        self.__post_init__(normalize)
+        super().__init__(draft, target, k, normalize=normalize)
         pair = self.draft, self.target
         self._hold(
             rho=smallest_rho(*pair, self.k) if rho is None else _checked_rho(rho, *pair, self.k)

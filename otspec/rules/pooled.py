@@ -156,9 +156,8 @@ class PooledSelection(PooledRule):
         *,
         normalize: bool = False,
     ) -> None:
-        self._hold(draft=draft, target=target, k=_as_drafts_count(k))
-        self.__post_init__(normalize)
-        refuse_long_power(self.draft, self.k)
+        super().__init__(draft, target, k, normalize=normalize)
+        refuse_long_power(self.draft, _as_drafts_count(self.k))
         self._hold(pools=as_partition(pools).fitting(self.draft))
 
     @classmethod

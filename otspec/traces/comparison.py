@@ -11,7 +11,8 @@ from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, LAWS, SingleDraftLaw
 from otspec.optimum import optimal_acceptance, optimal_acceptances
 from otspec.raw import shown
-from otspec.rules import acceptance_or_estimate, compared_rules
+from otspec.rules import compared_rules
+from otspec.rules.contract import acceptance_or_estimate
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""

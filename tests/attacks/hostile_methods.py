@@ -68,17 +68,9 @@ def rule_rows():
         "PooledSelection.within",
         Row(rules.PooledSelection.within, {**PAIR, **K, "loss": ("loss", 0.01), **NORMALIZE}),
     )
-    simulated = {"size": ("count", 5), "seed": SEED}
-    for cls, names in (
-        (rules.ImportanceSampling, ("estimate",)),
-        (
-            rules.RecursiveRejectionWithoutReplacement,
-            ("estimate", "estimate_law"),
-        ),
-    ):
-        for name in names:
-            call = method(lambda cls=cls: cls(DRAFT, TARGET, 2), name)
-            yield f"{cls.__name__}.{name}", Row(call, simulated)
+    for partition in (rules.Bins, rules.Graded):
+        yield f"rules.{partition.__name__}", Row(partition, {"count": ("few", 4)})
+    yield "rules.Thresholds", Row(rules.Thresholds, {"values": ("pools", [0.5, 2.0])})
 
 
 def _asked(name, make, k):
@@ -87,3 +79,6 @@ def _asked(name, make, k):
     for question in ("kernel", "joint_kernel"):
         yield f"{name}.{question}", Row(method(make, question), {"x": drafts_of_k})
     yield f"{name}.sample", Row(method(make, "sample"), {"x": drafts_of_k, "rng": RNG})
+    for question in ("estimate", "estimate_law"):
+        arguments = {"size": ("count", 5), "seed": SEED}
+        yield f"{name}.{question}", Row(method(make, question), arguments)

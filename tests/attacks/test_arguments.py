@@ -30,8 +30,8 @@ RESULTS = {
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {
-    "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SingleDraftLaw",
-    "SingleDraftRule",
+    "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SequentialRule",
+    "SingleDraftLaw", "SingleDraftRule",
 }  # fmt: skip
 ALIKE = {"CompactMaxFlow", "Importance", "MaxFlow", "Membership", "Reduced"}
 """The programs that ``formulate`` makes, and nobody else."""

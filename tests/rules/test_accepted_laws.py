@@ -11,10 +11,9 @@ from otspec.rules import (
     NotExactError,
     PooledSelection,
     RecursiveRejectionWithoutReplacement,
-    acceptance_or_estimate,
     compared_rules,
 )
-from otspec.rules.contract import enumerated_law
+from otspec.rules.contract import acceptance_or_estimate, enumerated_law
 
 EPS = np.finfo(float).eps
 
