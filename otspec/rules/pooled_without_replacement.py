@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, as_number, sums_by
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
-from otspec.drafts.without_replacement import inside_pairs
+from otspec.drafts.rises import inside_pairs
 from otspec.rules.pooled import PooledRule
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.heights import SummedHeights

@@ -11,7 +11,7 @@ import pytest
 from instances import EPS, floats, fractions, pairs, shares, weights
 
 import otspec
-from otspec.drafts.without_replacement import inside_pairs
+from otspec.drafts.rises import inside_pairs
 from otspec.rules import PooledSelectionWithoutReplacement, RecursiveRejectionWithoutReplacement
 
 LIGHT = Fraction(1, 10**9)
