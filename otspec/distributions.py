@@ -183,6 +183,10 @@ def token_set(tokens: Iterable[int], n: int) -> IntArray:
     ValueError
         An id that is not an integer in 0..n−1.
     """
+    if type(tokens) is np.ndarray and tokens.dtype.kind in "iu" and tokens.ndim == 1:
+        unique = np.unique(tokens)  # at once: there may be as many as the vocabulary has
+        if len(unique) == 0 or (unique[0] >= 0 and unique[-1] < n):
+            return unique.astype(np.intp)
     ids = sorted(set(as_tokens(tokens, n, "tokens", unordered=True)))
     return np.array(ids, dtype=np.intp)
 
