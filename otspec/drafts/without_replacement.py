@@ -94,6 +94,27 @@ class WithoutReplacement(ByRatio):
         escape[0] = escape[0] * 0 + 1
         return 1 - escape
 
+    def inside_rises(self, draft: Array) -> Array:
+        """Return by how much P(all drafts inside the first tokens) rises with each token.
+
+        Parameters
+        ----------
+        draft : ndarray, shape (n,)
+            The draft distribution in some order, without zeros.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            For k ≤ 2 sums of positive terms.
+        """
+        if self.k == 1:
+            return draft
+        if self.k == 2:
+            return inside_pairs(draft)
+        law = WithoutReplacement(draft, self.k)
+        rises: Array = np.maximum(np.diff(law.inside_prefixes(np.arange(len(draft)))), draft * 0)
+        return rises
+
     @property
     def accuracy(self) -> float:
         """By how much :meth:`inside` may be off, the error of the quadrature included."""
