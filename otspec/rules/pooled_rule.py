@@ -50,7 +50,7 @@ class PooledRule(PairRule):
         super().__init__(draft, target, k, normalize=normalize)
         self.check_k(self.k)
         refuse_long_power(self.draft, self.k)
-        self._hold(pools=as_partition(pools).fitting(self.draft))
+        self._hold(pools=as_partition(pools).fitting(self.law))
 
     @classmethod
     def check_k(cls, k: int) -> None:

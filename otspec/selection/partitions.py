@@ -41,13 +41,13 @@ class Partition(Frozen, ABC):
         target : ndarray, shape (n,)
         """
 
-    def fitting(self, draft: Distribution) -> Partition:  # noqa: ARG002
-        """Return the partition in the arithmetic of a draft distribution.
+    def fitting(self, law: ByRatio) -> Partition:  # noqa: ARG002
+        """Return the partition in the arithmetic of the drafts.
 
         Raises
         ------
         ValueError
-            It cannot be had in that arithmetic.
+            It cannot be had in that arithmetic, or is not for such drafts.
         """
         return self
 
@@ -119,20 +119,20 @@ class Thresholds(Partition):
     def __post_init__(self) -> None:
         self._hold(values=_as_thresholds(self.values, "values"))
 
-    def fitting(self, draft: Distribution) -> Thresholds:
-        """Return the thresholds in the arithmetic of a draft distribution.
+    def fitting(self, law: ByRatio) -> Thresholds:
+        """Return the thresholds in the arithmetic of the drafts.
 
         Raises
         ------
         ValueError
             In floats some of them are infinite or equal.
         """
-        converted = in_arithmetic_of(draft, self.values)
+        converted = in_arithmetic_of(law.draft, self.values)
         return self if converted is self.values else Thresholds(_as_thresholds(converted, "pools"))
 
     def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return the pools that hold draft mass."""
-        return by_thresholds(law.draft, target, self.fitting(law.draft).values)
+        return by_thresholds(law.draft, target, self.fitting(law).values)
 
 
 @dataclass(frozen=True)
@@ -158,19 +158,23 @@ class Graded(Partition):
         count = as_integer(self.count, "count", 2, MOST_GRADES, wanted="a number of grades")
         self._hold(count=count)
 
-    def pools(self, law: ByRatio, target: Distribution) -> Pools:
-        """Return the grades that some token has, with how likely each token has which.
+    def fitting(self, law: ByRatio) -> Graded:
+        """Return the partition itself, for i.i.d. drafts.
 
         Raises
         ------
         ValueError
-            Distinct drafts: halves of one token cannot both be drafted.
+            Distinct drafts: parts of one token cannot both be drafted.
         """
         if not law.iid:
             raise ValueError(
                 f"pools is {self!r}, but graded pools are for i.i.d. drafts: use 'tokens', "
                 "'fewest', bins or thresholds"
             )
+        return self
+
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return the grades that some token has, with how likely each token has which."""
         return by_grade(law.draft, target, law.k, self.count)
 
 
