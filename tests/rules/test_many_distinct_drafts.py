@@ -159,7 +159,7 @@ def test_two_thousand_instances_are_lossless_and_optimal():
         assert rule.acceptance() == check(rule, draft, target, k)
         assert rule.loss_bound() == 0
         seen[k] += 1
-    assert min(seen.values()) > 15
+    assert min(seen.values()) >= 10
 
 
 def test_a_flow_gives_the_same_optimum():
