@@ -15,7 +15,8 @@ from otspec.distributions import DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
 from otspec.estimate import Estimate
-from otspec.rules.contract import ENUMERATION_LIMIT, NotExactError, enumerated_acceptance
+from otspec.rules.contract import NotExactError
+from otspec.rules.enumeration import ENUMERATION_LIMIT, enumerated_acceptance
 from otspec.rules.pooled_rule import PooledRule
 from otspec.selection.partitions import Partition
 from otspec.selection.pools import Pools

@@ -289,8 +289,7 @@ def test_the_largest_vocabularies(k, sort):
     pools = by_token(p, q)
     wanted = clipped_law(pools, pools.knots**k)
     found = find_barriers(wanted, PowerHeights(pools, k))
-    limit = (k + 2) * n**0.5 * EPS
-    law = found.slopes * pools.draft
+    limit, law = (k + 2) * n**0.5 * EPS, found.slopes * pools.draft
     assert abs(law - wanted.masses).sum() <= limit
     assert abs(law.sum() - 1) <= limit
     assert (found.lifetimes[wanted.tight] == np.inf).all()
