@@ -65,7 +65,8 @@ def fewest_thresholds(law: ByRatio, target: Distribution) -> Array:
 
 def _fewest_steps(knots: Array, heights: Array, slopes: Array, slack: float) -> list[int] | None:
     """Return the knots on the way with fewest steps from the last knot down to the first."""
-    from otspec.selection import compiling, lowest_steps  # imports Numba, if it is there
+    from otspec import compiling
+    from otspec.selection import lowest_steps  # imports Numba, if it is there
 
     m = len(slopes)
     if m == 0:

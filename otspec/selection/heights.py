@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums, sums_by
 from otspec.drafts import IID, WithoutReplacement
+from otspec.drafts.rises import inside_rises
 from otspec.drafts.single import ByRatio
 from otspec.frozen import Frozen
 from otspec.selection.pools import Pools
@@ -121,7 +122,7 @@ def _(law: IID, pools: Pools) -> Heights:
 def _(law: WithoutReplacement, pools: Pools) -> Heights:
     order, last = _by_pool(pools)
     drafted = order[: int(last[-1])]
-    rises = law.inside_rises(law.draft[drafted])
+    rises = inside_rises(law.draft[drafted], law.k)
     return SummedHeights(sums_by(pools.index[drafted], rises, len(pools.draft)))
 
 

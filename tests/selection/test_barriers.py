@@ -11,8 +11,8 @@ import pytest
 from instances import EPS, pairs
 
 import otspec
+from otspec import compiling
 from otspec.distributions import as_pair
-from otspec.selection import compiling
 from otspec.selection.barriers import find_barriers
 from otspec.selection.heights import PowerHeights, SummedHeights
 from otspec.selection.knots import power_slope

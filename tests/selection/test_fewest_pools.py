@@ -12,9 +12,9 @@ from instances import EPS, HEAVY_DRAFTS, KINDS, floats, pairs
 from programs_table import INF, dense_program, needs_cdd
 
 import otspec
+from otspec import compiling
 from otspec.distributions import as_pair
 from otspec.rules import PooledSelection
-from otspec.selection import compiling
 from otspec.selection.fewest import MOST_STEPS, fewest_thresholds
 from otspec.selection.pools import by_thresholds, by_token
 from otspec.solvers import SOLVERS, Sense
