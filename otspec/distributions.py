@@ -183,8 +183,18 @@ def token_set(tokens: Iterable[int], n: int) -> IntArray:
     ValueError
         An id that is not an integer in 0..n−1.
     """
+    if type(tokens) is np.ndarray and _are_ids(tokens, n):
+        # At once: there may be as many as the vocabulary has.
+        return np.flatnonzero(np.bincount(tokens.astype(np.intp), minlength=n))
     ids = sorted(set(as_tokens(tokens, n, "tokens", unordered=True)))
     return np.array(ids, dtype=np.intp)
+
+
+def _are_ids(tokens: Array, n: int) -> bool:
+    """Whether a plain array is a list of integers in 0..n−1."""
+    if tokens.dtype.kind not in "iu" or tokens.ndim != 1:
+        return False
+    return len(tokens) == 0 or bool(tokens.min() >= 0 and tokens.max() < n)
 
 
 def _refuse_improper(array: Distribution, total: Any, name: str) -> None:

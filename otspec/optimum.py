@@ -10,7 +10,7 @@ some rule accepts as much is proved by a law of the selected draft (:mod:`otspec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
@@ -248,9 +248,9 @@ _TOGETHER: dict[type[SingleDraftLaw], Callable[..., Array]] = {
 """The laws that have all k from one pass."""
 
 
-def cut_bound(law: DraftLaw, target: Distribution, cut: Iterable[int]) -> Number:
+def cut_bound(law: DraftLaw, target: Distribution, cut: Sequence[int] | IntArray) -> Number:
     """Return q(A) + 1 − P(all drafts inside A), an upper bound on every rule's acceptance."""
-    members = np.fromiter(cut, dtype=np.intp)
+    members = np.asarray(cut, dtype=np.intp)
     return as_number(target[members].sum() + (1 - law.inside(members)), like=target)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -74,7 +73,7 @@ class WithoutReplacement(ByRatio):
         if self.exact:
             return self._number(set_rises(self.draft[members], self.k).sum())
         (found,) = race.rises(self.draft[members], [self.k], float(self.draft[others].sum()))
-        return min(1.0, math.fsum(found))
+        return min(1.0, float(found.sum()))
 
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return P(all drafts inside order[:j]) for every j.

@@ -1,0 +1,71 @@
+"""Distinct drafts inside every prefix of a full vocabulary, against one sort."""
+
+import numpy as np
+import pytest
+
+import otspec
+from otspec import compiling, ratios
+from otspec.drafts.rises import inside_of_prefixes, inside_rises
+
+GOALS = {4: "at most 40x", 16: "at most 150x"}
+NUMBA = sorted({compiling.HAS_NUMBA, False}, reverse=True)
+
+
+def case():
+    """The first position of the trace, its ratios, and the draft in their order."""
+    _, draft, target = next(iter(otspec.datasets.load_smollm2().pairs()))
+    keys = ratios.target_to_draft(draft, target)
+    return draft, target, keys, draft[np.argsort(keys, kind="stable")]
+
+
+def described(what, n, k, numba):
+    return f"{what}, n = {n:,}, k = {k}{'' if numba else ', without Numba'}"
+
+
+@pytest.mark.parametrize("numba", NUMBA)
+@pytest.mark.parametrize("k", [4, 16, 64])
+def test_a_sweep_of_the_prefixes_against_one_sort(k, numba, report_ratio, monkeypatch):
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
+    _, _, keys, rates = case()
+    assert inside_rises(rates, k).sum() == pytest.approx(1, abs=1e-13)
+    report_ratio(
+        described("inside_rises", len(rates), k, numba),
+        lambda: inside_rises(rates, k),
+        "one argsort of the ratios",
+        lambda: np.argsort(keys),
+        GOALS.get(k, "informational") if numba else "informational",
+        rounds=20 if numba else 3,
+    )
+
+
+@pytest.mark.parametrize("numba", NUMBA)
+def test_one_pass_for_many_k_against_one_sort(numba, report_ratio, monkeypatch):
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
+    _, _, keys, rates = case()
+    ks = [1, 2, 4, 8, 16]
+    assert inside_of_prefixes(rates, ks)[:, -1] == pytest.approx(1, abs=1e-13)
+    report_ratio(
+        described("inside_of_prefixes", len(rates), "1, 2, 4, 8, 16", numba),
+        lambda: inside_of_prefixes(rates, ks),
+        "one argsort of the ratios",
+        lambda: np.argsort(keys),
+        "informational",
+        rounds=10 if numba else 3,
+    )
+
+
+@pytest.mark.parametrize("numba", NUMBA)
+def test_the_optimum_of_distinct_drafts_against_one_sort(numba, report_ratio, monkeypatch):
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
+    draft, target, keys, _ = case()
+    k = 4
+    law = otspec.WithoutReplacement(draft, k)
+    otspec.optimal_acceptance(law, target).check()
+    report_ratio(
+        described("optimal_acceptance, without replacement", law.n, k, numba),
+        lambda: otspec.optimal_acceptance(law, target),
+        "one argsort of the ratios",
+        lambda: np.argsort(keys),
+        "informational",
+        rounds=20 if numba else 3,
+    )
