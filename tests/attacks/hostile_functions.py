@@ -54,6 +54,10 @@ FUNCTIONS = {
         otspec.WithoutReplacement, {"draft": PAIR["draft"], **K, **NORMALIZE}
     ),
     "TopPlusOne": Row(otspec.TopPlusOne, {"draft": PAIR["draft"], **K, **NORMALIZE}),
+    "TopK": Row(otspec.TopK, {"draft": PAIR["draft"], **K, **NORMALIZE}),
+    "Fixed": Row(
+        otspec.Fixed, {"tokens": ("tokens", [2, 0]), "n": ("count", 3), "exact": ("flag", True)}
+    ),
     "Hub": Row(otspec.Hub, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "Independent": Row(
         otspec.Independent, {"drafts": ("distributions", [DRAFT, TARGET]), **NORMALIZE}
