@@ -206,9 +206,9 @@ class Rule(Frozen, ABC):
         ValueError
             Fewer than two tuples, or more than the memory holds.
         """
-        drawn = self._drawn_tuples(size, seed)
-        chances = [float(self.kernel(x)[sorted(set(x))].sum()) for x in drawn]
-        return Estimate.of_mean(np.array(chances))
+        return Estimate.of_mean(
+            self._of_drawn(lambda x: self.kernel(x)[sorted(set(x))].sum(), size, seed)
+        )
 
     def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_law` from drafts that are drawn at random.
@@ -221,21 +221,29 @@ class Rule(Frozen, ABC):
             Unbiased for every token.
         """
         accepted = np.zeros(len(self.target))
-        for x in self._drawn_tuples(size, seed):
+        tuples, which = self._drawn(size, seed)
+        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
             drafts = sorted(set(x))
-            accepted[drafts] += self.kernel(x)[drafts].astype(float) / size
+            accepted[drafts] += self.kernel(x)[drafts].astype(float) * (count / size)
         return accepted
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate entry y of :meth:`accepted_law`; see :meth:`estimate`."""
-        hits = [float(self.kernel(x)[y]) if y in x else 0.0 for x in self._drawn_tuples(size, seed)]
-        return Estimate.of_mean(np.array(hits))
+        return Estimate.of_mean(
+            self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
+        )
 
-    def _drawn_tuples(self, size: int, seed: int) -> list[list[int]]:
+    def _of_drawn(self, question: Callable[[list[int]], Any], size: int, seed: int) -> Array:
+        """Return the answer for each of the tuples drawn at random, in floats: (size,)."""
+        tuples, which = self._drawn(size, seed)
+        return np.array([float(question(x)) for x in tuples])[which]
+
+    def _drawn(self, size: int, seed: int) -> tuple[list[list[int]], IntArray]:
+        """Draw tuples; return the different ones, and which of them each is."""
         size = as_size(size, least=2, width=self.k)
         drawn = self.law.sample(size, np.random.default_rng(as_seed(seed)))
-        tuples: list[list[int]] = drawn.tolist()
-        return tuples
+        different, which = np.unique(drawn, axis=0, return_inverse=True)
+        return different.tolist(), which.reshape(-1)
 
 
 def _checking_drafts(method: Callable[..., Array]) -> Callable[..., Array]:

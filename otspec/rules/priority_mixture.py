@@ -141,12 +141,8 @@ class PriorityMixture(Rule):
             Its interval lies between Σ min(b, q) and :attr:`bound`.
         """
         accepted = self.mixture.accepted
-        chances, residual = self.coupling.chances, self.coupling.residual
-        hits = [
-            (self.mixture.shares(x) * (1 - chances[x])).sum() * residual[sorted(set(x))].sum()
-            for x in self._drawn_tuples(size, seed)
-        ]
-        simulated = Estimate.of_mean(np.array(hits, dtype=float), plus=float(accepted))
+        hits = self._of_drawn(lambda x: self.coupling.hits(x, self.mixture.shares(x)), size, seed)
+        simulated = Estimate.of_mean(hits, plus=float(accepted))
         return simulated.within(accepted, self.bound)
 
     def joint_kernel(self, x: Sequence[int]) -> Array:

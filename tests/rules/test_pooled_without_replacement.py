@@ -143,7 +143,7 @@ def shortcut(name):
     """The rule with another choice between two drafts in one group: a natural one, but wrong."""
 
     class Shortcut(PooledSelectionWithoutReplacement):
-        def _shares(self, x, lowest, *_):
+        def _shares_in(self, x, lowest, *_):
             inside = [int(self.pool[token] >= lowest) for token in x]
             alike = [Fraction(among, sum(inside)) for among in inside]
             first = fractions(inside[0], 1 - inside[0])

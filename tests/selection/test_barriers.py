@@ -221,10 +221,8 @@ def heavy_pair(n, seed, spread=20.0):
 
 
 def heights_of(pools, k, by):
-    """u^k over the knots: as a power, or as sums of its rises."""
-    if by == "power":
-        return PowerHeights(pools, k)
-    return SummedHeights(pools.draft * power_slope(pools.knots[:-1], pools.knots[1:], k))
+    slopes = power_slope(pools.knots[:-1], pools.knots[1:], k)
+    return PowerHeights(pools, k) if by == "power" else SummedHeights(pools.draft * slopes)
 
 
 def test_fixed_point_is_as_good_as_fractions():
