@@ -254,7 +254,12 @@ FUNCTIONS = {
     ),
     "Trace.pairs": Row(
         method(trace, "pairs"),
-        {"temperature": ("real", 1.0), "top_k": ("count?", 2), "top_p": ("real?", 0.5)},
+        {
+            "temperature": ("real", 1.0),
+            "top_k": ("count?", 2),
+            "top_p": ("real?", 0.5),
+            "draft_temperature": ("real?", 0.5),
+        },
     ),
     "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
     "traces.summarise": Row(
