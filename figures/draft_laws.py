@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from otspec.traces.charts import against_counts
 KS = (1, 2, 4, 8, 16)
 TEMPERATURES = (0.3, 0.6, 1.0)
 """Of the draft, row by row, and of the target, column by column."""
-EVERY = 2
-"""One position of the trace in so many is taken: distinct drafts take most of the time."""
 CONFIDENCE = 0.95
 
 COLOURS = {
@@ -55,11 +53,11 @@ class DraftLaws(Picture):
 
     @classmethod
     def compute(cls, settings: Settings) -> DraftLaws:
-        """Return the optima at every second position; of two positions and k up to 2 if quick."""
+        """Return the optima at all positions; at two and for k up to 2 if quick."""
         ks = KS[:2] if settings.quick else KS
         optima: dict[Key, tuple[float, ...]] = {}
         for of_draft, of_target in product(TEMPERATURES, repeat=2):
-            pairs = list(settings.pairs(of_target, of_draft))[::EVERY]
+            pairs = islice(settings.pairs(of_target, of_draft), 2 if settings.quick else None)
             for (law, k), values in optima_of(pairs, ks).items():
                 optima[of_draft, of_target, law, k] = values
         return cls(optima)
@@ -73,7 +71,7 @@ class DraftLaws(Picture):
         rows = []
         for (*place, law, k), values in self.optima.items():
             more = np.array(values) - np.array(self.optima[place[0], place[1], TopK.name, k])
-            rows.append((*place, law, k, *interval(values), *interval(more)))
+            rows.append((*place, law, k, *interval(values, 0.0), *interval(more, -1.0)))
         return Numbers((*columns, "above top", "above top low", "above top high"), tuple(rows))
 
     def draw(self, axes: list[Any]) -> None:
@@ -83,7 +81,7 @@ class DraftLaws(Picture):
             for law, colour in COLOURS.items():
                 ks = [key[3] for key in self.optima if key[:3] == (*place, law)]
                 means, lows, highs = np.transpose(
-                    [interval(self.optima[(*place, law, k)]) for k in ks]
+                    [interval(self.optima[(*place, law, k)], 0.0) for k in ks]
                 )
                 look = {"color": colour, "linestyle": LAWS[law].line_style, "label": law}
                 panel.plot(ks, means, marker="o", markersize=3 if len(ks) > 1 else 5, **look)
@@ -98,23 +96,26 @@ class DraftLaws(Picture):
         legend_outside(axes[5])
 
 
-def optima_of(pairs: Iterable[Pair], ks: Sequence[int]) -> dict[tuple[str, int], tuple[float, ...]]:
-    """Return the optimum of every law for each k that it has, at each position."""
+def optima_of(
+    pairs: Iterable[Pair], ks: Sequence[int], laws: Iterable[str] = tuple(COLOURS)
+) -> dict[tuple[str, int], tuple[float, ...]]:
+    """Return the optimum of laws for each k that they have, at each position."""
     found: dict[tuple[str, int], list[float]] = {}
+    laws = tuple(laws)
     for draft, target in pairs:
-        for name, k in product(COLOURS, ks):
+        for name, k in product(laws, ks):
             if LAWS[name].exists(draft, k):
                 best = otspec.optimal_acceptance(LAWS[name](draft, k), target).acceptance
                 found.setdefault((name, k), []).append(float(best))
     return {key: tuple(values) for key, values in found.items()}
 
 
-def interval(values: Sequence[float] | Array) -> tuple[float, float, float]:
-    """Return the mean, and the ends of its t interval with positions as units."""
+def interval(values: Sequence[float] | Array, least: float) -> tuple[float, float, float]:
+    """Return the mean of values up to 1, and the ends of its t interval, positions as units."""
     from scipy.special import stdtrit
 
     number = len(values)
     spread = float(np.std(values, ddof=1)) / math.sqrt(number)
     radius = float(stdtrit(number - 1, 0.5 + CONFIDENCE / 2)) * spread
     mean = float(np.mean(values))
-    return mean, mean - radius, mean + radius
+    return mean, max(least, mean - radius), min(1.0, mean + radius)
