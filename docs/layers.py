@@ -42,6 +42,7 @@ CONTENT = {
     "raw": "foreign objects",
     "digits": "long numbers",
     "memory": "how much there is",
+    "compiling": "Numba, or not",
     "tables": "printing",
     "registry": "named things",
     "warping": "from logits",

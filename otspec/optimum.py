@@ -10,13 +10,13 @@ some rule accepts as much is proved by a law of the selected draft (:mod:`otspec
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
 import numpy as np
 
-from otspec.arguments import as_list
+from otspec.arguments import as_choice, as_list
 from otspec.arithmetic import Array, IntArray, Number, as_number
 from otspec.cuts import fixed, flow, halfplanes, prefix
 from otspec.cuts.selections import best_selection, shortfall
@@ -28,7 +28,14 @@ from otspec.distributions import (
     as_pair,
     check_alike,
 )
-from otspec.drafts import IID, DraftLaw, Independent
+from otspec.drafts import (
+    IID,
+    LAWS,
+    DraftLaw,
+    Independent,
+    SingleDraftLaw,
+    WithoutReplacement,
+)
 from otspec.drafts.contract import as_law
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
@@ -182,15 +189,19 @@ def optimal_acceptances(
     target: DistributionLike,
     ks: Iterable[int],
     *,
+    law: str = IID.name,
     normalize: bool = False,
 ) -> Array:
-    """Return the optimal acceptance of k i.i.d. drafts for several k from one sort.
+    """Return the optimal acceptance of k drafts for several k, of i.i.d. ones from one sort.
 
     Parameters
     ----------
     draft, target : array_like, shape (n,)
     ks : iterable of int
         Numbers of drafts, in any order.
+    law : str
+        How the drafts are drawn, one of :data:`otspec.drafts.LAWS`. ``"iid"`` takes one sort
+        for all k and ``"without-replacement"`` one pass more; the others go k by k.
     normalize : bool
         Scale both distributions to sum 1.
 
@@ -202,24 +213,42 @@ def optimal_acceptances(
     Raises
     ------
     ValueError
-        As :func:`otspec.distributions.as_pair`; or a k that is no positive integer.
+        As :func:`otspec.distributions.as_pair`; a k that is no positive integer, or that the law
+        does not have over this draft; an unknown law.
 
     Notes
     -----
-    Laws: non-decreasing in k; the limit is the target mass on the draft's support.
-    Floats are within n rounding errors of the exact value (cumulative sums).
+    Laws: for i.i.d. drafts and without replacement non-decreasing in k; of i.i.d. drafts the
+    limit is the target mass on the draft's support. Floats are within n rounding errors of the
+    exact value (cumulative sums), and a quadrature's 1e-13 without replacement.
 
     Examples
     --------
     >>> optimal_acceptances([0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [1, 2]).round(12).tolist()
     [0.6, 0.85]
+    >>> draft, target = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+    >>> optimal_acceptances(draft, target, [1, 3], law="without-replacement").tolist()
+    [Fraction(3, 5), Fraction(1, 1)]
     """
     pair = as_pair(draft, target, normalize=normalize)
+    law_class = LAWS[as_choice(law, "law", LAWS)]
     given = as_list(ks, "ks", "a list of numbers of drafts")
     numbers = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
     if not numbers:
         raise ValueError("ks is empty: pass at least one number of drafts")
-    return prefix.iid_acceptances(*pair, numbers)
+    for k in numbers:
+        law_class.check_k(pair[0], k)
+    if together := _TOGETHER.get(law_class):
+        return together(*pair, numbers)
+    found = [optimal_acceptance(law_class(pair[0], k), pair[1]).acceptance for k in numbers]
+    return np.array(found, dtype=pair[0].dtype)
+
+
+_TOGETHER: dict[type[SingleDraftLaw], Callable[..., Array]] = {
+    IID: prefix.iid_acceptances,
+    WithoutReplacement: prefix.distinct_acceptances,
+}
+"""The laws that have all k from one pass."""
 
 
 def cut_bound(law: DraftLaw, target: Distribution, cut: Iterable[int]) -> Number:

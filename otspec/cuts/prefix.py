@@ -17,6 +17,7 @@ from otspec.arithmetic import (
 )
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
+from otspec.drafts.rises import inside_of_prefixes
 from otspec.drafts.single import ByRatio, FixedButOne
 
 _STEPS = 32
@@ -66,6 +67,25 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
         np.subtract(cost, raised, out=difference)
         optimum[k], reached = 1 + difference[np.argmin(difference)], k
     return np.array([optimum[k] for k in ks], dtype=draft.dtype)
+
+
+def distinct_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]) -> Array:
+    """Return the optimum for drafts without replacement and every k: one sort, one quadrature.
+
+    Parameters
+    ----------
+    draft, target : ndarray, shape (n,)
+    ks : sequence of int
+        At most as many drafts as tokens of positive probability.
+
+    Returns
+    -------
+    ndarray, shape (len(ks),)
+    """
+    order = ratios.order(draft, target)
+    excess = prefix_sums(target[order]) - inside_of_prefixes(draft[order], ks)
+    found: Array = 1 + excess.min(axis=1)
+    return found
 
 
 def _best_prefix(law: DraftLaw, target: Distribution, order: IntArray) -> IntArray:

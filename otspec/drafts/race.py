@@ -1,84 +1,270 @@
 """Sampling without replacement as a race (Theory, 2): y arrives at an exponential time of rate p.
 
-The first k arrivals are k successive draws without replacement. So the drafts all lie inside A
-unless a token outside A arrives before the k-th one of A:
+The first k arrivals are k successive draws without replacement. Let A be the tokens before y, c the
+mass after y, N(t) how many of A arrive by time t and f_i the density of the time of the i-th of
+them. All k drafts are inside A ∪ y, and y is one of them, with probability
 
-    1 − P(all inside A) = c ∫₀^∞ e^{−ct} Pr(N_A(t) < k) dt,   c = p(outside A),
+    rise(y) = ∫₀^∞ e^{−ct} [p e^{−pt} Pr(N(t) = k−1) + (1 − e^{−pt}) f_{k−1}(t)] dt:
 
-where N_A(t), the arrivals in A by time t, is Poisson-binomial with probabilities 1 − e^{−p t}.
+at the time t of the last draft no token after y has arrived, and that draft is y or another. Token
+by token, m = 1 − e^{−pt} updates both, and all terms are positive, so that no digits cancel:
 
-The integral is a trapezoid sum after t = exp(s − e^{−s}), which makes the integrand decay
-doubly exponentially at both ends, so that the sum converges geometrically in 1/h. Its step
-comes from the strip |Im s| < 1, in which the integrand stays analytic and grows by at most
-cos(1)^{−k} = e^{0.616 k}: the error is about e^{−2π/h + 0.616 k}, set to e^{−38} here. All terms
-of the Poisson-binomial update are positive, so no digits cancel.
+    Pr(N = i) ← e^{−pt} Pr(N = i) + m Pr(N = i−1),
+    f_i ← e^{−pt} f_i + m f_{i−1} + p e^{−pt} Pr(N = i−1).
+
+Light tokens are passed in chunks in which everything is divided by the probability that no token
+of the chunk has arrived, which leaves Pr(N = i) ← Pr(N = i) + (e^{pt} − 1) Pr(N = i−1), and the
+like for f_i.
+
+The integral is a trapezoid sum in log t, and what is kept of f_i is t f_i. Every error of it is
+relative to the rise:
+
+- *Step.* On the ray of angle θ < π/2 at distance r, |e^{−pt}| and |1 − e^{−pt}| are at most those
+  at the time r cos θ, the latter over cos θ. So the integral of |integrand| over the ray is at most
+  cos(θ)^{−k} times the rise, and the sum of step h is off by at most 2 cos(θ)^{−k} / (e^{2πθ/h} −
+  1) times it. The step makes that 2 e^{−34} = 4e-15 at the best θ.
+- *Early times.* Over t^{k−1} e^{−t} the integrand increases (as (e^{pt} − 1)/t does), so that the
+  last draft comes later than the k-th arrival of a Poisson process of rate 1, which is before t
+  with probability at most t^k/k!; what is left out is below e^{−37}.
+- *Late times.* Over t^{k−1} e^{−ct} the integrand decreases, so that the last draft comes earlier
+  than the k-th arrival at rate c. Times at which, for each y, either that arrival has come but for
+  e^{−37} or k tokens of A have arrived but for e^{−60} (this bound alone is absolute), both
+  by Chernoff's bound, are left out.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 
-_MOST_COUNTS = 1 << 31
-"""Most numbers of a quadrature, times 2π (3 GB)."""
+_MOST_COUNTS = 1 << 28
+"""Most numbers that a quadrature holds (2 GB)."""
 _CHUNK = 1 << 22
 """Most random numbers drawn at once (32 MB)."""
+_TOKENS = 256
+"""Most tokens of a chunk: sums of more lose digits, and do not fit into fast memory."""
+_HEAVY = 2.0
+"""A token whose rate times the last time is more is passed alone."""
+_GROWTH = 200.0
+"""Most rate times the last time in a chunk; its counts grow by at most the exponential of it."""
+_STEP, _EARLY, _LATE = 34, 37, 60
+"""Errors, as negative logarithms."""
 
 ACCURACY = 1e-13
-"""The quadrature's absolute error stayed below this against exact enumeration in the tests."""
+"""More than the quadrature's error, which is below 1e-14, and the rounding of its chunks."""
+
+Pass = Callable[[Array, Array, Array, Array, Array, IntArray, IntArray], Array]
 
 
-def escape(inner: Array, outer: Array, k: int) -> Array:
-    """Return 1 − P(all k drafts inside A) for growing sets A, by quadrature.
+def rises(rates: Array, ks: Sequence[int], beyond: float = 0.0) -> Array:
+    """Return P(all k drafts inside the first j + 1 tokens, one of them token j), by quadrature.
 
     Parameters
     ----------
-    inner : ndarray of float, shape (m,)
-        Rates of the tokens that join A one by one.
-    outer : ndarray of float
-        Rates of tokens that never join.
-    k : int
+    rates : ndarray of float, shape (n,)
+        In the order of the prefixes.
+    ks : sequence of int
+        Numbers of drafts, all found in one pass.
+    beyond : float
+        The rate of all tokens that come after these n.
 
     Returns
     -------
-    ndarray, shape (m + 1,)
-        Entry j belongs to A = inner[:j]; 1 where A has fewer than k tokens of positive rate, 0
-        where nothing is left outside.
+    ndarray, shape (len(ks), n)
+
+    Raises
+    ------
+    ValueError
+        So many drafts that the counts would not fit into the memory.
     """
-    # Sums from the far end: the mass outside keeps its digits when nearly all is inside.
-    outside = np.cumsum(np.concatenate([[outer.sum()], inner[::-1]]))[::-1]
-    possible = np.cumsum(np.concatenate([[0], inner > 0])) >= k
-    result = np.where(outside > 0, 1.0, 0.0)
-    wanted = possible & (outside > 0)
-    if not wanted.any():
-        return result
-    slowest = float(outside[wanted].min())
-    # In a small enough unit of time neither 1/slowest nor the shortest times leave the floats.
-    unit = 1.0 if slowest > 1e-250 else 1e-200
-    if (nodes := (38 + 0.616 * k) * (44 - math.log(slowest))) * k > _MOST_COUNTS:
+    found = np.zeros((len(ks), len(rates)))
+    support = np.flatnonzero(rates)
+    depths = np.array(ks, dtype=np.intp)
+    possible = depths <= len(support)
+    if possible.any():
+        found[np.ix_(possible, rates > 0)] = _rises(rates[support], depths[possible], beyond)
+    return found
+
+
+def _rises(rates: Array, ks: IntArray, beyond: float) -> Array:
+    """Answer :func:`rises` for positive rates, and no k beyond their number."""
+    slow = float(np.partition(rates, len(rates) - ks.max())[len(rates) - ks.max()])
+    # In a small enough unit of time neither 1/rate nor the shortest times leave the floats.
+    unit = 1.0 if slow > 1e-250 else 1e-200
+    rates = rates / unit
+    masses = np.append(rates, beyond / unit)[::-1]
+    # Equal masses would all be rounded the same way.
+    outside = np.cumsum(masses, dtype=np.longdouble)[::-1].astype(float)
+    with np.errstate(over="ignore", under="ignore"):  # rate · time: arrived for sure, or not at all
+        return _sweep(rates, outside, *_nodes(rates, outside, ks, slow / unit), ks)
+
+
+def _sweep(rates: Array, outside: Array, times: Array, weights: Array, ks: IntArray) -> Array:
+    """Pass all tokens: (n,), (n + 1,) masses from j on, (m,), (a, m), (a,) -> (a, n)."""
+    light = _fastest_pass()
+    # Row i: Pr(N = i), and the density of the logarithm of the i-th arrival, at each time.
+    counts, density = np.zeros((2, int(ks.max()), len(times)))
+    counts[0] = 1.0
+    # How many of the times, the latest first, some k needs row i at.
+    used = (weights > 0).sum(axis=1)
+    needed = np.array([used[ks > i].max() for i in range(len(counts))], dtype=np.intp)
+    found = np.empty((len(ks), len(rates)))
+    ends = _chunks(rates * times[0])
+    for start, end in pairwise(ends):
+        chunk = rates[start:end]
+        if chunk[0] * times[0] > _HEAVY:
+            weight = weights * np.exp(-outside[end] * times)
+            found[:, start] = _pass_heavy(chunk[0], times, weight, counts, density, ks)
+            continue
+        weight = weights * np.exp(-outside[start] * times)
+        found[:, start:end] = light(chunk, times, weight, counts, density, ks, needed)
+        none = np.exp(-chunk.sum() * times)
+        counts *= none
+        density *= none
+    return found
+
+
+def _pass_heavy(
+    rate: float, times: Array, weights: Array, counts: Array, density: Array, ks: IntArray
+) -> Array:
+    """Pass one token of any rate; ``weights`` have e^{−ct}, counts and densities are updated."""
+    due = rate * times
+    missing, arrived = np.exp(-due), -np.expm1(-due)
+    terms = np.where(missing > 0, due, 0) * missing * counts + arrived * density
+    more = arrived * counts[:-1]
+    counts *= missing
+    density *= missing
+    counts[1:] += more
+    density[1:] += terms[:-1]
+    found: Array = (weights * terms[ks - 1]).sum(axis=1)
+    return found
+
+
+def pass_light(
+    rates: Array,
+    times: Array,
+    weights: Array,
+    counts: Array,
+    density: Array,
+    ks: IntArray,
+    needed: IntArray,
+) -> Array:
+    """Pass a chunk of light tokens, all divided by the probability that none of it has arrived.
+
+    Parameters
+    ----------
+    rates : ndarray, shape (b,)
+    times : ndarray, shape (m,)
+    weights : ndarray, shape (a, m)
+        With e^{−ct} for the mass c from the chunk on.
+    counts, density : ndarray, shape (k, m)
+        Of the tokens before; updated.
+    ks : ndarray of int, shape (a,)
+    needed : ndarray of int, shape (k,)
+        How many of the times, the latest first, row i is needed at; at others it is not kept up.
+
+    Returns
+    -------
+    ndarray, shape (a, b)
+    """
+    due = np.multiply.outer(times[: needed[0]], rates)
+    grown = np.expm1(due)
+    found = np.empty((len(ks), len(rates)))
+    # What the rows are before each token of the chunk.
+    count, dense = counts[0, : needed[0], None], density[0, : needed[0], None]
+    for i in range(1, len(counts) + 1):
+        terms = due * count + grown * dense
+        found[ks == i] = weights[ks == i, : needed[i - 1]] @ terms
+        if i < len(counts):
+            due, grown = due[: needed[i]], grown[: needed[i]]
+            count = _before_each(grown * count[: needed[i]], counts[i, : needed[i]])
+            dense = _before_each(terms[: needed[i]], density[i, : needed[i]])
+    return found
+
+
+def _before_each(steps: Array, values: Array) -> Array:
+    """Add the steps of a chunk, (m, b), to the values, (m,); return them before each step."""
+    sums = np.zeros((len(steps), steps.shape[1] + 1))
+    np.cumsum(steps, axis=1, out=sums[:, 1:])
+    sums += values[:, None]
+    values[:] = sums[:, -1]
+    return sums[:, :-1]
+
+
+def _fastest_pass() -> Pass:
+    from otspec import compiling  # imports Numba, if it is there
+
+    if not compiling.HAS_NUMBA:
+        return pass_light
+    from otspec.drafts import race_pass
+
+    return race_pass.fast_pass_light
+
+
+def _chunks(arrivals: Array) -> list[int]:
+    """Return where chunks of tokens start, and the end, given each rate times the last time."""
+    alone = arrivals > _HEAVY
+    grown = np.floor(np.cumsum(np.minimum(arrivals, _HEAVY)) / _GROWTH)
+    starts = np.ones(len(arrivals), dtype=bool)
+    starts[1:] = alone[1:] | alone[:-1] | (np.diff(grown) > 0)
+    starts[::_TOKENS] = True
+    return [*np.flatnonzero(starts).tolist(), len(arrivals)]
+
+
+def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Array, Array]:
+    """Return times, the latest first, and weights for each k: (m,), (a, m).
+
+    They serve all tokens; ``slow`` is the k-th largest rate.
+    """
+    most = int(ks.max())
+    angles = np.linspace(0.01, 1.56, 311)
+    per_unit = float(((_STEP - most * np.log(np.cos(angles))) / angles).min()) / (2 * math.pi)
+    starts = np.array([(math.lgamma(k + 1) - _EARLY) / k for k in ks]) - math.log(outside[0])
+    start = float(starts.min())
+    # k tokens have arrived, or one of them is still to come and e^{−ct} as small.
+    stop = math.log(_sure(most, _LATE) + math.log(most)) - math.log(slow)
+    nodes = math.ceil(max(stop - start, 0) * per_unit) + 2
+    if 2 * nodes * most > _MOST_COUNTS:
         raise ValueError(
-            f"k is {k:,}: so many distinct drafts need a quadrature over {nodes:,.0f} nodes with "
-            "k numbers each; use a smaller k, or sample()"
+            f"k is {most:,}: so many distinct drafts need a quadrature over {nodes:,} nodes with "
+            f"{2 * most:,} numbers each; use a smaller k, or sample()"
         )
-    times, weights = _nodes(slowest, k, unit)
-    inner, outside = inner / unit, outside / unit
-    # (nodes, k): Pr(N = j) for j < k, all at time t.
-    counts = np.zeros((len(times), k))
-    counts[:, 0] = 1.0
-    with np.errstate(over="ignore"):  # rate · time beyond the floats: arrived for sure
-        for j, rate in enumerate(inner, start=1):
-            missing = np.exp(-rate * times)[:, None]
-            moved = counts * -np.expm1(-rate * times)[:, None]
-            counts *= missing
-            counts[:, 1:] += moved[:, :-1]
-            if wanted[j]:
-                c = outside[j]
-                density = c * np.exp(-c * times) * weights
-                result[j] = min(1.0, float(density @ counts.sum(axis=1)))
-    return result
+    times = np.exp(start + np.arange(nodes) / per_unit)
+    times = times[_first_late(rates, outside, times, most) :: -1]
+    begun = np.log(times) >= starts[:, None] - 1 / per_unit
+    return times, np.where(begun, 1 / per_unit, 0.0)
+
+
+def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
+    """Return the first time after which the last draft of every prefix has come."""
+    early, late = 0, len(times) - 1
+    while early < late:
+        middle = (early + late) // 2
+        # Up to some token e^{−ct} is negligible; from there on k tokens have to have arrived.
+        first = np.searchsorted(-outside[1:], -_sure(k, _EARLY) / times[middle])
+        # 1 − e^{−x} ≥ (1 − 1/e) min(x, 1).
+        expected = (1 - 1 / math.e) * np.minimum(rates[:first] * times[middle], 1).sum()
+        if first == len(rates) or expected >= _sure(k, _LATE):
+            late = middle
+        else:
+            early = middle + 1
+    return early
+
+
+def _sure(k: int, digits: float) -> float:
+    """Return a mean with which fewer than k events happen with probability e^{−digits} at most.
+
+    By Chernoff's bound e^{−x} (e x/(k−1))^{k−1} for any sum of independent events.
+    """
+    mean = digits + 4.0 * k
+    for _ in range(60):
+        mean = digits + (k - 1) * (1 + math.log(mean / max(k - 1, 1)))
+    return mean
 
 
 def arrivals(rates: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -98,13 +284,3 @@ def arrivals(rates: Array, k: int, size: int, rng: np.random.Generator) -> IntAr
         by_time = np.argsort(np.take_along_axis(times, first, axis=1), axis=1)
         block[:] = support[np.take_along_axis(first, by_time, axis=1)]
     return drawn
-
-
-def _nodes(slowest: float, k: int, unit: float) -> tuple[Array, Array]:
-    """Return times, in units, and weights that serve every outside mass from ``slowest`` to 1."""
-    step = 2 * math.pi / (38 + 0.616 * k)
-    start = -3.7  # t < 1e-18 there: what is left out is below c·t
-    stop = math.log(40) - math.log(slowest)  # e^{−ct} < e^{−40} beyond
-    s = np.arange(start, max(stop, start) + 2 * step, step)
-    times = np.exp(s - np.exp(-s) + math.log(unit))
-    return times, step * times * (1 + np.exp(-s))

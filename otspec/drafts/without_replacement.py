@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from otspec.arguments import as_permutation
-from otspec.arithmetic import Array, IntArray, Number, counted_power, prefix_sums, suffix_sums
-from otspec.distributions import Distribution, complement
+from otspec.arithmetic import Array, IntArray, Number, counted_power, suffix_sums
+from otspec.distributions import Distribution
 from otspec.drafts import race
+from otspec.drafts.rises import inside_of_prefixes, light_odds, set_rises
 from otspec.drafts.single import ByRatio, register
 
 
@@ -22,9 +24,9 @@ class WithoutReplacement(ByRatio):
     Law: P(x) = Π_i p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i, 0 otherwise.
     Source: MCSD alg. 2, SpecHub alg. 1 (replacement off).
 
-    ``inside`` is exact for exact input (closed form for k ≤ 2, enumeration above). In floats it
-    is the closed form for k ≤ 2 and a quadrature above, at any n; its absolute error against
-    exact enumeration stayed below 1e-13 in the tests (see :mod:`otspec.drafts.race`).
+    ``inside`` is exact for exact input (closed form for k ≤ 2, above a sum over sets of drafts,
+    which is refused where there are too many). In floats it is the closed form for k ≤ 2 and a
+    quadrature above, at any n, whose error is below 1e-13 (see :mod:`otspec.drafts.race`).
 
     Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
 
@@ -63,36 +65,26 @@ class WithoutReplacement(ByRatio):
         return descending[ranks].astype(np.intp), masses
 
     def _inside(self, members: IntArray) -> Number:
-        if self._tabulated:
-            return super()._inside(members)
-        # A one-off order: the members, then the others.
         others = np.setdiff1d(np.arange(self.n), members, assume_unique=True)
+        if len(others) == 0:
+            return self._number(1)
         if self.k <= 2:
             order = np.concatenate([members, others])
             return self._number(self.inside_prefixes(order)[len(members)])
-        return self._number(1 - race.escape(self.draft[members], self.draft[others], self.k)[-1])
+        if self.exact:
+            return self._number(set_rises(self.draft[members], self.k).sum())
+        (found,) = race.rises(self.draft[members], [self.k], float(self.draft[others].sum()))
+        return min(1.0, math.fsum(found))
 
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return P(all drafts inside order[:j]) for every j.
 
         k = 1 is a cumulative sum; k = 2 the closed form 1 − c (1 + Σ p/(1−p)) with c the mass
-        outside; above, quadrature in floats and enumeration in exact arithmetic.
+        outside; above, quadrature in floats and a sum over sets of drafts in exact arithmetic.
         """
-        if self._tabulated:
-            return super().inside_prefixes(order)
         draft = self.draft[as_permutation(order, self.n)]
-        if self.k == 1:
-            return prefix_sums(draft)
-        if self.k > 2:
-            return np.append(1 - race.escape(draft, draft[:0], self.k), 1.0)[: self.n + 1]
-        # 1 − P = c (1 + Σ p/(1−p)) with c outside; the heaviest token's odds might overflow, but
-        # once it is inside, c is at most its complement.
-        outside = suffix_sums(draft)
-        light, heavy, others = _light_odds(draft)
-        escape: Array = outside * (1 + prefix_sums(light))
-        escape[heavy + 1 :] += outside[heavy + 1 :] / others * draft[heavy]
-        escape[0] = escape[0] * 0 + 1
-        return 1 - escape
+        inside: Array = inside_of_prefixes(draft, [self.k])[0]
+        return inside
 
     @property
     def accuracy(self) -> float:
@@ -100,17 +92,13 @@ class WithoutReplacement(ByRatio):
         quadrature = 0.0 if self.exact or self.k <= 2 else race.ACCURACY
         return super().accuracy + quadrature
 
-    @property
-    def _tabulated(self) -> bool:
-        return self.exact and self.k > 2
-
     def _marginal(self, i: int) -> Distribution:
         if i == 0:
             return self.draft
         if i > 1:
             return super()._marginal(i)
         # p(y) Σ_{x≠y} p(x)/(1−p(x)), the heaviest x apart for the same reason.
-        light, heavy, others = _light_odds(self.draft)
+        light, heavy, others = light_odds(self.draft)
         second = self.draft * (light.sum() - light)
         rest = self.draft.copy()
         rest[heavy] -= rest[heavy]
@@ -119,27 +107,6 @@ class WithoutReplacement(ByRatio):
 
     def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         return race.arrivals(self.draft.astype(float), self.k, size, rng)
-
-
-def inside_pairs(draft: Distribution) -> Array:
-    """Return P(two distinct drafts are inside the first j + 1 tokens, one of them token j).
-
-    Their sums are the probabilities to be inside a prefix; here all terms are positive, so that
-    each difference keeps its digits: p(y) Σ_{x before y} p(x) (1/(1−p(x)) + 1/(1−p(y))).
-
-    Parameters
-    ----------
-    draft : ndarray, shape (n,)
-        The draft distribution, in the order of the prefixes.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-    """
-    light, heavy, others = _light_odds(draft)
-    pairs: Array = draft * prefix_sums(light)[:-1]
-    pairs[heavy + 1 :] += draft[heavy + 1 :] / others * draft[heavy]
-    return pairs + draft * (prefix_sums(draft)[:-1] / complement(draft))
 
 
 def mass_left(descending: Array, drawn: IntArray) -> Array:
@@ -156,14 +123,3 @@ def mass_left(descending: Array, drawn: IntArray) -> Array:
         left = left + (suffix[drawn[:, i] + 1] - suffix[drawn[:, i + 1]])
     rest: Array = left + suffix[drawn[:, -1] + 1]
     return rest
-
-
-def _light_odds(draft: Distribution) -> tuple[Array, int, Number]:
-    """Return p/(1−p) for all but the heaviest token (0 there), that token, and its 1 − p."""
-    rest = complement(draft)
-    heavy = int(np.argmax(draft))
-    others = rest[heavy]
-    rest[heavy] = rest[heavy] * 0 + 1
-    odds: Array = draft / rest
-    odds[heavy] -= odds[heavy]
-    return odds, heavy, others

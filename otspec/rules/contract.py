@@ -17,9 +17,6 @@ from otspec.drafts.contract import TooManyTuplesError, as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 
-ENUMERATION_LIMIT = 20_000
-"""Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
-
 
 class NotExactError(ValueError):
     """What is asked for takes too long to compute exactly; the message names what estimates it."""
@@ -290,16 +287,3 @@ def enumerated_law(rule: Rule) -> Array:
         drafts = sorted(set(x.tolist()))
         accepted[drafts] += mass * rule.kernel(x)[drafts]
     return accepted
-
-
-def enumerated_acceptance(rule: Rule) -> Number:
-    """Return a rule's acceptance by enumerating the drafts; small vocabularies only."""
-    return as_number(enumerated_law(rule).sum(), like=rule.target)
-
-
-def acceptance_or_estimate(rule: Rule) -> Number:
-    """Return a rule's acceptance, or where that takes too long an estimate of it."""
-    try:
-        return rule.acceptance()
-    except NotExactError:
-        return rule.estimate()

@@ -17,7 +17,8 @@ from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import IID, DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.estimate import Estimate
-from otspec.rules.contract import ENUMERATION_LIMIT, NotExactError, Rule, enumerated_acceptance
+from otspec.rules.contract import NotExactError, Rule
+from otspec.rules.enumeration import ENUMERATION_LIMIT, enumerated_acceptance
 from otspec.selection.priorities import Mixture, mix_priorities
 
 

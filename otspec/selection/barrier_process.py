@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.arithmetic import Array, Number
-from otspec.selection.compiling import compiled, jitable
+from otspec.compiling import compiled, jitable
 from otspec.selection.isotonic import rising
 
 

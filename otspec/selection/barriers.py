@@ -159,7 +159,8 @@ def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
     O(m log m). Every knot that is not tight dies before 1; see the documentation for the proof.
     """
     # Both import Numba, if it is there.
-    from otspec.selection import barrier_process, compiling
+    from otspec import compiling
+    from otspec.selection import barrier_process
 
     widths, masses = law.pools.draft, heights.rises
     ids, one = np.arange(len(widths) + 1), as_number(1, like=widths)

@@ -49,7 +49,8 @@ class Histogram(Frozen):
         -------
         drafted, wanted : ndarray, shape (t + 1,)
         """
-        from otspec.selection import compiling, histogram_pass  # imports Numba, if it is there
+        from otspec import compiling
+        from otspec.selection import histogram_pass  # imports Numba, if it is there
 
         if compiling.HAS_NUMBA and not is_exact(draft):
             drafted, wanted = histogram_pass.fast_bin_masses(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.selection.compiling import compiled, jitable
+from otspec.compiling import compiled, jitable
 
 CELL_SHIFT = 46
 """How many of a float's bits a cell leaves out: 64 cells an octave are left."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from otspec.arithmetic import Array
-from otspec.selection.compiling import jitable
+from otspec.compiling import jitable
 
 
 @jitable

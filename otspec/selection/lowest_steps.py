@@ -6,7 +6,7 @@ Importing this module imports Numba if it is there, so that it is imported where
 from __future__ import annotations
 
 from otspec.arithmetic import Array
-from otspec.selection.compiling import compiled
+from otspec.compiling import compiled
 
 
 def best_steps(

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from otspec.arguments import as_list
 from otspec.arithmetic import Number, as_number
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
-from otspec.drafts import IID, LAWS, SingleDraftLaw
-from otspec.optimum import optimal_acceptance, optimal_acceptances
+from otspec.drafts import LAWS, SingleDraftLaw
+from otspec.optimum import optimal_acceptances
 from otspec.raw import shown
 from otspec.rules import compared_rules
-from otspec.rules.contract import acceptance_or_estimate
+from otspec.rules.enumeration import acceptance_or_estimate
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""
@@ -106,10 +106,10 @@ def _optima(
 ) -> dict[int, Number]:
     """Return the optimum for each k that the law has."""
     existing = [k for k in ks if law_class.exists(draft, k)]
-    if law_class is IID and existing:  # one sort for all
-        found = optimal_acceptances(draft, target, existing)
-        return {k: as_number(best, like=draft) for k, best in zip(existing, found, strict=True)}
-    return {k: optimal_acceptance(law_class(draft, k), target).acceptance for k in existing}
+    if not existing:
+        return {}
+    found = optimal_acceptances(draft, target, existing, law=law_class.name)
+    return {k: as_number(best, like=draft) for k, best in zip(existing, found, strict=True)}
 
 
 def _rows(

@@ -68,7 +68,8 @@ FUNCTIONS = {
     ),
     "optimal_acceptance": Row(otspec.optimal_acceptance, LAW_TARGET),
     "optimal_acceptances": Row(
-        otspec.optimal_acceptances, {**PAIR, "ks": ("counts", [1, 2]), **NORMALIZE}
+        otspec.optimal_acceptances,
+        {**PAIR, "ks": ("counts", [1, 2]), "law": ("name", "iid"), **NORMALIZE},
     ),
     "optimal_plan": Row(
         otspec.optimal_plan,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import otspec
+from otspec import compiling
 from otspec.distributions import as_distribution
 from otspec.ratios import target_to_draft
 from otspec.rules import PooledSelection
-from otspec.selection import compiling
 
 K = 4
 BINS = 256

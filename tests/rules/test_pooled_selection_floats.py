@@ -13,8 +13,8 @@ from instances import EPS, HEAVY_DRAFTS, floats, fractions, pairs, shares
 from scipy.stats import binom
 
 import otspec
+from otspec import compiling
 from otspec.rules import PooledSelection
-from otspec.selection import compiling
 
 DRAFT, TARGET = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")
 NAMES = ("tokens", "fewest")

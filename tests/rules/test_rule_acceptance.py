@@ -23,7 +23,7 @@ from otspec.rules import (
     SpecHub,
     compared_rules,
 )
-from otspec.rules.contract import enumerated_acceptance
+from otspec.rules.enumeration import enumerated_acceptance
 
 Distinct = RecursiveRejectionWithoutReplacement
 # Two distinct drafts need two drafted tokens, which not all pairs here have.

@@ -11,8 +11,8 @@ import pytest
 from instances import EPS, pairs
 
 import otspec
+from otspec import compiling
 from otspec.distributions import as_pair
-from otspec.selection import compiling
 from otspec.selection.barriers import find_barriers
 from otspec.selection.heights import PowerHeights, SummedHeights
 from otspec.selection.knots import power_slope
@@ -289,8 +289,7 @@ def test_the_largest_vocabularies(k, sort):
     pools = by_token(p, q)
     wanted = clipped_law(pools, pools.knots**k)
     found = find_barriers(wanted, PowerHeights(pools, k))
-    limit = (k + 2) * n**0.5 * EPS
-    law = found.slopes * pools.draft
+    limit, law = (k + 2) * n**0.5 * EPS, found.slopes * pools.draft
     assert abs(law - wanted.masses).sum() <= limit
     assert abs(law.sum() - 1) <= limit
     assert (found.lifetimes[wanted.tight] == np.inf).all()

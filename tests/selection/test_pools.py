@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from instances import EPS, floats, pairs
 
+from otspec import compiling
 from otspec.distributions import as_distribution, as_pair
-from otspec.selection import compiling
 from otspec.selection.histogram import OCTAVES, Histogram, equal_bins
 from otspec.selection.pools import by_bins, by_thresholds, by_token
 
