@@ -74,9 +74,10 @@ class PriorityMixture(Rule):
     def __post_init__(self, normalize: bool) -> None:
         target = as_distribution(self.target, "target", normalize=normalize)
         as_law(self.draft_law, "draft_law").as_target(target)
+        law = self.draft_law.for_target(target)
         most = as_integer(self.most, "most", 1, wanted="a number of orders")
         gap = as_real(self.gap, "gap", 0)
-        self._hold(target=target, gap=gap, most=most, k=self.draft_law.k)
+        self._hold(draft_law=law, target=target, gap=gap, most=most, k=law.k)
 
     @classmethod
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
