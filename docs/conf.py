@@ -19,7 +19,7 @@ extensions = [
     "sphinx-mathjax-offline",  # formulas without a network
 ]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "tables"]  # tables are parts of pages
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"

@@ -17,7 +17,7 @@ STATIONS = {
     "selection.laws": (1, 0, "the law b", "wanted of the selected draft"),
     "selection.barriers": (2, 0, "barriers", "which drafts compete"),
     "coupling": (3, 0, "maximal coupling", "of b and the target"),
-    "rules.pooled": (2, 1, "a rule, one file", "joint_kernel(x), sample(x, rng)"),
+    "rules.pooled_rule": (2, 1, "pooled rules", "joint_kernel(x), sample(x, rng)"),
     "rules": (3, 1, "RULES", "the table, one registration"),
     "cli.audit": (4, 0, "otspec audit NAME", "exactly lossless, or not"),
     "trees.token_rules": (4, 1, "trees", "the rule at every node"),
@@ -31,13 +31,13 @@ STATIONS = {
 """Per module its column, its row from below, what it is, and what it does with the rule."""
 ARROWS = (
     ("drafts", "rules.pair_rule"),
-    ("rules.pair_rule", "rules.pooled"),
-    ("selection.partitions", "rules.pooled"),
-    ("selection.laws", "rules.pooled"),
+    ("rules.pair_rule", "rules.pooled_rule"),
+    ("selection.partitions", "rules.pooled_rule"),
+    ("selection.laws", "rules.pooled_rule"),
     ("selection.laws", "selection.barriers"),
-    ("selection.barriers", "rules.pooled"),
-    ("coupling", "rules.pooled"),
-    ("rules.pooled", "rules"),
+    ("selection.barriers", "rules.pooled_rule"),
+    ("coupling", "rules.pooled_rule"),
+    ("rules.pooled_rule", "rules"),
     ("rules", "cli.audit"),
     ("rules", "trees.token_rules"),
     ("rules", "traces.comparison"),
@@ -76,7 +76,7 @@ def draw(path: Path = PICTURE) -> None:
     axes = figure.add_subplot()
     boxes = {}
     for module, (column, row, what, how) in STATIONS.items():
-        edge = "#D55E00" if module == "rules.pooled" else "#0072B2"
+        edge = "#D55E00" if module == "rules.pooled_rule" else "#0072B2"
         boxes[module] = axes.annotate(
             f"$\\bf{{{what.replace(' ', '~')}}}$\n{how}\notspec.{module}",
             (column, row), ha="center", va="center", fontsize=6.6, linespacing=1.5,

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from otspec import blocks, trees
-from otspec.drafts import LAWS
 from otspec.files import READERS
 from otspec.rules import RULES
 from otspec.rules.contract import Rule
@@ -36,17 +35,6 @@ def rule_row(rule: type[Rule]) -> list[str]:
     how = "formula" if rule.formula else "sum or estimate"
     batch = f"`{rule.batch}`" if rule.batch else ""
     return [f"`{rule.__name__}`", f"`{rule.name}`", law, k, how, batch]
-
-
-def laws() -> str:
-    """Return the table of draft laws that have a name."""
-    return table(
-        "law | name | in words | distinct tokens",
-        (
-            [f"`{law.__name__}`", f"`{name}`", law.words, "yes" if law.distinct else ""]
-            for name, law in LAWS.items()
-        ),
-    )
 
 
 def rules_for_several() -> str:
@@ -84,7 +72,6 @@ def traces() -> str:
 
 PAGES = {
     "rules.md": rules,
-    "laws.md": laws,
     "blocks.md": rules_for_several,
     "files.md": small_files,
     "traces.md": traces,

@@ -22,6 +22,7 @@ MODULES = (
     "cut_simplex",
     "pooled_barriers",
     "pooled_gain",
+    "draft_laws",
     "block_rules",
     "block_trees",
 )

@@ -38,9 +38,15 @@ class Settings:
         """Return the trace."""
         return otspec.datasets.load_smollm2() if self.trace is None else load_trace(self.trace)
 
-    def pairs(self, temperature: float = 1.0) -> Iterator[tuple[Distribution, Distribution]]:
-        """Yield draft and target of the positions of the trace; of a few if quick."""
-        pairs = self.logged().pairs(temperature=temperature)
+    def pairs(
+        self, temperature: float = 1.0, draft_temperature: float | None = None
+    ) -> Iterator[tuple[Distribution, Distribution]]:
+        """Yield draft and target of the positions of the trace; of a few if quick.
+
+        The draft has the target's temperature unless it is given one of its own.
+        """
+        logged = self.logged()
+        pairs = logged.pairs(temperature=temperature, draft_temperature=draft_temperature)
         for index, (_, draft, target) in enumerate(pairs):
             if self.quick and index == 4:
                 return

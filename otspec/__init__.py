@@ -8,7 +8,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from otspec.drafts import IID, DraftLaw, Hub, Independent, Joint, TopPlusOne, WithoutReplacement
+from otspec.drafts import (
+    IID,
+    DraftLaw,
+    Fixed,
+    Hub,
+    Independent,
+    Joint,
+    TopK,
+    TopPlusOne,
+    WithoutReplacement,
+)
 from otspec.optimum import Optimum, optimal_acceptance, optimal_acceptances
 from otspec.version import __version__
 
@@ -21,11 +31,13 @@ __all__ = [
     "Audit",
     "BlockAudit",
     "DraftLaw",
+    "Fixed",
     "Hub",
     "Independent",
     "Joint",
     "Optimum",
     "Plan",
+    "TopK",
     "TopPlusOne",
     "WithoutReplacement",
     "__version__",

@@ -75,6 +75,18 @@ class Coupling(Frozen):
         joint[k] = (weights * (1 - chances)).sum() * self.residual
         return joint
 
+    def hits(self, drafts: Sequence[int], weights: Array) -> Number:
+        """Return how likely the selected draft is rejected, and the residual token another draft.
+
+        Parameters
+        ----------
+        drafts : sequence of int, length k
+        weights : ndarray, shape (k,)
+            With what probability each draft is the selected one.
+        """
+        rejected = (weights * (1 - self.chances[list(drafts)])).sum()
+        return as_number(rejected * self.residual[sorted(set(drafts))].sum(), like=self.target)
+
     def sample(self, token: int, rng: np.random.Generator) -> int:
         """Draw the output for a selected token."""
         if rng.random() < self.chances[token]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from otspec.arguments import as_choice, as_list
 from otspec.arithmetic import Array, IntArray, Number, as_number
-from otspec.cuts import flow, halfplanes, prefix
+from otspec.cuts import fixed, flow, halfplanes, prefix
 from otspec.cuts.selections import best_selection, shortfall
 from otspec.digits import plain
 from otspec.distributions import (
@@ -37,6 +37,7 @@ from otspec.drafts import (
     WithoutReplacement,
 )
 from otspec.drafts.contract import as_law
+from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.frozen import Frozen
 from otspec.raw import shown
@@ -164,7 +165,8 @@ def optimal_acceptance(
     Laws: at most 1, and at least Σ min(p_i, q) for each draft's own law p_i.
 
     One sort for :class:`IID`, :class:`WithoutReplacement`, :class:`Hub` and
-    :class:`TopPlusOne`; O(n² log n) for two :class:`Independent` drafts; max flow otherwise.
+    :class:`TopPlusOne`; one sum for :class:`Fixed` and :class:`TopK`; O(n² log n) for two
+    :class:`Independent` drafts; max flow otherwise.
     Source: min cut in the network of SpecHub, app. E, for any k; for i.i.d. drafts and k = 2 it
     is Canonical, thm. 3.
 
@@ -176,6 +178,7 @@ def optimal_acceptance(
     >>> best.check()
     """
     checked = as_law(law).as_target(target, normalize=normalize)
+    law = law.for_target(checked)
     cut = np.sort(minimum_cut(law, checked))
     bound = cut_bound(law, checked, cut)
     return Optimum(law, checked, bound, tuple(cut.tolist()))
@@ -262,6 +265,7 @@ def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
 
 minimum_cut.register(ByRatio, prefix.by_ratio)
 minimum_cut.register(FixedButOne, prefix.after_fixed)
+minimum_cut.register(Certain, fixed.drafted)
 
 
 @minimum_cut.register

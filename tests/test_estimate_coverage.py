@@ -13,7 +13,7 @@ from light_drafts import DRAFTS, FALSE_ALARM, adversarial, check_coverage, targe
 import otspec
 from otspec.estimate import Estimate
 from otspec.rules import ImportanceSampling, RecursiveRejectionWithoutReplacement
-from otspec.rules.contract import enumerated_acceptance
+from otspec.rules.enumeration import enumerated_acceptance
 
 SEEDS = range(12)
 

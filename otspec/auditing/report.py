@@ -124,6 +124,7 @@ class Problem(Frozen):
 def problem_of(law: DraftLaw, target: Distribution) -> Problem:
     """Enumerate the drafts of a law, and find its optimum for a target."""
     target = law.as_target(target)
+    law = law.for_target(target)
     tuples, masses = law.tuples()
     optimum = optimal_acceptance(law, target).acceptance
     drafts = tuple(tuple(x) for x in tuples.tolist())

@@ -111,6 +111,7 @@ class Coordinates:
             )
         refuse_floats(law)
         checked = law.as_target(target)
+        refuse_floats(law.for_target(checked))
         masses = dict.fromkeys(self.drafts, Fraction(0))
         tuples, probabilities = law.tuples()
         for drafts, mass in zip(tuples.tolist(), probabilities, strict=True):

@@ -24,9 +24,10 @@ from otspec.arithmetic import (
     positive_part,
     prefix_sums,
 )
-from otspec.cuts import flow
+from otspec.cuts import fixed, flow
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Independent
+from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.selection.laws import clipped_law
 from otspec.selection.pools import by_token
@@ -53,6 +54,9 @@ def _clipped(law: ByRatio, target: Distribution) -> Array:
     clipped = clipped_law(pools, inside[np.concatenate([[0], ends])])
     selection: Array = pools.spread(clipped.slopes) * pools.tokens
     return selection
+
+
+best_selection.register(Certain, fixed.selection)
 
 
 @best_selection.register
@@ -101,6 +105,9 @@ def _of_prefixes(law: ByRatio, selection: Distribution) -> Number:
     order = ratios.order(law.draft, selection)
     worst: Number = (law.inside_prefixes(order) - prefix_sums(selection[order])).max()
     return worst
+
+
+shortfall.register(Certain, fixed.shortfall)
 
 
 @shortfall.register

@@ -11,6 +11,7 @@ from otspec.drafts.contract import DraftLaw
 from otspec.drafts.independent import IID, Independent
 from otspec.drafts.without_replacement import WithoutReplacement
 from otspec.drafts.hub import Hub, TopPlusOne
+from otspec.drafts.fixed import Fixed, TopK
 from otspec.drafts.joint import Joint
 from otspec.drafts.single import LAWS, SingleDraftLaw, TooFewTokensError, named_law
 
@@ -18,11 +19,13 @@ __all__ = [
     "IID",
     "LAWS",
     "DraftLaw",
+    "Fixed",
     "Hub",
     "Independent",
     "Joint",
     "SingleDraftLaw",
     "TooFewTokensError",
+    "TopK",
     "TopPlusOne",
     "WithoutReplacement",
     "named_law",

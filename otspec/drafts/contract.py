@@ -179,6 +179,13 @@ class DraftLaw(Frozen, ABC):
         check_alike("law", self._probabilities(), "target", checked)
         return checked
 
+    def for_target(self, target: Distribution) -> DraftLaw:  # noqa: ARG002 -- it is alike
+        """Return the law in the arithmetic of a target that :meth:`as_target` has checked.
+
+        That is the law itself, unless it is made without probabilities and serves either.
+        """
+        return self
+
     def marginal(self, i: int) -> Distribution:
         """Return the law of draft i alone.
 

@@ -14,7 +14,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.distributions import Distribution, complement
 from otspec.drafts.contract import draw
-from otspec.drafts.single import FixedButOne, register
+from otspec.drafts.single import FixedButOne, likeliest, register
 from otspec.raw import shown
 
 
@@ -123,7 +123,7 @@ class TopPlusOne(FixedButOne):
     @property
     def top(self) -> IntArray:
         """The k − 1 likeliest tokens, in descending order of probability."""
-        return np.argsort(-self.draft, kind="stable")[: self.k - 1].astype(np.intp)
+        return likeliest(self.draft, self.k - 1)
 
     @property
     def fixed(self) -> IntArray:

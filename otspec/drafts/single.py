@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import InitVar, dataclass, field
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from otspec.arithmetic import Array, IntArray
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
 from otspec.registry import Registry, subclass_of
+
+LineStyle: TypeAlias = str | tuple[int, tuple[int, ...]]
+"""A style of Matplotlib: by its sign, or an offset and the lengths of dashes and gaps."""
 
 
 class TooFewTokensError(ValueError):
@@ -49,7 +52,7 @@ class SingleDraftLaw(DraftLaw):
     """Whether no token is drafted twice."""
     powers: ClassVar[bool] = False
     """Whether exact results are k-th powers, whose digits are k times those of the chances."""
-    line_style: ClassVar[str]
+    line_style: ClassVar[LineStyle]
     """How charts draw lines of rules for such drafts, as Matplotlib writes it."""
     marker_size: ClassVar[int]
     """Of the optimum in charts, in points; the marks of two laws may lie on one another."""
@@ -131,6 +134,11 @@ class FixedButOne(SingleDraftLaw):
     @abstractmethod
     def free(self) -> Array:
         """Return, for each token that is not fixed, the probability that it is a draft: (n,)."""
+
+
+def likeliest(draft: Distribution, count: int) -> IntArray:
+    """Return the tokens of the largest masses, in descending order; of equal ones the lowest id."""
+    return np.argsort(-draft, kind="stable")[:count].astype(np.intp)
 
 
 LAWS: Registry[type[SingleDraftLaw]] = Registry(

@@ -13,8 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from otspec.raw import shown
-from otspec.registry import Registry
+from otspec.registry import Registry, instance_of
 
 Named = dict[str, Any]
 """What a file holds, by name; a format without names uses the empty one."""
@@ -64,19 +63,7 @@ class Reader:
         return f"FILE{self.name}{':KEY' if self.keyed else ''}"
 
 
-def of_kind(kind: Any) -> Callable[[str, Any], None]:
-    """Return a check that an entry is a format of that kind, and its name the ending it says."""
-
-    def check(name: str, entry: Any) -> None:
-        if not isinstance(entry, kind):
-            raise ValueError(f"{shown(entry)} is no {kind.__name__}")
-        if entry.name != name or not name.startswith("."):
-            raise ValueError(f"its ending is {shown(entry.name)}: name it by that, as in .npy")
-
-    return check
-
-
-READERS: Registry[Reader] = Registry("reader", "otspec.readers", of_kind(Reader))
+READERS: Registry[Reader] = Registry("reader", "otspec.readers", instance_of(Reader))
 """The formats of small files by the ending of their names, in the order of tables."""
 
 

@@ -15,7 +15,7 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.models.logged import LoggedModel
-from otspec.rules.contract import acceptance_or_estimate
+from otspec.rules.enumeration import acceptance_or_estimate
 from otspec.trees.branching import as_branching
 from otspec.trees.token_rules import TokenRule, made_rule
 

@@ -95,7 +95,8 @@ class Formulation(Frozen, ABC):
 
     def __post_init__(self) -> None:
         target = as_law(self.law).as_target(self.target)
-        self._hold(target=target, sets=as_flag(self.sets, "sets"))
+        law = self.law.for_target(target)
+        self._hold(law=law, target=target, sets=as_flag(self.sets, "sets"))
 
     @cached_property
     def support(self) -> Support:

@@ -17,6 +17,7 @@ from otspec.rules.recursive_rejection_without_replacement import (
 from otspec.rules.sequential import SequentialRule
 from otspec.rules.spechub import SpecHub
 from otspec.rules.table import RULES, compared_rules
+from otspec.rules.target_only import TargetOnly
 from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
 
 for _rule in (
@@ -28,6 +29,7 @@ for _rule in (
     SpecHub,
     PooledSelection,
     PooledSelectionWithoutReplacement,
+    TargetOnly,
     ImportanceSampling,
     PriorityMixture,
     PlannedRule,
@@ -56,6 +58,7 @@ __all__ = [
     "Rule",
     "SequentialRule",
     "SpecHub",
+    "TargetOnly",
     "Thresholds",
     "compared_rules",
 ]

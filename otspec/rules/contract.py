@@ -17,9 +17,6 @@ from otspec.drafts.contract import TooManyTuplesError, as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 
-ENUMERATION_LIMIT = 20_000
-"""Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
-
 
 class NotExactError(ValueError):
     """What is asked for takes too long to compute exactly; the message names what estimates it."""
@@ -206,9 +203,9 @@ class Rule(Frozen, ABC):
         ValueError
             Fewer than two tuples, or more than the memory holds.
         """
-        drawn = self._drawn_tuples(size, seed)
-        chances = [float(self.kernel(x)[sorted(set(x))].sum()) for x in drawn]
-        return Estimate.of_mean(np.array(chances))
+        return Estimate.of_mean(
+            self._of_drawn(lambda x: self.kernel(x)[sorted(set(x))].sum(), size, seed)
+        )
 
     def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_law` from drafts that are drawn at random.
@@ -221,21 +218,29 @@ class Rule(Frozen, ABC):
             Unbiased for every token.
         """
         accepted = np.zeros(len(self.target))
-        for x in self._drawn_tuples(size, seed):
+        tuples, which = self._drawn(size, seed)
+        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
             drafts = sorted(set(x))
-            accepted[drafts] += self.kernel(x)[drafts].astype(float) / size
+            accepted[drafts] += self.kernel(x)[drafts].astype(float) * (count / size)
         return accepted
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate entry y of :meth:`accepted_law`; see :meth:`estimate`."""
-        hits = [float(self.kernel(x)[y]) if y in x else 0.0 for x in self._drawn_tuples(size, seed)]
-        return Estimate.of_mean(np.array(hits))
+        return Estimate.of_mean(
+            self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
+        )
 
-    def _drawn_tuples(self, size: int, seed: int) -> list[list[int]]:
+    def _of_drawn(self, question: Callable[[list[int]], Any], size: int, seed: int) -> Array:
+        """Return the answer for each of the tuples drawn at random, in floats: (size,)."""
+        tuples, which = self._drawn(size, seed)
+        return np.array([float(question(x)) for x in tuples])[which]
+
+    def _drawn(self, size: int, seed: int) -> tuple[list[list[int]], IntArray]:
+        """Draw tuples; return the different ones, and which of them each is."""
         size = as_size(size, least=2, width=self.k)
         drawn = self.law.sample(size, np.random.default_rng(as_seed(seed)))
-        tuples: list[list[int]] = drawn.tolist()
-        return tuples
+        different, which = np.unique(drawn, axis=0, return_inverse=True)
+        return different.tolist(), which.reshape(-1)
 
 
 def _checking_drafts(method: Callable[..., Array]) -> Callable[..., Array]:
@@ -282,16 +287,3 @@ def enumerated_law(rule: Rule) -> Array:
         drafts = sorted(set(x.tolist()))
         accepted[drafts] += mass * rule.kernel(x)[drafts]
     return accepted
-
-
-def enumerated_acceptance(rule: Rule) -> Number:
-    """Return a rule's acceptance by enumerating the drafts; small vocabularies only."""
-    return as_number(enumerated_law(rule).sum(), like=rule.target)
-
-
-def acceptance_or_estimate(rule: Rule) -> Number:
-    """Return a rule's acceptance, or where that takes too long an estimate of it."""
-    try:
-        return rule.acceptance()
-    except NotExactError:
-        return rule.estimate()

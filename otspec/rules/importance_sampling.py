@@ -18,7 +18,8 @@ from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.programs import TruncatedImportance
-from otspec.rules.contract import ENUMERATION_LIMIT, NotExactError
+from otspec.rules.contract import NotExactError
+from otspec.rules.enumeration import ENUMERATION_LIMIT
 from otspec.rules.pair_rule import PairRule, refuse_many_drafts
 from otspec.solvers import SOLVERS, SolverName, solve
 

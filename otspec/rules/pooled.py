@@ -2,96 +2,23 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_integer, as_real
-from otspec.arithmetic import Array, IntArray, Number, as_number, refuse_long_power, zeros
-from otspec.coupling import Coupling
-from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
-from otspec.rules.pair_rule import PairRule
-from otspec.selection.barriers import Barriers, find_barriers
-from otspec.selection.heights import PowerHeights
-from otspec.selection.laws import SelectionLaw, clipped_law
-from otspec.selection.partitions import Partition, Thresholds, as_partition
-from otspec.selection.refinement import losses, refined_thresholds
+from otspec.arguments import as_integer
+from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.drafts import IID
+from otspec.drafts.single import ByRatio
+from otspec.rules.pooled_rule import PooledRule
 
 MOST_DRAFTS = 10**9
 """Compiled loops count in integers."""
 
 
-class PooledRule(PairRule):
-    """Pools of ascending target/draft, and lifetimes of the knots between them.
-
-    A uniform number decides which knots are barriers: those whose lifetime exceeds it. A draft is
-    selected among those above the highest barrier that has drafts above it, and then coupled
-    maximally with the target.
-    """
-
-    broad: ClassVar[bool] = True
-
-    @cached_property
-    @abstractmethod
-    def barriers(self) -> Barriers:
-        """Which drafts compete, and the law of the one that is selected."""
-
-    @cached_property
-    @abstractmethod
-    def wanted_law(self) -> SelectionLaw:
-        """The law that the lifetimes are made for; in floats they give it but for rounding."""
-
-    @property
-    def knots(self) -> Array:
-        """Draft mass below each boundary of the m pools, shape (m + 1,), from 0 to 1."""
-        return self.wanted_law.pools.knots
-
-    @property
-    def pool(self) -> IntArray:
-        """Each token's pool, shape (n,), from 0 to m − 1 by ascending target/draft."""
-        return self.wanted_law.pools.index
-
-    @property
-    def lifetimes(self) -> Array:
-        """Below which uniform number each knot is a barrier, shape (m + 1,).
-
-        From 0 to 1, but infinity at the cut and at both ends.
-        """
-        return self.barriers.lifetimes
-
-    @property
-    def law_of_selection(self) -> Distribution:
-        """The law b of the selected draft, shape (n,)."""
-        return self.barriers.law
-
-    @cached_property
-    def coupling(self) -> Coupling:
-        """How the selected draft becomes the output."""
-        return Coupling(self.barriers.law, self.target)
-
-    @abstractmethod
-    def _shares(self, x: Sequence[int]) -> Array:
-        """Return with what probability each draft is selected, shape (k,)."""
-
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        return self.coupling.joint_kernel(x, self._shares(x))
-
-    def _accepted_selection(self) -> Array:
-        """Return min(b, q), shape (n,)."""
-        # The law that was wanted: the one that is had differs by rounding, and takes longer.
-        wanted = self.wanted_law
-        accepted: Array = np.minimum(
-            wanted.pools.spread(wanted.slopes) * wanted.pools.tokens, self.target
-        )
-        return accepted
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class PooledSelection(PooledRule):
     """Select a draft from the highest group of pools that holds one, then couple maximally.
 
@@ -145,100 +72,24 @@ class PooledSelection(PooledRule):
     colour: ClassVar[str] = "#CC79A7"
     marker: ClassVar[str] = "h"
 
-    pools: Partition
-
-    def __init__(
-        self,
-        draft: DistributionLike,
-        target: DistributionLike,
-        k: int,
-        pools: Partition | str | int | Sequence[object] | Array = "tokens",
-        *,
-        normalize: bool = False,
-    ) -> None:
-        super().__init__(draft, target, k, normalize=normalize)
-        refuse_long_power(self.draft, _as_drafts_count(self.k))
-        self._hold(pools=as_partition(pools).fitting(self.draft))
+    law_class: ClassVar[type[ByRatio]] = IID
 
     @classmethod
-    def within(
-        cls,
-        draft: DistributionLike,
-        target: DistributionLike,
-        k: int,
-        loss: Number,
-        *,
-        normalize: bool = False,
-    ) -> Self:
-        """Return the rule with thresholds that are refined until it is nearly optimal.
-
-        Parameters
-        ----------
-        draft, target : array_like, shape (n,)
-        k : int
-        loss : number
-            The most that :meth:`acceptance` may be below the optimum, at least 0.
-        normalize : bool
-            Scale both distributions to sum 1.
-
-        Returns
-        -------
-        PooledSelection
-            Its :meth:`loss_bound` is at most ``loss``; in floats, unless that is below rounding.
+    def check_k(cls, k: int) -> None:
+        """Refuse more than 10⁹ drafts.
 
         Raises
         ------
         ValueError
-            As the rule; or a negative loss.
+            Naming the limit.
         """
-        checked = as_pair(draft, target, normalize=normalize)
-        most = as_real(loss, "loss", 0, infinite=True)
-        refuse_long_power(checked[0], _as_drafts_count(k))
-        thresholds = refined_thresholds(*checked, _as_drafts_count(k), most)
-        return cls(*checked, k, Thresholds(thresholds))
-
-    @cached_property
-    def wanted_law(self) -> SelectionLaw:
-        """The law that the lifetimes are made for; in floats they give it but for rounding."""
-        return clipped_law(self._heights.pools, self._heights.values)
-
-    @cached_property
-    def barriers(self) -> Barriers:
-        """Which drafts compete, and the law of the one that is selected."""
-        return find_barriers(self.wanted_law, self._heights)
-
-    @cached_property
-    def _heights(self) -> PowerHeights:
-        return PowerHeights(self.pools.pools(self.draft, self.target, self.k), self.k)
-
-    def loss_bound(self) -> Number:
-        """Return how far the acceptance is below the optimum at most, from the knots alone.
-
-        Exactly 0 with pools that are optimal.
-        """
-        if self.pools.optimal:
-            return as_number(0, like=self.draft)
-        wanted = self.wanted_law
-        lost = losses(self.draft, self.target, wanted).sum()
-        beyond = wanted.pools.beyond_cut(wanted.slopes, wanted.cut, self.k)
-        return as_number(lost + beyond, like=self.draft)
+        otherwise = "limit_acceptance() is what the optimum tends to"
+        as_integer(k, "k", 1, MOST_DRAFTS, otherwise=otherwise)
 
     def acceptance(self) -> Number:
         """Return Σ min(b, q) plus :meth:`residual_hits`."""
         accepted = self._accepted_selection().sum()
         return as_number(accepted + self.residual_hits(), like=self.draft)
-
-    def accepted_law(self) -> Array:
-        """Return min(b, q), shape (n,); by enumeration with pools that are not optimal.
-
-        Raises
-        ------
-        NotExactError
-            Such pools, and more draft tuples than can be enumerated.
-        """
-        if not self.pools.optimal:
-            return super().accepted_law()
-        return self._accepted_selection()
 
     def acceptance_by_draft(self) -> Array:
         """Return Σ min(b, q)/k for each draft, shape (k,): all are selected alike."""
@@ -273,8 +124,3 @@ class PooledSelection(PooledRule):
         competing = [token for token, pool in zip(x, pools, strict=True) if pool >= lowest]
         token = self.coupling.sample(competing[int(choice * len(competing))], rng)
         return token, token in x
-
-
-def _as_drafts_count(k: int) -> int:
-    otherwise = "limit_acceptance() is what the optimum tends to"
-    return as_integer(as_k(k), "k", 1, MOST_DRAFTS, otherwise=otherwise)

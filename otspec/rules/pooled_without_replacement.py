@@ -1,7 +1,8 @@
-"""Pooled selection of two distinct drafts: the optimum (Beyond, prop. 2)."""
+"""Pooled selection of distinct drafts: the optimum for every k (Beyond, prop. 2, 3, 4 and 5)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,99 +10,151 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_number, sums_by
-from otspec.drafts import SingleDraftLaw, WithoutReplacement
-from otspec.drafts.rises import inside_pairs
-from otspec.rules.pooled import PooledRule
-from otspec.selection.barriers import Barriers, find_barriers
-from otspec.selection.heights import SummedHeights
-from otspec.selection.laws import SelectionLaw, clipped_law
-from otspec.selection.pools import Pools, by_token
+from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec.distributions import DistributionLike
+from otspec.drafts import WithoutReplacement
+from otspec.drafts.single import ByRatio
+from otspec.estimate import Estimate
+from otspec.rules.contract import NotExactError
+from otspec.rules.enumeration import ENUMERATION_LIMIT, enumerated_acceptance
+from otspec.rules.pooled_rule import PooledRule
+from otspec.selection.partitions import Partition
+from otspec.selection.pools import Pools
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class PooledSelectionWithoutReplacement(PooledRule):
-    """Select one of two distinct drafts by random barriers, then couple maximally.
+    """Select one of k distinct drafts by random barriers, then couple maximally.
 
-    If both drafts a and b are in the highest group, which has draft mass P while 1 − τ is the
-    mass of that group and all above it, a is selected with probability
+    Let D be the highest group of pools between barriers that holds a draft, P its draft mass, u the
+    mass of all tokens above it, s that of all k drafts and G the drafts in D. With probability
 
-        (1 − p(a) + κ (p(a) − p(b))) / (2 − p(a) − p(b)),   κ = (1 − τ)/P.
+        λ = (u/P) · p(G)/(1 − s)
 
-    That makes the law of the selected token proportional to the draft inside each group.
+    a token of G is selected in proportion to the draft distribution, and the first drawn of G
+    otherwise. That makes the law of the selected token proportional to the draft inside each group.
 
-    Laws: the output is distributed as the target; no rule for two drafts without replacement
-    accepts more. Source: the documentation ("Pooled selection", distinct drafts). Parameters and
-    errors: :class:`otspec.rules.PairRule`, :class:`otspec.WithoutReplacement`; ``k`` is 2.
+    Laws: the output is distributed as the target, whatever the pools; with :class:`ByToken` and
+    :class:`Fewest` pools no rule for k drafts without replacement accepts more. If k is the number
+    of tokens that can be drafted, all of them are drafted and whatever the target wants of them is
+    accepted; more drafts do not exist. Source: the documentation ("Beyond i.i.d. drafts").
+
+    Parameters
+    ----------
+    draft, target, normalize
+        As for :class:`otspec.rules.PairRule`.
+    k : int
+        Number of drafts, at most the number of tokens that can be drafted.
+    pools : Partition, str, int or array_like
+        As for :class:`otspec.rules.PooledSelection`, but for ``Graded``.
+
+    Raises
+    ------
+    ValueError
+        As :class:`otspec.rules.PairRule` and :class:`otspec.WithoutReplacement`; or unusable pools.
 
     Examples
     --------
     >>> rule = PooledSelectionWithoutReplacement(["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"])
     >>> rule.acceptance()
     Fraction(11, 12)
+    >>> pair = ["1/2", "1/4", "1/8", "1/8"], ["1/8", "1/8", "1/4", "1/2"]
+    >>> [str(PooledSelectionWithoutReplacement(*pair, k).acceptance()) for k in (1, 2, 3, 4)]
+    ['1/2', '17/21', '1', '1']
     """
 
     name: ClassVar[str] = "pooled-selection-without-replacement"
     title: ClassVar[str] = "pooled selection (distinct)"
-    law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
-    only_k: ClassVar[int | None] = 2
+    law_class: ClassVar[type[ByRatio]] = WithoutReplacement
     colour: ClassVar[str] = "#332288"
     marker: ClassVar[str] = "p"
 
-    k: int = 2
-
-    @cached_property
-    def wanted_law(self) -> SelectionLaw:
-        """The law that the lifetimes are made for; in floats they give it but for rounding."""
-        return clipped_law(self._pools, self._heights.values)
-
-    @cached_property
-    def barriers(self) -> Barriers:
-        """Which drafts compete, and the law of the one that is selected."""
-        return find_barriers(self.wanted_law, self._heights)
+    def __init__(
+        self,
+        draft: DistributionLike,
+        target: DistributionLike,
+        k: int = 2,
+        pools: Partition | str | int | Sequence[object] | Array = "tokens",
+        *,
+        normalize: bool = False,
+    ) -> None:
+        super().__init__(draft, target, k, pools, normalize=normalize)
 
     @cached_property
     def _pools(self) -> Pools:
-        return by_token(self.draft, self.target).in_small_units()
+        return self.pools.pools(self.law, self.target).in_small_units()
 
-    @cached_property
-    def _heights(self) -> SummedHeights:
-        """The probability that both drafts are below each knot."""
-        order = np.argsort(self._pools.index, kind="stable")
-        order = order[self.draft[order] > 0]
-        pairs = inside_pairs(self.draft[order])
-        return SummedHeights(sums_by(self._pools.index[order], pairs, len(self._pools.draft)))
+    def acceptance(self) -> Number:
+        """Return Σ min(b, q) with optimal pools: a residual token is then never a draft.
 
-    def accepted_law(self) -> Array:
-        """Return min(b, q), which sums to the optimum; a residual token is never a draft."""
-        return self._accepted_selection()
+        With other pools how often it is takes an enumeration.
+
+        Raises
+        ------
+        NotExactError
+            Such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates them.
+        """
+        if self.pools.optimal:
+            return as_number(self._accepted_selection().sum(), like=self.draft)
+        if self.law.table_rows() > ENUMERATION_LIMIT and not is_exact(self.draft):
+            raise NotExactError(
+                f"residual hits of {self.k} distinct drafts take all of their tuples to know "
+                "exactly: estimate() simulates them, or use pools='tokens' or 'fewest'"
+            )
+        return enumerated_acceptance(self)
+
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate the acceptance with the residual hits simulated and the rest as it is known.
+
+        Parameters
+        ----------
+        size, seed : int
+            As for :meth:`otspec.rules.Rule.estimate`.
+
+        Returns
+        -------
+        Estimate
+            Between Σ min(b, q) and that plus :meth:`loss_bound`: of no width with optimal pools.
+        """
+        accepted = as_number(self._accepted_selection().sum(), like=self.draft)
+        hits = self._of_drawn(lambda x: self.coupling.hits(x, self._shares(x)), size, seed)
+        simulated = Estimate.of_mean(hits, plus=float(accepted))
+        return simulated.within(accepted, accepted + self.loss_bound())
 
     def _shares(self, x: Sequence[int]) -> Array:
-        groups = self.barriers.groups(int(self.pool[list(x)].max()))
-        shares = [span * self._shares_in(x, lowest, end) for lowest, end, span in groups]
-        return np.asarray(sum(shares))
+        shares = zeros(self.k, like=self.draft)
+        for lowest, end, span in self.barriers.groups(int(self.pool[list(x)].max())):
+            shares += span * self._shares_in(x, lowest, end)
+        return shares
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts, and whether it is one of them."""
         uniform, choice = rng.random(2).tolist()
         lowest, end = self.barriers.group(int(self.pool[list(x)].max()), uniform)
-        first, second = self._shares_in(x, lowest, end)
-        selected = x[0] if choice < first or second == 0 else x[1]
+        shares = self._shares_in(x, lowest, end)
+        chosen = np.searchsorted(np.cumsum(shares), choice * shares.sum(), side="right")
+        selected = x[min(int(chosen), int(np.flatnonzero(shares)[-1]))]
         token = self.coupling.sample(selected, rng)
         return token, token in x
 
     def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
-        """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (2,)."""
-        one = as_number(1, like=self.draft)
+        """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""
+        one, masses = as_number(1, like=self.draft), self.draft[list(x)]
+        shares = zeros(self.k, like=self.draft)
         inside = self.pool[list(x)] >= lowest
-        if not inside.all():
-            return np.array([one if among else one - one for among in inside])
         knots = self.knots
-        first, second = self.draft[list(x)]
-        mass, others = knots[end] - knots[lowest], 2 * one - first - second
-        # In floats either may be 0: then both drafts are here as good as never.
-        lead = (first - second) / mass if mass > 0 else one - one
-        share = one - first + (one - knots[lowest]) * lead
-        share = share / others if others > 0 else one
-        share = min(max(share, one - one), one)
-        return np.array([share, one - share])
+        above, group = one - knots[end], knots[end] - knots[lowest]
+        held, left = masses[inside].sum(), self._left(masses)
+        # In floats any of them may be 0 that cannot be: then such drafts are here as good as never.
+        proportion = one - one
+        if above > 0 and group > 0 and left > 0 and held > 0:
+            proportion = min((above / group) * (held / left), one)
+            shares[inside] = proportion * (masses[inside] / held)
+        shares[int(np.argmax(inside))] += one - proportion
+        return shares
+
+    def _left(self, masses: Array) -> Number:
+        """Return the draft mass off the drafts, in floats rounded once."""
+        if is_exact(masses):
+            return as_number(1 - masses.sum(), like=masses)
+        return math.fsum([1.0, *(-masses).tolist()])

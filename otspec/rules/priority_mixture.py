@@ -17,7 +17,8 @@ from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import IID, DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.estimate import Estimate
-from otspec.rules.contract import ENUMERATION_LIMIT, NotExactError, Rule, enumerated_acceptance
+from otspec.rules.contract import NotExactError, Rule
+from otspec.rules.enumeration import ENUMERATION_LIMIT, enumerated_acceptance
 from otspec.selection.priorities import Mixture, mix_priorities
 
 
@@ -73,9 +74,10 @@ class PriorityMixture(Rule):
     def __post_init__(self, normalize: bool) -> None:
         target = as_distribution(self.target, "target", normalize=normalize)
         as_law(self.draft_law, "draft_law").as_target(target)
+        law = self.draft_law.for_target(target)
         most = as_integer(self.most, "most", 1, wanted="a number of orders")
         gap = as_real(self.gap, "gap", 0)
-        self._hold(target=target, gap=gap, most=most, k=self.draft_law.k)
+        self._hold(draft_law=law, target=target, gap=gap, most=most, k=law.k)
 
     @classmethod
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
@@ -140,12 +142,8 @@ class PriorityMixture(Rule):
             Its interval lies between Σ min(b, q) and :attr:`bound`.
         """
         accepted = self.mixture.accepted
-        chances, residual = self.coupling.chances, self.coupling.residual
-        hits = [
-            (self.mixture.shares(x) * (1 - chances[x])).sum() * residual[sorted(set(x))].sum()
-            for x in self._drawn_tuples(size, seed)
-        ]
-        simulated = Estimate.of_mean(np.array(hits, dtype=float), plus=float(accepted))
+        hits = self._of_drawn(lambda x: self.coupling.hits(x, self.mixture.shares(x)), size, seed)
+        simulated = Estimate.of_mean(hits, plus=float(accepted))
         return simulated.within(accepted, self.bound)
 
     def joint_kernel(self, x: Sequence[int]) -> Array:

@@ -14,21 +14,23 @@ import numpy as np
 
 from otspec.arithmetic import Array, is_exact, prefix_sums
 from otspec.distributions import Distribution
+from otspec.drafts.single import ByRatio
 from otspec.ratios import target_to_draft
+from otspec.selection.heights import heights_of
 from otspec.selection.pools import by_token
 
 MOST_STEPS = 512
 """Where more pools than this are needed on one side of the cut, floats stop looking."""
 
 
-def fewest_thresholds(draft: Distribution, target: Distribution, power: int) -> Array:
+def fewest_thresholds(law: ByRatio, target: Distribution) -> Array:
     """Return thresholds on target/draft for the fewest pools with an optimal law.
 
     Parameters
     ----------
-    draft, target : ndarray, shape (n,)
-    power : int
-        Number of i.i.d. drafts, k.
+    law : ByRatio
+        Of the drafts, i.i.d. or distinct.
+    target : ndarray, shape (n,)
 
     Returns
     -------
@@ -42,16 +44,17 @@ def fewest_thresholds(draft: Distribution, target: Distribution, power: int) -> 
     rounding may leave uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
     loss is of that order.
     """
-    if power == 1:  # always the draft itself: one pool
+    draft = law.draft
+    if law.k == 1:  # always the draft itself: one pool
         return draft[:0]
     pools = by_token(draft, target)
     m = len(pools.draft)
     ratios = np.empty(m, dtype=draft.dtype)
     ratios[pools.index[draft > 0]] = target_to_draft(draft, target)[draft > 0]
     knots = pools.knots
-    heights = pools.by_pool.powers(power)
+    heights = heights_of(law, pools).values
     s = int(np.argmax(heights - prefix_sums(pools.target)))
-    slack = 0 if is_exact(draft) else power * math.sqrt(m) * np.finfo(float).eps
+    slack = 0 if is_exact(draft) else law.k * math.sqrt(m) * np.finfo(float).eps
     below = _fewest_steps(knots[: s + 1], heights[: s + 1], ratios[:s], slack)
     above = _fewest_steps(-knots[s:][::-1], heights[s:][::-1], -ratios[s:][::-1], slack)
     if below is None or above is None:

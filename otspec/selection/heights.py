@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums
+from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums, sums_by
+from otspec.drafts import IID, WithoutReplacement
+from otspec.drafts.rises import inside_rises
+from otspec.drafts.single import ByRatio
 from otspec.frozen import Frozen
 from otspec.selection.pools import Pools
 
@@ -92,3 +96,38 @@ class SummedHeights(Heights):
     def values(self) -> Array:
         """G at each knot, shape (m + 1,)."""
         return prefix_sums(self.steps)
+
+
+@singledispatch
+def heights_of(law: ByRatio, pools: Pools) -> Heights:
+    """Return G of a draft law over pools of its draft distribution.
+
+    Parameters
+    ----------
+    law : ByRatio
+    pools : Pools
+        Of the law's draft, in whatever unit.
+    """
+    order, last = _by_pool(pools)
+    inside = law.inside_prefixes(order)[: int(last[-1]) + 1]
+    return SummedHeights(np.diff(inside[np.concatenate([[0], last])]))
+
+
+@heights_of.register
+def _(law: IID, pools: Pools) -> Heights:
+    return PowerHeights(pools, law.k)
+
+
+@heights_of.register
+def _(law: WithoutReplacement, pools: Pools) -> Heights:
+    order, last = _by_pool(pools)
+    drafted = order[: int(last[-1])]
+    rises = inside_rises(law.draft[drafted], law.k)
+    return SummedHeights(sums_by(pools.index[drafted], rises, len(pools.draft)))
+
+
+def _by_pool(pools: Pools) -> tuple[IntArray, IntArray]:
+    """Return the tokens by ascending pool, those never drafted last, and where each pool ends."""
+    drafted = pools.tokens > 0
+    order: IntArray = np.lexsort((pools.index, ~drafted))
+    return order, np.cumsum(np.bincount(pools.index[drafted], minlength=len(pools.draft)))

@@ -12,6 +12,7 @@ from otspec.arguments import as_integer, plain_integer
 from otspec.arithmetic import Array, as_numbers
 from otspec.digits import plain
 from otspec.distributions import Distribution
+from otspec.drafts.single import ByRatio
 from otspec.frozen import Frozen
 from otspec.raw import as_array, shown
 from otspec.selection.fewest import fewest_thresholds
@@ -30,22 +31,23 @@ class Partition(Frozen, ABC):
     """Whether Σ min(b, q) is the optimum, whatever the draft and the target."""
 
     @abstractmethod
-    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:
-        """Return the pools for k drafts.
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return the pools for drafts of a law.
 
         Parameters
         ----------
-        draft, target : ndarray, shape (n,)
-        k : int
+        law : ByRatio
+            I.i.d. or distinct drafts.
+        target : ndarray, shape (n,)
         """
 
-    def fitting(self, draft: Distribution) -> Partition:  # noqa: ARG002
-        """Return the partition in the arithmetic of a draft distribution.
+    def fitting(self, law: ByRatio) -> Partition:  # noqa: ARG002
+        """Return the partition in the arithmetic of the drafts.
 
         Raises
         ------
         ValueError
-            It cannot be had in that arithmetic.
+            It cannot be had in that arithmetic, or is not for such drafts.
         """
         return self
 
@@ -56,9 +58,9 @@ class ByToken(Partition):
 
     optimal: ClassVar[bool] = True
 
-    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:  # noqa: ARG002
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return a pool for every ratio that occurs."""
-        return by_token(draft, target)
+        return by_token(law.draft, target)
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,9 @@ class Fewest(Partition):
 
     optimal: ClassVar[bool] = True
 
-    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:
-        """Return the fewest pools that are optimal for k drafts."""
-        return by_thresholds(draft, target, fewest_thresholds(draft, target, k))
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return the fewest pools that are optimal."""
+        return by_thresholds(law.draft, target, fewest_thresholds(law, target))
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,9 @@ class Bins(Partition):
     def __post_init__(self) -> None:
         self._hold(count=as_integer(self.count, "count", 1, MOST_BINS, wanted="a number of bins"))
 
-    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:  # noqa: ARG002
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return the bins that hold draft mass."""
-        return by_bins(draft, target, self.count)
+        return by_bins(law.draft, target, self.count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,20 +119,20 @@ class Thresholds(Partition):
     def __post_init__(self) -> None:
         self._hold(values=_as_thresholds(self.values, "values"))
 
-    def fitting(self, draft: Distribution) -> Thresholds:
-        """Return the thresholds in the arithmetic of a draft distribution.
+    def fitting(self, law: ByRatio) -> Thresholds:
+        """Return the thresholds in the arithmetic of the drafts.
 
         Raises
         ------
         ValueError
             In floats some of them are infinite or equal.
         """
-        converted = in_arithmetic_of(draft, self.values)
+        converted = in_arithmetic_of(law.draft, self.values)
         return self if converted is self.values else Thresholds(_as_thresholds(converted, "pools"))
 
-    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:  # noqa: ARG002
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return the pools that hold draft mass."""
-        return by_thresholds(draft, target, self.fitting(draft).values)
+        return by_thresholds(law.draft, target, self.fitting(law).values)
 
 
 @dataclass(frozen=True)
@@ -156,9 +158,24 @@ class Graded(Partition):
         count = as_integer(self.count, "count", 2, MOST_GRADES, wanted="a number of grades")
         self._hold(count=count)
 
-    def pools(self, draft: Distribution, target: Distribution, k: int) -> Pools:
+    def fitting(self, law: ByRatio) -> Graded:
+        """Return the partition itself, for i.i.d. drafts.
+
+        Raises
+        ------
+        ValueError
+            Distinct drafts: parts of one token cannot both be drafted.
+        """
+        if not law.iid:
+            raise ValueError(
+                f"pools is {self!r}, but graded pools are for i.i.d. drafts: use 'tokens', "
+                "'fewest', bins or thresholds"
+            )
+        return self
+
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return the grades that some token has, with how likely each token has which."""
-        return by_grade(draft, target, k, self.count)
+        return by_grade(law.draft, target, law.k, self.count)
 
 
 def as_partition(pools: Any) -> Partition:

@@ -6,21 +6,20 @@ import numpy as np
 
 from otspec.arithmetic import Array, Number, positive_part
 from otspec.distributions import Distribution
-from otspec.selection.heights import PowerHeights
+from otspec.drafts.single import ByRatio
+from otspec.selection.heights import heights_of
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import by_thresholds
 
 
-def refined_thresholds(
-    draft: Distribution, target: Distribution, power: int, loss: Number
-) -> Array:
+def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Array:
     """Return thresholds on target/draft whose pools accept nearly the optimum.
 
     Parameters
     ----------
-    draft, target : ndarray, shape (n,)
-    power : int
-        Number of i.i.d. drafts, k.
+    law : ByRatio
+        Of the drafts, i.i.d. or distinct.
+    target : ndarray, shape (n,)
     loss : number
         The most that the acceptance may be below the optimum. 0 is reached in exact arithmetic;
         in floats the refinement ends where pools cannot be split.
@@ -36,11 +35,12 @@ def refined_thresholds(
     below that bound falls to the pools (see :func:`losses`); each pool that loses is split at
     its own slope, which lies strictly between its ratios.
     """
+    draft = law.draft
     thresholds, pools_before = draft[:0], 0
     while True:
         pools = by_thresholds(draft, target, thresholds)
-        law = clipped_law(pools, PowerHeights(pools, power).values)
-        lost = losses(draft, target, law)
+        clipped = clipped_law(pools, heights_of(law, pools).values)
+        lost = losses(draft, target, clipped)
         if lost.sum() <= loss or len(pools.draft) == pools_before:
             return thresholds
         pools_before = len(pools.draft)
@@ -48,7 +48,7 @@ def refined_thresholds(
         # The fewest pools without which what is left is at most half of what may be lost.
         rest = lost.sum() - np.cumsum(lost[worst])
         split = worst[: int(np.argmax(2 * rest <= loss)) + 1]
-        thresholds = np.union1d(thresholds, law.slopes[split[lost[split] > 0]])
+        thresholds = np.union1d(thresholds, clipped.slopes[split[lost[split] > 0]])
 
 
 def losses(draft: Distribution, target: Distribution, law: SelectionLaw) -> Array:

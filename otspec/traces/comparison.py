@@ -12,7 +12,7 @@ from otspec.drafts import LAWS, SingleDraftLaw
 from otspec.optimum import optimal_acceptances
 from otspec.raw import shown
 from otspec.rules import compared_rules
-from otspec.rules.contract import acceptance_or_estimate
+from otspec.rules.enumeration import acceptance_or_estimate
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
@@ -18,7 +18,7 @@ from otspec.raw import as_array
 from otspec.tables import listed
 from otspec.traces.readers.contract import SIDES
 from otspec.traces.readers.logged_numbers import Warping, check_logged
-from otspec.traces.warping import check_warping
+from otspec.traces.warping import as_temperature, check_warping
 
 _ARRAYS = tuple(f"{side}_logits" for side in SIDES)
 
@@ -70,11 +70,17 @@ class Trace(Frozen):
         return int(np.prod(self.shape[:-1]))
 
     def pairs(
-        self, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+        self,
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        draft_temperature: float | None = None,
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
-        Both models are warped alike; see :func:`otspec.traces.warp`.
+        Both models are warped alike, see :func:`otspec.traces.warp`, unless the draft's temperature
+        is given apart.
 
         Raises
         ------
@@ -82,18 +88,22 @@ class Trace(Frozen):
             Logits that are no distribution; the message names the position.
         """
         check_warping(temperature, top_k, top_p)
-        warping = Warping(temperature, top_k, top_p)
+        target = draft = Warping(temperature, top_k, top_p)
+        if draft_temperature is not None:
+            as_temperature(draft_temperature, "draft_temperature")
+            draft = replace(draft, temperature=draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
-        return ((position, *self._pair(position, warping)) for position in positions)
+        return ((position, *self._pair(position, draft, target)) for position in positions)
 
     def _pair(
-        self, position: tuple[int, ...], warping: Warping
+        self, position: tuple[int, ...], *warpings: Warping
     ) -> tuple[Distribution, Distribution]:
-        """Return draft and target at a position."""
+        """Return draft and target at a position, each warped in its way."""
         place = ", ".join(map(str, position))
+        logged = (self.draft_logits, self.target_logits)
         draft, target = (
             warping.distribution(logits[position], "logits", f"{side}_logits[{place}]")
-            for side, logits in zip(SIDES, (self.draft_logits, self.target_logits), strict=True)
+            for side, logits, warping in zip(SIDES, logged, warpings, strict=True)
         )
         return draft, target
 
@@ -119,7 +129,7 @@ class Trace(Frozen):
             )
         length = tokens.shape[-1]
         for text in np.ndindex(*shape[:-2]):
-            pairs = [self._pair((*text, i), Warping()) for i in range(length)]
+            pairs = [self._pair((*text, i), Warping(), Warping()) for i in range(length)]
             drafts, targets = zip(*pairs, strict=True)
             yield LoggedBlock(drafts, targets, tokens[text].tolist())
 

@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import numpy as xp
 
 from otspec.arguments import as_real
-from otspec.arithmetic import Array, as_scalar
+from otspec.arithmetic import Array, Number, as_scalar
 from otspec.distributions import Distribution, as_k
 from otspec.raw import as_array
 from otspec.warping import warped
@@ -77,12 +77,17 @@ def check_warping(temperature: float, top_k: int | None, top_p: float | None) ->
     ValueError
         Naming the option, its value and its range.
     """
-    wanted = "positive and finite (for greedy decoding use top_k=1)"
-    as_real(temperature, "temperature", 0, open_below=True, wanted=wanted)
+    as_temperature(temperature)
     if top_k is not None:
         as_k(top_k, "top_k")
     if top_p is not None:
         as_real(top_p, "top_p", 0, 1, open_below=True, wanted="above 0 and at most 1")
+
+
+def as_temperature(temperature: float, name: str = "temperature") -> Number:
+    """Check a temperature: a number above 0."""
+    wanted = "positive and finite (for greedy decoding use top_k=1)"
+    return as_real(temperature, name, 0, open_below=True, wanted=wanted)
 
 
 def _check_largest(logits: Array, name: str) -> None:

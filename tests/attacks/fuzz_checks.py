@@ -26,7 +26,7 @@ IID_RULES = {
     "fewest": lambda draft, target, k: rules.PooledSelection(draft, target, k, pools="fewest"),
     "bins": lambda draft, target, k: rules.PooledSelection(draft, target, k, pools=16),
 }
-OPTIMAL = ("pooled", "fewest", "SpecHub", "pooled distinct", "coupling")
+OPTIMAL = ("pooled", "fewest", "SpecHub", "pooled distinct", "coupling", "target only")
 
 
 def applicable(example: Example) -> dict:
@@ -38,6 +38,7 @@ def applicable(example: Example) -> dict:
         found["SpecHub"] = rules.SpecHub
     if example.k <= example.support:
         found["recursive distinct"] = rules.RecursiveRejectionWithoutReplacement
+        found["target only"] = rules.TargetOnly
         if example.k == 2:
             found["pooled distinct"] = rules.PooledSelectionWithoutReplacement
     return found
@@ -47,6 +48,8 @@ def table_of(name: str, example: Example, draft) -> oracles.Table:
     """The drafts that a rule verifies, from their definition."""
     if "distinct" in name:
         return oracles.without_replacement_table(draft, example.k)
+    if name == "target only":
+        return oracles.fixed_table(oracles.likeliest(draft, example.k))
     if name == "SpecHub":
         return oracles.hub_table(draft)
     return oracles.iid_table(draft, example.k)
@@ -158,7 +161,7 @@ def float_laws(example: Example) -> int:
     """Optima and tables in floats are those of the same floats read exactly."""
     done, limit = 0, rounding(example)
     draft, target = shares(example.draft), shares(example.target)
-    for name in ("IID", "WithoutReplacement", "Hub", "TopPlusOne"):
+    for name in ("IID", "WithoutReplacement", "Hub", "TopPlusOne", "TopK", "Fixed"):
         case = law_case(name, draft, example.k)
         if case is None:
             continue

@@ -54,6 +54,10 @@ FUNCTIONS = {
         otspec.WithoutReplacement, {"draft": PAIR["draft"], **K, **NORMALIZE}
     ),
     "TopPlusOne": Row(otspec.TopPlusOne, {"draft": PAIR["draft"], **K, **NORMALIZE}),
+    "TopK": Row(otspec.TopK, {"draft": PAIR["draft"], **K, **NORMALIZE}),
+    "Fixed": Row(
+        otspec.Fixed, {"tokens": ("tokens", [2, 0]), "n": ("count", 3), "exact": ("flag", True)}
+    ),
     "Hub": Row(otspec.Hub, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "Independent": Row(
         otspec.Independent, {"drafts": ("distributions", [DRAFT, TARGET]), **NORMALIZE}
@@ -251,7 +255,12 @@ FUNCTIONS = {
     ),
     "Trace.pairs": Row(
         method(trace, "pairs"),
-        {"temperature": ("real", 1.0), "top_k": ("count?", 2), "top_p": ("real?", 0.5)},
+        {
+            "temperature": ("real", 1.0),
+            "top_k": ("count?", 2),
+            "top_p": ("real?", 0.5),
+            "draft_temperature": ("real?", 0.5),
+        },
     ),
     "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
     "traces.summarise": Row(

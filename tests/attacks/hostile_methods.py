@@ -24,6 +24,8 @@ def law_rows():
         "WithoutReplacement": lambda: otspec.WithoutReplacement(DRAFT, 2),
         "TopPlusOne": lambda: otspec.TopPlusOne(DRAFT, 2),
         "Hub": lambda: otspec.Hub(DRAFT),
+        "TopK": lambda: otspec.TopK(DRAFT, 2),
+        "Fixed": lambda: otspec.Fixed([2, 0], 3),
         "Independent": lambda: otspec.Independent([DRAFT, TARGET]),
         "Joint": lambda: otspec.Joint([[0.5, 0.0], [0.25, 0.25]]),
     }

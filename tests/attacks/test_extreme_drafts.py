@@ -13,7 +13,7 @@ from instances import EPS, HEAVY_DRAFTS, extreme_pairs, shares
 
 import otspec
 
-NAMES = ["IID", "Independent", "WithoutReplacement", "Hub", "TopPlusOne", "Joint"]
+NAMES = ["IID", "Independent", "WithoutReplacement", "Hub", "TopPlusOne", "TopK", "Joint"]
 DRAFT, TARGET = [1, 1e-310, 3e-310, 6e-310], [0.1, 0.6, 0.2, 0.1]
 
 
@@ -35,6 +35,8 @@ def cases(name, draft, other):
         elif sum(mass > 0 for mass in draft) >= k:
             if name == "TopPlusOne":
                 yield otspec.TopPlusOne(draft, k), oracles.top_plus_one_table(mine, k)
+            elif name == "TopK":
+                yield otspec.TopK(draft, k), oracles.fixed_table(oracles.likeliest(mine, k))
             elif name == "WithoutReplacement":
                 table = oracles.without_replacement_table(mine, k)
                 yield otspec.WithoutReplacement(draft, k), table
@@ -54,6 +56,7 @@ def test_the_optimum_is_that_of_the_fractions(name):
 
 def test_the_command_line_prints_that_optimum(capsys):
     wanted = {"iid": 0.1, "without-replacement": 0.5, "hub": 0.5, "top-plus-one": 0.5}
+    wanted["top"] = 0.2
     for name, acceptance in wanted.items():
         args = ["1,1e-310,3e-310,6e-310", ".1,.6,.2,.1", "-k", "2", "--drafts", name, "--json"]
         found = json.loads(run(capsys, "accept", *args))["results"][0]

@@ -37,6 +37,7 @@ def test_accept_json_is_exact(capsys):
         ("without-replacement", otspec.WithoutReplacement([0.6, 0.3, 0.1], 2)),
         ("hub", otspec.Hub([0.6, 0.3, 0.1])),
         ("top-plus-one", otspec.TopPlusOne([0.6, 0.3, 0.1], 2)),
+        ("top", otspec.TopK([0.6, 0.3, 0.1], 2)),
     ],
 )
 def test_accept_knows_every_law(capsys, drafts, law):

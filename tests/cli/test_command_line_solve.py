@@ -17,7 +17,7 @@ def solved(capsys, *arguments):
     return json.loads(run(capsys, "solve", *arguments, "--json"))
 
 
-@pytest.mark.parametrize("drafts", ["iid", "without-replacement", "hub", "top-plus-one"])
+@pytest.mark.parametrize("drafts", ["iid", "without-replacement", "hub", "top-plus-one", "top"])
 @pytest.mark.parametrize("tuples", [[], ["--tuples"]])
 def test_every_program_and_solver_gives_the_optimum(capsys, drafts, tuples):
     programs = [word for name in PROGRAMS for word in ("--program", name)]

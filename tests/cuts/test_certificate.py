@@ -34,6 +34,8 @@ SIZES = {
     "WithoutReplacement": {"count": 120, "most_tokens": 6, "most_drafts": 4},
     "Hub": {"count": 120, "most_tokens": 7, "most_drafts": 1},
     "TopPlusOne": {"count": 120, "most_tokens": 7, "most_drafts": 4},
+    "TopK": {"count": 120, "most_tokens": 7, "most_drafts": 4},
+    "Fixed": {"count": 120, "most_tokens": 7, "most_drafts": 4},
     "Joint": {"count": 120, "most_tokens": 4, "most_drafts": 3},
 }
 DRAFT, TARGET = fractions("1/2", "1/4", "1/4", 0), fractions("1/20", "1/20", "4/5", "1/10")
@@ -203,7 +205,7 @@ def test_a_flow_that_is_none_proves_nothing(monkeypatch):
 @pytest.mark.parametrize("k", [1, 2, 16])
 def test_both_sides_hold_at_a_real_vocabulary(k):
     _, draft, target = next(iter(otspec.datasets.load_smollm2().pairs()))
-    laws = [otspec.IID(draft, k), otspec.TopPlusOne(draft, k)]
+    laws = [otspec.IID(draft, k), otspec.TopPlusOne(draft, k), otspec.TopK(draft, k)]
     if k <= 2:
         laws.append(otspec.WithoutReplacement(draft, k))
     if k == 2:
@@ -218,7 +220,7 @@ def test_both_sides_hold_at_a_real_vocabulary(k):
             lie.check()
 
 
-@pytest.mark.parametrize("name", ["IID", "WithoutReplacement", "Hub", "TopPlusOne"])
+@pytest.mark.parametrize("name", ["IID", "WithoutReplacement", "Hub", "TopPlusOne", "TopK"])
 def test_both_sides_hold_for_extreme_drafts(name):
     for draft, target in extreme_pairs(826, 200, 8):
         for k in (1, 2, 3):

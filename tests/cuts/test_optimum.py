@@ -12,6 +12,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import (
+    CERTAIN,
     EPS,
     HEAVY_DRAFTS,
     LAWS,
@@ -27,7 +28,7 @@ from instances import (
 import otspec
 from otspec.cuts import flow
 
-PREFIX_LAWS = ["IID", "WithoutReplacement", "Hub", "TopPlusOne"]
+PREFIX_LAWS = ["IID", "WithoutReplacement", "Hub", "TopPlusOne", "TopK"]
 
 # How many instances of each law, over how many tokens and drafts: what enumeration affords.
 SIZES = {
@@ -36,6 +37,8 @@ SIZES = {
     "WithoutReplacement": {"count": 200, "most_tokens": 6, "most_drafts": 4},
     "Hub": {"count": 200, "most_tokens": 8, "most_drafts": 1},
     "TopPlusOne": {"count": 200, "most_tokens": 8, "most_drafts": 4},
+    "TopK": {"count": 200, "most_tokens": 8, "most_drafts": 4},
+    "Fixed": {"count": 200, "most_tokens": 7, "most_drafts": 4},
     "Joint": {"count": 300, "most_tokens": 5, "most_drafts": 3},
 }
 
@@ -219,7 +222,7 @@ def test_unusable_numbers_of_drafts_are_refused(ks, message):
         otspec.optimal_acceptances([0.5, 0.5], [0.5, 0.5], ks)
 
 
-@pytest.mark.parametrize("name", [name for name in LAWS if name != "Joint"])
+@pytest.mark.parametrize("name", [name for name in LAWS if name not in ("Joint", *CERTAIN)])
 def test_a_target_equal_to_the_draft_is_always_accepted(name):
     for draft, _ in pairs(17, 60, 6):
         if (case := law_case(name, draft, 2)) is not None:

@@ -29,7 +29,7 @@ QUADRATURE_ERROR = 1e-13
 SUBNORMAL = 5e-324
 """The spacing of floats below the normal range."""
 
-SUPPORT_LAWS = [otspec.WithoutReplacement, otspec.TopPlusOne]
+SUPPORT_LAWS = [otspec.WithoutReplacement, otspec.TopPlusOne, otspec.TopK]
 
 
 def rounding(law):
@@ -127,7 +127,7 @@ def test_rates_over_three_hundred_decades_lose_no_digits(k, seed):
 @pytest.mark.parametrize("draft", HEAVY_DRAFTS)
 @pytest.mark.parametrize(
     ("name", "k"),
-    [(name, 2) for name in ("IID", "Hub", "TopPlusOne", "WithoutReplacement")]
+    [(name, 2) for name in ("IID", "Hub", "TopPlusOne", "TopK", "WithoutReplacement")]
     + [("WithoutReplacement", 3)],
 )
 def test_a_token_of_nearly_all_the_mass_leaves_the_others_their_digits(name, k, draft):
@@ -200,7 +200,7 @@ def test_subnormal_rates_are_sampled_last():
 
 @pytest.mark.parametrize("name", LAWS)
 def test_one_token_is_drafted_every_time(name):
-    k = 1 if name in ("WithoutReplacement", "TopPlusOne") else 2
+    k = 1 if name in ("WithoutReplacement", "TopPlusOne", "TopK") else 2
     law = law_case(name, fractions(1), k).exact
     assert table_of(law) == {(0,) * k: 1}
     assert law.inside([0]) == 1
@@ -221,6 +221,7 @@ def test_the_first_of_equally_likely_tokens_is_the_hub_and_the_top():
     assert otspec.Hub(draft).hub == 1
     assert otspec.TopPlusOne(draft, 3).top.tolist() == [1, 2]
     assert otspec.TopPlusOne(draft, 2).top.tolist() == [1]
+    assert otspec.TopK(draft, 2).fixed.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("make", SUPPORT_LAWS)
@@ -274,9 +275,10 @@ def test_every_law_normalises_on_request_only():
         otspec.WithoutReplacement([3, 1], 2, normalize=True),
         otspec.Hub([3, 1], normalize=True),
         otspec.TopPlusOne([3, 1], 2, normalize=True),
+        otspec.TopK([3, 1], 2, normalize=True),
         otspec.Joint([[3, 1], [1, 1]], normalize=True),
     ]
-    assert [law.tuples()[1].sum() for law in scaled] == [1] * 6
+    assert [law.tuples()[1].sum() for law in scaled] == [1] * 7
     with pytest.raises(ValueError, match=r"drafts\[1\] sums to 2"):
         otspec.Independent([["1/2", "1/2"], [1, 1]])
     with pytest.raises(ValueError, match="table sums to 6"):

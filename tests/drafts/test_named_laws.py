@@ -27,6 +27,7 @@ TABLES = {
     "without-replacement": oracles.without_replacement_table,
     "hub": lambda draft, _k: oracles.hub_table(draft),
     "top-plus-one": oracles.top_plus_one_table,
+    "top": lambda draft, k: oracles.fixed_table(oracles.likeliest(draft, k)),
 }
 
 

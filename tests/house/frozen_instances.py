@@ -110,7 +110,8 @@ EXACT = {  # from exact arrays or from float ones
     "three distinct": lambda give: otspec.WithoutReplacement(give(DRAFT), 3),
     "hub": lambda give: otspec.Hub(give(DRAFT)),
     "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
-    "top": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
+    "top plus one": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
+    "top": lambda give: otspec.TopK(give(DRAFT), 2),
     "joint": lambda give: otspec.Joint(give([["1/2", "0"], ["1/4", "1/4"]])),
     "support": seen,
     "optimum": lambda give: otspec.Optimum(
@@ -121,6 +122,8 @@ EXACT = {  # from exact arrays or from float ones
     "planned": lambda give: rules.PlannedRule(plan(give)),
     "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
     "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),
+    "fixed": lambda give: otspec.Fixed(give(np.array([2, 0])), 3),
+    "target only": lambda give: rules.TargetOnly(give(DRAFT), give(TARGET), 2),
     "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
     "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),
     "draft is target": lambda give: rules.RecursiveRejection(give(DRAFT), give(DRAFT), 2),

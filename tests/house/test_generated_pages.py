@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from otspec import blocks, trees
-from otspec.drafts import LAWS
 from otspec.rules import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +35,6 @@ def test_every_entry_has_a_row():
     pages = registries().PAGES
     for page, registry in (
         ("rules.md", RULES),
-        ("laws.md", LAWS),
         ("blocks.md", blocks.RULES),
         ("blocks.md", trees.RULES),
     ):

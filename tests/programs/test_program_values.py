@@ -13,7 +13,7 @@ import networkx
 import numpy as np
 import oracles
 import pytest
-from instances import LAWS, floats, fractions, law_case
+from instances import CERTAIN, LAWS, floats, fractions, law_case
 from programs_table import SOLVER_NAMES, VALUE_ERROR, formulate, instances, needs_cdd, program_names
 
 import otspec
@@ -111,7 +111,7 @@ def test_the_instances_have_all_the_edge_cases_among_them(name):
         }
     assert ks == ({2} if name == "Hub" else {1, 2, 3, 4})
     assert sizes == {1, 2, 3, 4}
-    assert len(found) == 6, found
+    assert len(found) == (5 if name in CERTAIN else 6), found  # one tuple ties with none
 
 
 def test_the_named_programs_are_the_ones_that_are_tested():
@@ -265,8 +265,8 @@ def test_any_flow_of_the_compact_network_is_a_coupling_of_the_same_value(name, s
         assert all(taken <= mass for taken, mass in zip(per_row, seen.masses, strict=True))
         assert per_token == solution.primal[len(solution.primal) - len(target) :].tolist()
         assert sum(per_token) == solution.value
-    # Drafts (top, y) are paths of two tokens at most.
-    assert through_several >= 5 or name == "TopPlusOne"
+    # Drafts (top, y) are paths of two tokens at most, and so are certain drafts.
+    assert through_several >= 5 or name in ("TopPlusOne", *CERTAIN)
 
 
 def test_flow_through_several_tokens_by_hand():

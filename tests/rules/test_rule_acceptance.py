@@ -23,7 +23,7 @@ from otspec.rules import (
     SpecHub,
     compared_rules,
 )
-from otspec.rules.contract import enumerated_acceptance
+from otspec.rules.enumeration import enumerated_acceptance
 
 Distinct = RecursiveRejectionWithoutReplacement
 # Two distinct drafts need two drafted tokens, which not all pairs here have.
@@ -287,19 +287,3 @@ def test_the_formulas_for_two_and_three_distinct_drafts_are_the_enumeration(seed
     if seed == 0:
         assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit
         assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit
-
-
-def test_three_distinct_drafts_of_equal_distributions_are_accepted():
-    draft = np.random.default_rng(3).dirichlet(np.ones(40))  # too many tuples to enumerate
-    assert abs(Distinct(draft, draft, 3).acceptance() - 1) <= 40 * EPS
-    assert abs(Distinct(draft, draft, 4).acceptance() - 1) <= 40 * EPS
-
-
-@pytest.mark.parametrize(("heavy", "k"), [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4)])
-def test_many_distinct_drafts_off_a_few_heavy_tokens(heavy, k):
-    draft = np.full(40, 5e-324)
-    draft[:heavy] = 1 / heavy
-    # Once the heavy tokens are rejected, the others are wanted alike and drafted alike: the next
-    # draft is accepted for sure.
-    found = Distinct(draft, np.full(40, 1 / 40), k).acceptance()
-    assert abs(found - 1) <= 40 * EPS

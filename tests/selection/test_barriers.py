@@ -221,10 +221,8 @@ def heavy_pair(n, seed, spread=20.0):
 
 
 def heights_of(pools, k, by):
-    """u^k over the knots: as a power, or as sums of its rises."""
-    if by == "power":
-        return PowerHeights(pools, k)
-    return SummedHeights(pools.draft * power_slope(pools.knots[:-1], pools.knots[1:], k))
+    slopes = power_slope(pools.knots[:-1], pools.knots[1:], k)
+    return PowerHeights(pools, k) if by == "power" else SummedHeights(pools.draft * slopes)
 
 
 def test_fixed_point_is_as_good_as_fractions():
@@ -291,8 +289,7 @@ def test_the_largest_vocabularies(k, sort):
     pools = by_token(p, q)
     wanted = clipped_law(pools, pools.knots**k)
     found = find_barriers(wanted, PowerHeights(pools, k))
-    limit = (k + 2) * n**0.5 * EPS
-    law = found.slopes * pools.draft
+    limit, law = (k + 2) * n**0.5 * EPS, found.slopes * pools.draft
     assert abs(law - wanted.masses).sum() <= limit
     assert abs(law.sum() - 1) <= limit
     assert (found.lifetimes[wanted.tight] == np.inf).all()

@@ -28,6 +28,10 @@ def instances(seed, count, most_tokens, ks=(1, 2, 3, 4)):
         yield draft, target, ks[index // len(KINDS) % len(ks)]
 
 
+def fewest_of(draft, target, k):
+    return fewest_thresholds(otspec.IID(draft, k), target)
+
+
 def stretches(draft, target):
     """The drafted tokens by ascending ratio; those of one ratio together."""
     ratios = {token: q / p for token, (p, q) in enumerate(zip(draft, target, strict=True)) if p}
@@ -83,7 +87,7 @@ def fewest_by_program(draft, target, k):
 def test_no_fewer_pools_can_be_optimal(k):
     counts = []
     for draft, target in pairs(330 + k, 160, 7):
-        thresholds = fewest_thresholds(*as_pair(draft, target), k)
+        thresholds = fewest_of(*as_pair(draft, target), k)
         assert len(thresholds) + 1 == fewest_by_program(draft, target, k)
         counts.append(len(thresholds) + 1)
     assert len(set(counts)) > 3 or k == 1  # then the draft is the only law
@@ -102,7 +106,7 @@ def test_the_rule_with_the_fewest_pools_is_optimal():
 def test_thresholds_are_ratios_and_leave_no_pool_empty():
     for draft, target, k in instances(333, 240, 9):
         p, q = as_pair(draft, target)
-        thresholds = fewest_thresholds(p, q, k)
+        thresholds = fewest_of(p, q, k)
         assert all(before < after for before, after in pairwise(thresholds))
         ratios = {b / a for a, b in zip(draft, target, strict=True) if a}
         assert set(thresholds) <= ratios
@@ -111,8 +115,8 @@ def test_thresholds_are_ratios_and_leave_no_pool_empty():
 
 def test_rounding_does_not_take_more_pools():
     for draft, target, k in instances(334, 400, 9):
-        needed = fewest_thresholds(*as_pair(draft, target), k)
-        assert len(fewest_thresholds(*as_pair(floats(draft), floats(target)), k)) <= len(needed)
+        needed = fewest_of(*as_pair(draft, target), k)
+        assert len(fewest_of(*as_pair(floats(draft), floats(target)), k)) <= len(needed)
 
 
 def heavy_pair(n, seed, spread=1.0):
@@ -130,7 +134,7 @@ def all_accepted(n, k):
 
 def fewest(draft, target, k, monkeypatch, numba):
     monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
-    return fewest_thresholds(draft, target, k)
+    return fewest_of(draft, target, k)
 
 
 @needs_numba
@@ -171,7 +175,7 @@ def test_drafts_of_very_different_sizes(draft):
 def test_an_optimum_of_one_takes_a_pool_for_every_ratio(k):
     n = 4 * MOST_STEPS
     draft, target = all_accepted(n, k)
-    thresholds = fewest_thresholds(draft, target, k)
+    thresholds = fewest_of(draft, target, k)
     # The search is given up, and all pools are used.
     assert len(thresholds) == len(by_token(draft, target).draft) - 1 > MOST_STEPS
     rule = PooledSelection(draft, target, k, pools="fewest")
@@ -192,4 +196,4 @@ def test_a_real_position_needs_few_pools(k):
 def test_by_hand():
     # G − Q is most at the knot 1/2. One pool on each side does for k = 2: slopes 1/2 and 3/2.
     draft, target = as_pair(["1/4", "1/4", "1/4", "1/4"], ["0", "1/16", "7/16", "1/2"])
-    assert fewest_thresholds(draft, target, 2).tolist() == [Fraction(7, 4)]
+    assert fewest_of(draft, target, 2).tolist() == [Fraction(7, 4)]

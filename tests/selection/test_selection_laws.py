@@ -250,7 +250,7 @@ def test_refinement_loses_at_most_what_it_may():
         optimum = otspec.optimal_acceptance(otspec.IID(draft, k), target).acceptance
         ratios = {q / p for p, q in zip(draft, target, strict=True) if p > 0}
         for loss in (Fraction(0), Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 20)):
-            thresholds = refined_thresholds(draft, target, k, loss)
+            thresholds = refined_thresholds(otspec.IID(draft, k), as_pair(draft, target)[1], loss)
             assert all(before < after for before, after in pairwise(thresholds))
             pools = by_thresholds(draft, target, thresholds)
             law = clipped_law(pools, pools.knots**k)
@@ -267,7 +267,7 @@ def test_refinement_loses_at_most_what_it_may():
 def test_a_loss_of_one_needs_no_threshold_and_none_at_all_is_optimal():
     needed = 0
     for draft, target, k in instances(317, 160):
-        assert len(refined_thresholds(draft, target, k, 1)) == 0
+        assert len(refined_thresholds(otspec.IID(draft, k), as_pair(draft, target)[1], 1)) == 0
         rule = PooledSelection.within(draft, target, k, 0)
         law = otspec.IID(draft, k)
         assert rule.acceptance() == otspec.optimal_acceptance(law, target).acceptance
@@ -292,7 +292,7 @@ def test_smaller_losses_take_more_pools(k):
 
 def test_without_any_loss_floats_end_where_pools_cannot_be_split():
     draft, target = heavy_pair(400, seed=4)
-    thresholds = refined_thresholds(draft, target, 3, 0.0)
+    thresholds = refined_thresholds(otspec.IID(draft, 3), target, 0.0)
     assert (np.diff(thresholds) > 0).all()
     rule = PooledSelection(draft, target, 3, thresholds)
     best = otspec.optimal_acceptance(rule.law, target).acceptance

@@ -140,14 +140,16 @@ class LawCase:
         return self.build(floats)
 
 
-LAWS = ("IID", "Independent", "WithoutReplacement", "Hub", "TopPlusOne", "Joint")
+LAWS = ("IID", "Independent", "WithoutReplacement", "Hub", "TopPlusOne", "TopK", "Fixed", "Joint")
+CERTAIN = ("TopK", "Fixed")
+"""Laws of one tuple of drafts."""
 
 
 def law_case(name: str, draft: Exact, k: int, seed: int = 0) -> LawCase | None:
     """A case of the named law; None where the draft has too few tokens for it.
 
-    ``Hub`` has two drafts whatever k is. The other drafts of ``Independent`` and the table of
-    ``Joint`` are random.
+    ``Hub`` has two drafts whatever k is. The other drafts of ``Independent``, the tokens of
+    ``Fixed`` and the table of ``Joint`` are random.
     """
     rng, n = np.random.default_rng(seed), len(draft)
     too_few = sum(mass > 0 for mass in draft) < k
@@ -160,6 +162,13 @@ def law_case(name: str, draft: Exact, k: int, seed: int = 0) -> LawCase | None:
         return LawCase(name, lambda to: otspec.Independent([to(p) for p in drafts]), table)
     if name == "Hub":
         return LawCase(name, lambda to: otspec.Hub(to(draft)), oracles.hub_table(draft))
+    if name == "Fixed":
+        tokens = tuple(rng.integers(0, n, k).tolist())
+        return LawCase(
+            name,
+            lambda to: otspec.Fixed(tokens, n, exact=to is list),
+            oracles.fixed_table(tokens),
+        )
     if name == "Joint":
         flat = weights(rng, n**k, 12, 0.3)
         indices = list(np.ndindex(*(n,) * k))
@@ -170,6 +179,9 @@ def law_case(name: str, draft: Exact, k: int, seed: int = 0) -> LawCase | None:
     if name == "TopPlusOne":
         table = oracles.top_plus_one_table(draft, k)
         return LawCase(name, lambda to: otspec.TopPlusOne(to(draft), k), table)
+    if name == "TopK":
+        table = oracles.fixed_table(oracles.likeliest(draft, k))
+        return LawCase(name, lambda to: otspec.TopK(to(draft), k), table)
     table = oracles.without_replacement_table(draft, k)
     return LawCase(name, lambda to: otspec.WithoutReplacement(to(draft), k), table)
 

@@ -44,10 +44,20 @@ def hub_table(draft: Weights) -> Table:
 
 def top_plus_one_table(draft: Weights, k: int) -> Table:
     """The k − 1 likeliest tokens (ties: lowest id first), and one drawn off them."""
-    ranked = sorted(range(len(draft)), key=lambda token: (-draft[token], token))
-    top, rest = ranked[: k - 1], ranked[k - 1 :]
+    top = likeliest(draft, k - 1)
+    rest = [token for token in range(len(draft)) if token not in top]
     left = sum(draft[token] for token in rest)
     return _positive({(*top, token): draft[token] / left for token in rest})
+
+
+def likeliest(draft: Weights, count: int) -> tuple[int, ...]:
+    """The likeliest tokens in descending order; ties: lowest id first."""
+    return tuple(sorted(range(len(draft)), key=lambda token: (-draft[token], token))[:count])
+
+
+def fixed_table(tokens: Sequence[int]) -> Table:
+    """One tuple, for certain."""
+    return {tuple(tokens): Fraction(1)}
 
 
 def inside_prefixes(table: Table, order: Sequence[int]) -> list[Fraction]:

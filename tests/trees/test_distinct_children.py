@@ -56,6 +56,11 @@ def top_plus_one(draft, k):
     return oracles.top_plus_one_table(draft, min(k, sum(mass > 0 for mass in draft)))
 
 
+def top(draft, k):
+    count = min(k, sum(mass > 0 for mass in draft))
+    return oracles.fixed_table(oracles.likeliest(draft, count))
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(172)
@@ -82,7 +87,8 @@ FACTORIES = {
     "wrapped": (Wrapped, distinct),
     "minimal": (Minimal, distinct),
     "plan": (planned(otspec.WithoutReplacement), distinct),
-    "top": (planned(otspec.TopPlusOne), top_plus_one),
+    "top plus one": (planned(otspec.TopPlusOne), top_plus_one),
+    "top": (otspec.rules.TargetOnly, top),
 }
 """Functions of draft, target and k that make rules for distinct drafts, and the drafts' table."""
 
@@ -105,7 +111,7 @@ def test_no_more_distinct_children_than_tokens_to_draw_whatever_makes_the_rule(n
 
 @pytest.mark.parametrize(
     ("factory", "draws"),
-    [(pairs_only, distinct), FACTORIES["plan"], FACTORIES["top"]],
+    [(pairs_only, distinct), FACTORIES["plan"], FACTORIES["top"], FACTORIES["top plus one"]],
 )
 def test_functions_that_make_optimal_rules_attain_the_optimum(factory, draws):
     """Also a rule for pairs, where there is a single token to draw."""
@@ -137,3 +143,18 @@ def test_what_distinct_drafts_lack_is_told_apart_from_other_refusals():
     selection = DraftSelection(lambda _: ["1/2", "1/2"], lambda _: ["1/2", "1/2"], "3", refusing)
     with pytest.raises(ValueError, match="k is 3: never"):
         selection.expected()
+
+
+def test_a_tree_of_the_likeliest_tokens_keeps_the_target_mass_of_its_nodes():
+    for draft, target in models(173, 12, 3, 2):
+        kept, level = Fraction(1), {(): Fraction(1)}
+        for count in (2, 1):
+            level = {
+                (*text, y): mass * target(text)[y]
+                for text, mass in level.items()
+                for (children,) in [top(list(draft(text)), count)]
+                for y in children
+            }
+            kept += sum(level.values())
+        selection = DraftSelection(draft, target, "2x1", otspec.rules.TargetOnly)
+        assert selection.expected() == kept - 1

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.files.contract import of_kind
-from otspec.registry import Registry
+from otspec.registry import Registry, instance_of
 from otspec.traces.readers.boxes import Box, boxes_of
 
 SIDES = ("draft", "target")
@@ -118,7 +117,7 @@ class TraceFormat:
 
 
 FORMATS: Registry[TraceFormat] = Registry(
-    "trace format", "otspec.trace_formats", of_kind(TraceFormat)
+    "trace format", "otspec.trace_formats", instance_of(TraceFormat)
 )
 """The formats of traces by the ending of their names, in the order of tables."""
 

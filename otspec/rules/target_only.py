@@ -1,0 +1,44 @@
+"""Target-only verification (Theory, 13): a draw from the target, looked up among the drafts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from otspec.arithmetic import Array, zeros
+from otspec.drafts import SingleDraftLaw, TopK
+from otspec.drafts.single import likeliest
+from otspec.rules.naive_sampling import NaiveSampling
+
+
+@dataclass(frozen=True, eq=False)
+class TargetOnly(NaiveSampling):
+    """Draw from the target; accept when one of the draft's k likeliest tokens happens to equal it.
+
+    Law: the output is distributed as the target, whatever the drafts are. They are certain, so that
+    every lossless rule accepts as much: the target's mass on them.
+    Source: how serving stacks verify trees of likeliest tokens, as those of EAGLE-2. Parameters and
+    errors: :class:`otspec.rules.PairRule`.
+
+    Examples
+    --------
+    >>> TargetOnly(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2).acceptance()
+    Fraction(7, 10)
+    """
+
+    name: ClassVar[str] = "target-only"
+    title: ClassVar[str] = "target-only verification"
+    law_class: ClassVar[type[SingleDraftLaw]] = TopK
+    colour: ClassVar[str] = "#117733"
+    marker: ClassVar[str] = "*"
+
+    def accepted_law(self) -> Array:
+        """Return the target on the drafts and 0 off them, shape (n,)."""
+        accepted = zeros(len(self.target), like=self.target)
+        drafts = likeliest(self.draft, self.k)
+        accepted[drafts] = self.target[drafts]
+        return accepted
+
+    def acceptance_by_draft(self) -> Array:
+        """Return the target's mass of each draft, the likeliest one first, shape (k,)."""
+        return self.target[likeliest(self.draft, self.k)]
