@@ -30,6 +30,8 @@ relative to the rise:
   than the k-th arrival at rate c. Times at which, for each y, either that arrival has come but for
   e^{−37} or k tokens of A have arrived but for e^{−60} (this bound alone is absolute), both
   by Chernoff's bound, are left out.
+
+Rounding adds a few errors of 256 terms, the size of a chunk. Rises below 1e-290 may underflow to 0.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ _STEP, _EARLY, _LATE = 34, 37, 60
 """Errors, as negative logarithms."""
 
 ACCURACY = 1e-13
-"""More than the quadrature's error, which is below 1e-14, and the rounding of its chunks."""
+"""Relative to a rise: more than the quadrature's error of 4e-15 and the rounding of its chunks."""
 
 Pass = Callable[[Array, Array, Array, Array, Array, IntArray, IntArray], Array]
 
