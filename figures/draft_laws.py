@@ -96,17 +96,15 @@ class DraftLaws(Picture):
         legend_outside(axes[5])
 
 
-def optima_of(
-    pairs: Iterable[Pair], ks: Sequence[int], laws: Iterable[str] = tuple(COLOURS)
-) -> dict[tuple[str, int], tuple[float, ...]]:
-    """Return the optimum of laws for each k that they have, at each position."""
+def optima_of(pairs: Iterable[Pair], ks: Sequence[int]) -> dict[tuple[str, int], tuple[float, ...]]:
+    """Return the optimum of every law for each k that it has, at each position."""
     found: dict[tuple[str, int], list[float]] = {}
-    laws = tuple(laws)
     for draft, target in pairs:
-        for name, k in product(laws, ks):
-            if LAWS[name].exists(draft, k):
-                best = otspec.optimal_acceptance(LAWS[name](draft, k), target).acceptance
-                found.setdefault((name, k), []).append(float(best))
+        for name in COLOURS:
+            having = [k for k in ks if LAWS[name].exists(draft, k)]
+            best = otspec.optimal_acceptances(draft, target, having, law=name)
+            for k, acceptance in zip(having, best.tolist(), strict=True):
+                found.setdefault((name, k), []).append(acceptance)
     return {key: tuple(values) for key, values in found.items()}
 
 

@@ -115,14 +115,8 @@ class TopK(Certain, SingleDraftLaw):
     """The k likeliest tokens of one draft distribution.
 
     Law: the drafts are these tokens for certain, in descending order (ties: lowest id first).
-    Source: EAGLE-2 and target-only verification draft the children of a node so.
-
-    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
-
-    Raises
-    ------
-    ValueError
-        Fewer than k tokens of positive probability; the message names the support size.
+    Source: EAGLE-2 and target-only verification draft the children of a node so. Parameters and
+    errors: :class:`otspec.drafts.SingleDraftLaw`.
 
     Examples
     --------
