@@ -47,6 +47,7 @@ tree  rule for one token                                           E[kept]  toke
 2x1   k-sequential                    1.6454 ≈ 381…209/232…616 (63 digits)           2.6454
 2x1   pooled selection                                       1.8750 = 15/8           2.8750
 2x1   recursive rejection (distinct)                          1.7500 = 7/4           2.7500
+2x1   pooled selection (distinct)                             1.7500 = 7/4           2.7500
 """
 
 

@@ -15,7 +15,7 @@ from otspec.rules import NotExactError, PooledSelectionWithoutReplacement
 from validation.oracles import flow
 
 PAIR = ["1/2", "1/4", "1/8", "1/8"], ["1/8", "1/8", "1/4", "1/2"]
-KS = (1, 2, 3, 2, 3, 4, 2, 3, 4, 2, 5, 3, 6)  # few of those with hundreds of tuples
+KS = (*(1, 2, 3, 2, 3, 4, 2, 3, 2) * 9, 5, 6)  # few of those with hundreds of tuples
 OTHER_POOLS = ("fewest", 3, ["1/2", "3/2"])
 
 
@@ -25,8 +25,12 @@ def support_of(draft):
 
 def instances(seed, count):
     """Pairs of all kinds with k = 1 to 6 distinct drafts, as many as there are tokens at most."""
-    for i, (draft, target) in enumerate(pairs(seed, count, most_tokens=6, fewest=2)):
-        yield draft, target, min(KS[i % len(KS)], support_of(draft))
+    several = pairs(seed, count, most_tokens=5, fewest=2)
+    many = pairs(seed + 1, count, most_tokens=6, fewest=6)
+    for i, (few, six) in enumerate(zip(several, many, strict=True)):
+        k = KS[i % len(KS)]
+        draft, target = six if k > 4 or i % 20 == 0 else few
+        yield draft, target, min(k, support_of(draft))
 
 
 # The propositions
@@ -159,7 +163,7 @@ def test_two_thousand_instances_are_lossless_and_optimal():
         assert rule.acceptance() == check(rule, draft, target, k)
         assert rule.loss_bound() == 0
         seen[k] += 1
-    assert min(seen.values()) >= 10
+    assert min(seen.values()) >= 5
 
 
 def test_a_flow_gives_the_same_optimum():
@@ -172,7 +176,7 @@ def test_a_flow_gives_the_same_optimum():
 @pytest.mark.parametrize("pools", OTHER_POOLS)
 def test_other_pools_are_lossless_and_lose_what_they_say(pools):
     lost = 0
-    for draft, target, k in instances(837, 150):
+    for draft, target, k in instances(837, 80):
         rule = PooledSelectionWithoutReplacement(draft, target, k, pools)
         best = check(rule, draft, target, k)
         accepted = sum(map(min, rule.law_of_selection, target))
@@ -180,7 +184,7 @@ def test_other_pools_are_lossless_and_lose_what_they_say(pools):
         assert 0 <= best - accepted <= rule.loss_bound()
         assert accepted == best or not rule.pools.optimal
         lost += rule.loss_bound() > 0
-    assert (lost > 10) == (pools != "fewest")
+    assert (lost > 5) == (pools != "fewest")
 
 
 def test_refined_thresholds_lose_at_most_what_they_may():
