@@ -24,7 +24,8 @@ def table(header: str, rows: Iterable[Iterable[str]]) -> str:
 def rules() -> str:
     """Return the table of rules for one token."""
     return table(
-        "rule | name | drafts | k | acceptance | batch function", map(rule_row, RULES.values())
+        "rule | name | drafts | k | exact | acceptance | batch function",
+        map(rule_row, RULES.values()),
     )
 
 
@@ -34,7 +35,8 @@ def rule_row(rule: type[Rule]) -> list[str]:
     k = "any" if rule.only_k is None else str(rule.only_k)
     how = "formula" if rule.formula else "sum or estimate"
     batch = f"`{rule.batch}`" if rule.batch else ""
-    return [f"`{rule.__name__}`", f"`{rule.name}`", law, k, how, batch]
+    exact = "yes" if rule.exact else ""
+    return [f"`{rule.__name__}`", f"`{rule.name}`", law, k, exact, how, batch]
 
 
 def rules_for_several() -> str:

@@ -51,9 +51,7 @@ def _clipped(law: ByRatio, target: Distribution) -> Array:
     pools, drafted = by_token(law.draft, target).in_small_units(), law.draft > 0
     inside = law.inside_prefixes(np.lexsort((pools.index, ~drafted)))
     ends = np.cumsum(np.bincount(pools.index[drafted]))
-    clipped = clipped_law(pools, inside[np.concatenate([[0], ends])])
-    selection: Array = pools.spread(clipped.slopes) * pools.tokens
-    return selection
+    return pools.law(clipped_law(pools, inside[np.concatenate([[0], ends])]).slopes)
 
 
 best_selection.register(Certain, fixed.selection)

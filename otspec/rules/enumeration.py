@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from otspec.arithmetic import Number, as_number
+from otspec.digits import counted
+from otspec.drafts import DraftLaw
 from otspec.rules.contract import NotExactError, Rule, enumerated_law
 
 ENUMERATION_LIMIT = 20_000
 """Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
+
+
+def refuse_many_tuples(law: DraftLaw) -> None:
+    """Refuse to enumerate for residual hits what takes long, since they can be simulated.
+
+    Raises
+    ------
+    NotExactError
+        More than 20,000 draft tuples.
+    """
+    rows = law.table_rows()
+    if rows > ENUMERATION_LIMIT:
+        raise NotExactError(
+            f"residual hits take all of {counted(rows)} draft tuples to know exactly: estimate() "
+            "simulates them"
+        )
 
 
 def enumerated_acceptance(rule: Rule) -> Number:

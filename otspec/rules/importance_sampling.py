@@ -12,14 +12,12 @@ import numpy as np
 from otspec.arguments import as_choice, as_integer, as_list, as_seed, as_size
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, suffix_sums, zeros
 from otspec.coupling import Coupling
-from otspec.digits import counted
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.programs import TruncatedImportance
-from otspec.rules.contract import NotExactError
-from otspec.rules.enumeration import ENUMERATION_LIMIT
+from otspec.rules.enumeration import refuse_many_tuples
 from otspec.rules.pair_rule import PairRule, refuse_many_drafts
 from otspec.solvers import SOLVERS, SolverName, solve
 
@@ -153,12 +151,8 @@ class ImportanceSampling(PairRule):
         """
         if self.k <= 2:
             return as_number(self._known_part() + self._residual_hits(), like=self.draft)
-        if self.law.table_rows() > ENUMERATION_LIMIT and not is_exact(self.draft):
-            raise NotExactError(
-                f"residual hits of {self.k} drafts take all of "
-                f"{counted(self.law.table_rows())} tuples to know exactly: estimate() simulates "
-                "them"
-            )
+        if not is_exact(self.draft):
+            refuse_many_tuples(self.law)
         return super().acceptance()
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:

@@ -151,7 +151,7 @@ class PooledRule(PairRule):
         if self.pools.optimal:
             return as_number(0, like=self.draft)
         wanted = self.wanted_law
-        lost = losses(self.draft, self.target, wanted).sum()
+        lost = losses(wanted, self.target).sum()
         beyond = wanted.pools.beyond_cut(wanted.slopes, wanted.cut, self.k)
         return as_number(lost + beyond, like=self.draft)
 
@@ -178,8 +178,5 @@ class PooledRule(PairRule):
     def _accepted_selection(self) -> Array:
         """Return min(b, q), shape (n,)."""
         # The law that was wanted: the one that is had differs by rounding, and takes longer.
-        pools = self._pools
-        accepted: Array = np.minimum(
-            pools.spread(self.wanted_law.slopes) * pools.tokens, self.target
-        )
+        accepted: Array = np.minimum(self._pools.law(self.wanted_law.slopes), self.target)
         return accepted

@@ -15,8 +15,7 @@ from otspec.distributions import DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
 from otspec.estimate import Estimate
-from otspec.rules.contract import NotExactError
-from otspec.rules.enumeration import ENUMERATION_LIMIT, enumerated_acceptance
+from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled_rule import PooledRule
 from otspec.selection.partitions import Partition
 from otspec.selection.pools import Pools
@@ -96,11 +95,8 @@ class PooledSelectionWithoutReplacement(PooledRule):
         """
         if self.pools.optimal:
             return as_number(self._accepted_selection().sum(), like=self.draft)
-        if self.law.table_rows() > ENUMERATION_LIMIT and not is_exact(self.draft):
-            raise NotExactError(
-                f"residual hits of {self.k} distinct drafts take all of their tuples to know "
-                "exactly: estimate() simulates them, or use pools='tokens' or 'fewest'"
-            )
+        if not is_exact(self.draft):
+            refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:

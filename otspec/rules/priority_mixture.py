@@ -12,13 +12,12 @@ import numpy as np
 from otspec.arguments import as_integer, as_real
 from otspec.arithmetic import Array, Number
 from otspec.coupling import Coupling
-from otspec.digits import counted
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import IID, DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.estimate import Estimate
-from otspec.rules.contract import NotExactError, Rule
-from otspec.rules.enumeration import ENUMERATION_LIMIT, enumerated_acceptance
+from otspec.rules.contract import Rule
+from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.selection.priorities import Mixture, mix_priorities
 
 
@@ -121,11 +120,7 @@ class PriorityMixture(Rule):
         """
         if self.mixture.accepted == self.bound:
             return self.bound
-        if self.law.table_rows() > ENUMERATION_LIMIT:
-            raise NotExactError(
-                f"residual hits take all of {counted(self.law.table_rows())} draft tuples to know "
-                "exactly: estimate() simulates them, between mixture.accepted and bound"
-            )
+        refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:

@@ -67,8 +67,7 @@ class Barriers(Frozen):
     @cached_property
     def law(self) -> Distribution:
         """The law b of the selected token, shape (n,)."""
-        law: Distribution = self.pools.spread(self.slopes) * self.pools.tokens
-        return law
+        return self.pools.law(self.slopes)
 
     def groups(self, top: int) -> Iterator[tuple[int, int, Number]]:
         """Yield the groups that pool ``top`` is in, and for how much of the uniform number.

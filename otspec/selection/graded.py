@@ -66,9 +66,8 @@ class GradedPools(Pools):
     def beyond_cut(self, slopes: Array, cut: int, k: int) -> Number:
         """Return b(A) − p(A)^k for the tokens A below the ratio of a knot, which parts straddle."""
         below = (self.index < cut) & (self.tokens > 0)
-        drafted = self.tokens[below]
-        selected = (self.spread(slopes)[below] * drafted).sum()
-        return as_number(selected - drafted.sum() ** k, like=self.draft)
+        selected = self.law(slopes)[below].sum()
+        return as_number(selected - self.tokens[below].sum() ** k, like=self.draft)
 
     def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
         """Yield where drafts may be put, and how likely: up to 2^k ways."""

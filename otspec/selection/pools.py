@@ -82,6 +82,11 @@ class Pools(Frozen):
         spread: Array = values[self.index]
         return spread
 
+    def law(self, slopes: Array) -> Distribution:
+        """Return the law of a token that is selected with these slopes: (m,) -> (n,)."""
+        law: Distribution = self.spread(slopes) * self.tokens
+        return law
+
     def gathered(self, values: Array) -> Array:
         """Return for each pool the sum of what its drafted tokens have: (n,) -> (m,)."""
         drafted = self.tokens > 0

@@ -40,7 +40,7 @@ def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Arra
     while True:
         pools = by_thresholds(draft, target, thresholds)
         clipped = clipped_law(pools, heights_of(law, pools).values)
-        lost = losses(draft, target, clipped)
+        lost = losses(clipped, target)
         if lost.sum() <= loss or len(pools.draft) == pools_before:
             return thresholds
         pools_before = len(pools.draft)
@@ -51,11 +51,11 @@ def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Arra
         thresholds = np.union1d(thresholds, clipped.slopes[split[lost[split] > 0]])
 
 
-def losses(draft: Distribution, target: Distribution, law: SelectionLaw) -> Array:
+def losses(law: SelectionLaw, target: Distribution) -> Array:
     """Return what each pool loses against the bound of the best knot, shape (m,).
 
     Below the cut a pool could accept all its target mass, above it all that is selected.
     """
     pools = law.pools
-    excess = pools.spread(law.slopes) * draft - target
+    excess = pools.law(law.slopes) - target
     return pools.gathered(positive_part(np.where(pools.index < law.cut, -excess, excess)))

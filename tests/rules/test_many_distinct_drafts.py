@@ -222,6 +222,7 @@ def test_floats_are_close_to_fractions(pools):
         limit = 8 * (k + 1) * (len(draft) + 2) * EPS + (2e-12 if k > 2 else 0)
         assert abs(rule.acceptance() - float(exact.acceptance())) <= limit
         assert np.abs(rule.law_of_selection - exact.law_of_selection.astype(float)).max() <= limit
+        assert abs(rule.loss_bound() - float(exact.loss_bound())) <= limit
 
 
 def test_at_full_vocabulary_the_optimum_is_accepted():

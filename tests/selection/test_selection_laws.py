@@ -108,7 +108,7 @@ def test_with_a_pool_per_ratio_it_clips_the_ratios_and_is_optimal():
         assert (law.slopes == ratios.clip(law.slopes[0], law.slopes[-1])).all()
         best = oracles.optimum(oracles.iid_table(draft.tolist(), k), target.tolist())
         assert overlap(by_tokens(draft, law), target) == best
-        assert losses(draft, target, law).sum() == 0
+        assert losses(law, as_pair(draft, target)[1]).sum() == 0
 
 
 def test_losses_are_exactly_what_is_missing_to_the_bound_of_the_best_knot():
@@ -117,7 +117,7 @@ def test_losses_are_exactly_what_is_missing_to_the_bound_of_the_best_knot():
         wanted, heights = cumulative(law.pools.target), law.pools.knots**k
         bound = min(q + 1 - g for q, g in zip(wanted, heights, strict=True))
         accepted = overlap(by_tokens(draft, law), target)
-        lost = losses(draft, target, law)
+        lost = losses(law, as_pair(draft, target)[1])
         assert lost.min() >= 0
         assert lost.sum() == bound - accepted
         optimum = otspec.optimal_acceptance(otspec.IID(draft, k), target).acceptance
@@ -159,7 +159,7 @@ def test_two_pools_by_hand():
     assert law.masses.tolist() == [Fraction(1, 4), Fraction(3, 4)]
     assert law.slopes.tolist() == [Fraction(1, 2), Fraction(3, 2)]
     assert overlap(by_tokens(draft, law), target) == Fraction(1, 16) + Fraction(3, 4)
-    assert losses(draft, target, law).tolist() == [0, 0]
+    assert losses(law, as_pair(draft, target)[1]).tolist() == [0, 0]
 
 
 def float_laws(draft, target, k):
@@ -189,7 +189,7 @@ def test_floats_of_very_different_sizes(draft, target, k):
         assert abs(selected.sum() - 1) <= error
         assert (np.cumsum(law.masses) >= law.pools.knots[1:] ** k - error).all()
         assert_convex_between_tight_knots_within(law, error)
-        lost = losses(p, q, law).sum()
+        lost = losses(law, q).sum()
         assert -error <= optimum - overlap(selected, q) <= lost + error
 
 
@@ -240,7 +240,7 @@ def test_floats_at_the_largest_vocabularies(k):
     error = (k + 2) * len(p) * EPS
     fine, coarse = float_laws(p, q, k)
     assert abs(optimum - overlap(by_tokens(p, fine), q)) <= error
-    lost = losses(p, q, coarse).sum()
+    lost = losses(coarse, q).sum()
     assert -error <= optimum - overlap(by_tokens(p, coarse), q) <= lost + error
     assert lost < 0.1
 
@@ -256,7 +256,7 @@ def test_refinement_loses_at_most_what_it_may():
             law = clipped_law(pools, pools.knots**k)
             # Each threshold splits a pool.
             assert len(pools.draft) == len(thresholds) + 1 <= len(ratios)
-            assert losses(draft, target, law).sum() <= loss
+            assert losses(law, as_pair(draft, target)[1]).sum() <= loss
             accepted = overlap(by_tokens(draft, law), target)
             assert 0 <= optimum - accepted <= loss
             rule = PooledSelection.within(draft, target, k, loss)
