@@ -121,6 +121,7 @@ def test_acceptance_and_drafters(library, dtype):
         lambda *pair: acceptance.recursive_rejection(*pair, 3),
         lambda *pair: acceptance.k_sequential(*pair, 3),
         lambda *pair: acceptance.pooled_selection(*pair, 3),
+        lambda *pair: acceptance.pooled_selection_without_replacement(*pair, 1),
     ):
         found = called(backend, function, own)
         np.testing.assert_allclose(found, function(draft, target), rtol=0, atol=3e-6)
