@@ -30,6 +30,7 @@ from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+from otspec.traces.collect.texts import LoggedText
 from otspec.trees.nodes import Node, Nodes
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
@@ -224,6 +225,10 @@ FLOAT = {  # from float arrays only
         give(np.ones((2, 3, 4))),
         give(np.array([[1, 2], [0, 0]])),
         give.sequence(["one", "two"]),
+        traces.Trace(give(np.zeros((1, 2, 4))), give(np.ones((1, 2, 4))), give(np.array([[3]]))),
+    ),
+    "logged text": lambda give: LoggedText(
+        give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
     ),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
     "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),

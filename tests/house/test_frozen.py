@@ -29,6 +29,7 @@ NOT_WALKED = {
     "Registry": "a table, which is there to be added to",
     "Crash": "holds whatever exception foreign code has raised",
     "Models": "transformers models, which pickle by their own means",
+    "Shelf": "a folder that is being filled",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""
 
