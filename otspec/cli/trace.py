@@ -18,6 +18,7 @@ from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import IID, Hub
+from otspec.models.warped import check_warping
 from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import FORMATS, KINDS, Source, Warping, find_source
@@ -26,7 +27,6 @@ from otspec.traces.reports.summary_file import restrictions_of, summary_of, writ
 from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment
-from otspec.traces.warping import check_warping
 
 _LAWS = (IID.name, Hub.name)
 """The laws that rules of the papers verify."""
