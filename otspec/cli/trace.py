@@ -19,13 +19,13 @@ from otspec.cli.progress import progress_of
 from otspec.cli.trace_means import print_means
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import IID, LAWS, Hub, WithoutReplacement
+from otspec.models.warped import check_warping
 from otspec.tables import listed, say
 from otspec.traces.readers import FORMATS, KINDS, Source, Warping, find_source
 from otspec.traces.reports.chart_files import write_charts
 from otspec.traces.reports.summary_file import summary_of, write_summary
 from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
-from otspec.traces.warping import check_warping
 
 _LAWS = (IID.name, WithoutReplacement.name, Hub.name)
 """The laws of random drafts that rules of the papers verify."""

@@ -193,6 +193,7 @@ EXACT = {  # from exact arrays or from float ones
         otspec.IID(give(DRAFT), 2), give(TARGET), free=2
     ),
     "table": model,
+    "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),

@@ -15,6 +15,7 @@ from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
+from otspec.datasets import letters
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
@@ -66,6 +67,8 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
     "callable": lambda _: blocks.CallableModel(halves),
+    "letters": lambda _: letters(exact=False),
+    "n-grams": lambda _: blocks.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
     "fewest pools": lambda _: rules.Fewest(),
     "bins of a partition": lambda _: rules.Bins(4),
