@@ -30,6 +30,7 @@ from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
 from otspec.trees.nodes import Node, Nodes
 
@@ -219,6 +220,10 @@ FLOAT = {  # from float arrays only
         give(np.ones((2, 3, 4))),
         give(np.array([[1, 2], [0, 0]])),
         give.sequence(["one", "two"]),
+        traces.Trace(give(np.zeros((1, 2, 4))), give(np.ones((1, 2, 4))), give(np.array([[3]]))),
+    ),
+    "logged text": lambda give: LoggedText(
+        give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
     ),
     "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warping()),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),

@@ -27,6 +27,8 @@ from otspec.files.npy import Header
 from otspec.programs.formulation import Size
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
+from otspec.traces.collect.sampling import Part
+from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
 from otspec.traces.readers import FORMATS, Source, Warping
 from otspec.traces.readers.mapped import MappedArray
@@ -87,6 +89,8 @@ def chunk(give):
 
 
 PLAIN = {  # that hold no arrays, or arrays that are the caller's own
+    "script of texts": lambda _: Script(length=2),
+    "part of a trace": lambda _: Part("Why?", 3, depth=1),
     "callable": lambda _: blocks.CallableModel(halves),
     "a pool a token": lambda _: rules.ByToken(),
     "fewest pools": lambda _: rules.Fewest(),

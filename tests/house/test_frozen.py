@@ -31,6 +31,7 @@ NOT_WALKED = {
     "Chance": "draws random numbers, which differ each time",
     "TransformerReader": "a transformers model, which pickles by its own means",
     "Models": "transformers models, which pickle by their own means",
+    "Shelf": "a folder that is being filled",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""
 
