@@ -29,6 +29,7 @@ from otspec.selection.knots import Knots
 from otspec.selection.laws import SelectionLaw, clipped_law
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
+from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
@@ -151,6 +152,12 @@ EXACT = {  # from exact arrays or from float ones
     "heights": lambda give: PowerHeights(pools(give, by_token), 2),
     "summed heights": lambda give: SummedHeights(give(DRAFT)),
     "by grade": lambda give: pools(give, by_grade, 2, 3),
+    "rung drafts": lambda give: RungDrafts(
+        give(DRAFT), give(np.array([True, False, True])), give(DRAFT)
+    ),
+    "rings": lambda give: rules.PooledSelectionWithoutReplacement(
+        give(DRAFT), give(TARGET), 2, rules.Graded(3, 1)
+    ),
     "pooled distinct": lambda give: rules.PooledSelectionWithoutReplacement(
         give(DRAFT), give(TARGET)
     ),
