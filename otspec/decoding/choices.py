@@ -16,6 +16,8 @@ from otspec.raw import shown
 from otspec.rules import PairRule
 from otspec.trees import TokenTree
 
+MOST_NODES = 10_000
+"""Most nodes of a tree, each of which may see all others."""
 AnyRule: TypeAlias = str | type[PairRule] | type[SingleDraftRule]
 """A rule for one token or for one drafted block: its name or its class."""
 AnyTree: TypeAlias = str | Sequence[int] | TokenTree
@@ -77,9 +79,15 @@ def as_shape(tree: AnyTree) -> Shape:
     Raises
     ------
     ValueError
-        As :meth:`otspec.trees.TokenTree.of_branching`.
+        As :meth:`otspec.trees.TokenTree.of_branching`; or more than 10,000 nodes.
     """
-    return Shape(tree if isinstance(tree, TokenTree) else TokenTree.of_branching(tree))
+    checked = tree if isinstance(tree, TokenTree) else TokenTree.of_branching(tree)
+    if len(checked) > MOST_NODES:
+        raise ValueError(
+            f"tree has {len(checked):,} nodes, which the target reads at once: pass at most "
+            f"{MOST_NODES:,}"
+        )
+    return Shape(checked)
 
 
 def _as_rule(rule: Any) -> type[PairRule] | type[SingleDraftRule]:

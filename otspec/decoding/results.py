@@ -91,9 +91,14 @@ class Generated(Frozen):
         )
 
     @property
-    def efficiency(self) -> float:
-        """The mean of τ + 1, tokens per call of the target: what estimates block efficiency.
+    def tokens_per_call(self) -> float:
+        """New tokens per call of the target."""
+        return len(self.tokens) / self.target_calls
 
-        The tokens of the last step that are beyond the end of the text count, too.
+    @property
+    def efficiency(self) -> float:
+        """The mean of τ + 1, which estimates block efficiency.
+
+        Unlike :attr:`tokens_per_call` it counts what the last step has beyond the end of the text.
         """
         return 1 + sum(step.accepted for step in self.steps) / self.target_calls
