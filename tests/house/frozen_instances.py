@@ -12,6 +12,7 @@ from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.coupling import Coupling
+from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.models.contract import Continued
@@ -31,6 +32,7 @@ from otspec.selection.priorities import Mixture
 from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
+from otspec.traces.readers import Warping
 from otspec.trees.nodes import Node, Nodes
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
@@ -231,6 +233,7 @@ FLOAT = {  # from float arrays only
     "logged text": lambda give: LoggedText(
         give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
     ),
+    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warping()),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
     "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
 }
