@@ -27,6 +27,7 @@ NOT_WALKED = {
     "Frozen": "the base class itself",
     "ProgramBuilder": "a builder, which is there to be changed",
     "Registry": "a table, which is there to be added to",
+    "OrderSearch": "a search, which orders are added to",
     "Crash": "holds whatever exception foreign code has raised",
     "Models": "transformers models, which pickle by their own means",
 }
