@@ -6,27 +6,25 @@ For independent drafts the orders may be of pools of tokens (Different, prop. 1 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec.arguments import as_integer, as_real
 from otspec.arithmetic import Array, Number
 from otspec.coupling import Coupling
-from otspec.distributions import Distribution, DistributionLike, as_distribution
-from otspec.drafts import IID, DraftLaw
-from otspec.drafts.contract import as_law
+from otspec.distributions import Distribution
 from otspec.estimate import Estimate
-from otspec.rules.contract import Rule
 from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
+from otspec.rules.law_rule import LawRule
 from otspec.selection.mixing import as_ordered
 from otspec.selection.priorities import Mixture
 
 
 @dataclass(frozen=True, eq=False)
-class PriorityMixture(Rule):
+class PriorityMixture(LawRule):
     """Draw a priority order, select the draft that comes first in it, then couple maximally.
 
     Laws: the output is distributed as the target, whatever the orders; the acceptance is at most
@@ -73,33 +71,16 @@ class PriorityMixture(Rule):
     title: ClassVar[str] = "priority mixture"
     formula: ClassVar[bool] = False
 
-    draft_law: DraftLaw
-    target: Distribution
     gap: Number = 1e-6
     most: int = 100
     pools: Any = "tokens"
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
-
-    k: int = field(init=False, repr=False)
 
     def __post_init__(self, normalize: bool) -> None:
-        target = as_distribution(self.target, "target", normalize=normalize)
-        as_law(self.draft_law, "draft_law").as_target(target)
-        law = self.draft_law.for_target(target)
+        super().__post_init__(normalize)
         most = as_integer(self.most, "most", 1, wanted="a number of orders")
         gap, pools = as_real(self.gap, "gap", 0), as_ordered(self.pools)
-        pools.check(law)
-        self._hold(draft_law=law, target=target, gap=gap, most=most, pools=pools, k=law.k)
-
-    @classmethod
-    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
-        """Return the rule for k i.i.d. drafts."""
-        return cls(IID(draft, k), target)
-
-    @property
-    def law(self) -> DraftLaw:
-        """The law of the drafts that the rule verifies."""
-        return self.draft_law
+        pools.check(self.draft_law)
+        self._hold(gap=gap, most=most, pools=pools)
 
     @cached_property
     def mixture(self) -> Mixture:

@@ -64,6 +64,14 @@ def rule_rows():
     mixture |= {"gap": ("real", 1e-3), "most": ("count", 5), "pools": ("pools of tokens", 2)}
     yield "rules.PriorityMixture", Row(rules.PriorityMixture, mixture)
     yield from _asked("rules.PriorityMixture", lambda: rules.PriorityMixture(iid(), TARGET), 2)
+    in_turn = {name: mixture[name] for name in ("draft_law", "target", "normalize")}
+    make = rules.RecursiveRejectionIndependent
+    yield "rules.RecursiveRejectionIndependent", Row(make, in_turn)
+    yield from _asked("rules.RecursiveRejectionIndependent", lambda: make(iid(), TARGET), 2)
+    yield (
+        "rules.RecursiveRejectionIndependent.in_order",
+        Row(method(lambda: make(iid(), TARGET), "in_order"), {"order": ("order", [1, 0])}),
+    )
     yield "rules.PlannedRule", Row(rules.PlannedRule, {"plan": ("object", lambda: plan)})
     yield from _asked("rules.PlannedRule", lambda: rules.PlannedRule(plan), 2)
     yield (

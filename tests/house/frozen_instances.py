@@ -155,6 +155,9 @@ EXACT = {  # from exact arrays or from float ones
     "pooled distinct": lambda give: rules.PooledSelectionWithoutReplacement(
         give(DRAFT), give(TARGET)
     ),
+    "model by model": lambda give: rules.RecursiveRejectionIndependent(
+        otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])), give(TARGET)
+    ),
     "priorities": lambda give: rules.PriorityMixture(otspec.IID(give(DRAFT), 2), give(TARGET)),
     "by token": lambda give: pools(give, by_token),
     "by bins": lambda give: pools(give, by_bins, 4),
