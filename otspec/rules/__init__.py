@@ -11,6 +11,7 @@ from otspec.rules.pooled import PooledSelection
 from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
 from otspec.rules.priority_mixture import PriorityMixture
 from otspec.rules.recursive_rejection import RecursiveRejection
+from otspec.rules.recursive_rejection_independent import RecursiveRejectionIndependent
 from otspec.rules.recursive_rejection_without_replacement import (
     RecursiveRejectionWithoutReplacement,
 )
@@ -32,6 +33,7 @@ for _rule in (
     TargetOnly,
     ImportanceSampling,
     PriorityMixture,
+    RecursiveRejectionIndependent,
     PlannedRule,
 ):
     RULES.register(_rule)
@@ -54,6 +56,7 @@ __all__ = [
     "PooledSelectionWithoutReplacement",
     "PriorityMixture",
     "RecursiveRejection",
+    "RecursiveRejectionIndependent",
     "RecursiveRejectionWithoutReplacement",
     "Rule",
     "SequentialRule",

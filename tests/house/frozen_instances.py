@@ -22,11 +22,15 @@ from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
 from otspec.selection.barriers import Barriers, find_barriers
+from otspec.selection.cut_pools import CutPool
 from otspec.selection.graded import by_grade
 from otspec.selection.heights import PowerHeights, SummedHeights
 from otspec.selection.histogram import Histogram
 from otspec.selection.knots import Knots
 from otspec.selection.laws import SelectionLaw, clipped_law
+from otspec.selection.mixing import Groups
+from otspec.selection.order_search import Weighed
+from otspec.selection.pooled_mixtures import Problem
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.selection.rings import RungDrafts
@@ -161,6 +165,9 @@ EXACT = {  # from exact arrays or from float ones
     "pooled distinct": lambda give: rules.PooledSelectionWithoutReplacement(
         give(DRAFT), give(TARGET)
     ),
+    "model by model": lambda give: rules.RecursiveRejectionIndependent(
+        otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])), give(TARGET)
+    ),
     "priorities": lambda give: rules.PriorityMixture(otspec.IID(give(DRAFT), 2), give(TARGET)),
     "by token": lambda give: pools(give, by_token),
     "by bins": lambda give: pools(give, by_bins, 4),
@@ -173,7 +180,17 @@ EXACT = {  # from exact arrays or from float ones
     "selection law": selection_law,
     "barriers": barriers,
     "mixture": lambda give: Mixture(
-        give(np.array([[0, 1, 2]])), give(["1"]), give(DRAFT), Fraction(1, 2), Fraction(1, 2)
+        give(np.array([[0, 1, 2]])),
+        *(give(["1"]), give(DRAFT), Fraction(1, 2), Fraction(1, 2)),
+        *(give(np.array([0])), give(np.array([0, 1, 2]))),
+    ),
+    "weighed": lambda give: Weighed(
+        give(np.array([[0, 1, 2]])), give(["1"]), give(DRAFT), give(TARGET)
+    ),
+    "pools of a mixture": lambda give: Groups(give(np.array([0, 1, 1]))),
+    "different drafts": lambda give: Problem(give([DRAFT, TARGET]), give(TARGET)),
+    "pool beside a cut": lambda give: CutPool(
+        give(np.array([0, 2])), True, give([DRAFT, TARGET]), give(TARGET), give(["1", "2"])
     ),
     "names": lambda give: names(give)[1],
     "linear program": linear_program,

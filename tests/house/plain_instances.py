@@ -26,6 +26,7 @@ from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
 from otspec.programs.formulation import Size
+from otspec.selection.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
 from otspec.traces.collect.sampling import Part
@@ -96,6 +97,8 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "letters": lambda _: letters(exact=False),
     "n-grams": lambda _: blocks.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
+    "all tokens in order": lambda _: Tokens(),
+    "pools at a cut": lambda _: CutPools(4),
     "fewest pools": lambda _: rules.Fewest(),
     "bins of a partition": lambda _: rules.Bins(4),
     "grades": lambda _: rules.Graded(3),
