@@ -16,8 +16,8 @@ from otspec.decoding.transformer import (
     positions,
     vocabulary,
 )
+from otspec.models.warped import check_warping
 from otspec.traces.readers import Warping
-from otspec.traces.warping import check_warping
 
 MOST_NEW = 1_000_000
 """Most tokens that are decoded at once."""
