@@ -32,6 +32,7 @@ from otspec.solvers.solution import Certificate
 from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
+from otspec.traces.laws import LawMeans
 from otspec.traces.readers import FORMATS, Source, Warping
 from otspec.traces.readers.mapped import MappedArray
 from otspec.traces.readers.npz import PackedArray
@@ -149,6 +150,9 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
     "statistic": lambda _: Statistic(
         "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 2, (0, 1), (0, 1), {0.5: 0}
+    ),
+    "means of a law": lambda _: LawMeans(
+        1.0, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
     ),
     "warping": lambda _: Warping(0.5, top_p=0.9),
     "settings": lambda _: SETTINGS,
