@@ -1,4 +1,4 @@
-"""Priority mixtures of pools of tokens, for drafts that differ (Different, prop. 1 to 3)."""
+"""Priority mixtures of pools of tokens, for drafts that differ (Different, prop. 1 and 3)."""
 
 from __future__ import annotations
 
