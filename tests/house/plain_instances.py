@@ -15,7 +15,6 @@ from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
-from otspec.datasets import letters
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
@@ -63,7 +62,7 @@ def chunk(give):
 
 PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "callable": lambda _: blocks.CallableModel(halves),
-    "letters": lambda _: letters(exact=False),
+    "counted law": lambda _: rules.NaiveSampling(DRAFT, TARGET, 2).counted_law(),
     "n-grams": lambda _: blocks.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
     "fewest pools": lambda _: rules.Fewest(),

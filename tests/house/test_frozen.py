@@ -28,6 +28,7 @@ NOT_WALKED = {
     "ProgramBuilder": "a builder, which is there to be changed",
     "Registry": "a table, which is there to be added to",
     "Crash": "holds whatever exception foreign code has raised",
+    "Letters": "a flag and n-gram models, which are walked over with a shorter text",
     "Models": "transformers models, which pickle by their own means",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""
