@@ -16,12 +16,15 @@ from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
+<<<<<<< HEAD
 from otspec.datasets import letters
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, Shape
 from otspec.decoding.reader import Reader, Reading
 from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verdict
 from otspec.distributions import as_distribution
+=======
+>>>>>>> fb1f131
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
@@ -94,7 +97,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
     "callable": lambda _: blocks.CallableModel(halves),
-    "letters": lambda _: letters(exact=False),
+    "counted law": lambda _: rules.NaiveSampling(DRAFT, TARGET, 2).counted_law(),
     "n-grams": lambda _: blocks.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
     "all tokens in order": lambda _: Tokens(),
