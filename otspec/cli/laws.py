@@ -23,6 +23,7 @@ from otspec.cli.trace_runs import (
     sources_of,
 )
 from otspec.drafts import IID, LAWS
+from otspec.models.warped import as_temperature, check_warping
 from otspec.tables import print_table, say
 from otspec.traces.laws import LawMeans, law_means
 from otspec.traces.readers import Source, Warping
@@ -30,7 +31,6 @@ from otspec.traces.reports.summary_file import interval_document
 from otspec.traces.runs import Failure, Settings, open_run, temporary_folder
 from otspec.traces.statistics import texts_of
 from otspec.traces.summary import attains
-from otspec.traces.warping import as_temperature, check_warping
 
 Rows = list[tuple[float, LawMeans]]
 """With the temperature of the draft."""

@@ -26,13 +26,13 @@ from otspec.cli.trace_runs import (
     sources_of,
 )
 from otspec.drafts import IID, Hub, WithoutReplacement
+from otspec.models.warped import check_warping
 from otspec.tables import say
 from otspec.traces.readers import Warping
 from otspec.traces.reports.chart_files import write_charts
 from otspec.traces.reports.summary_file import summary_of, write_summary
 from otspec.traces.runs import Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
-from otspec.traces.warping import check_warping
 
 
 @click.command()

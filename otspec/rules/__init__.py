@@ -12,6 +12,7 @@ from otspec.rules.pooled import PooledSelection
 from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
 from otspec.rules.priority_mixture import PriorityMixture
 from otspec.rules.recursive_rejection import RecursiveRejection
+from otspec.rules.recursive_rejection_independent import RecursiveRejectionIndependent
 from otspec.rules.recursive_rejection_without_replacement import (
     RecursiveRejectionWithoutReplacement,
 )
@@ -34,6 +35,7 @@ for _rule in (
     TargetOnly,
     ImportanceSampling,
     PriorityMixture,
+    RecursiveRejectionIndependent,
     PlannedRule,
 ):
     RULES.register(_rule)
@@ -57,6 +59,7 @@ __all__ = [
     "PooledSelectionWithoutReplacement",
     "PriorityMixture",
     "RecursiveRejection",
+    "RecursiveRejectionIndependent",
     "RecursiveRejectionWithoutReplacement",
     "Rule",
     "SequentialRule",

@@ -66,6 +66,9 @@ ORACLES = {
     # With no more tokens than the linear program covers, and two drafts.
     "importance-sampling": optimum,
     "priority-mixture": optimum,
+    "recursive-rejection-independent": by_kernel(
+        lambda rule: oracles.model_by_model_kernel([rule.law.marginal(0)] * rule.k, rule.target)
+    ),
     "planned": optimum,
 }
 """What each rule accepts at given distributions, from the paper's own words or by enumeration."""
