@@ -1,4 +1,4 @@
-"""Which draft law is best (Theory, 1, 2, 13 and 15), at temperatures of draft and target apart."""
+"""Which draft law is best (Theory, 1, 2, 13 and 14), at temperatures of draft and target apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coupling of the one draft that is drawn, the other drafts being certain (Theory, 15)."""
+"""Coupling of the one draft that is drawn, the other drafts being certain (Theory, 14)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DrawnDraft(PairRule):
 
     Law: the output is distributed as the target. No rule for the k − 1 likeliest tokens and one
     drawn off them accepts more.
-    Source: the documentation ("Theory", 15). Parameters and errors:
+    Source: the documentation ("Theory", 14). Parameters and errors:
     :class:`otspec.rules.PairRule`; also fewer than k tokens of positive probability.
 
     Examples
