@@ -128,6 +128,8 @@ def _(law: WithoutReplacement, pools: Pools) -> Heights:
 
 def _by_pool(pools: Pools) -> tuple[IntArray, IntArray]:
     """Return the tokens by ascending pool, those never drafted last, and where each pool ends."""
-    drafted = pools.tokens > 0
-    order: IntArray = np.lexsort((pools.index, ~drafted))
+    drafted, n = pools.tokens > 0, len(pools.tokens)
+    # One sort of whole numbers: of one pool the lowest id first.
+    keys = np.where(drafted, pools.index, len(pools.draft)) * n + np.arange(n)
+    order: IntArray = np.sort(keys) % n
     return order, np.cumsum(np.bincount(pools.index[drafted], minlength=len(pools.draft)))
