@@ -14,6 +14,7 @@ from otspec.rules import (
     KSequential,
     PairRule,
     PooledSelection,
+    PooledSelectionWithoutReplacement,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
@@ -30,6 +31,7 @@ RULES: tuple[type[PairRule], ...] = (
     KSequential,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
+    PooledSelectionWithoutReplacement,
 )
 
 
