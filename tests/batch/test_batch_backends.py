@@ -80,7 +80,8 @@ def test_drafters(backend, shape):  # noqa: F811
 @EVERYWHERE
 def test_acceptance(backend, shape):  # noqa: F811
     draft, target, _ = rows(shape)
-    for function in ACCEPTANCES:
+    distinct = batch.acceptance.pooled_selection_without_replacement
+    for function in (*ACCEPTANCES, lambda *pair: distinct(*pair, K)):
         agree(backend.call(function, draft, target), function(draft, target))
 
 
@@ -133,12 +134,13 @@ def test_no_value_is_looked_at():
             batch.recursive_rejection_without_replacement(draft, target, distinct, uniforms),
             batch.k_sequential(draft, target, drafts, uniforms, mask=drafts > 0),
             batch.pooled_selection(draft, target, drafts, uniforms),
+            batch.pooled_selection_without_replacement(draft, target, distinct, uniforms),
             batch.spechub(draft, target, hub, uniforms[:, :3]),
             batch.block_verification(
                 draft.reshape(1, 4, -1)[:, :K], draft[None], drafts[:1], uniforms[:1]
             ),
         ]
-        assert [tuple(result.token.shape) for result in results] == [(4,)] * 6 + [(1,)]
+        assert [tuple(result.token.shape) for result in results] == [(4,)] * 7 + [(1,)]
 
 
 def test_no_library_is_forgotten():

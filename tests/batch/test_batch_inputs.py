@@ -127,7 +127,7 @@ def test_a_mask_leaves_out_drafts_and_may_leave_none(name):
     assert (masked.index < counts).all()
     for count in range(1, k + 1):
         some = counts == count
-        if name == "pooled_selection" and count < k:
+        if name.startswith("pooled_selection") and count < k:
             continue  # the number that chooses is the last draft's, counted or not
         columns = [*range(count), k]
         fewer = rule(draft[some], target[some], drafts[some][:, :count], uniforms[some][:, columns])

@@ -75,6 +75,11 @@ class Library:
         """
         return 2.0**512 if self.dtype == self.xp.float64 else 2.0**64
 
+    @property
+    def highest(self) -> float:
+        """A power of two that quotients of masses are capped at, within the range."""
+        return 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
+
     def arange(self, stop: int) -> Array:
         """Return the token ids 0 to ``stop`` − 1."""
         return self.xp.arange(stop, dtype=self.index, device=self.device)
