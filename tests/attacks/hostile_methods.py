@@ -90,5 +90,5 @@ def _asked(name, make, k):
         yield f"{name}.{question}", Row(method(make, question), {"x": drafts_of_k})
     yield f"{name}.sample", Row(method(make, "sample"), {"x": drafts_of_k, "rng": RNG})
     for question in ("estimate", "estimate_law"):
-        arguments = {"size": ("count", 5), "seed": SEED}
+        arguments = {"size": ("draws", 5), "seed": SEED}
         yield f"{name}.{question}", Row(method(make, question), arguments)

@@ -149,6 +149,7 @@ HOSTILE = {
     "logits": (*NOTHING, *_IN_LISTS, *made(3, list, lambda: [[0.5]], lambda: [True, False]), None),
     "count": _COUNTS,
     "few": _COUNTS,
+    "draws": _COUNTS,
     "small": _COUNTS,
     "natural": (*NOTHING, *NO_SCALAR, *NO_INTEGER, *made(-1, -(2**70)), None),
     "real": (*NOTHING, *NO_SCALAR, *made(float("inf"), -1.0, "-1"), None),
@@ -190,6 +191,7 @@ _INTEGERS = made(lambda: np.int8(2), lambda: np.array(2))
 ODD = {
     "count": (*HUGE, *_INTEGERS, *made(10**6, 65_537)),
     "few": (*HUGE, *_INTEGERS),
+    "draws": (*HUGE, *_INTEGERS, *made(65_537)),
     "small": (*HUGE, *_INTEGERS),
     "natural": (*HUGE, *_INTEGERS, *made(0, 10**6)),
     "real": (*HUGE, *made(lambda: np.float32(0.5), lambda: np.array(0.5), 0, "1/2", 1e308, 1e-320)),

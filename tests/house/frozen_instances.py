@@ -12,6 +12,7 @@ from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.coupling import Coupling
+from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.models.contract import Continued
@@ -32,7 +33,10 @@ from otspec.selection.order_search import Weighed
 from otspec.selection.pooled_mixtures import Problem
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
+from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+from otspec.traces.collect.texts import LoggedText
+from otspec.traces.readers import Warping
 from otspec.trees.nodes import Node, Nodes
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
@@ -127,6 +131,7 @@ EXACT = {  # from exact arrays or from float ones
     "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
     "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),
     "fixed": lambda give: otspec.Fixed(give(np.array([2, 0])), 3),
+    "drawn draft": lambda give: rules.DrawnDraft(give(DRAFT), give(TARGET), 2),
     "target only": lambda give: rules.TargetOnly(give(DRAFT), give(TARGET), 2),
     "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
     "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),
@@ -152,6 +157,12 @@ EXACT = {  # from exact arrays or from float ones
     "heights": lambda give: PowerHeights(pools(give, by_token), 2),
     "summed heights": lambda give: SummedHeights(give(DRAFT)),
     "by grade": lambda give: pools(give, by_grade, 2, 3),
+    "rung drafts": lambda give: RungDrafts(
+        give(DRAFT), give(np.array([True, False, True])), give(DRAFT)
+    ),
+    "rings": lambda give: rules.PooledSelectionWithoutReplacement(
+        give(DRAFT), give(TARGET), 2, rules.Graded(3, 1)
+    ),
     "pooled distinct": lambda give: rules.PooledSelectionWithoutReplacement(
         give(DRAFT), give(TARGET)
     ),
@@ -202,6 +213,7 @@ EXACT = {  # from exact arrays or from float ones
         otspec.IID(give(DRAFT), 2), give(TARGET), free=2
     ),
     "table": model,
+    "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
@@ -234,7 +246,12 @@ FLOAT = {  # from float arrays only
         give(np.ones((2, 3, 4))),
         give(np.array([[1, 2], [0, 0]])),
         give.sequence(["one", "two"]),
+        traces.Trace(give(np.zeros((1, 2, 4))), give(np.ones((1, 2, 4))), give(np.array([[3]]))),
     ),
+    "logged text": lambda give: LoggedText(
+        give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
+    ),
+    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warping()),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
     "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
 }
