@@ -16,7 +16,7 @@ from otspec.rules.contract import NotExactError, Rule
 from otspec.trees.token_rules import TokenRule, made_rule
 
 TUPLE_LIMIT = 20_000
-"""Most tuples of drafts that an exact computation enumerates after one prefix."""
+"""Most tuples of drafts that are enumerated after one prefix, where a rule has no formula."""
 
 State: TypeAlias = tuple[Prefix, Prefix, int]
 """What draft and target remember of a prefix, and a number of nodes or children."""
@@ -71,17 +71,32 @@ class Node(Frozen):
 
     @cached_property
     def accepted(self) -> Counted:
-        """What is accepted, by formula where counts do not matter."""
+        """What is accepted, by formula where the rule has one."""
         if self.merges:
-            return self.enumerated[0]
+            return self._counted
         law = self.rule.accepted_law()
         return {(token, 1): law[token] for token in np.flatnonzero(law).tolist()}
 
     @cached_property
-    def whole(self) -> tuple[Counted, int]:
-        """What is accepted, in whole numbers over the one that is beside it; floats over 1."""
+    def _counted(self) -> Counted:
+        try:
+            law = self.rule.counted_law().accepted
+        except NotExactError:
+            return self.enumerated[0]
+        places = np.argwhere(law > 0).tolist()
+        return {(token, less + 1): law[less, token] for less, token in places}
+
+    @cached_property
+    def whole(self) -> tuple[dict[int, dict[int, Any]], int]:
+        """What is accepted by token and count, in whole numbers over the one beside it.
+
+        Floats are over 1.
+        """
         chances, unit = as_whole(list(self.accepted.values()))
-        return dict(zip(self.accepted, chances, strict=True)), unit
+        by_token: dict[int, dict[int, Any]] = {}
+        for (token, count), chance in zip(self.accepted, chances, strict=True):
+            by_token.setdefault(token, {})[count] = chance
+        return by_token, unit
 
     @cached_property
     def acceptance(self) -> Number:
@@ -124,7 +139,11 @@ class Nodes(Frozen):
 
     def state(self, prefix: Prefix, number: int) -> State:
         """Return what is equal for prefixes that the models do not tell apart."""
-        return self.draft.context(prefix), self.target.context(prefix), number
+        return *self.remembered(prefix), number
+
+    def remembered(self, prefix: Prefix) -> tuple[Prefix, Prefix]:
+        """Return what draft and target remember of a prefix."""
+        return self.draft.context(prefix), self.target.context(prefix)
 
     @cached_property
     def _known(self) -> dict[State, Node]:
