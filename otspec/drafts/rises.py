@@ -134,7 +134,7 @@ def set_rises(rates: Array, k: int) -> Array:
         More than 400,000 steps.
     """
     support = np.flatnonzero(rates).tolist()
-    _check_steps(len(support), k)
+    check_steps(len(support), k)
     # By the bits of its tokens, a set's probability and the mass that it leaves.
     sets: dict[int, tuple[Fraction, Fraction]] = {0: (Fraction(1), Fraction(1))}
     for _ in range(k):
@@ -154,7 +154,14 @@ def set_rises(rates: Array, k: int) -> Array:
     return found
 
 
-def _check_steps(n: int, k: int) -> None:
+def check_steps(n: int, k: int) -> None:
+    """Refuse sums over sets of up to k of n tokens that take long.
+
+    Raises
+    ------
+    TooManyTuplesError
+        More than 400,000 steps from a set to one with one more.
+    """
     steps = sum(math.comb(n, i) * (n - i) for i in range(min(k, n))) if n < _MOST_STEPS else n**2
     if steps > _MOST_STEPS:
         raise TooManyTuplesError(

@@ -152,7 +152,7 @@ class PooledRule(PairRule):
             return as_number(0, like=self.draft)
         wanted = self.wanted_law
         lost = losses(wanted, self.target).sum()
-        beyond = wanted.pools.beyond_cut(wanted.slopes, wanted.cut, self.k)
+        beyond = wanted.pools.beyond_cut(wanted.slopes, wanted.cut, self.law)
         return as_number(lost + beyond, like=self.draft)
 
     def accepted_law(self) -> Array:

@@ -11,14 +11,16 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
-from otspec.distributions import DistributionLike
+from otspec.distributions import DistributionLike, as_pair
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
 from otspec.estimate import Estimate
+from otspec.optimum import optimal_acceptances
 from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled_rule import PooledRule
 from otspec.selection.partitions import Partition
 from otspec.selection.pools import Pools
+from otspec.selection.rings import RungDrafts
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -45,7 +47,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
     k : int
         Number of drafts, at most the number of tokens that can be drafted.
     pools : Partition, str, int or array_like
-        As for :class:`otspec.rules.PooledSelection`, but for ``Graded``.
+        As for :class:`otspec.rules.PooledSelection`.
 
     Raises
     ------
@@ -86,18 +88,35 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def acceptance(self) -> Number:
         """Return Σ min(b, q) with optimal pools: a residual token is then never a draft.
 
-        With other pools how often it is takes an enumeration.
+        In floats that is found as the optimum of the law, which it is (Beyond, prop. 3), without
+        b. With other pools how often a residual token is a draft takes an enumeration.
 
         Raises
         ------
         NotExactError
             Such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates them.
         """
-        if self.pools.optimal:
+        if self.pools.optimal and is_exact(self.draft):
             return as_number(self._accepted_selection().sum(), like=self.draft)
+        if self.pools.optimal:
+            return self.acceptances(self.draft, self.target, [self.k])[0]
         if not is_exact(self.draft):
             refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
+
+    @classmethod
+    def acceptances(
+        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int]
+    ) -> list[Number]:
+        """Return the acceptance for each of several k: in floats, all from one search.
+
+        Parameters and errors are those of the base.
+        """
+        pair = as_pair(draft, target)
+        if is_exact(pair[0]):
+            return super().acceptances(*pair, ks)
+        found: list[Number] = optimal_acceptances(*pair, ks, law=cls.law_class.name).tolist()
+        return found
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest as it is known.
@@ -118,6 +137,8 @@ class PooledSelectionWithoutReplacement(PooledRule):
         return simulated.within(accepted, accepted + self.loss_bound())
 
     def _shares(self, x: Sequence[int]) -> Array:
+        if self._pools.split:
+            return self._shares_by_rings(x)
         shares = zeros(self.k, like=self.draft)
         for lowest, end, span in self.barriers.groups(int(self.pool[list(x)].max())):
             shares += span * self._shares_in(x, lowest, end)
@@ -126,8 +147,11 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts, and whether it is one of them."""
         uniform, choice = rng.random(2).tolist()
-        lowest, end = self.barriers.group(int(self.pool[list(x)].max()), uniform)
-        shares = self._shares_in(x, lowest, end)
+        if self._pools.split:
+            shares = self._shares_by_rings(x)
+        else:
+            group = self.barriers.group(int(self.pool[list(x)].max()), uniform)
+            shares = self._shares_in(x, *group)
         chosen = np.searchsorted(np.cumsum(shares), choice * shares.sum(), side="right")
         selected = x[min(int(chosen), int(np.flatnonzero(shares)[-1]))]
         token = self.coupling.sample(selected, rng)
@@ -147,6 +171,24 @@ class PooledSelectionWithoutReplacement(PooledRule):
             proportion = min((above / group) * (held / left), one)
             shares[inside] = proportion * (masses[inside] / held)
         shares[int(np.argmax(inside))] += one - proportion
+        return shares
+
+    def _shares_by_rings(self, x: Sequence[int]) -> Array:
+        """Return how likely each draft is selected, over all rings and all barriers: (k,)."""
+        barriers, tokens = self.barriers, np.asarray(x)
+        masses = self.draft[tokens]
+        lefts = zeros(self.k + 1, like=masses)
+        for rung in range(self.k + 1):
+            # In floats no less than what is still drafted.
+            lefts[rung] = max(self._left(masses[:rung]), as_number(masses[rung:].sum(), masses))
+        drafts = RungDrafts(masses, self._pools.counted_once(tokens), lefts)
+        one, shares = as_number(1, like=masses), zeros(self.k, like=masses)
+        knots = np.arange(len(self.knots))
+        below = self._pools.below(tokens, knots)
+        for start, end, span in zip(barriers.starts, barriers.ends, barriers.spans, strict=True):
+            inside = below[:, end] - below[:, start]
+            above, group = one - self.knots[end], self.knots[end] - self.knots[start]
+            shares += span * drafts.shares(below[:, start], inside, above, group)
         return shares
 
     def _left(self, masses: Array) -> Number:

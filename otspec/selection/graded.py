@@ -1,24 +1,40 @@
-"""Graded pools: drafts put in one of two pools at random (Pooled, prop. 7)."""
+"""Graded pools: drafts put in one of two pools at random (Pooled, prop. 7; Beyond, prop. 6)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, singledispatch
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by, zeros
+from otspec.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    positive_part,
+    prefix_sums,
+    sums_by,
+    zeros,
+)
 from otspec.distributions import Distribution
+from otspec.drafts import WithoutReplacement
+from otspec.drafts.single import ByRatio
 from otspec.ratios import target_to_draft
 from otspec.selection.knots import Knots
 from otspec.selection.pools import Pools
+from otspec.selection.rings import all_below
 
 LOWEST = Fraction(1, 2)
 """The lowest positive grade."""
+_LEAST = 2.0**-960
+"""Grades are at most the number of drafts over that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +47,15 @@ class GradedPools(Pools):
         The pool above :attr:`index`, or that itself.
     part : ndarray, shape (n,)
         With what probability a draft is put there.
+    heavy : ndarray of bool, shape (n,)
+        Whether only the first ring of a token counts, if drafts are distinct.
     """
+
+    split: ClassVar[bool] = True
 
     upper: IntArray
     part: Array
+    heavy: Array
 
     @cached_property
     def by_token(self) -> Knots:
@@ -63,11 +84,30 @@ class GradedPools(Pools):
         below: Array = (1 - part) * lower + part * upper
         return below
 
-    def beyond_cut(self, slopes: Array, cut: int, k: int) -> Number:
-        """Return b(A) − p(A)^k for the tokens A below the ratio of a knot, which parts straddle."""
+    def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
+        """Return by how much P(all rings that count are below) rises over each pool: (m,)."""
+        tokens, last = np.flatnonzero(draft), len(self.draft)
+        draft, heavy = draft[tokens], self.heavy[tokens]
+        heights = zeros(last + 1, like=draft)
+        heights[last:] = as_number(1, like=draft)
+        for knot in range(1, last):
+            below = self.below(tokens, np.array([knot]))[:, 0]
+            inside, above = draft * below, draft * (1 - below)
+            light = as_number(inside[~heavy].sum(), like=draft)
+            beyond = as_number(above.sum(), like=draft)
+            heights[knot] = all_below(inside[heavy], light, beyond, k)
+        return positive_part(np.diff(heights))
+
+    def counted_once(self, tokens: IntArray) -> Array:
+        """Return whether only the first ring of each token counts: (t,) -> (t,)."""
+        once: Array = self.heavy[tokens]
+        return once
+
+    def beyond_cut(self, slopes: Array, cut: int, law: ByRatio) -> Number:
+        """Return b(A) − f(A) for the tokens A below the ratio of a knot, which parts straddle."""
         below = (self.index < cut) & (self.tokens > 0)
         selected = self.law(slopes)[below].sum()
-        return as_number(selected - self.tokens[below].sum() ** k, like=self.draft)
+        return as_number(selected - law.inside(np.flatnonzero(below)), like=self.draft)
 
     def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
         """Yield where drafts may be put, and how likely: up to 2^k ways."""
@@ -91,26 +131,68 @@ class GradedPools(Pools):
         ]
 
 
-def grades(like: Distribution, k: int, count: int) -> Array:
-    """Return 0 and ``count`` grades from 1/2 to k in equal steps, shape (count + 1,)."""
-    steps = [LOWEST + (k - LOWEST) * Fraction(j, count - 1) for j in range(count)]
+def grades(like: Distribution, most: Number, count: int) -> Array:
+    """Return 0 and ``count`` grades from 1/2 to ``most`` in equal steps, shape (count + 1,)."""
+    highest = Fraction(most)
+    steps = [LOWEST + (highest - LOWEST) * Fraction(j, count - 1) for j in range(count)]
     ascending = zeros(count + 1, like=like)
     ascending[1:] = steps if is_exact(like) else [float(step) for step in steps]
     return ascending
 
 
-def by_grade(draft: Distribution, target: Distribution, k: int, count: int) -> Pools:
+@singledispatch
+def highest_grade(law: ByRatio, heavy: Array) -> Number:  # noqa: ARG001
+    """Return how often a token is drafted over its draft mass at most.
+
+    Parameters
+    ----------
+    law : ByRatio
+    heavy : ndarray of bool, shape (n,)
+        The tokens that are distinct.
+    """
+    return law.k
+
+
+@highest_grade.register
+def _(law: WithoutReplacement, heavy: Array) -> Number:
+    """Return Σ 1/(1 − s_i) over i < k, s_i the mass of the i heaviest of the heavy tokens."""
+    ascending = np.sort(law.draft[heavy])
+    light = law.draft[~heavy].sum()
+    lefts = light + prefix_sums(ascending)[::-1]
+    distinct = min(law.k - 1, len(ascending))
+    lefts = np.concatenate([lefts[: distinct + 1], np.repeat(lefts[distinct], law.k)])[1 : law.k]
+    if is_exact(lefts):
+        return as_number(1 + sum(1 / left for left in lefts), like=law.draft)
+    return 1 + math.fsum(1 / max(left, _LEAST) for left in lefts.tolist())
+
+
+def heaviest(draft: Distribution, count: int) -> Array:
+    """Return which tokens are heavier than the one after the ``count`` heaviest: (n,) of bool."""
+    border = np.sort(draft)[-count - 1] if count < len(draft) else 0
+    heavy: Array = (draft > border).astype(bool)
+    return heavy
+
+
+def by_grade(
+    draft: Distribution,
+    target: Distribution,
+    most: Number,
+    count: int,
+    heavy: Array | None = None,
+) -> Pools:
     """Return the grades that some token has, as pools.
 
     Parameters
     ----------
     draft, target : ndarray, shape (n,)
-    k : int
-        Number of drafts.
+    most : number
+        The highest grade; the number of drafts, if they are independent.
     count : int
         The number of positive grades.
+    heavy : ndarray of bool, shape (n,), optional
+        As for :class:`GradedPools`.
     """
-    levels = grades(draft, k, count)
+    levels = grades(draft, most, count)
     keys = target_to_draft(draft, target)
     lower = np.searchsorted(levels, keys, side="right") - 1
     lower[draft == 0] = 0
@@ -125,6 +207,5 @@ def by_grade(draft: Distribution, target: Distribution, k: int, count: int) -> P
     number = np.maximum(np.cumsum(filled) - 1, 0)
     wanted = (levels * masses)[filled]
     index = number[lower]
-    return GradedPools(
-        masses[filled], wanted, wanted, wanted, lambda: index, draft, number[upper], part
-    )
+    both = number[upper], part, np.ones(len(draft), bool) if heavy is None else heavy
+    return GradedPools(masses[filled], wanted, wanted, wanted, lambda: index, draft, *both)

@@ -8,9 +8,8 @@ from functools import singledispatch
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums, sums_by
+from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums
 from otspec.drafts import IID, WithoutReplacement
-from otspec.drafts.rises import inside_rises
 from otspec.drafts.single import ByRatio
 from otspec.frozen import Frozen
 from otspec.selection.pools import Pools
@@ -108,8 +107,8 @@ def heights_of(law: ByRatio, pools: Pools) -> Heights:
     pools : Pools
         Of the law's draft, in whatever unit.
     """
-    order, last = _by_pool(pools)
-    inside = law.inside_prefixes(order)[: int(last[-1]) + 1]
+    last = np.cumsum(np.bincount(pools.index[pools.tokens > 0], minlength=len(pools.draft)))
+    inside = law.inside_prefixes(pools.in_order)[: int(last[-1]) + 1]
     return SummedHeights(np.diff(inside[np.concatenate([[0], last])]))
 
 
@@ -120,14 +119,4 @@ def _(law: IID, pools: Pools) -> Heights:
 
 @heights_of.register
 def _(law: WithoutReplacement, pools: Pools) -> Heights:
-    order, last = _by_pool(pools)
-    drafted = order[: int(last[-1])]
-    rises = inside_rises(law.draft[drafted], law.k)
-    return SummedHeights(sums_by(pools.index[drafted], rises, len(pools.draft)))
-
-
-def _by_pool(pools: Pools) -> tuple[IntArray, IntArray]:
-    """Return the tokens by ascending pool, those never drafted last, and where each pool ends."""
-    drafted = pools.tokens > 0
-    order: IntArray = np.lexsort((pools.index, ~drafted))
-    return order, np.cumsum(np.bincount(pools.index[drafted], minlength=len(pools.draft)))
+    return SummedHeights(pools.rises_without_replacement(law.draft, law.k))

@@ -16,7 +16,7 @@ from otspec.drafts.single import ByRatio
 from otspec.frozen import Frozen
 from otspec.raw import as_array, shown
 from otspec.selection.fewest import fewest_thresholds
-from otspec.selection.graded import by_grade
+from otspec.selection.graded import by_grade, heaviest, highest_grade
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token, in_arithmetic_of
 
 MOST_BINS = 1 << 20
@@ -139,43 +139,37 @@ class Thresholds(Partition):
 class Graded(Partition):
     """Pools for a few grades of target/draft; a draft is put in one of two at random (prop. 7).
 
-    It is what :func:`otspec.batch.pooled_selection` does: no sort and no histogram.
+    It is what :func:`otspec.batch.pooled_selection` does, and for distinct drafts
+    :func:`otspec.batch.pooled_selection_without_replacement`: no sort and no histogram. Distinct
+    drafts are the tokens that ring first, each ring is put in a pool, and of light tokens the
+    repeated rings count, too: see the documentation ("Beyond i.i.d. drafts").
 
     Parameters
     ----------
     count : int
-        The number m of positive grades, from 1/2 to k in equal steps: from 2 to 256.
+        The number m of positive grades, from 1/2 to k in equal steps: from 2 to 256. Distinct
+        drafts: to the most that a token can be drafted over its draft mass.
+    heavy : int
+        How many tokens are heavy, of distinct drafts: all that are heavier than the one after the
+        ``heavy`` heaviest.
 
     Raises
     ------
     ValueError
-        Another number.
+        Another number of grades, or a negative number of heavy tokens.
     """
 
     count: int = 6
+    heavy: int = 32
 
     def __post_init__(self) -> None:
         count = as_integer(self.count, "count", 2, MOST_GRADES, wanted="a number of grades")
-        self._hold(count=count)
-
-    def fitting(self, law: ByRatio) -> Graded:
-        """Return the partition itself, for i.i.d. drafts.
-
-        Raises
-        ------
-        ValueError
-            Distinct drafts: parts of one token cannot both be drafted.
-        """
-        if not law.iid:
-            raise ValueError(
-                f"pools is {self!r}, but graded pools are for i.i.d. drafts: use 'tokens', "
-                "'fewest', bins or thresholds"
-            )
-        return self
+        self._hold(count=count, heavy=as_integer(self.heavy, "heavy", 0))
 
     def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return the grades that some token has, with how likely each token has which."""
-        return by_grade(law.draft, target, law.k, self.count)
+        heavy = heaviest(law.draft, self.heavy)
+        return by_grade(law.draft, target, highest_grade(law, heavy), self.count, heavy)
 
 
 def as_partition(pools: Any) -> Partition:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec import ratios
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by, zeros
 from otspec.distributions import Distribution
+from otspec.drafts.rises import inside_rises
+from otspec.drafts.single import ByRatio
 from otspec.frozen import Frozen
 from otspec.selection.histogram import Histogram, equal_bins
 from otspec.selection.knots import Knots
@@ -36,6 +38,9 @@ class Pools(Frozen):
     tokens : ndarray, shape (n,)
         The draft.
     """
+
+    split: ClassVar[bool] = False
+    """Whether a token may be in two pools."""
 
     draft: Array
     target: Array
@@ -92,13 +97,32 @@ class Pools(Frozen):
         drafted = self.tokens > 0
         return sums_by(self.index[drafted], values[drafted], len(self.draft))
 
+    def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
+        """Return by how much P(all k distinct drafts are below) rises over each pool: (m,)."""
+        drafted = self.in_order[: np.count_nonzero(self.tokens)]
+        rises = inside_rises(draft[drafted], k)
+        return sums_by(self.index[drafted], rises, len(self.draft))
+
+    @property
+    def in_order(self) -> IntArray:
+        """The tokens by ascending pool, those never drafted last, shape (n,)."""
+        order: IntArray = np.lexsort((self.index, self.tokens == 0))
+        return order
+
     def below(self, tokens: IntArray, knots: IntArray) -> Array:
         """Return whether each token is below each knot: (t,), (c,) -> (t, c)."""
         below: Array = self.index[tokens][:, None] < knots
         return below
 
-    def beyond_cut(self, slopes: Array, cut: int, k: int) -> Number:  # noqa: ARG002
-        """Return b(A) − p(A)^k for the tokens A below a tight knot: 0, since none straddles it."""
+    def counted_once(self, tokens: IntArray) -> Array:
+        """Return whether only the first ring of each token counts: (t,) -> (t,)."""
+        return np.ones(len(tokens), dtype=bool)
+
+    def beyond_cut(self, slopes: Array, cut: int, law: ByRatio) -> Number:  # noqa: ARG002
+        """Return b(A) − f(A) for the tokens A below a tight knot: 0, since none straddles it.
+
+        f(A) is the probability that all drafts are in A.
+        """
         return as_number(0, like=self.draft)
 
     def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_path
+from otspec.arguments import as_instance, as_path
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.files import READERS, read_file
@@ -21,6 +22,8 @@ from otspec.traces.readers.contract import SIDES
 from otspec.traces.readers.logged_numbers import Warping, check_logged
 
 _ARRAYS = tuple(f"{side}_logits" for side in SIDES)
+DRAFTED = "block_"
+"""What the names of arrays begin with that hold blocks beside a sample of positions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +40,21 @@ class Trace(Frozen):
         The drafted tokens, if they were logged.
     prompts : tuple of str
         The prompt of each block, if they were logged.
+    drafted : Trace, optional
+        Drafted blocks of other texts, if these are positions that were sampled one by one.
 
     Raises
     ------
     ValueError
-        Shapes that differ or have no position axis, no position, or entries that are no floats.
+        Shapes that differ or have no position axis, no position, or entries that are no floats;
+        drafted blocks that are no trace.
     """
 
     draft_logits: Array
     target_logits: Array
     draft_tokens: Array | None = None
     prompts: tuple[str, ...] = ()
+    drafted: Trace | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -57,6 +64,8 @@ class Trace(Frozen):
                 raise ValueError(f"{name} has type {kind}: logits must be an array of floats")
             as_array(logits, name)  # refuses masked entries
         check_logged("logits", self.draft_logits.shape, self.target_logits.shape)
+        if self.drafted is not None:
+            as_instance(self.drafted, "drafted", Trace, "a Trace of the drafted blocks")
         super().__post_init__()
 
     @property
@@ -88,29 +97,29 @@ class Trace(Frozen):
             Logits that are no distribution; the message names the position.
         """
         check_warping(temperature, top_k, top_p)
-        target = draft = Warping(temperature, top_k, top_p)
         if draft_temperature is not None:
             as_temperature(draft_temperature, "draft_temperature")
-            draft = replace(draft, temperature=draft_temperature)
+        warping = Warping(temperature, top_k, top_p, draft_temperature=draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
-        return ((position, *self._pair(position, draft, target)) for position in positions)
+        return ((position, *self._pair(position, warping)) for position in positions)
 
     def _pair(
-        self, position: tuple[int, ...], *warpings: Warping
+        self, position: tuple[int, ...], warping: Warping
     ) -> tuple[Distribution, Distribution]:
-        """Return draft and target at a position, each warped in its way."""
+        """Return draft and target at a position."""
         place = ", ".join(map(str, position))
         logged = (self.draft_logits, self.target_logits)
         draft, target = (
-            warping.distribution(logits[position], "logits", f"{side}_logits[{place}]")
-            for side, logits, warping in zip(SIDES, logged, warpings, strict=True)
+            warping.of(side).distribution(logits[position], "logits", f"{side}_logits[{place}]")
+            for side, logits in zip(SIDES, logged, strict=True)
         )
         return draft, target
 
     def blocks(self) -> Iterator[LoggedBlock]:
         """Yield the drafted blocks with the distributions of both models along them.
 
-        At temperature 1, at which the tokens must have been drafted.
+        At temperature 1, at which the tokens must have been drafted. Those of ``drafted``, if there
+        are any.
 
         Raises
         ------
@@ -118,6 +127,9 @@ class Trace(Frozen):
             No drafted tokens were logged, or not one block of at most as many tokens as there
             are positions for each text.
         """
+        if self.drafted is not None:
+            yield from self.drafted.blocks()
+            return
         if self.draft_tokens is None:
             raise ValueError("the trace has no draft_tokens: log the drafted tokens of each block")
         tokens, shape = as_array(self.draft_tokens, "draft_tokens"), self.shape
@@ -129,7 +141,7 @@ class Trace(Frozen):
             )
         length = tokens.shape[-1]
         for text in np.ndindex(*shape[:-2]):
-            pairs = [self._pair((*text, i), Warping(), Warping()) for i in range(length)]
+            pairs = [self._pair((*text, i), Warping()) for i in range(length)]
             drafts, targets = zip(*pairs, strict=True)
             yield LoggedBlock(drafts, targets, tokens[text].tolist())
 
@@ -141,7 +153,8 @@ def load_trace(path: str | PathLike[str]) -> Trace:
     ----------
     path : path
         With float arrays ``draft_logits`` and ``target_logits`` of one shape (..., n), and
-        optionally ``draft_tokens`` and ``prompts``.
+        optionally ``draft_tokens`` and ``prompts``. Arrays of the same names after ``block_`` are
+        drafted blocks beside these positions.
 
     Returns
     -------
@@ -164,11 +177,19 @@ def load_trace(path: str | PathLike[str]) -> Trace:
                 "a trace needs draft_logits and target_logits of shape (..., n)"
             )
     try:
-        return Trace(
-            arrays["draft_logits"],
-            arrays["target_logits"],
-            arrays.get("draft_tokens"),
-            tuple(str(prompt) for prompt in np.ravel(arrays.get("prompts", []))),
-        )
+        aside = all(DRAFTED + name in arrays for name in _ARRAYS)
+        return _trace(arrays, "", _trace(arrays, DRAFTED) if aside else None)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _trace(arrays: Mapping[str, Any], prefix: str, drafted: Trace | None = None) -> Trace:
+    """Return the trace of the arrays whose names begin with a prefix."""
+    draft, target = (arrays[prefix + name] for name in _ARRAYS)
+    return Trace(
+        draft,
+        target,
+        arrays.get(f"{prefix}draft_tokens"),
+        tuple(str(prompt) for prompt in np.ravel(arrays.get(f"{prefix}prompts", []))),
+        drafted,
+    )

@@ -27,9 +27,13 @@ NOT_WALKED = {
     "Frozen": "the base class itself",
     "ProgramBuilder": "a builder, which is there to be changed",
     "Registry": "a table, which is there to be added to",
+    "OrderSearch": "a search, which orders are added to",
     "Crash": "holds whatever exception foreign code has raised",
+    "Chance": "draws random numbers, which differ each time",
+    "TransformerReader": "a transformers model, which pickles by its own means",
     "Letters": "a flag and n-gram models, which are walked over with a shorter text",
     "Models": "transformers models, which pickle by their own means",
+    "Shelf": "a folder that is being filled",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""
 

@@ -13,7 +13,6 @@ from instances import EPS, floats, fractions, pairs, shares, weights
 import otspec
 from otspec.drafts.rises import inside_pairs
 from otspec.rules import (
-    Graded,
     PooledSelectionWithoutReplacement,
     RecursiveRejectionWithoutReplacement,
 )
@@ -266,7 +265,6 @@ def test_samples_agree_with_the_kernel_for_each_draft_pair():
     ("given", "says"),
     [
         ((*PAIR, 5), "draft has 4 tokens of positive probability, too few for 5 distinct drafts"),
-        ((*PAIR, 2, Graded(3)), r"pools is Graded\(count=3\), but graded pools are for i.i.d."),
         ((*PAIR, 2, "one"), "pools is 'one': pass 'tokens', 'fewest'"),
         (([0, 1], ["1/2", "1/2"]), "draft has 1 tokens of positive probability, too few for 2"),
         ((PAIR[0], ["1/2", "1/2"]), "draft has 4 tokens and target has 2"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from otspec.rules import (
     MaximalCoupling,
     NaiveSampling,
     NotExactError,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
@@ -35,7 +38,7 @@ FORMULAS = [
 @cache
 def real_pairs():
     found = otspec.datasets.load_smollm2().pairs()
-    return [(draft, target) for (_, draft, target), _ in zip(found, range(POSITIONS), strict=False)]
+    return [(draft, target) for _, draft, target in islice(found, POSITIONS)]
 
 
 def limit(rule):
@@ -71,6 +74,37 @@ def test_kernels_and_samples_work_at_full_vocabulary(rule_class, k):
         token, accepted = rule.sample(x, rng)
         assert accepted is (token in x)
         assert rule.kernel(x)[token] > 0
+
+
+POOLED = [PooledSelection, PooledSelectionWithoutReplacement]
+MOST_POSITIONS = 18
+"""Of the bundled trace; of a longer one they are evenly spaced. The full trace is tested whole."""
+
+
+def short_of_the_optimum(rule_class, trace, step=1):
+    """Return how far a rule is from the optimum of its law at most, at every step-th position.
+
+    By the law of the drafts that it accepts, which is found without the optimum.
+    """
+    ks, far = (2, 4, 8, 16), 0.0
+    for _, draft, target in islice(trace.pairs(), 0, None, step):
+        best = otspec.optimal_acceptances(draft, target, ks, law=rule_class.law_class.name)
+        rules = [rule_class(draft, target, k) for k in ks]
+        accepted = [rule.accepted_law().sum() for rule in rules]
+        far = max(far, np.abs(best - accepted).max(), abs(best[1] - rules[1].acceptance()))
+    return far
+
+
+@pytest.mark.parametrize("rule_class", POOLED)
+def test_pooled_selection_is_the_optimum_of_its_law_at_every_position(rule_class):
+    trace = otspec.datasets.load_smollm2()
+    step = -(-trace.positions // MOST_POSITIONS)
+    assert short_of_the_optimum(rule_class, trace, step) <= 1e-10
+
+
+@pytest.mark.parametrize("rule_class", POOLED)
+def test_pooled_selection_is_the_optimum_of_its_law_on_the_full_trace(rule_class, full_trace_path):
+    assert short_of_the_optimum(rule_class, otspec.datasets.load_smollm2(full_trace_path)) <= 1e-10
 
 
 def test_rules_are_in_their_order():

@@ -42,14 +42,15 @@ class Graded:
 
     def __init__(self, draft, target, k, m):
         self.draft, self.target, self.k = draft, target, k
-        self.grades = grades(k, m)
+        self.grades = self._grades(m)
         self.weights = [weights(*pair, self.grades) for pair in zip(draft, target, strict=True)]
         self.masses = [
             sum(p * w[j] for p, w in zip(draft, self.weights, strict=True)) for j in range(m + 1)
         ]
         self.knots = running(self.masses)
         wanted = running(t * mass for t, mass in zip(self.grades, self.masses, strict=True))
-        gap = [u**k - one for u, one in zip(self.knots, wanted, strict=True)]
+        self.heights = self._heights()
+        gap = [height - one for height, one in zip(self.heights, wanted, strict=True)]
         self.tight = gap.index(max(gap))
         self.lacking = max(gap)
         self.slopes = self._slopes([one + self.lacking for one in wanted])
@@ -58,6 +59,13 @@ class Graded:
             for p, w in zip(draft, self.weights, strict=True)
         ]
         self.lifetimes = self._lifetimes()
+
+    def _grades(self, m):
+        return grades(self.k, m)
+
+    def _heights(self):
+        """The probability that all drafts are below each knot."""
+        return [u**self.k for u in self.knots]
 
     def _slopes(self, lifted):
         u, s = self.knots, self.tight
@@ -94,9 +102,9 @@ class Graded:
         return [life[places.index(u)] for u in self.knots]
 
     def _rates(self, places, alive, mortal):
-        chords = {}
+        chords, heights = {}, dict(zip(self.knots, self.heights, strict=True))
         for low, high in itertools.pairwise(alive):
-            rise = places[high] ** self.k - places[low] ** self.k
+            rise = heights[places[high]] - heights[places[low]]
             chords[low] = rise / (places[high] - places[low])
         return {i: chords[i] - chords[alive[alive.index(i) - 1]] for i in mortal}
 

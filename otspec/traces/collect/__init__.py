@@ -1,0 +1,8 @@
+"""Logging traces from a pair of language models, which are imported where they are used."""
+
+from otspec.traces.collect.command import main
+from otspec.traces.collect.models import Models, load_gguf, load_models
+from otspec.traces.collect.sampling import collect, collect_sample
+from otspec.traces.collect.texts import Script
+
+__all__ = ["Models", "Script", "collect", "collect_sample", "load_gguf", "load_models", "main"]

@@ -1,0 +1,153 @@
+"""The command ``python -m otspec.traces.collect``: the options of a trace."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import sys
+from collections.abc import Iterable
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import click
+
+from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED
+from otspec.tables import printable, say
+from otspec.traces.collect.models import Models, load_gguf, load_models
+from otspec.traces.collect.sampling import Part, fair_sample, whole_blocks
+from otspec.traces.collect.saving import Shelf
+from otspec.traces.collect.texts import Script
+
+
+class _BadInput(click.ClickException):
+    """One line on standard error, and the exit status of bad input."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.option("--target", metavar="MODEL", help="A folder, or a name on the hub.")
+@click.option("--draft", metavar="MODEL", help="With the tokenizer of the target.")
+@click.option(
+    "--gguf", metavar="FILE",
+    help="Instead of both: one model, which drafts for itself with layers left out. A GGUF file, "
+         f"or an installed package that holds it, such as {SMOLLM2_PACKAGE}.",
+)  # fmt: skip
+@click.option("--skip-layers", default=",".join(map(str, SMOLLM2_SKIPPED)), show_default=True,
+              help="The layers that the draft of --gguf leaves out, counted from 0.")  # fmt: skip
+@click.option(
+    "--prompts", "prompt_file",
+    help="A text file, one prompt a line. [default: 96 prompts that ship with the package]",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+)  # fmt: skip
+@click.option(
+    "--out", required=True, help="The .npz file to write.",
+    type=click.Path(path_type=Path, dir_okay=False),
+)  # fmt: skip
+@click.option("--chat", is_flag=True, help="Put prompts into the turns of the chat template.")
+@click.option("--sampled", type=click.IntRange(0), default=0, show_default=True,
+              help="Tokens drawn from the target between prompt and block.")  # fmt: skip
+@click.option("--length", type=click.IntRange(1), default=8, show_default=True,
+              help="Tokens in a block, L.")  # fmt: skip
+@click.option("--blocks", type=click.IntRange(1), default=1, show_default=True,
+              help="Blocks after each prompt.")  # fmt: skip
+@click.option("--texts", type=click.IntRange(1), help="Use the first so many prompts only.")
+@click.option(
+    "--one-position", is_flag=True,
+    help="Of text i, counted from 0, log only the position at depth i mod (L + 1) of its block.",
+)  # fmt: skip
+@click.option("--whole", type=click.IntRange(0), default=0, show_default=True,
+              help="With --one-position: log also the blocks of so many prompts more.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--compress", is_flag=True, help="Write a smaller file, which is not read in place.")
+@click.option("--device", help="Such as cuda or cpu. [default: a GPU if there is one]")
+def main(
+    target: str | None,
+    draft: str | None,
+    gguf: str | None,
+    skip_layers: str,
+    prompt_file: Path | None,
+    out: Path,
+    chat: bool,
+    sampled: int,
+    length: int,
+    blocks: int,
+    texts: int | None,
+    one_position: bool,
+    whole: int,
+    seed: int,
+    compress: bool,
+    device: str | None,
+) -> None:
+    """Log the logits of a draft and a target model along drafted blocks.
+
+    The file is what `otspec trace` and `otspec blocks` read. Each text is logged by itself, and
+    depends on its prompt, its number and the seed only. Interrupted? The same command goes on.
+    """
+    try:
+        if out.suffix != ".npz":
+            raise ValueError(f"--out is {out}: name a .npz file")
+        prompts = read_prompts(prompt_file)
+        if one_position:
+            parts = fair_sample(prompts, texts or len(prompts) - whole, whole, length)
+        else:
+            parts = whole_blocks(prompts[:texts], blocks)
+        script = Script(chat, sampled, length, seed)
+        chosen = _chosen(target, draft, gguf, skip_layers)
+        shelf = Shelf(out, _settings(chosen, parts, script))
+        models = _loaded(chosen, device)
+        for number, part in _with_bar(parts):
+            shelf.text(number, partial(part.arrays, models, script))
+        shapes = shelf.bind(len(parts), packed=compress)
+    except (ValueError, OSError) as error:
+        raise _BadInput(printable(" ".join(str(error).split()))) from error
+    for name, shape in shapes.items():
+        if name.endswith("draft_logits"):
+            say(f"{out}: {' × '.join(map(str, shape))} logits of each model")
+
+
+def read_prompts(file: Path | None) -> list[str]:
+    """Return the lines of a file that are not empty; of the one of the package by default."""
+    place = file or files("otspec.datasets") / "prompts.txt"
+    return [line for line in place.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _chosen(
+    target: str | None, draft: str | None, gguf: str | None, skip_layers: str
+) -> dict[str, Any]:
+    """Return the options that say which models, checked."""
+    if gguf is None:
+        if target is None or draft is None:
+            raise ValueError("name --target and --draft, or one model by --gguf")
+        return {"target": target, "draft": draft}
+    if target is not None or draft is not None:
+        raise ValueError("--gguf is the target and the draft: leave out --target and --draft")
+    layers = skip_layers.split(",")
+    if not all(layer.strip().isdecimal() for layer in layers):
+        raise ValueError(f"--skip-layers is {skip_layers}: write such as 14,17,20,23")
+    return {"gguf": gguf, "skip_layers": [int(layer) for layer in layers]}
+
+
+def _loaded(chosen: dict[str, Any], device: str | None) -> Models:
+    if "gguf" in chosen:
+        return load_gguf(chosen["gguf"], chosen["skip_layers"], device=device)
+    return load_models(chosen["draft"], chosen["target"], device=device)
+
+
+def _settings(chosen: dict[str, Any], parts: list[Part], script: Script) -> str:
+    """Return what the texts depend on, as text."""
+    told = repr([dataclasses.astuple(part) for part in parts])
+    digest = hashlib.sha256(told.encode()).hexdigest()
+    return json.dumps(chosen | dataclasses.asdict(script) | {"texts_sha256": digest})
+
+
+def _with_bar(parts: list[Part]) -> Iterable[tuple[int, Part]]:
+    """Yield the numbers of texts and the texts, with a bar if a person is watching."""
+    from rich.console import Console
+    from rich.progress import track
+
+    watched = sys.stderr.isatty()
+    return track(list(enumerate(parts)), "texts", console=Console(stderr=True), disable=not watched)

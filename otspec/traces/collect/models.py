@@ -1,0 +1,153 @@
+"""The pair of language models that a trace is logged from, and what they say along a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.pretrained import find_gguf, needed, quiet, read_gguf, without_layers
+
+
+@dataclass(frozen=True)
+class Models:
+    """A draft and a target model over one vocabulary.
+
+    Parameters
+    ----------
+    draft, target : transformers.PreTrainedModel
+        Causal models.
+    tokenizer : transformers.PreTrainedTokenizerBase
+        The one that both use.
+    device : str
+        Where the models are.
+    """
+
+    draft: Any
+    target: Any
+    tokenizer: Any
+    device: str
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of logits that both models have; what one has more is padding."""
+        models = (self.draft, self.target)
+        return min(int(model.config.get_text_config().vocab_size) for model in models)
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The tokens that end a text of the target."""
+        of_model = self.target.config.get_text_config().eos_token_id
+        named = of_model if isinstance(of_model, list) else [of_model]
+        tokens = {self.tokenizer.eos_token_id, *named} - {None}
+        return tuple(sorted(token for token in tokens if token < self.vocabulary))
+
+    def begun(self, prompt: str, *, chat: bool) -> list[int]:
+        """Return the tokens of a prompt, as it is or in the turns of a chat.
+
+        Raises
+        ------
+        ValueError
+            A prompt without a token, or a tokenizer that has no chat template.
+        """
+        if chat:
+            if not self.tokenizer.chat_template:
+                raise ValueError("the tokenizer has no chat template: leave out --chat")
+            turns = [{"role": "user", "content": prompt}]
+            prompt = self.tokenizer.apply_chat_template(
+                turns, add_generation_prompt=True, tokenize=False
+            )
+        tokens: list[int] = self.tokenizer(prompt, add_special_tokens=not chat)["input_ids"]
+        if not tokens:
+            raise ValueError(f"prompt {prompt!r} has no token: write at least one word")
+        return tokens
+
+    def logits(self, model: Any, tokens: list[int], cache: Any) -> tuple[Array, Any]:
+        """Return what a model says after each of the tokens that follow those in its cache.
+
+        Returns
+        -------
+        rows : ndarray of float16, shape (m, n)
+            Logits less the largest of their row: the same distributions, and the likely tokens
+            have the most digits.
+        cache
+            With the tokens added.
+
+        Raises
+        ------
+        ValueError
+            Logits that are no numbers.
+        """
+        import torch
+
+        with torch.inference_mode():
+            ids = torch.tensor([tokens], device=self.device)
+            output = model(ids, past_key_values=cache, use_cache=True)
+            numbers = output.logits[0, :, : self.vocabulary].float()
+            rows: Array = (numbers - numbers.amax(dim=-1, keepdim=True)).cpu().numpy()
+        if np.isnan(rows).any():
+            raise ValueError("a model's logits are NaN or infinite: load it in another type")
+        with np.errstate(over="ignore"):  # a token that is never drawn
+            return rows.astype(np.float16), output.past_key_values
+
+
+def load_models(draft: str, target: str, *, device: str | None = None) -> Models:
+    """Load two models and their tokenizer.
+
+    Parameters
+    ----------
+    draft, target : str
+        A folder, or the name of a model on the Hugging Face hub.
+    device : str, optional
+        Such as ``"cuda"`` or ``"cpu"``; by default a GPU if there is one.
+
+    Raises
+    ------
+    ValueError
+        Missing packages, models that cannot be loaded, or tokenizers that differ.
+    """
+    where = _device(device)
+    transformers = needed("transformers")
+    try:
+        tokenizers = [transformers.AutoTokenizer.from_pretrained(name) for name in (draft, target)]
+        if tokenizers[0].get_vocab() != tokenizers[1].get_vocab():
+            raise ValueError("they have different tokenizers: use two models of one family")
+        with quiet():
+            models = [
+                transformers.AutoModelForCausalLM.from_pretrained(name).to(where).eval()
+                for name in (draft, target)
+            ]
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ValueError(f"cannot use {draft} and {target}: {error}") from error
+    return Models(models[0], models[1], tokenizers[1], where)
+
+
+def load_gguf(name: str, skipped: Iterable[int], *, device: str | None = None) -> Models:
+    """Load a model from a GGUF file, with itself as the draft, some layers left out.
+
+    Parameters
+    ----------
+    name : str
+        The file, or an installed package that holds it, see :func:`otspec.pretrained.find_gguf`.
+    skipped : iterable of int
+        Which layers the draft leaves out.
+    device : str, optional
+        As for :func:`load_models`.
+
+    Raises
+    ------
+    ValueError
+        Missing packages, a file that cannot be read, or layers that the model does not have.
+    """
+    where = _device(device)
+    target, tokenizer = read_gguf(find_gguf(name))
+    target = target.to(where)
+    return Models(without_layers(target, skipped), target, tokenizer, where)
+
+
+def _device(device: str | None) -> str:
+    torch = needed("torch")
+    return device or ("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,0 +1,187 @@
+"""Which positions of a text are logged: those of a whole block, or one at a depth that rotates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.traces.collect.models import Models
+from otspec.traces.collect.texts import LoggedText, Script, log_text
+from otspec.traces.trace import DRAFTED
+
+
+@dataclass(frozen=True)
+class Part:
+    """One text of a trace.
+
+    Parameters
+    ----------
+    prompt : str
+    index, block : int
+        The number of the prompt, and of the block after it.
+    depth : int, optional
+        The only position to keep, as the number of drafted tokens before it.
+    group : str
+        What the names of the arrays begin with that the text goes into.
+    """
+
+    prompt: str
+    index: int
+    block: int = 0
+    depth: int | None = None
+    group: str = ""
+
+    def arrays(self, models: Models, script: Script) -> dict[str, Array]:
+        """Log the text; return its rows of each array of the trace."""
+        return self._kept(log_text(models, self.prompt, script, self.index, self.block))
+
+    def _kept(self, text: LoggedText) -> dict[str, Array]:
+        logits = {"draft_logits": text.draft, "target_logits": text.target}
+        if self.depth is not None:
+            found = {name: rows[self.depth : self.depth + 1] for name, rows in logits.items()}
+            found["depths"] = np.array([self.depth], np.int32)
+        elif self.group:  # to verify a block, what comes after its last token is not needed
+            found = {name: rows[:-1] for name, rows in logits.items()}
+            found["draft_tokens"] = text.tokens
+        else:
+            found = logits | {"draft_tokens": text.tokens}
+        found["prompts"] = np.array(self.prompt)
+        return {self.group + name: rows for name, rows in found.items()}
+
+
+def gathered(models: Models, parts: Sequence[Part], script: Script) -> dict[str, Array]:
+    """Log texts; return the arrays of their trace.
+
+    Raises
+    ------
+    ValueError
+        As :meth:`Part.arrays`.
+    """
+    found: dict[str, list[Array]] = {}
+    for part in parts:
+        for name, rows in part.arrays(models, script).items():
+            found.setdefault(name, []).append(rows)
+    return {name: np.stack(rows) for name, rows in found.items()}
+
+
+def collect(
+    models: Models,
+    prompts: Sequence[str],
+    *,
+    length: int,
+    blocks: int = 1,
+    seed: int = 0,
+    chat: bool = False,
+    sampled: int = 0,
+) -> dict[str, Array]:
+    """Draft tokens after each prompt and log the logits of both models.
+
+    Parameters
+    ----------
+    models : Models
+    prompts : sequence of str
+    length : int
+        Tokens in a block, L.
+    blocks : int
+        Blocks that are drafted after each prompt, independently.
+    seed : int
+    chat : bool
+        Put each prompt into the turns of the tokenizer's chat template.
+    sampled : int
+        Tokens that are drawn from the target between prompt and block, none of which ends the text.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``draft_logits`` and ``target_logits``, float16, shape (B, L + 1, n), where B is the
+        number of prompts times ``blocks``: before each drafted token and after the last, less the
+        largest of their row; ``draft_tokens``, int32, shape (B, L), each drawn from the draft at
+        temperature 1, as it was logged; ``prompts``, shape (B,). A text does not depend on how
+        many others there are.
+
+    Raises
+    ------
+    ValueError
+        No prompt, one without a token, or a model whose logits are no numbers.
+    """
+    script = Script(chat, sampled, length, seed)
+    return gathered(models, whole_blocks(prompts, blocks), script)
+
+
+def collect_sample(
+    models: Models, prompts: Sequence[str], *, texts: int, blocks: int, script: Script
+) -> dict[str, Array]:
+    """Log one position of each text, chosen by a rule that knows nothing of what is logged.
+
+    Parameters
+    ----------
+    models : Models
+    prompts : sequence of str
+        The first ``texts`` + ``blocks`` are used.
+    texts : int
+        N: of text i, from 0, the position at depth i mod (L + 1) of its block is logged.
+    blocks : int
+        B, of how many texts more the whole block is logged.
+    script : Script
+        How texts come about.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``draft_logits`` and ``target_logits``, float16, shape (N, 1, n); ``depths``, shape (N, 1);
+        ``prompts``, shape (N,). With blocks also ``block_draft_logits`` and
+        ``block_target_logits``, shape (B, L, n), before each drafted token;
+        ``block_draft_tokens``, shape (B, L); ``block_prompts``, shape (B,). All as of
+        :func:`collect` for the same prompts: these are rows of that.
+
+    Raises
+    ------
+    ValueError
+        Too few prompts, one without a token, or a model whose logits are no numbers.
+    """
+    return gathered(models, fair_sample(prompts, texts, blocks, script.length), script)
+
+
+def whole_blocks(prompts: Sequence[str], blocks: int = 1) -> list[Part]:
+    """Return all positions of blocks after each prompt.
+
+    Raises
+    ------
+    ValueError
+        No prompt.
+    """
+    _refuse_none(prompts, 1)
+    return [Part(prompt, i, b) for i, prompt in enumerate(prompts) for b in range(blocks)]
+
+
+def fair_sample(prompts: Sequence[str], texts: int, blocks: int, length: int) -> list[Part]:
+    """Return one position of each of the first texts, and the whole blocks of the next.
+
+    The position of text i is that at depth i mod (L + 1): the rule knows nothing of what is logged.
+
+    Parameters
+    ----------
+    prompts : sequence of str
+        The first ``texts`` + ``blocks`` are used.
+    texts, blocks : int
+    length : int
+        Tokens in a block, L.
+
+    Raises
+    ------
+    ValueError
+        Too few prompts.
+    """
+    _refuse_none(prompts, texts + blocks)
+    positions = [Part(prompts[i], i, depth=i % (length + 1)) for i in range(texts)]
+    return positions + [Part(prompts[i], i, group=DRAFTED) for i in range(texts, texts + blocks)]
+
+
+def _refuse_none(prompts: Sequence[str], wanted: int) -> None:
+    if not prompts:
+        raise ValueError("there is no prompt: write one a line")
+    if len(prompts) < wanted:
+        raise ValueError(f"there are {len(prompts)} prompts for {wanted} texts: write more")

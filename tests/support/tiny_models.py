@@ -1,0 +1,52 @@
+"""Tiny language models of transformers, in folders; nothing is downloaded."""
+
+import importlib.util
+import os
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when the packages are imported
+
+UNKNOWN = "<unk>"
+WORDS = [UNKNOWN, "the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "and"]
+CHAT = "{% for turn in messages %}the {{ turn['content'] }} {% endfor %}and"
+END = 2
+"""The token that ends a text: the configuration of Llama says so."""
+
+
+def need_transformers():
+    """Skip a module where the packages are not installed."""
+    if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
+        pytest.skip("it needs torch and transformers: make backends", allow_module_level=True)
+
+
+def save_tokenizer(folder, words=WORDS, chat=None):
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from transformers import PreTrainedTokenizerFast
+
+    words = {word: index for index, word in enumerate(words)}
+    tokenizer = Tokenizer(WordLevel(words, unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = Whitespace()
+    made = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token=UNKNOWN)
+    made.chat_template = chat
+    made.save_pretrained(folder)
+
+
+def save_model(folder, layers, vocabulary=None, chat=None):
+    """Save a model of random weights and its tokenizer; return the folder's name."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.set_num_threads(1)  # more of them wait for each other longer than they compute
+    torch.manual_seed(layers)
+    config = LlamaConfig(
+        vocab_size=vocabulary or len(WORDS), hidden_size=16, intermediate_size=32,
+        num_hidden_layers=layers,
+        num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=64,
+        initializer_range=1.0,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(folder)
+    save_tokenizer(folder, chat=chat)
+    return str(folder)
