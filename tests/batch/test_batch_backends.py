@@ -80,8 +80,7 @@ def test_drafters(backend, shape):  # noqa: F811
 @EVERYWHERE
 def test_acceptance(backend, shape):  # noqa: F811
     draft, target, _ = rows(shape)
-    distinct = batch.acceptance.pooled_selection_without_replacement
-    for function in (*ACCEPTANCES, lambda *pair: distinct(*pair, K)):
+    for function in ACCEPTANCES:
         agree(backend.call(function, draft, target), function(draft, target))
 
 

@@ -142,8 +142,7 @@ def test_acceptance_and_drafters(library, dtype):
     draft, target = all_rows(library, dtype, flushed=flushed)
     rows_given, shape = all_rows(library, dtype, flushed=False), shape_for(library, dtype)
     own = [given(backend, dtype, row) for row in rows_given]
-    distinct = batch.acceptance.pooled_selection_without_replacement
-    for function in (*ACCEPTANCES, lambda *pair: distinct(*pair, 1)):
+    for function in ACCEPTANCES:
         if shape:
             found = called_in_pieces(backend, shape, function, rows_given)
         else:

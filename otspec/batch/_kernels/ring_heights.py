@@ -30,8 +30,25 @@ def all_below(
     xp = library.xp
     rung, weights = nodes(library, k)
     some = above > 0
-    times = rung / xp.where(some, above, xp.ones_like(above))[..., None]
-    times = xp.clip(times, max=float(xp.finfo(library.wide).max))
+    clock = xp.where(some, above, xp.ones_like(above))[..., None]
+    longest = float(xp.finfo(library.wide).max)
+    heavy = _padded(library, heavy)
+    missing = xp.zeros_like(above)
+    numbers = max(math.prod(heavy.shape), 1)
+    step = rung.shape[-1] if library.at_once is None else max(library.at_once // (4 * numbers), 1)
+    for start in range(0, rung.shape[-1], step):
+        stretch = slice(start, min(start + step, rung.shape[-1]))
+        times = xp.clip(rung[stretch] / clock, max=longest)
+        fewer = _fewer(library, heavy, light, times, count, k)
+        missing = missing + xp.sum(weights[stretch] * fewer, axis=-1)
+    return xp.where(some, xp.clip(1 - missing, 0.0, 1.0), xp.ones_like(above))
+
+
+def _fewer(
+    library: Library, heavy: Array, light: Array, times: Array, count: Array, k: int
+) -> Array:
+    """Return how likely fewer rings than there are drafts have counted: (..., m, nodes)."""
+    xp = library.xp
     due = xp.clip(light[..., None] * times, max=_latest(library))
     numbers = [xp.exp(-due)]
     for c in range(1, k):
@@ -41,15 +58,19 @@ def all_below(
     fewer = xp.zeros_like(due)
     for c, number in enumerate(numbers):
         fewer = fewer + xp.where(count[..., None, None] > c, number, xp.zeros_like(number))
-    missing = xp.sum(weights * fewer, axis=-1)
-    return xp.where(some, xp.clip(1 - missing, 0.0, 1.0), xp.ones_like(above))
+    return fewer
+
+
+def _padded(library: Library, heavy: Array) -> Array:
+    """Return the heavy tokens with others that never ring, as many as a power of two."""
+    size = heavy.shape[-1]
+    lacking = (1 << (size - 1).bit_length()) - size if size else 0
+    return library.xp.concat([heavy, library.xp.zeros_like(heavy[..., :lacking])], axis=-1)
 
 
 def _heavy_numbers(library: Library, heavy: Array, times: Array, k: int) -> list[Array]:
     """Return how likely 0, …, k − 1 heavy tokens have rung, by halves of them: (..., m, nodes)."""
     xp = library.xp
-    lacking = (1 << (heavy.shape[-1] - 1).bit_length()) - heavy.shape[-1]
-    heavy = xp.concat([heavy, xp.zeros_like(heavy[..., :lacking])], axis=-1)
     rings = -heavy[..., None] * times[..., None, :]
     missed = xp.exp(rings)
     numbers = [missed, 1 - missed][:k]

@@ -133,7 +133,7 @@ def light_overlaps(
     edge, scales = library.narrowed(border), library.narrowed(at)
     number = at.shape[-1] - 1
     sums: list[list[Array]] = [[] for _ in range(number)]
-    for stretch, _ in library.slices(draft):
+    for stretch, _ in library.slices(draft, copies=2):
         masses = library.narrowed(draft[..., stretch])
         wanted = library.narrowed(target[..., stretch]) * library.lift
         light = xp.where(masses <= edge, masses, xp.zeros_like(masses)) * library.lift
