@@ -57,6 +57,7 @@ _SUBPACKAGES = (
     "closed_forms",
     "cones",
     "datasets",
+    "decoding",
     "logged",
     "models",
     "programs",

@@ -257,8 +257,8 @@ def how_many(values: Any, tokens: tuple[int, ...], count: int) -> str:
     return f"more than {count}" if len(tokens) > count else str(len(tokens))
 
 
-def as_permutation(order: Any, n: int, name: str = "order") -> IntArray:
-    """Check an order of all token ids.
+def as_permutation(order: Any, n: int, name: str = "order", what: str = "token id") -> IntArray:
+    """Check an order of all token ids, or of other things that are numbered.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def as_permutation(order: Any, n: int, name: str = "order") -> IntArray:
         if ((ids >= 0) & (ids < n)).all() and (np.bincount(ids, minlength=n) == 1).all():
             return ids
     raise ValueError(
-        f"{name} is {shown(order)}: it must hold each token id from 0 to {n - 1} exactly once"
+        f"{name} is {shown(order)}: it must hold each {what} from 0 to {n - 1} exactly once"
     )
 
 

@@ -222,6 +222,22 @@ def over_one_denominator(*arrays: Array) -> tuple[Any, ...]:
     return *whole, unit
 
 
+def as_whole(values: Sequence[Any]) -> tuple[list[Any], int]:
+    """Return fractions as whole numbers over their common denominator; floats as they are, over 1.
+
+    Sums and products of the whole numbers look for no common divisors; :func:`quotient` leads back.
+    """
+    if any(isinstance(value, float) for value in values):
+        return list(values), 1
+    unit = math.lcm(*(value.denominator for value in values))
+    return [value.numerator * (unit // value.denominator) for value in values], unit
+
+
+def quotient(value: Any, unit: Any) -> Number:
+    """Return a whole number over another as a fraction; a float divided."""
+    return Fraction(value, unit) if isinstance(value, int) else value / unit
+
+
 def zeros(shape: int | tuple[int, ...], like: Array) -> Array:
     """Return zeros in the arithmetic of ``like``."""
     if is_exact(like):

@@ -85,7 +85,7 @@ def read_gguf(path: Path) -> tuple[Any, Any]:
     reader = needed("transformers.modeling_gguf_pytorch_utils")
     place = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     try:
-        with _quiet():
+        with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(**place)
             config = transformers.AutoConfig.from_pretrained(**place)
             model = transformers.AutoModelForCausalLM.from_config(config)
@@ -103,7 +103,7 @@ def read_gguf(path: Path) -> tuple[Any, Any]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep what the packages print to standard error, such as progress of their own, to itself."""
     with (
         Path(os.devnull).open("w", encoding="utf-8") as nowhere,

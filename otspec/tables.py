@@ -75,6 +75,11 @@ def say(*lines: object, err: bool = False) -> None:
         _write(printable(str(line)), err=err)
 
 
+def say_more(text: str) -> None:
+    """Print a piece of a text, which may have ends of lines and need not end with one."""
+    _write("\n".join(map(printable, text.split("\n"))), end="")
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: int = 1) -> None:
     """Print aligned columns; the first ``text`` of them to the left, numbers to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -103,10 +108,10 @@ def forgive_encodings() -> None:
             stream.reconfigure(errors=_IN_ASCII)
 
 
-def _write(line: str, *, err: bool = False) -> None:
+def _write(line: str, *, err: bool = False, end: str = "\n") -> None:
     # Click writes UTF-8 to a stream that wants ASCII; what is ASCII already stays it.
     encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
-    click.echo(line.encode(encoding, _IN_ASCII).decode(encoding), err=err)
+    click.echo(line.encode(encoding, _IN_ASCII).decode(encoding) + end, err=err, nl=False)
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:

@@ -33,7 +33,7 @@ def test_intervals_of_distinct_drafts_cover_when_little_is_left():
         exact = exact_acceptance(draft, target, k)
         estimates = [rule.estimate(200, seed) for seed in SEEDS]
         check_coverage(estimates, exact)
-        many = Estimate.of_mean(1 - rule._paths(4_000, 99).rejected[k], 1 - FALSE_ALARM)
+        many = Estimate.of_mean(1 - rule.paths(4_000, 99).rejected[k], 1 - FALSE_ALARM)
         assert many.low <= exact <= many.high
         # Every path is a sum over tokens, k rounds each.
         assert abs(rule.acceptance() - exact) <= 64 * k * len(draft) * np.finfo(float).eps
@@ -52,7 +52,7 @@ def test_the_law_of_distinct_drafts_is_estimated_when_little_is_left():
 
 def test_paths_are_distinct_tokens_whatever_is_left():
     for draft, target, k in adversarial():
-        paths = RecursiveRejectionWithoutReplacement(draft, target, k)._paths(100, 0)
+        paths = RecursiveRejectionWithoutReplacement(draft, target, k).paths(100, 0)
         assert ((paths.rejected >= 0) & (paths.rejected <= 1 + 1e-12)).all()
         going = paths.rejected[-1] > 1e-9  # others are drawn with a probability of about nothing
         drafts = paths.drafts[:, going]

@@ -74,10 +74,13 @@ class ChainedResiduals(Model):
     draft, target : Model
     length : int
         L
+    ratio : float or Fraction
+        M_b/M_s of the text before that.
     """
 
-    def __init__(self, draft: Model, target: Model, length: int) -> None:
+    def __init__(self, draft: Model, target: Model, length: int, ratio: Any = 1) -> None:
         self._draft, self._target, self._length = draft, target, length
+        self._start = ratio
         self.n, self.exact = target.n, target.exact
 
     def __call__(self, prefix: Prefix) -> Distribution:
@@ -94,7 +97,14 @@ class ChainedResiduals(Model):
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the residuals, or the target."""
         text = as_prefix(prefix, self.n)
-        return self._target.after(text) if len(text) >= self._length else super().after(text)
+        if not text:
+            return self
+        left = self._length - len(text)
+        ratio = self._ratio(text) if left > 0 else None
+        if ratio is None:  # the block is over, or the draft model never drafts the text
+            return self._target.after(text)
+        # A model of its own, so that residuals of residuals end with their blocks.
+        return ChainedResiduals(self._draft.after(text), self._target.after(text), left, ratio)
 
     # The target may be residuals of residuals, which would be computed again and again.
     @cached_property
@@ -103,7 +113,7 @@ class ChainedResiduals(Model):
 
     @cached_property
     def _known_ratios(self) -> dict[Prefix, Any]:
-        return {(): self._target.number(1)}
+        return {(): self._start}
 
     def _ratio(self, text: Prefix) -> Any:
         """Return M_b/M_s of a text, or None if the draft model never drafts it."""

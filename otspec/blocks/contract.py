@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +14,7 @@ from otspec.arithmetic import Number
 from otspec.drafts.contract import draw
 from otspec.frozen import Frozen
 from otspec.models.callables import as_models
-from otspec.models.contract import Model, Prefix
+from otspec.models.contract import Model, Prefix, as_beginnings
 
 
 class Outcome(NamedTuple):
@@ -81,6 +81,30 @@ class BlockRule(Frozen, ABC):
         float or Fraction
         """
         return enumerated_expected(self)
+
+    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
+        """Return E[τ] after a beginning drawn at random.
+
+        Parameters
+        ----------
+        beginnings : mapping
+            From texts of both models to their probabilities, which sum to 1, such as
+            :meth:`otspec.models.NGramModel.contexts` for a random place of a text.
+
+        Returns
+        -------
+        float or Fraction
+
+        Raises
+        ------
+        ValueError
+            No such mapping.
+        """
+        total: Any = self.target.number(0)
+        for text, mass in as_beginnings(beginnings, self.target).items():
+            after = self.restarted(self.draft.after(text), self.target.after(text))
+            total += mass * enumerated_expected(after)
+        return self.target.number(total)
 
     def efficiency(self) -> Number:
         """Return the block efficiency of one block: E[τ] + 1 tokens per call of the target."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, over_one_denominator
-from otspec.models.contract import Model, Prefix
+from otspec.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_whole,
+    over_one_denominator,
+    quotient,
+)
+from otspec.models.contract import BEGINNING, Model, Prefix
 
 STATE_LIMIT = 1_000_000
 """Most states of all depths before an exact computation is refused (about ten seconds)."""
@@ -28,7 +34,13 @@ _Row: TypeAlias = tuple[IntArray, Array, Array]
 """Tokens that both models may draw, and their probabilities."""
 
 
-def expected_up_to(draft: Model, target: Model, length: int, step: Step) -> list[Number]:
+def expected_up_to(
+    draft: Model,
+    target: Model,
+    length: int,
+    step: Step,
+    beginnings: Mapping[Prefix, Number] = BEGINNING,
+) -> list[Number]:
     """Return Σ_{ℓ ≤ L} Σ_{x^ℓ} min(wanted mass(x^ℓ), drafted mass(x^ℓ)) for L = 1, …, ``length``.
 
     Texts with equal ratios of the two after which both models remember the same are one state. So
@@ -41,7 +53,9 @@ def expected_up_to(draft: Model, target: Model, length: int, step: Step) -> list
         The largest L.
     step : callable
         From the masses of a text and the probabilities of one more token to the masses of the
-        longer texts; both are 1 for the empty text.
+        longer texts; both are the probability of a beginning.
+    beginnings : mapping
+        The law of what stands before the block.
 
     Returns
     -------
@@ -52,22 +66,26 @@ def expected_up_to(draft: Model, target: Model, length: int, step: Step) -> list
     ValueError
         More than 1,000,000 states.
     """
-    return [draft.number(total) for total in accumulate(_kept(draft, target, length, step))]
+    kept = _kept(draft, target, length, step, beginnings)
+    return [draft.number(total) for total in accumulate(kept)]
 
 
-def _kept(draft: Model, target: Model, length: int, step: Step) -> Iterator[Any]:
+def _kept(
+    draft: Model, target: Model, length: int, step: Step, beginnings: Mapping[Prefix, Number]
+) -> Iterator[Any]:
     """Yield the probability that at least ℓ tokens are kept, for ℓ = 1 to L.
 
     Exact masses are whole numbers over the product of the depths' common denominators.
     """
-    one = 1 if draft.exact else 1.0
-    level: _Level = {((), (), one): ((), one, one)}
-    scale: Any = one
+    level: _Level = {}
+    weights, scale = as_whole(list(map(draft.number, beginnings.values())))
+    for text, mass in zip(beginnings, weights, strict=True):
+        _add_text(level, draft, target, text, mass, mass)
     states = 0
     for depth in range(1, length + 1):
         rows, unit = _rows(draft, target, level)
         scale = scale * unit
-        kept: Any = one * 0
+        kept: Any = 0 * scale
         longer: _Level = {}
         for (*contexts, _), (prefix, wanted, drafted) in level.items():
             tokens, draft_row, target_row = rows[tuple(contexts)]
@@ -75,7 +93,7 @@ def _kept(draft: Model, target: Model, length: int, step: Step) -> Iterator[Any]
             kept = kept + np.minimum(*masses).sum()
             if depth < length:
                 _add(longer, draft, target, prefix, tokens, masses)
-        yield Fraction(int(kept), scale) if draft.exact else float(kept)
+        yield quotient(kept, scale)
         states += len(longer)
         if states > STATE_LIMIT:
             raise ValueError(
@@ -111,12 +129,17 @@ def _add(
     """Add the texts that are longer by one token to their states."""
     rows = zip(tokens.tolist(), *(mass.tolist() for mass in masses), strict=True)
     for token, wanted, drafted in rows:
-        if not (wanted and drafted):  # below the range of floats: so are all longer texts
-            continue
-        text = (*prefix, token)
-        key = draft.context(text), target.context(text), _ratio(wanted, drafted)
-        _, more_wanted, more_drafted = longer.get(key, (text, 0, 0))
-        longer[key] = text, wanted + more_wanted, drafted + more_drafted
+        if wanted and drafted:  # else below the range of floats: so are all longer texts
+            _add_text(longer, draft, target, (*prefix, token), wanted, drafted)
+
+
+def _add_text(
+    level: _Level, draft: Model, target: Model, text: Prefix, wanted: Any, drafted: Any
+) -> None:
+    """Add a text to its state."""
+    key = draft.context(text), target.context(text), _ratio(wanted, drafted)
+    _, more_wanted, more_drafted = level.get(key, (text, 0, 0))
+    level[key] = text, wanted + more_wanted, drafted + more_drafted
 
 
 def _ratio(wanted: Any, drafted: Any) -> Any:

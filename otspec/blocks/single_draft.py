@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.expected import expected_up_to
 from otspec.distributions import as_k
 from otspec.drafts.contract import draw
-from otspec.models.contract import Model, Prefix
+from otspec.models.contract import BEGINNING, Model, Prefix, as_beginnings
 from otspec.registry import Registry, subclass_of
 
 MOST_LENGTH = 10_000
@@ -139,15 +139,27 @@ class SingleDraftRule(BlockRule):
         """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""
         return self.expected_up_to()[-1]
 
-    def expected_up_to(self) -> list[Number]:
+    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
+        """Return E[τ] after a beginning drawn at random, see :meth:`expected_up_to`."""
+        return self.expected_up_to(beginnings)[-1]
+
+    def expected_up_to(self, beginnings: Mapping[Prefix, Number] = BEGINNING) -> list[Number]:
         """Return E[τ] for blocks of 1, …, L tokens, from one pass and without enumerating blocks.
+
+        Parameters
+        ----------
+        beginnings : mapping
+            From texts to their probabilities, see :meth:`expected_after`; by default blocks are
+            at the beginning of a text.
 
         Raises
         ------
         ValueError
-            Too many states; see :func:`otspec.blocks.expected.expected_up_to`.
+            No law of beginnings; or too many states, see
+            :func:`otspec.blocks.expected.expected_up_to`.
         """
-        return expected_up_to(self.draft, self.target, self.length, self.step)
+        law = as_beginnings(beginnings, self.target)
+        return expected_up_to(self.draft, self.target, self.length, self.step, law)
 
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draw a block from the draft model and verify it."""

@@ -13,6 +13,7 @@ from otspec.cli.audit import audit
 from otspec.cli.blocks import blocks
 from otspec.cli.compare import compare
 from otspec.cli.ending import Terminated
+from otspec.cli.generate import generate_text
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
 from otspec.tables import forgive_encodings, say
@@ -34,7 +35,7 @@ def otspec(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (accept, audit, blocks, compare, solve, trace):
+for command in (accept, audit, blocks, compare, generate_text, solve, trace):
     otspec.add_command(command)
 
 

@@ -13,23 +13,22 @@ import click
 
 from otspec.cli.ending import Terminated, ending_in_order
 from otspec.cli.options import counts_option, filled, json_option, temperatures_option
-from otspec.cli.output import percent, print_json
+from otspec.cli.output import print_json
 from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import progress_of
+from otspec.cli.trace_means import print_means
 from otspec.datasets.smollm2 import bundled_file
-from otspec.drafts import IID, Hub
-from otspec.tables import listed, print_table, say
-from otspec.traces.comparison import OPTIMUM
+from otspec.drafts import IID, LAWS, Hub, WithoutReplacement
+from otspec.models.warped import check_warping
+from otspec.tables import listed, say
 from otspec.traces.readers import FORMATS, KINDS, Source, Warping, find_source
 from otspec.traces.reports.chart_files import write_charts
-from otspec.traces.reports.summary_file import restrictions_of, summary_of, write_summary
+from otspec.traces.reports.summary_file import summary_of, write_summary
 from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
-from otspec.traces.summary import attainment
-from otspec.traces.warping import check_warping
 
-_LAWS = (IID.name, Hub.name)
-"""The laws that rules of the papers verify."""
+_LAWS = (IID.name, WithoutReplacement.name, Hub.name)
+"""The laws of random drafts that rules of the papers verify."""
 _MOST_COMPLAINTS = 20
 _FILES = listed([name for name, form in FORMATS.items() if form.named], "or")
 _PAIRS = listed([name for name, form in FORMATS.items() if not form.named], "or")
@@ -38,6 +37,10 @@ _PAIRS = listed([name for name, form in FORMATS.items() if not form.named], "or"
 @click.command()
 @click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
+@click.option(
+    "--drafts", "laws", type=click.Choice(tuple(LAWS)), multiple=True, default=_LAWS,
+    show_default=True, help="Compare rules for these drafts; may be given several times.",
+)  # fmt: skip
 @temperatures_option
 @click.option("--top-k", type=int, help="Keep the k largest logits.")
 @click.option("--top-p", type=float, help="Keep the likeliest tokens that reach this probability.")
@@ -70,6 +73,7 @@ _PAIRS = listed([name for name, form in FORMATS.items() if not form.named], "or"
 def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
+    laws: tuple[str, ...],
     temperatures: tuple[float, ...],
     top_k: int | None,
     top_p: float | None,
@@ -93,13 +97,15 @@ def trace(
     Exit status: 0 fine, 1 some chunks were skipped, or a picture or the report could not
     be written after the results, 2 bad input.
 
+    Distinct drafts take the most time: --drafts iid --drafts hub leaves them out.
+
     Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
     """
     _check_places(out, report, resume=resume, overwrite=overwrite, scheduler=scheduler)
     for temperature in temperatures:
         check_warping(temperature, top_k, top_p)
     warpings = tuple(Warping(t, top_k, top_p, normalize) for t in temperatures)
-    settings = Settings(ks, _LAWS, warpings)
+    settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings)
     with ending_in_order(), _sources(files, kind) as sources, ExitStack() as stack:
         folder = out or stack.enter_context(temporary_folder())
         opened = open_run(
@@ -114,14 +120,14 @@ def trace(
         rows = statistics_of(run.tables(), by_text=by_text)
         failures = run.failures()
         if not rows:
-            raise ValueError(_all_failed(failures))
+            raise ValueError(_all_failed(failures) if failures else _no_drafts(laws, ks))
         summary = summary_of(run, rows, by_text=by_text)
         if out is not None:
             write_summary(out, summary)
         if as_json:
             print_json(summary)
         else:
-            _print_means(rows, ks, summary)
+            print_means(rows, ks, summary)
         lines, complete = _drawn(out, report, summary, rows)
         for line in () if as_json else lines:
             say(line)
@@ -193,6 +199,10 @@ def _all_failed(failures: Sequence[Failure]) -> str:
     return f"all {len(failures):,} chunks failed; the first: {_reason(failures[0])}"
 
 
+def _no_drafts(laws: Sequence[str], ks: Sequence[int]) -> str:
+    return f"there are no {listed(laws, 'or')} drafts with k = {listed(list(map(str, ks)), 'or')}"
+
+
 def _complain(failures: Sequence[Failure]) -> None:
     for failure in failures[:_MOST_COMPLAINTS]:
         say(f"otspec: skipped {failure.chunk}: {_reason(failure)}", err=True)
@@ -226,53 +236,3 @@ def _drawn(
         else:
             complete = False
     return lines, complete
-
-
-def _print_means(rows: list[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
-    temperatures = dict.fromkeys(row.temperature for row in rows)
-    for index, temperature in enumerate(temperatures):
-        if index:
-            say()
-        _print_table(
-            [row for row in rows if row.temperature == temperature], ks, temperature, summary
-        )
-
-
-def _print_table(
-    rows: list[Statistic], ks: Sequence[int], temperature: float, summary: dict[str, Any]
-) -> None:
-    restricted = "".join(f", {name} {value}" for name, value in restrictions_of(summary))
-    say(f"Mean acceptance over {summary['positions']} positions (T = {temperature}{restricted})")
-    cells = {(row.rule, row.drafts, row.k): f"{row.acceptance:.4f}" for row in rows}
-    print_table(
-        ("rule", "drafts", *(f"k={k}" for k in ks)),
-        [
-            (rule, drafts, *(cells.get((rule, drafts, k), "") for k in ks))
-            for rule, drafts in dict.fromkeys((row.rule, row.drafts) for row in rows)
-        ],
-        text=2,
-    )
-    say()
-    say(*_meaning(rows, ks[-1]))
-    say(_certainty(rows, ks[-1], summary["independent"]))
-
-
-def _meaning(rows: list[Statistic], k: int) -> list[str]:
-    rules = [row for row in rows if row.k == k and row.drafts == IID.name and row.rule != OPTIMUM]
-    drafts = f"{k} {IID.words} draft{'s' if k > 1 else ''}"
-    most = percent(rules[0].optimum)
-    clauses = [f"With {drafts} one is accepted with mean probability {most} at best"]
-    clauses += attainment(
-        rules,
-        rules[0].optimum,
-        lambda best: f"reaches {percent(best.acceptance)}, {100 * best.gap:z.1f} points less",
-    )
-    return [*(f"{clause};" for clause in clauses[:-1]), f"{clauses[-1]}."]
-
-
-def _certainty(rows: list[Statistic], k: int, units: str) -> str:
-    best = next(row for row in rows if (row.k, row.drafts, row.rule) == (k, IID.name, OPTIMUM))
-    if best.units < 2:
-        return "One position says nothing about others."
-    low, high = map(percent, best.acceptance_interval)
-    return f"95% confidence interval of the optimum, from {best.units:,} {units}: {low} to {high}."

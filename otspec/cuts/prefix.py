@@ -15,9 +15,9 @@ from otspec.arithmetic import (
     power,
     prefix_sums,
 )
+from otspec.cuts.convex import least_excess
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.drafts.rises import inside_of_prefixes
 from otspec.drafts.single import ByRatio, FixedButOne
 
 _STEPS = 32
@@ -83,8 +83,7 @@ def distinct_acceptances(draft: Distribution, target: Distribution, ks: Sequence
     ndarray, shape (len(ks),)
     """
     order = ratios.order(draft, target)
-    excess = prefix_sums(target[order]) - inside_of_prefixes(draft[order], ks)
-    found: Array = 1 + excess.min(axis=1)
+    found: Array = 1 + least_excess(draft[order], prefix_sums(target[order]), ks)
     return found
 
 

@@ -57,6 +57,8 @@ class DraftLaw(Frozen, ABC):
     """Number of drafts."""
     iid: ClassVar[bool] = False
     """Whether drafts are independent and alike, as those of several nodes are then together."""
+    independent: ClassVar[bool] = False
+    """Whether drafts are independent, each perhaps with a distribution of its own."""
 
     @property
     def n(self) -> int:

@@ -20,6 +20,8 @@ from otspec.drafts.single import ByRatio, register
 class Product(DraftLaw):
     """A product of one-token distributions; :meth:`_factors` yields them in draft order."""
 
+    independent: ClassVar[bool] = True
+
     @abstractmethod
     def _factors(self) -> Iterator[Distribution]:
         """Yield one distribution per draft."""

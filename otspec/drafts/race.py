@@ -36,16 +36,14 @@ Rounding adds a few errors of 256 terms, the size of a chunk. Rises below 1e-290
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
+from otspec.drafts.race_times import quadrature
 
-_MOST_COUNTS = 1 << 28
-"""Most numbers that a quadrature holds (2 GB)."""
 _CHUNK = 1 << 22
 """Most random numbers drawn at once (32 MB)."""
 _TOKENS = 256
@@ -54,8 +52,6 @@ _HEAVY = 2.0
 """A token whose rate times the last time is more is passed alone."""
 _GROWTH = 200.0
 """Most rate times the last time in a chunk; its counts grow by at most the exponential of it."""
-_STEP, _EARLY, _LATE = 34, 37, 60
-"""Errors, as negative logarithms."""
 
 ACCURACY = 1e-13
 """Relative to a rise: more than the quadrature's error of 4e-15 and the rounding of its chunks."""
@@ -95,15 +91,8 @@ def rises(rates: Array, ks: Sequence[int], beyond: float = 0.0) -> Array:
 
 def _rises(rates: Array, ks: IntArray, beyond: float) -> Array:
     """Answer :func:`rises` for positive rates, and no k beyond their number."""
-    slow = float(np.partition(rates, len(rates) - ks.max())[len(rates) - ks.max()])
-    # In a small enough unit of time neither 1/rate nor the shortest times leave the floats.
-    unit = 1.0 if slow > 1e-250 else 1e-200
-    rates = rates / unit
-    masses = np.append(rates, beyond / unit)[::-1]
-    # Equal masses would all be rounded the same way.
-    outside = np.cumsum(masses, dtype=np.longdouble)[::-1].astype(float)
     with np.errstate(over="ignore", under="ignore"):  # rate · time: arrived for sure, or not at all
-        return _sweep(rates, outside, *_nodes(rates, outside, ks, slow / unit), ks)
+        return _sweep(*quadrature(rates, ks, beyond), ks)
 
 
 def _sweep(rates: Array, outside: Array, times: Array, weights: Array, ks: IntArray) -> Array:
@@ -216,57 +205,6 @@ def _chunks(arrivals: Array) -> list[int]:
     starts[1:] = alone[1:] | alone[:-1] | (np.diff(grown) > 0)
     starts[::_TOKENS] = True
     return [*np.flatnonzero(starts).tolist(), len(arrivals)]
-
-
-def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Array, Array]:
-    """Return times, the latest first, and weights for each k: (m,), (a, m).
-
-    They serve all tokens; ``slow`` is the k-th largest rate.
-    """
-    most = int(ks.max())
-    angles = np.linspace(0.01, 1.56, 311)
-    per_unit = float(((_STEP - most * np.log(np.cos(angles))) / angles).min()) / (2 * math.pi)
-    starts = np.array([(math.lgamma(k + 1) - _EARLY) / k for k in ks]) - math.log(outside[0])
-    start = float(starts.min())
-    # k tokens have arrived, or one of them is still to come and e^{−ct} as small.
-    stop = math.log(_sure(most, _LATE) + math.log(most)) - math.log(slow)
-    nodes = math.ceil(max(stop - start, 0) * per_unit) + 2
-    if 2 * nodes * most > _MOST_COUNTS:
-        raise ValueError(
-            f"k is {most:,}: so many distinct drafts need a quadrature over {nodes:,} nodes with "
-            f"{2 * most:,} numbers each; use a smaller k, or sample()"
-        )
-    times = np.exp(start + np.arange(nodes) / per_unit)
-    times = times[_first_late(rates, outside, times, most) :: -1]
-    begun = np.log(times) >= starts[:, None] - 1 / per_unit
-    return times, np.where(begun, 1 / per_unit, 0.0)
-
-
-def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
-    """Return the first time after which the last draft of every prefix has come."""
-    early, late = 0, len(times) - 1
-    while early < late:
-        middle = (early + late) // 2
-        # Up to some token e^{−ct} is negligible; from there on k tokens have to have arrived.
-        first = np.searchsorted(-outside[1:], -_sure(k, _EARLY) / times[middle])
-        # 1 − e^{−x} ≥ (1 − 1/e) min(x, 1).
-        expected = (1 - 1 / math.e) * np.minimum(rates[:first] * times[middle], 1).sum()
-        if first == len(rates) or expected >= _sure(k, _LATE):
-            late = middle
-        else:
-            early = middle + 1
-    return early
-
-
-def _sure(k: int, digits: float) -> float:
-    """Return a mean with which fewer than k events happen with probability e^{−digits} at most.
-
-    By Chernoff's bound e^{−x} (e x/(k−1))^{k−1} for any sum of independent events.
-    """
-    mean = digits + 4.0 * k
-    for _ in range(60):
-        mean = digits + (k - 1) * (1 + math.log(mean / max(k - 1, 1)))
-    return mean
 
 
 def arrivals(rates: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:

@@ -94,7 +94,7 @@ class SingleDraftLaw(DraftLaw):
         if cls.distinct and (support := int(np.count_nonzero(draft))) < k:
             raise TooFewTokensError(
                 f"draft has {support} tokens of positive probability, too few for {k} distinct "
-                f"drafts ({cls.words}): lower k to {support} or less"
+                f"drafts ({cls.name}): lower k to {support} or less"
             )
 
     @classmethod

@@ -41,7 +41,7 @@ class WithoutReplacement(ByRatio):
     """
 
     name: ClassVar[str] = "without-replacement"
-    words: ClassVar[str] = "without replacement"
+    words: ClassVar[str] = "distinct"
     distinct: ClassVar[bool] = True
     line_style: ClassVar[str] = "--"
     marker_size: ClassVar[int] = 9

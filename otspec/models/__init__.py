@@ -1,17 +1,21 @@
-"""Language models: tables, Markov chains, any callable, files, random pairs, logged texts."""
+"""Language models: tables, chains, n-grams, any callable, files, random pairs, logged texts."""
 
 from otspec.models.callables import CallableModel, as_models
 from otspec.models.contract import LanguageModel, Model, Prefix
 from otspec.models.json_files import load_model
+from otspec.models.ngrams import NGramModel
 from otspec.models.random_pairs import random_pair
 from otspec.models.tables import TableModel, markov, memoryless
+from otspec.models.warped import WarpedModel
 
 __all__ = [
     "CallableModel",
     "LanguageModel",
     "Model",
+    "NGramModel",
     "Prefix",
     "TableModel",
+    "WarpedModel",
     "as_models",
     "load_model",
     "markov",

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arguments import as_integer, as_tokens
-from otspec.arithmetic import Number, as_number
-from otspec.distributions import Distribution, DistributionLike
+from otspec.arguments import as_instance, as_integer, as_tokens
+from otspec.arithmetic import Number, as_number, is_exact
+from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.frozen import Frozen
 
 Prefix: TypeAlias = tuple[int, ...]
 """Token ids from the first to the last."""
 LanguageModel: TypeAlias = Callable[[Prefix], DistributionLike]
 """Any map from a prefix to the distribution of the next token."""
+BEGINNING: Mapping[Prefix, Number] = MappingProxyType({(): Fraction(1)})
+"""The law of beginnings before anything is said."""
 
 MOST_DEPTH = 500
 """Most tokens of texts that are all followed, each step inside the one before."""
@@ -134,3 +138,30 @@ def as_prefix(prefix: Any, n: int) -> Prefix:
     if prefix and not (type(prefix[-1]) is int and 0 <= prefix[-1] < n):
         return as_tokens(prefix, n, "prefix")
     return prefix
+
+
+def as_beginnings(beginnings: Any, model: Model) -> dict[Prefix, Number]:
+    """Check a law of beginnings of texts, such as :meth:`otspec.models.NGramModel.contexts`.
+
+    Parameters
+    ----------
+    beginnings : mapping
+        From prefixes to probabilities, which sum to 1; those of probability 0 are left out.
+    model : Model
+        Of which they are beginnings; probabilities are turned into its arithmetic.
+
+    Raises
+    ------
+    ValueError
+        No mapping, no token ids, or no distribution.
+    """
+    wanted = "a mapping from prefixes to their probabilities, such as {(): 1}"
+    as_instance(beginnings, "beginnings", Mapping, wanted)
+    texts = [as_tokens(text, model.n, "beginnings") for text in beginnings]
+    masses = as_distribution(list(beginnings.values()), "beginnings")
+    if model.exact and not is_exact(masses):
+        raise ValueError(
+            "beginnings has probabilities in floats, but the models are exact: write fractions"
+        )
+    law = zip(texts, map(model.number, masses.tolist()), strict=True)
+    return {text: mass for text, mass in law if mass > 0}

@@ -1,6 +1,7 @@
 """Verification rules: one file each, one contract (:class:`Rule`), one table (:data:`RULES`)."""
 
 from otspec.rules.contract import NotExactError, Rule
+from otspec.rules.drawn_draft import DrawnDraft
 from otspec.rules.importance_sampling import ImportanceSampling
 from otspec.rules.k_sequential import KSequential
 from otspec.rules.maximal_coupling import MaximalCoupling
@@ -11,6 +12,7 @@ from otspec.rules.pooled import PooledSelection
 from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
 from otspec.rules.priority_mixture import PriorityMixture
 from otspec.rules.recursive_rejection import RecursiveRejection
+from otspec.rules.recursive_rejection_independent import RecursiveRejectionIndependent
 from otspec.rules.recursive_rejection_without_replacement import (
     RecursiveRejectionWithoutReplacement,
 )
@@ -29,9 +31,11 @@ for _rule in (
     SpecHub,
     PooledSelection,
     PooledSelectionWithoutReplacement,
+    DrawnDraft,
     TargetOnly,
     ImportanceSampling,
     PriorityMixture,
+    RecursiveRejectionIndependent,
     PlannedRule,
 ):
     RULES.register(_rule)
@@ -40,6 +44,7 @@ __all__ = [
     "RULES",
     "Bins",
     "ByToken",
+    "DrawnDraft",
     "Fewest",
     "Graded",
     "ImportanceSampling",
@@ -54,6 +59,7 @@ __all__ = [
     "PooledSelectionWithoutReplacement",
     "PriorityMixture",
     "RecursiveRejection",
+    "RecursiveRejectionIndependent",
     "RecursiveRejectionWithoutReplacement",
     "Rule",
     "SequentialRule",

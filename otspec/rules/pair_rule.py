@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import ClassVar, Self
 
+from otspec.arithmetic import Number
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, DraftLaw, SingleDraftLaw
 from otspec.raw import shown
 from otspec.rules.contract import Rule
+from otspec.rules.enumeration import acceptance_or_estimate
 
 MOST_LISTED = 1_000_000
 """Most drafts that an answer for each of them is listed for."""
@@ -69,6 +72,26 @@ class PairRule(Rule):
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
         """Return the rule for k drafts of one draft distribution, as its constructor does."""
         return cls(draft, target, k)
+
+    @classmethod
+    def acceptances(
+        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int]
+    ) -> list[Number]:
+        """Return the acceptance for each of several k, or where that takes too long an estimate.
+
+        A rule that has them together more quickly than one by one says so here.
+
+        Parameters
+        ----------
+        draft, target : array_like, shape (n,)
+        ks : sequence of int
+
+        Raises
+        ------
+        ValueError
+            As the constructor.
+        """
+        return [acceptance_or_estimate(cls(draft, target, k)) for k in ks]
 
     @property
     def drafts(self) -> str:

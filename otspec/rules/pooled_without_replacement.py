@@ -11,10 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
-from otspec.distributions import DistributionLike
+from otspec.distributions import DistributionLike, as_pair
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
 from otspec.estimate import Estimate
+from otspec.optimum import optimal_acceptances
 from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled_rule import PooledRule
 from otspec.selection.partitions import Partition
@@ -87,18 +88,35 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def acceptance(self) -> Number:
         """Return Σ min(b, q) with optimal pools: a residual token is then never a draft.
 
-        With other pools how often it is takes an enumeration.
+        In floats that is found as the optimum of the law, which it is (Beyond, prop. 3), without
+        b. With other pools how often a residual token is a draft takes an enumeration.
 
         Raises
         ------
         NotExactError
             Such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates them.
         """
-        if self.pools.optimal:
+        if self.pools.optimal and is_exact(self.draft):
             return as_number(self._accepted_selection().sum(), like=self.draft)
+        if self.pools.optimal:
+            return self.acceptances(self.draft, self.target, [self.k])[0]
         if not is_exact(self.draft):
             refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
+
+    @classmethod
+    def acceptances(
+        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int]
+    ) -> list[Number]:
+        """Return the acceptance for each of several k: in floats, all from one search.
+
+        Parameters and errors are those of the base.
+        """
+        pair = as_pair(draft, target)
+        if is_exact(pair[0]):
+            return super().acceptances(*pair, ks)
+        found: list[Number] = optimal_acceptances(*pair, ks, law=cls.law_class.name).tolist()
+        return found
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest as it is known.

@@ -1,32 +1,34 @@
-"""A rule for any draft law: mixed priority orders, with a certified gap (Beyond, prop. 1)."""
+"""A rule for any draft law: mixed priority orders, with a certified gap (Beyond, prop. 1).
+
+For independent drafts the orders may be of pools of tokens (Different, prop. 1 and 2).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec.arguments import as_integer, as_real
 from otspec.arithmetic import Array, Number
 from otspec.coupling import Coupling
-from otspec.distributions import Distribution, DistributionLike, as_distribution
-from otspec.drafts import IID, DraftLaw
-from otspec.drafts.contract import as_law
+from otspec.distributions import Distribution
 from otspec.estimate import Estimate
-from otspec.rules.contract import Rule
 from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
-from otspec.selection.priorities import Mixture, mix_priorities
+from otspec.rules.law_rule import LawRule
+from otspec.selection.mixing import as_ordered
+from otspec.selection.priorities import Mixture
 
 
 @dataclass(frozen=True, eq=False)
-class PriorityMixture(Rule):
+class PriorityMixture(LawRule):
     """Draw a priority order, select the draft that comes first in it, then couple maximally.
 
     Laws: the output is distributed as the target, whatever the orders; the acceptance is at most
-    ``gap`` below the optimum unless the orders were used up, and :attr:`bound` proves it. Source:
+    ``gap`` below the optimum unless orders or pools were used up; :attr:`bound` proves it. Source:
     the vertices of the feasible selection laws (Border's theorem for any draft law).
 
     Parameters
@@ -40,14 +42,19 @@ class PriorityMixture(Rule):
         0 ends at the optimum exactly in exact arithmetic (which needs pycddlib).
     most : int
         How many orders to try at most.
+    pools : str, int or array_like of int, shape (n,)
+        What is put in order. ``"tokens"``: all tokens, for every law. For independent drafts also
+        how many pools of tokens at most, from 2 to 4,096, which are cut where it matters: hundreds
+        do at any vocabulary, in about a second. Or the pool of each token. The drafts in a pool
+        are all alike selected.
     normalize : bool
         Scale the target to sum 1.
 
     Raises
     ------
     ValueError
-        An unusable target, another length or arithmetic than the law's, a negative gap, or no
-        order.
+        An unusable target, another length or arithmetic than the law's, a negative gap, no
+        order, or pools of drafts that are not independent.
 
     Examples
     --------
@@ -56,42 +63,30 @@ class PriorityMixture(Rule):
     >>> rule = PriorityMixture(law, [0.1, 0.6, 0.3])
     >>> round(rule.acceptance(), 6), round(rule.bound, 6)
     (0.84, 0.84)
+    >>> round(PriorityMixture(law, [0.1, 0.6, 0.3], pools=3).acceptance(), 6)
+    0.84
     """
 
     name: ClassVar[str] = "priority-mixture"
     title: ClassVar[str] = "priority mixture"
     formula: ClassVar[bool] = False
 
-    draft_law: DraftLaw
-    target: Distribution
     gap: Number = 1e-6
     most: int = 100
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
-
-    k: int = field(init=False, repr=False)
+    pools: Any = "tokens"
 
     def __post_init__(self, normalize: bool) -> None:
-        target = as_distribution(self.target, "target", normalize=normalize)
-        as_law(self.draft_law, "draft_law").as_target(target)
-        law = self.draft_law.for_target(target)
+        super().__post_init__(normalize)
         most = as_integer(self.most, "most", 1, wanted="a number of orders")
-        gap = as_real(self.gap, "gap", 0)
-        self._hold(draft_law=law, target=target, gap=gap, most=most, k=law.k)
-
-    @classmethod
-    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
-        """Return the rule for k i.i.d. drafts."""
-        return cls(IID(draft, k), target)
-
-    @property
-    def law(self) -> DraftLaw:
-        """The law of the drafts that the rule verifies."""
-        return self.draft_law
+        gap, pools = as_real(self.gap, "gap", 0), as_ordered(self.pools)
+        pools.check(self.draft_law)
+        self._hold(gap=gap, most=most, pools=pools)
 
     @cached_property
     def mixture(self) -> Mixture:
         """The orders, their weights, the law of the selected token, and the bound."""
-        return mix_priorities(self.law, self.target, self.gap, self.most)
+        mixture: Mixture = self.pools.mixture(self.law, self.target, self.gap, self.most)
+        return mixture
 
     @property
     def law_of_selection(self) -> Distribution:
@@ -100,8 +95,13 @@ class PriorityMixture(Rule):
 
     @property
     def bound(self) -> Number:
-        """A bound on the acceptance of every rule for this law, from a cut."""
+        """A bound on the acceptance of every rule for this law, that of :attr:`cut`."""
         return self.mixture.bound
+
+    @property
+    def cut(self) -> tuple[int, ...]:
+        """Ascending token ids of a set A with bound = q(A) + 1 − P(all drafts inside A)."""
+        return tuple(self.mixture.cut.tolist())
 
     @cached_property
     def coupling(self) -> Coupling:

@@ -20,7 +20,7 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.coupling import acceptance_chance
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
 from otspec.rules.contract import NotExactError
@@ -29,6 +29,8 @@ from otspec.rules.sequential import SequentialRule
 
 SUM_LIMIT = 4_000
 """Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""
+_SIZE = 2_000
+"""Paths of an estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,26 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
             )
         return as_number(self.acceptance_by_draft().sum(), like=self.draft)
 
+    @classmethod
+    def acceptances(
+        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int]
+    ) -> list[Number]:
+        """Return the acceptance for each of several k, those that are estimates of one simulation.
+
+        The paths of fewer drafts are the beginnings of those of more, so that each is what
+        :meth:`estimate` finds for it alone. Parameters and errors are those of the base.
+        """
+        rules = [cls(draft, target, k) for k in ks]
+        drawn = [rule for rule in rules if not _summable(rule.draft, rule.k)]
+        if not drawn:
+            return [rule.acceptance() for rule in rules]
+        longest = max(drawn, key=lambda rule: rule.k)
+        rejected = longest.paths().rejected
+        return [
+            Estimate.of_mean(1 - rejected[rule.k]) if rule in drawn else rule.acceptance()
+            for rule in rules
+        ]
+
     def acceptance_by_draft(self) -> Array:
         """Return the probability that draft i is the accepted one, shape (k,).
 
@@ -115,9 +137,9 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
 
     @property
     def _summable(self) -> bool:
-        return bool(int(np.count_nonzero(self.draft)) ** max(self.k - 2, 0) <= SUM_LIMIT)
+        return _summable(self.draft, self.k)
 
-    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+    def estimate(self, size: int = _SIZE, seed: int = 0) -> Estimate:
         """Estimate the acceptance along simulated rejections, at any vocabulary size.
 
         Parameters
@@ -137,17 +159,21 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         ValueError
             Fewer than two tuples.
         """
-        return Estimate.of_mean(1 - self._paths(size, seed).rejected[self.k])
+        return Estimate.of_mean(1 - self.paths(size, seed).rejected[self.k])
 
-    def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
+    def estimate_law(self, size: int = _SIZE, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_law` from the same simulation, without bias; shape (n,)."""
-        return self._paths(size, seed).accepted_law(self.k)
+        return self.paths(size, seed).accepted_law(self.k)
 
-    def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
+    def estimate_output(self, y: int, size: int = _SIZE, seed: int = 0) -> Estimate:
         """Estimate entry y of :meth:`accepted_law` from the same simulation."""
-        return self._paths(size, seed).output(self.k, y)
+        return self.paths(size, seed).output(self.k, y)
 
-    def _paths(self, size: int, seed: int) -> DistinctPaths:
+    def paths(self, size: int = _SIZE, seed: int = 0) -> DistinctPaths:
+        """Return the simulated rejections that the estimates follow, in floats.
+
+        Size, seed and errors are those of :meth:`estimate`.
+        """
         size, seed = as_size(size, least=2, width=3 * self.k), as_seed(seed)
         pair = self.draft.astype(float), self.target.astype(float)
         return DistinctPaths(*pair, self.k, size, seed)
@@ -168,6 +194,10 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
             rejected = as_number(residual.sum(), like=self.draft)
             left[token] *= 0
         return chances, residual
+
+
+def _summable(draft: Distribution, k: int) -> bool:
+    return bool(int(np.count_nonzero(draft)) ** max(k - 2, 0) <= SUM_LIMIT)
 
 
 def _accepted_laws(left: Array, target: Distribution, k: int) -> Array:

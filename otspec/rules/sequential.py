@@ -10,10 +10,11 @@ import numpy as np
 from otspec.arithmetic import Array, Number, as_number, zeros
 from otspec.distributions import normalised
 from otspec.drafts.contract import draw
+from otspec.rules.contract import Rule
 from otspec.rules.pair_rule import PairRule
 
 
-class SequentialRule(PairRule):
+class InTurn(Rule):
     """A rule that tries the drafts in turn and draws from a residual if none is accepted."""
 
     @abstractmethod
@@ -42,3 +43,7 @@ class SequentialRule(PairRule):
                 return token, True
         token = int(draw(normalised(residual, self.target), 1, rng)[0])
         return token, token in x
+
+
+class SequentialRule(InTurn, PairRule):
+    """A rule for drafts of one distribution that tries them in turn."""

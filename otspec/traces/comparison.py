@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from otspec.arguments import as_list
@@ -12,7 +12,6 @@ from otspec.drafts import LAWS, SingleDraftLaw
 from otspec.optimum import optimal_acceptances
 from otspec.raw import shown
 from otspec.rules import compared_rules
-from otspec.rules.enumeration import acceptance_or_estimate
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""
@@ -91,38 +90,24 @@ def compare(
     for law in laws:
         if not isinstance(law, str) or law not in LAWS:
             raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAWS)}")
-    optima = {name: _optima(LAWS[name], *checked, counts) for name in laws}
-    return [
-        row
-        for k in counts
-        for name in laws
-        if k in optima[name]
-        for row in _rows(LAWS[name], *checked, k, optima[name][k])
-    ]
-
-
-def _optima(
-    law_class: type[SingleDraftLaw], draft: Distribution, target: Distribution, ks: Sequence[int]
-) -> dict[int, Number]:
-    """Return the optimum for each k that the law has."""
-    existing = [k for k in ks if law_class.exists(draft, k)]
-    if not existing:
-        return {}
-    found = optimal_acceptances(draft, target, existing, law=law_class.name)
-    return {k: as_number(best, like=draft) for k, best in zip(existing, found, strict=True)}
+    by_law = [_rows(LAWS[name], *checked, counts) for name in laws]
+    return [row for k in counts for rows in by_law for row in rows.get(k, [])]
 
 
 def _rows(
-    law_class: type[SingleDraftLaw],
-    draft: Distribution,
-    target: Distribution,
-    k: int,
-    optimum: Number,
-) -> Iterator[Comparison]:
+    law_class: type[SingleDraftLaw], draft: Distribution, target: Distribution, ks: Sequence[int]
+) -> dict[int, list[Comparison]]:
+    """Return the rows of each k that the law has."""
+    existing = list(dict.fromkeys(k for k in ks if law_class.exists(draft, k)))
+    if not existing:
+        return {}
     law = law_class.name
-    yield Comparison(OPTIMUM, law, k, optimum, optimum)
+    found = optimal_acceptances(draft, target, existing, law=law)
+    optima = {k: as_number(best, like=draft) for k, best in zip(existing, found, strict=True)}
+    rows = {k: [Comparison(OPTIMUM, law, k, best, best)] for k, best in optima.items()}
     for rule in compared_rules():
-        if rule.law_class is law_class and rule.only_k in (None, k):
-            yield Comparison(
-                rule.title, law, k, acceptance_or_estimate(rule(draft, target, k)), optimum
-            )
+        if rule.law_class is law_class:
+            taken = [k for k in existing if rule.only_k in (None, k)]
+            for k, accepted in zip(taken, rule.acceptances(draft, target, taken), strict=True):
+                rows[k].append(Comparison(rule.title, law, k, accepted, optima[k]))
+    return rows

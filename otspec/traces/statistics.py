@@ -189,6 +189,34 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
     return [group.statistic(key) for key, group in groups.items()]
 
 
+def clustered_mean(
+    values: Array, texts: Array, low: float, high: float
+) -> tuple[float, tuple[float, float]]:
+    """Return the mean over positions, and where that over more such text lies.
+
+    With 95% confidence; texts are the independent units, or positions if there is one text.
+
+    Parameters
+    ----------
+    values : ndarray, shape (m,)
+        At least one.
+    texts : ndarray of int, shape (m,)
+        Which text each position is of.
+    low, high : float
+        Between which the values lie.
+
+    Returns
+    -------
+    float, tuple of float
+        The interval is NaN for one unit.
+    """
+    _, which = np.unique(texts, return_inverse=True)
+    units = which if which.max() > 0 else np.arange(len(values))
+    ratio = _Ratio()
+    ratio.add(np.bincount(units, values), np.bincount(units).astype(float))
+    return ratio.mean(), ratio.interval(low, high)
+
+
 def texts_of(sources: Iterable[Source]) -> int:
     """Return the number of texts of all sources."""
     return sum(source.positions // source.text_length for source in sources)

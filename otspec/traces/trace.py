@@ -15,11 +15,11 @@ from otspec.distributions import Distribution
 from otspec.files import READERS, read_file
 from otspec.frozen import Frozen
 from otspec.logged import LoggedBlock
+from otspec.models.warped import as_temperature, check_warping
 from otspec.raw import as_array
 from otspec.tables import listed
 from otspec.traces.readers.contract import SIDES
 from otspec.traces.readers.logged_numbers import Warping, check_logged
-from otspec.traces.warping import as_temperature, check_warping
 
 _ARRAYS = tuple(f"{side}_logits" for side in SIDES)
 DRAFTED = "block_"

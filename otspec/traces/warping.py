@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from array_api_compat import numpy as xp
 
-from otspec.arguments import as_real
-from otspec.arithmetic import Array, Number, as_scalar
+from otspec.arithmetic import Array, as_scalar
 from otspec.distributions import Distribution, as_k
+from otspec.models.warped import check_warping
 from otspec.raw import as_array
 from otspec.warping import warped
 
@@ -66,28 +65,7 @@ def warp(
     most = None if top_k is None else as_k(top_k, "top_k")
     share = None if top_p is None else float(as_scalar(top_p, "top_p"))
     with np.errstate(over="ignore"):  # far below the largest at a tiny temperature: probability 0
-        return np.asarray(warped(xp, scaled, temperature, most, share))
-
-
-def check_warping(temperature: float, top_k: int | None, top_p: float | None) -> None:
-    """Refuse options that no distribution follows from.
-
-    Raises
-    ------
-    ValueError
-        Naming the option, its value and its range.
-    """
-    as_temperature(temperature)
-    if top_k is not None:
-        as_k(top_k, "top_k")
-    if top_p is not None:
-        as_real(top_p, "top_p", 0, 1, open_below=True, wanted="above 0 and at most 1")
-
-
-def as_temperature(temperature: float, name: str = "temperature") -> Number:
-    """Check a temperature: a number above 0."""
-    wanted = "positive and finite (for greedy decoding use top_k=1)"
-    return as_real(temperature, name, 0, open_below=True, wanted=wanted)
+        return np.asarray(warped(np, scaled, temperature, most, share))
 
 
 def _check_largest(logits: Array, name: str) -> None:

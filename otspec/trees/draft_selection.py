@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,10 +13,11 @@ from otspec.arithmetic import Number, zeros
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
-from otspec.models.contract import Prefix
+from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
 from otspec.trees.branching import as_branching
-from otspec.trees.nodes import Node, Nodes, State
+from otspec.trees.expected import kept_by_depth
+from otspec.trees.nodes import Node, Nodes
 from otspec.trees.token_rules import TokenRule
 from otspec.trees.token_tree import TokenTree
 
@@ -122,30 +123,22 @@ class DraftSelection(BlockRule):
             yield Outcome(prefix, sum(agreeing.values()), self.target.after(prefix))
 
     def expected(self) -> Number:
-        """Return E[τ] by dynamic programming over what the models remember.
+        """Return E[τ] by dynamic programming, see :meth:`expected_after`."""
+        return self.expected_after(BEGINNING)
+
+    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
+        """Return E[τ] after a beginning drawn at random, from one pass over all of them.
+
+        What the models remember of texts is followed, not the texts.
 
         Raises
         ------
         ValueError
-            More than 20,000 tuples of drafts at one node; :func:`otspec.blocks.simulate` needs
-            no table.
+            No law of beginnings; or more than 20,000 tuples of drafts at one node:
+            :func:`otspec.blocks.simulate` needs no table.
         """
-        total: Any = self.target.number(0)
-        state = self._nodes.state
-        level: dict[State, tuple[Prefix, Any]] = {state((), 1): ((), self.target.number(1))}
-        for _ in self.branching[:-1]:
-            longer: dict[State, tuple[Prefix, Any]] = {}
-            for (*_, nodes), (prefix, mass) in level.items():
-                node = self._known(prefix, nodes)
-                for (token, count), chance in node.accepted.items():
-                    total += mass * chance
-                    text = (*prefix, token)
-                    key = state(text, count)
-                    longer[key] = text, longer.get(key, (text, 0))[1] + mass * chance
-            level = longer
-        for (*_, nodes), (prefix, mass) in level.items():
-            total += mass * self._known(prefix, nodes).acceptance
-        return self.target.number(total)
+        law = as_beginnings(beginnings, self.target)
+        return self.target.number(sum(kept_by_depth(self._nodes, self.branching, law)))
 
     def with_branching(self, branching: str | Sequence[int]) -> DraftSelection:
         """Return the same rule for another tree; what was computed serves both."""

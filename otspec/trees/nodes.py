@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, zeros
+from otspec.arithmetic import Array, Number, as_whole, zeros
 from otspec.digits import counted
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
@@ -76,6 +76,12 @@ class Node(Frozen):
             return self.enumerated[0]
         law = self.rule.accepted_law()
         return {(token, 1): law[token] for token in np.flatnonzero(law).tolist()}
+
+    @cached_property
+    def whole(self) -> tuple[Counted, int]:
+        """What is accepted, in whole numbers over the one that is beside it; floats over 1."""
+        chances, unit = as_whole(list(self.accepted.values()))
+        return dict(zip(self.accepted, chances, strict=True)), unit
 
     @cached_property
     def acceptance(self) -> Number:

@@ -24,6 +24,10 @@ from otspec import blocks, rules
 from otspec import models as models_room
 
 
+def single():
+    return blocks.TokenVerify(*small(), 2)
+
+
 def block_rows():
     for cls in blocks.BLOCK_RULES:
         name = f"blocks.{cls.__name__}"
@@ -52,6 +56,9 @@ def block_rows():
         "DraftSelection.with_branching",
         Row(method(selection, "with_branching"), {"branching": tree["branching"]}),
     )
+    beginnings = ("mapping", lambda: {(): 1})
+    for question, make in (("expected_after", selection), ("expected_up_to", single)):
+        yield question, Row(method(make, question), {"beginnings": beginnings})
     for name in ("sample", "draw"):
         yield f"DraftSelection.{name}", Row(method(selection, name), {"rng": RNG})
     drafted = ("object", lambda: selection().draw(rng()))
@@ -143,6 +150,22 @@ def model_rows():
         "blocks.TableModel",
         Row(blocks.TableModel, {"rows": ("mapping", lambda: {(): DRAFT}), **NORMALIZE}),
     )
+    yield (
+        "blocks.NGramModel",
+        Row(
+            blocks.NGramModel,
+            {"text": TOKENS, "n": ("few", 2), "order": ("natural", 1), "start": ("tokens?", (0, 1)),
+             "exact": ("flag", True)},
+        ),
+    )  # fmt: skip
+    yield (
+        "blocks.WarpedModel",
+        Row(
+            blocks.WarpedModel,
+            {"model": MODELS["draft"], "temperature": ("real", 0.5), "top_k": ("count?", 2),
+             "top_p": ("real?", 0.5)},
+        ),
+    )  # fmt: skip
     yield "blocks.CallableModel", Row(blocks.CallableModel, {"model": MODELS["draft"]})
     yield (
         "blocks.random_pair",
@@ -154,6 +177,8 @@ def model_rows():
     made = {
         "TableModel": lambda: blocks.markov([[0.5, 0.5], [0.25, 0.75]]),
         "CallableModel": lambda: blocks.CallableModel(lambda _: DRAFT),
+        "NGramModel": lambda: blocks.NGramModel((0, 1, 1), 2, 1),
+        "WarpedModel": lambda: blocks.WarpedModel(blocks.memoryless([0.5, 0.5]), temperature=2),
         "Continued": lambda: blocks.markov([[0.5, 0.5], [0.25, 0.75]]).after((1,)),
     }
     for name, make in made.items():

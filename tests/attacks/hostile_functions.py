@@ -268,5 +268,8 @@ FUNCTIONS = {
         {"positions": ("objects", lambda: [traces.compare(DRAFT, TARGET, [1])])},
     ),
     "datasets.load_smollm2": Row(datasets.load_smollm2, {"path": ("path?", None)}),
+    "datasets.letters": Row(datasets.letters, {"exact": ("flag", True)}),
+    "datasets.Letters": Row(datasets.Letters, {"exact": ("flag", True)}),
+    "Letters.write": Row(method(datasets.letters, "write"), {"tokens": ("tokens", (0, 1))}),
     "blocks.load_model": Row(blocks.load_model, {"path": ("path", None)}),
 }

@@ -61,9 +61,17 @@ def rule_rows():
         yield name, Row(cls, {**arguments, "k": ("count", k)})
         yield from _asked(name, lambda cls=cls, k=k: cls(DRAFT, TARGET, k), k)
     mixture = {"draft_law": ("object", iid), "target": PAIR["target"], **NORMALIZE}
-    mixture |= {"gap": ("real", 1e-3), "most": ("count", 5)}
+    mixture |= {"gap": ("real", 1e-3), "most": ("count", 5), "pools": ("pools of tokens", 2)}
     yield "rules.PriorityMixture", Row(rules.PriorityMixture, mixture)
     yield from _asked("rules.PriorityMixture", lambda: rules.PriorityMixture(iid(), TARGET), 2)
+    in_turn = {name: mixture[name] for name in ("draft_law", "target", "normalize")}
+    make = rules.RecursiveRejectionIndependent
+    yield "rules.RecursiveRejectionIndependent", Row(make, in_turn)
+    yield from _asked("rules.RecursiveRejectionIndependent", lambda: make(iid(), TARGET), 2)
+    yield (
+        "rules.RecursiveRejectionIndependent.in_order",
+        Row(method(lambda: make(iid(), TARGET), "in_order"), {"order": ("order", [1, 0])}),
+    )
     yield "rules.PlannedRule", Row(rules.PlannedRule, {"plan": ("object", lambda: plan)})
     yield from _asked("rules.PlannedRule", lambda: rules.PlannedRule(plan), 2)
     yield (
@@ -82,5 +90,5 @@ def _asked(name, make, k):
         yield f"{name}.{question}", Row(method(make, question), {"x": drafts_of_k})
     yield f"{name}.sample", Row(method(make, "sample"), {"x": drafts_of_k, "rng": RNG})
     for question in ("estimate", "estimate_law"):
-        arguments = {"size": ("count", 5), "seed": SEED}
+        arguments = {"size": ("draws", 5), "seed": SEED}
         yield f"{name}.{question}", Row(method(make, question), arguments)

@@ -149,6 +149,7 @@ HOSTILE = {
     "logits": (*NOTHING, *_IN_LISTS, *made(3, list, lambda: [[0.5]], lambda: [True, False]), None),
     "count": _COUNTS,
     "few": _COUNTS,
+    "draws": _COUNTS,
     "small": _COUNTS,
     "natural": (*NOTHING, *NO_SCALAR, *NO_INTEGER, *made(-1, -(2**70)), None),
     "real": (*NOTHING, *NO_SCALAR, *made(float("inf"), -1.0, "-1"), None),
@@ -177,6 +178,11 @@ HOSTILE = {
         lambda: [float("nan")], lambda: [-1.0], lambda: [np.inf], lambda: [[1.0]], 10**12, 2**70,
         lambda: masked(1.0, 2.0), lambda: [True], lambda: ["x"], lambda: np.array(2.5)), None,
     ),
+    "pools of tokens": (
+        *NOTHING, *made("fewer", 0, 1, -1, True, 2.5, lambda: [2.0, 1.0, 0.0], lambda: [0, 1],
+        lambda: [[1, 0, 0]], 10**12, 2**70, lambda: masked(1, 2, 0), lambda: [True] * 3, list,
+        lambda: ["x"], lambda: np.array(2.5), lambda: {0: 1}), None,
+    ),
     "path": (*NOTHING[1:], *made(3, 1.5, True), None),
 }  # fmt: skip
 """Values of which no argument of a kind takes any; None stands for itself."""
@@ -185,6 +191,7 @@ _INTEGERS = made(lambda: np.int8(2), lambda: np.array(2))
 ODD = {
     "count": (*HUGE, *_INTEGERS, *made(10**6, 65_537)),
     "few": (*HUGE, *_INTEGERS),
+    "draws": (*HUGE, *_INTEGERS, *made(65_537)),
     "small": (*HUGE, *_INTEGERS),
     "natural": (*HUGE, *_INTEGERS, *made(0, 10**6)),
     "real": (*HUGE, *made(lambda: np.float32(0.5), lambda: np.array(0.5), 0, "1/2", 1e308, 1e-320)),
@@ -197,6 +204,9 @@ ODD = {
     "parents": made(list, lambda: np.array([-1, 0]), lambda: [2**70]),
     "weights": made(lambda: (2**70, 1), lambda: np.array([1, 1])),
     "pools": made(lambda: np.int8(4), lambda: [0.5, 2.0], lambda: ["1/2", 2], "fewest"),
+    "pools of tokens": made(
+        lambda: np.int8(4), lambda: [-1, 0, 2], lambda: (2**40, 1, 1), "tokens"
+    ),
     "path": made("/nowhere.npz", lambda: Path("/nowhere.npz")),
     "distribution": made(lambda: np.array([0.5, 0.5, 0.0], ">f8"), lambda: ["1/2", "1/2", 0]),
 }

@@ -188,16 +188,17 @@ WRONG = (
 )
 CLASHES = {
     "accept": (("--exact", "--logits"), ("--temperature", "2"), ("-k", "9", "--drafts", "hub"),
-               ("-k", "4", "--drafts", "without-replacement")),
+               ("-k", "4", "--drafts", "without-replacement"), ("--draft", "1,0,0")),
     "audit": (("--seed", "1", "more"),),
     "blocks": (("trace.npz",), ("-L", "1", "--trees", ""), ("--length", "0")),
     "trace": (("--resume",), ("--overwrite",), ("--resume", "--overwrite"), ("--scheduler", "x"),
               ("--resume", "--overwrite", "--out", "run"), ("--out", "good.npy"),
               ("--report", "."), ("--out", "good.npy/run"), ("no.npz", "no.npz")),
 }  # fmt: skip
-CLASHES["solve"] = (*CLASHES["accept"], ("--solver", "rational"))
+CLASHES["solve"] = (*CLASHES["accept"][:-1], ("--solver", "rational"))
 CLASHES["compare"] = (
     *CLASHES["accept"][:2],
+    CLASHES["accept"][-1],
     *(("-k", "1", "--plot", plot) for plot in ("no/x.png", "x.xyz", ".", "good.npy/x.png")),
 )
 

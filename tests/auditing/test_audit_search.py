@@ -89,6 +89,7 @@ def test_every_rule_passes_and_what_it_refuses_is_counted(rule_class):
             otspec.rules.MaximalCoupling,
             otspec.rules.PooledSelection,
             otspec.rules.PooledSelectionWithoutReplacement,
+            otspec.rules.DrawnDraft,
             otspec.rules.TargetOnly,
         )
     )

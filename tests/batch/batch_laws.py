@@ -2,7 +2,8 @@
 
 With everything else fixed, the output is constant on the cells of a grid in the unit cube. The
 cuts of the grid are found by bisection of the function itself, and every cell is checked to be one
-(at its middle, near its corners and at random points), so that a cut that was missed is found.
+(at its middle, near corners on both sides of it along every axis, and at random points), so that a
+cut that was missed is found.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import itertools
 import numpy as np
 
 _SAMPLES = 4
-_PLACES = 100
-_INNER = 4
+_PLACES = 60
+_INNER = 2
 _ROWS = 20_000
 NARROW = 1e-9
 """Cells below this width in some direction are not checked: they weigh less than rounding."""
@@ -37,20 +38,17 @@ def law_of(outcome, dimensions, size, known=(), seed=0):
     anchors = np.concatenate([rng.random((_SAMPLES, dimensions)), ends[:16]])
     # Lines along each axis through the anchors, looked at in many places.
     places = (np.arange(_PLACES) + rng.random(_PLACES)) / _PLACES
+    lines = np.tile(anchors[None, :, None], (dimensions, 1, _PLACES, 1))
     for axis in range(dimensions):
-        lines = np.repeat(anchors, len(places) - 1, axis=0)
-        low, high = lines.copy(), lines.copy()
-        low[:, axis] = np.tile(places[:-1], len(anchors))
-        high[:, axis] = np.tile(places[1:], len(anchors))
-        _cut(cuts, outcome, low, high)
+        lines[axis, ..., axis] = places
+    _cut(cuts, outcome, lines.reshape(-1, _PLACES, dimensions))
     while True:
         low, high = _cells(cuts)
         middle = _evaluated(outcome, (low + high) / 2)
         wide = (high - low).min(axis=1) > NARROW
         found = False
-        corners = itertools.product([1e-3, 1 - 1e-3], repeat=dimensions)
         inner = rng.random((_INNER, len(low), dimensions))
-        for share in [*map(np.array, corners), *inner]:
+        for share in [*_corners(dimensions), *inner]:
             point = low + share * (high - low)
             differs = wide & (_evaluated(outcome, point) != middle)
             if differs.any():
@@ -60,28 +58,45 @@ def law_of(outcome, dimensions, size, known=(), seed=0):
             return np.bincount(middle, (high - low).prod(axis=1), size)
 
 
+def _corners(dimensions):
+    """Every other corner of the unit cube, a little inside it: both sides of each axis."""
+    corners = itertools.product([0, 1], repeat=dimensions)
+    return [1e-3 + (1 - 2e-3) * np.array(one) for one in corners if sum(one) % 2 == 0]
+
+
 def _cut_between(cuts, outcome, start, end):
     """Find cuts on the way from start to end, one axis after another."""
+    way = np.repeat(start[:, None], start.shape[1] + 1, axis=1)
     for axis in range(start.shape[1]):
-        step = start.copy()
-        step[:, axis] = end[:, axis]
-        _cut(cuts, outcome, start, step)
-        start = step
+        way[:, axis + 1 :, axis] = end[:, axis, None]
+    _cut(cuts, outcome, way)
 
 
-def _cut(cuts, outcome, low, high):
-    """Bisect all stretches whose ends differ, and add where they change to the cuts."""
-    axis = int(np.argmax((low != high).any(axis=0)))
-    at_low, at_high = _evaluated(outcome, low), _evaluated(outcome, high)
-    differs = at_low != at_high
-    low, high, at_low = low[differs], high[differs], at_low[differs]
-    for _ in range(55):
+def _cut(cuts, outcome, ways):
+    """Bisect steps of ways along the axes, (w, steps + 1, d), and add where the outcome changes.
+
+    Of steps with the same ends one, and none that holds a cut already: what that leaves out is
+    found once cells are looked at.
+    """
+    shape = ways.shape
+    found = _evaluated(outcome, ways.reshape(-1, shape[-1])).reshape(shape[:-1])
+    changes = found[:, 1:] != found[:, :-1]
+    low, high, at_low = ways[:, :-1][changes], ways[:, 1:][changes], found[:, :-1][changes]
+    along = np.argmax(low != high, axis=1)
+    every = np.arange(len(low))
+    ends = np.stack([along, low[every, along], high[every, along]], axis=1)
+    inside = [np.ptp(np.searchsorted(cuts[int(axis)], step)) for axis, *step in ends.tolist()]
+    fresh = np.unique(ends, axis=0, return_index=True)[1]
+    fresh = fresh[np.array(inside, dtype=int)[fresh] == 0]
+    low, high, at_low, along = low[fresh], high[fresh], at_low[fresh], along[fresh]
+    for _ in range(55 if len(low) else 0):
         middle = (low + high) / 2
         same = (_evaluated(outcome, middle) == at_low)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
-    found = np.sort(np.concatenate([cuts[axis], high[:, axis]]))
-    cuts[axis] = found[np.concatenate([[True], np.diff(found) > 1e-14])]
-    cuts[axis][-1] = 1.0
+    for axis in np.unique(along):
+        grown = np.sort(np.concatenate([cuts[axis], high[along == axis, axis]]))
+        cuts[axis] = grown[np.concatenate([[True], np.diff(grown) > 1e-14])]
+        cuts[axis][-1] = 1.0
 
 
 def _cells(cuts):

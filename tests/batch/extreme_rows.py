@@ -53,25 +53,38 @@ def fractions(row):
 def kernel_of(name, draft, target, tuples):
     """Return the joint law of the index (last: none) and the token: (tuples, k + 1, n).
 
-    For rules whose uniform number i is for draft i alone, or i-th in the order of trying.
+    For rules whose uniform number i is for draft i alone, or i-th in the order of trying. All
+    thresholds are bisected at once, each in a row of its own.
     """
-    k = tuples.shape[1]
+    count, k = tuples.shape
     order = trying_order(name, draft, tuples)
-    kernel = np.zeros((len(tuples), k + 1, len(draft)))
-    reached = np.ones(len(tuples))
-    for i in range(k):
-        uniforms = np.full((len(tuples), k + 1), REJECTED)
-        tried = order[:, i]
+    # Tokens stand in ascending order on the last number, but SpecHub's hub comes first.
+    place = np.arange(len(draft))
+    if name == "spechub":
+        place[np.argmax(draft)] = -1
+    tokens = supported(draft, target)
+    tokens = tokens[np.argsort(place[tokens])]
+    tried, bound = order.T.ravel(), np.tile(place[tokens], count)
+    every = np.concatenate([np.tile(tuples, (k, 1)), np.repeat(tuples, len(tokens), axis=0)])
+    moved = np.repeat(np.arange(k + 1), [count] * k + [count * len(tokens)])
+    uniforms = np.full((len(every), k + 1), REJECTED)
 
-        def passes(u, uniforms=uniforms, i=i, tried=tried):
-            uniforms[:, i] = u
-            return run(name, draft, target, tuples, uniforms).index == tried
+    def holds(u):
+        uniforms[np.arange(len(every)), moved] = u
+        token, _, index = run(name, draft, target, every, uniforms)
+        drawn = len(tried)
+        within = (index[drawn:] >= 0) | (place[token[drawn:]] <= bound)
+        return np.concatenate([index[:drawn] == tried, within])
 
-        chance = bisected(passes, (len(tuples),), draft.dtype)
-        tokens = np.take_along_axis(tuples, tried[:, None], axis=1)[:, 0]
-        kernel[np.arange(len(tuples)), tried, tokens] += reached * chance
+    found = bisected(holds, (len(every),), draft.dtype)
+    kernel = np.zeros((count, k + 1, len(draft)))
+    reached = np.ones(count)
+    for i, chance in enumerate(found[: len(tried)].reshape(k, count)):
+        accepted = np.take_along_axis(tuples, order[:, i : i + 1], axis=1)[:, 0]
+        kernel[np.arange(count), order[:, i], accepted] += reached * chance
         reached = reached * (1 - chance)
-    kernel[:, k] = reached[:, None] * drawn_law(name, draft, target, tuples)
+    law = np.diff(found[len(tried) :].reshape(count, len(tokens)), axis=1, prepend=0)
+    kernel[:, k, tokens] = reached[:, None] * law
     return kernel
 
 
@@ -84,30 +97,6 @@ def trying_order(name, draft, tuples):
     both = (tuples == hub).all(axis=1)
     first = np.where(both, 1, off)
     return np.stack([first, 1 - first], axis=1)
-
-
-def drawn_law(name, draft, target, tuples):
-    """The law of the token once all drafts are rejected: (tuples, n)."""
-    k = tuples.shape[1]
-    # Tokens stand in ascending order on the last number, but SpecHub's hub comes first.
-    place = np.arange(len(draft))
-    if name == "spechub":
-        place[np.argmax(draft)] = -1
-    tokens = supported(draft, target)
-    tokens = tokens[np.argsort(place[tokens])]
-    every = np.repeat(tuples, len(tokens), axis=0)
-    bound = np.tile(place[tokens], len(tuples))
-    uniforms = np.full((len(every), k + 1), REJECTED)
-
-    def within(u):
-        uniforms[:, k] = u
-        result = run(name, draft, target, every, uniforms)
-        return (result.index >= 0) | (place[result.token] <= bound)
-
-    below = bisected(within, (len(every),), draft.dtype).reshape(len(tuples), len(tokens))
-    law = np.zeros((len(tuples), len(draft)))
-    law[:, tokens] = np.diff(below, axis=1, prepend=0)
-    return law
 
 
 def supported(draft, target):

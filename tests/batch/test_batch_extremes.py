@@ -166,34 +166,28 @@ def law_of_text(first, second):
     masses = np.outer(*([float(entry) for entry in fractions(row)] for row in draft)).ravel()
     places, masses = places[masses > 0], masses[masses > 0]
 
-    def call(blocks, uniforms):
-        count = len(blocks)
-        many = (np.broadcast_to(part, (count, *part.shape)) for part in (draft, target))
-        return batch.block_verification(*many, blocks, uniforms)
+    # In rows of their own: both tokens are kept, the first is, and for 1 and 0 kept tokens (which
+    # a uniform number of 0 keeps, if they can be) the token that follows is at most each.
+    count, every = len(places), np.repeat(places, n, axis=0)
+    blocks = np.concatenate([places, places, every, every])
+    uniforms = np.full((len(blocks), 3), REJECTED)
+    uniforms[2 * count : (2 + n) * count, 0] = 0
+    moved = np.repeat([1, 0, 2], [count, count, 2 * len(every)])
+    tokens = np.tile(np.arange(n), 2 * count)
+    many = [np.broadcast_to(part, (len(blocks), *part.shape)) for part in (draft, target)]
 
-    def kept(length, u):
-        uniforms = np.full((len(places), 3), REJECTED)
-        uniforms[:, length - 1] = u
-        return call(places, uniforms).length >= length
+    def holds(u):
+        uniforms[np.arange(len(blocks)), moved] = u
+        found = batch.block_verification(*many, blocks, uniforms)
+        kept = found.length[: 2 * count] >= np.repeat([2, 1], count)
+        return np.concatenate([kept, found.token[2 * count :] <= tokens])
 
-    both, one = (bisected(lambda u, i=i: kept(i, u), (len(places),)) for i in (2, 1))
-
-    def next_token(length):
-        uniforms = np.full((len(places) * n, 3), REJECTED)
-        uniforms[:, :length] = 0  # kept up to there, if it can be kept at all
-        tokens = np.tile(np.arange(n), len(places))
-        every = np.repeat(places, n, axis=0)
-
-        def within(u):
-            uniforms[:, 2] = u
-            return call(every, uniforms).token <= tokens
-
-        below = bisected(within, tokens.shape).reshape(len(places), n)
-        return np.diff(below, axis=1, prepend=0)
-
+    below = bisected(holds, (len(blocks),))
+    both, one = below[: 2 * count].reshape(2, count)
+    one_kept, none_kept = np.diff(below[2 * count :].reshape(2, count, n), axis=2, prepend=0)
     text = np.zeros((n, n))
     np.add.at(text, tuple(places.T), masses * both)
     after = masses * (1 - both) * one
-    np.add.at(text, places[:, 0], after[:, None] * next_token(1))
+    np.add.at(text, places[:, 0], after[:, None] * one_kept)
     none = masses * (1 - both) * (1 - one)
-    return text + np.outer(none @ next_token(0), [float(entry) for entry in fractions(second[1])])
+    return text + np.outer(none @ none_kept, [float(entry) for entry in fractions(second[1])])

@@ -47,6 +47,12 @@ def test_whole_texts_have_the_targets_law_exactly(n, length, rule_class):
             assert {type(mass) for mass in law.values()} == {Fraction}
 
 
+def test_corrections_end_with_their_blocks_however_long_the_text_is():
+    models = memoryless([0.9, 0.1]), memoryless([0.1, 0.9])
+    decoded = decode(BlockVerify(*models, 8), 500, np.random.default_rng(0))
+    assert len(decoded.tokens) >= 500
+
+
 @pytest.mark.parametrize("rule_class", BLOCK_RULES)
 def test_longer_texts_over_three_tokens_have_the_targets_law(rule_class):
     case = next(model_pairs(707, 3, 2, 1))

@@ -121,7 +121,14 @@ EVERY_RULE = "k-sequential, recursive rejection, naive sampling and pooled selec
             ],
         ),
         ((DRAFT, TARGET), "hub", ["100.0% can be accepted (hub drafts)", "SpecHub attains it"]),
-        ((DRAFT, TARGET), "top-plus-one", ["100.0% can be accepted (top-plus-one drafts)"]),
+        (
+            (DRAFT, TARGET),
+            "top-plus-one",
+            [
+                "100.0% can be accepted (top-plus-one drafts)",
+                "coupling of the drawn draft attains it",
+            ],
+        ),
         (
             ("1,0", "1,0"),
             "iid",

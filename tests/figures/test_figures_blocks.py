@@ -13,7 +13,9 @@ from figures.contract import Settings
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
+    BlockVerifyPublished,
     DraftSelection,
+    TokenVerify,
     compare_on_blocks,
     compare_trees_on_blocks,
     decode,

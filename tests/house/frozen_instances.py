@@ -12,6 +12,7 @@ from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.coupling import Coupling
+from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.models.contract import Continued
@@ -21,16 +22,21 @@ from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
 from otspec.selection.barriers import Barriers, find_barriers
+from otspec.selection.cut_pools import CutPool
 from otspec.selection.graded import by_grade
 from otspec.selection.heights import PowerHeights, SummedHeights
 from otspec.selection.histogram import Histogram
 from otspec.selection.knots import Knots
 from otspec.selection.laws import SelectionLaw, clipped_law
+from otspec.selection.mixing import Groups
+from otspec.selection.order_search import Weighed
+from otspec.selection.pooled_mixtures import Problem
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
+from otspec.traces.readers import Warping
 from otspec.trees.nodes import Node, Nodes
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
@@ -125,6 +131,7 @@ EXACT = {  # from exact arrays or from float ones
     "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
     "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),
     "fixed": lambda give: otspec.Fixed(give(np.array([2, 0])), 3),
+    "drawn draft": lambda give: rules.DrawnDraft(give(DRAFT), give(TARGET), 2),
     "target only": lambda give: rules.TargetOnly(give(DRAFT), give(TARGET), 2),
     "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
     "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),
@@ -159,6 +166,9 @@ EXACT = {  # from exact arrays or from float ones
     "pooled distinct": lambda give: rules.PooledSelectionWithoutReplacement(
         give(DRAFT), give(TARGET)
     ),
+    "model by model": lambda give: rules.RecursiveRejectionIndependent(
+        otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])), give(TARGET)
+    ),
     "priorities": lambda give: rules.PriorityMixture(otspec.IID(give(DRAFT), 2), give(TARGET)),
     "by token": lambda give: pools(give, by_token),
     "by bins": lambda give: pools(give, by_bins, 4),
@@ -171,7 +181,17 @@ EXACT = {  # from exact arrays or from float ones
     "selection law": selection_law,
     "barriers": barriers,
     "mixture": lambda give: Mixture(
-        give(np.array([[0, 1, 2]])), give(["1"]), give(DRAFT), Fraction(1, 2), Fraction(1, 2)
+        give(np.array([[0, 1, 2]])),
+        *(give(["1"]), give(DRAFT), Fraction(1, 2), Fraction(1, 2)),
+        *(give(np.array([0])), give(np.array([0, 1, 2]))),
+    ),
+    "weighed": lambda give: Weighed(
+        give(np.array([[0, 1, 2]])), give(["1"]), give(DRAFT), give(TARGET)
+    ),
+    "pools of a mixture": lambda give: Groups(give(np.array([0, 1, 1]))),
+    "different drafts": lambda give: Problem(give([DRAFT, TARGET]), give(TARGET)),
+    "pool beside a cut": lambda give: CutPool(
+        give(np.array([0, 2])), True, give([DRAFT, TARGET]), give(TARGET), give(["1", "2"])
     ),
     "names": lambda give: names(give)[1],
     "linear program": linear_program,
@@ -193,6 +213,7 @@ EXACT = {  # from exact arrays or from float ones
         otspec.IID(give(DRAFT), 2), give(TARGET), free=2
     ),
     "table": model,
+    "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
@@ -230,6 +251,7 @@ FLOAT = {  # from float arrays only
     "logged text": lambda give: LoggedText(
         give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
     ),
+    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warping()),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
     "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
-from otspec import auditing, blocks, cones, rules, traces
+from otspec import auditing, blocks, cones, decoding, rules, traces
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.cones.condition import Classifier
@@ -15,10 +16,17 @@ from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
+from otspec.datasets import letters
+from otspec.decoding.decoder import Decoder
+from otspec.decoding.drafting import Children, Drafted, Drafting, Shape
+from otspec.decoding.reader import Reader, Reading
+from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verdict
+from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
 from otspec.programs.formulation import Size
+from otspec.selection.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
 from otspec.traces.collect.sampling import Part
@@ -46,6 +54,26 @@ def halves(prefix):
     return ["1/3", "2/3"] if len(prefix) % 2 else ["1/2", "1/2"]
 
 
+@dataclass(frozen=True)
+class Halves(Reader):
+    """A language model that reads and draws two tokens with equal chances."""
+
+    n: int = 2
+    length: int = 0
+
+    def read(self, *_):
+        return Reading((HALF,), self)
+
+    def keep(self, *_):
+        return self
+
+
+HALF = as_distribution([0.5, 0.5])
+SHAPE = Shape(blocks.TokenTree.of_branching("2x1"))
+DRAFTED = Drafted(blocks.TokenTree((-1,)), (0,), {-1: Children(HALF, (0,))})
+READ = ReadModel(Halves(), (0,))
+
+
 def stored(kind, *more):
     """Return a source of stored arrays."""
     return kind(*PLACE, *more)
@@ -66,7 +94,11 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
     "callable": lambda _: blocks.CallableModel(halves),
+    "letters": lambda _: letters(exact=False),
+    "n-grams": lambda _: blocks.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
+    "all tokens in order": lambda _: Tokens(),
+    "pools at a cut": lambda _: CutPools(4),
     "fewest pools": lambda _: rules.Fewest(),
     "bins of a partition": lambda _: rules.Bins(4),
     "grades": lambda _: rules.Graded(3),
@@ -82,6 +114,18 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "decoded": lambda _: blocks.Decoded((0, 1), 1),
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
+    "shape": lambda _: SHAPE,
+    "children": lambda _: DRAFTED.children[-1],
+    "drafted nodes": lambda _: DRAFTED,
+    "drafting": lambda _: Drafting(DRAFTED, Halves(), {-1: 0}, 1),
+    "reading": lambda _: Halves().read((0,), (-1,), 1),
+    "read model": lambda _: READ,
+    "tree verifier": lambda _: TreeVerifier(rules.KSequential),
+    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, READ, READ, (), READ),
+    "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
+    "decoder": lambda _: Decoder((0,), Halves(), Halves(), SHAPE, TreeVerifier(rules.KSequential)),
+    "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
+    "step of decoding": lambda _: decoding.Step((0, 1), 1, 2, 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from docs_scripts import script
 
 from figures.__main__ import main as figures_main
 from otspec.cli.main import main
@@ -17,8 +18,7 @@ from otspec.solvers import rational
 from validation.__main__ import main as validation_main
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+PAGES = script("consoles").PAGES
 TORCH = re.compile(r"```py\n(.*?)```", re.DOTALL)
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
@@ -26,10 +26,8 @@ SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 def commands():
     """Yield command and expected output of each console block."""
     for page in PAGES:
-        for block in CONSOLE.findall(page.read_text(encoding="utf-8")):
-            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, output = part.partition("\n")
-                yield pytest.param(command, output, id=f"{page.name}: {command}")
+        for command, output in script("consoles").commands(page.read_text(encoding="utf-8")):
+            yield pytest.param(command, output, id=f"{page.name}: {command}")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -48,6 +46,8 @@ def test_python_examples_give_what_is_printed(page):
 def test_examples_for_pytorch_run(page):
     if "torch" not in os.environ.get("OTSPEC_REQUIRE_BACKENDS", ""):
         pytest.importorskip("torch")
+        if "transformers" in page.read_text(encoding="utf-8"):
+            pytest.importorskip("transformers")
     source = "\n".join(TORCH.findall(page.read_text(encoding="utf-8")))
     exec(compile(source, str(page), "exec"), {})  # noqa: S102 # the page's own code
 
@@ -68,7 +68,7 @@ def test_commands_print_what_is_printed(command, output, capsys, monkeypatch, tm
     program, *arguments = shlex.split(command)
     assert program == "otspec"
     assert main(arguments) == 0
-    assert capsys.readouterr().out == output
+    assert capsys.readouterr().out == output, "run: python docs/consoles.py"
 
 
 def shell_commands():

@@ -93,7 +93,8 @@ def test_the_package_does_not_depend_on_asserts():
 
 
 def test_a_command_of_each_kind_is_run():
-    assert set(COMMANDS) == set(otspec.commands)
+    needing_a_model = {"generate"}  # tests/decoding runs it
+    assert set(COMMANDS) == set(otspec.commands) - needing_a_model
 
 
 @pytest.mark.parametrize("name", COMMANDS)

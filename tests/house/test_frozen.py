@@ -27,7 +27,10 @@ NOT_WALKED = {
     "Frozen": "the base class itself",
     "ProgramBuilder": "a builder, which is there to be changed",
     "Registry": "a table, which is there to be added to",
+    "OrderSearch": "a search, which orders are added to",
     "Crash": "holds whatever exception foreign code has raised",
+    "Chance": "draws random numbers, which differ each time",
+    "TransformerReader": "a transformers model, which pickles by its own means",
     "Models": "transformers models, which pickle by their own means",
     "Shelf": "a folder that is being filled",
 }

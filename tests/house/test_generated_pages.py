@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from docs_scripts import script
 
 from otspec import blocks, trees
 from otspec.rules import RULES
 
 ROOT = Path(__file__).parents[2]
-
-
-def script(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def registries():

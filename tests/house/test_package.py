@@ -34,7 +34,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_the_package_is_typed_and_ships_its_data():
     assert (files("otspec") / "py.typed").is_file()
-    for name in ("smollm2_trace.npz", "prompts.txt", "README.md", "LICENSE"):
+    for name in ("smollm2_trace.npz", "prompts.txt", "english.txt", "README.md", "LICENSE"):
         assert (files("otspec.datasets") / name).is_file()
 
 

@@ -20,7 +20,7 @@ from otspec.solvers import Status, solve
 HALVES = fractions("1/2", "1/2")
 
 # How many pairs of models for each alphabet and length: what rational arithmetic affords.
-SIZES = {(2, 1): 16, (2, 2): 24, (2, 3): 24, (2, 4): 3, (3, 1): 16, (3, 2): 24}
+SIZES = {(2, 1): 16, (2, 2): 24, (2, 3): 24, (2, 4): 1, (3, 1): 16, (3, 2): 24}
 
 
 def markov_model(rng, start, zeros):

@@ -256,7 +256,7 @@ def test_a_loss_is_kept_within_at_full_vocabulary(k):
 
 def test_samples_at_full_vocabulary():
     draft, target = real_pairs()[0]
-    rule, size, accepted = PooledSelection(draft, target, 4), 300_000, []
+    rule, size, accepted = PooledSelection(draft, target, 4), 130_000, []
 
     def sampler(x, rng):
         token, flag = rule.sample(x, rng)

@@ -13,6 +13,7 @@ from instances import EPS, floats, fractions, pairs, shares, weights
 
 import otspec
 from otspec.rules import (
+    DrawnDraft,
     KSequential,
     MaximalCoupling,
     NaiveSampling,
@@ -29,7 +30,7 @@ from otspec.rules.enumeration import enumerated_acceptance
 Distinct = RecursiveRejectionWithoutReplacement
 # Distinct drafts need as many drafted tokens, which not all pairs here have; certain drafts have
 # tests of their own.
-OTHERS = (PooledSelectionWithoutReplacement, TargetOnly)
+OTHERS = (PooledSelectionWithoutReplacement, DrawnDraft, TargetOnly)
 RULES = [rule for rule in compared_rules() if rule not in OTHERS]
 
 

@@ -7,10 +7,10 @@ What each oracle knows nothing of is in docs/oracles.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from validation.notation import Table, distinct, independent
 
@@ -143,11 +143,16 @@ def naive_kernel(target: Weights) -> Kernel:
 
 def recursive_rejection_kernel(draft: Weights, target: Weights) -> Kernel:
     """Accept x_i w.p. min(1, q_{i−1}/p), else q_i ∝ (q_{i−1} − p)₊; at the end draw from q_k."""
+    return model_by_model_kernel(repeat(draft), target)
+
+
+def model_by_model_kernel(drafts: Iterable[Weights], target: Weights) -> Kernel:
+    """The same with a distribution p_i for each draft."""
 
     @cache
     def kernel(x: tuple[int, ...]) -> list[Fraction]:
-        law, going, current = [Fraction(0)] * len(draft), Fraction(1), list(target)
-        for token in x:
+        law, going, current = [Fraction(0)] * len(target), Fraction(1), list(target)
+        for token, draft in zip(x, drafts, strict=False):
             accepted = min(Fraction(1), current[token] / draft[token])
             law[token] += going * accepted
             going *= 1 - accepted

@@ -137,7 +137,7 @@ def test_means_are_those_of_single_positions(tmp_path, capsys, chunk):
     found = {(m["temperature"], m["rule"], m["drafts"], m["k"]): m for m in document["means"]}
     for temperature in (0.7, 1.3):
         positions = [
-            compare(draft, target, [1, 2, 3], ["iid", "hub"])
+            compare(draft, target, [1, 2, 3], ["iid", "without-replacement", "hub"])
             for path in paths
             for _, draft, target in load_trace(path).pairs(temperature=temperature)
         ]

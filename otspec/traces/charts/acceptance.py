@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from otspec.drafts import IID, LAWS
+from otspec.drafts import LAWS
 from otspec.traces.charts.axes import against_counts, legend_beside
 from otspec.traces.charts.looks import label_of, look_of
 from otspec.traces.comparison import OPTIMUM, Row
@@ -21,9 +21,10 @@ Lines = dict[tuple[str, str], dict[int, float]]
 def draw_acceptance(axes: Axes, rows: Iterable[Row]) -> Axes:
     """Draw acceptance against k, one line per rule, with a legend.
 
-    The optimum is black. Between that for i.i.d. drafts and the best of the rules that do not
-    attain it is shaded what they leave. Each draft law has its line style; what can coincide with
-    another line has an open marker, and what does coincide with the optimum is broad behind it.
+    The optimum is black. Between that of the best draft law and the best of the rules that do not
+    attain the optimum of their drafts is shaded what they leave. Each draft law has its line style;
+    what can coincide with another line has an open marker, and what does coincide with the optimum
+    is broad behind it.
 
     Parameters
     ----------
@@ -40,22 +41,23 @@ def draw_acceptance(axes: Axes, rows: Iterable[Row]) -> Axes:
             label=label_of(rule, drafts),
             **look_of(rule, drafts),
         )
-    against_counts(axes, sorted({k for line in lines.values() for k in line}))
+    against_counts(axes, _counts(lines))
     axes.set_ylabel("probability that a draft is accepted")
     axes.grid(alpha=0.25)
     return legend_beside(axes)
 
 
 def _shade_gap(axes: Axes, lines: Lines) -> None:
-    """Shade between the optimum for i.i.d. drafts and the best of what is below it."""
-    top = lines.get((OPTIMUM, IID.name))
-    if top is None:
-        return
-    rules = [line for (rule, law), line in lines.items() if law == IID.name and rule != OPTIMUM]
-    below = [line for line in rules if not all(attains(line[k], top[k]) for k in line)]
+    """Shade between the optimum of the best draft law and the best rule that attains none."""
+    optima = {law: line for (rule, law), line in lines.items() if rule == OPTIMUM}
+    below = [
+        line for (_, law), line in lines.items()
+        if law in optima and not all(attains(line[k], optima[law][k]) for k in line)
+    ]  # fmt: skip
     if not below:
         return
-    best = [max((line[k] for line in below if k in line), default=top[k]) for k in top]
+    top = {k: max(line.get(k, 0.0) for line in optima.values()) for k in _counts(lines)}
+    best = [max((line[k] for line in below if k in line), default=most) for k, most in top.items()]
     axes.fill_between(
         list(top),
         best,
@@ -63,8 +65,13 @@ def _shade_gap(axes: Axes, lines: Lines) -> None:
         color="#F0E442",
         alpha=0.45,
         linewidth=0,
-        label=f"what the other {IID.words} rules leave",
+        label="what the other rules leave",
     )
+
+
+def _counts(lines: Lines) -> list[int]:
+    """Return the numbers of drafts, ascending."""
+    return sorted({k for line in lines.values() for k in line})
 
 
 def _lines(rows: Iterable[Row]) -> Lines:

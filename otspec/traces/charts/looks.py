@@ -39,5 +39,5 @@ def look_of(rule: str, drafts: str) -> dict[str, Any]:
 
 
 def label_of(rule: str, drafts: str) -> str:
-    """Return what a line is called: the rule, and its draft law if that is not i.i.d."""
-    return rule if drafts == IID.name else f"{rule}, {drafts}"
+    """Return what a line is called: the rule, or of which drafts the optimum is, but for i.i.d."""
+    return rule if rule != OPTIMUM or drafts == IID.name else f"{rule}, {drafts}"

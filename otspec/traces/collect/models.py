@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.pretrained import find_gguf, needed, read_gguf, without_layers
+from otspec.pretrained import find_gguf, needed, quiet, read_gguf, without_layers
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,11 @@ def load_models(draft: str, target: str, *, device: str | None = None) -> Models
         tokenizers = [transformers.AutoTokenizer.from_pretrained(name) for name in (draft, target)]
         if tokenizers[0].get_vocab() != tokenizers[1].get_vocab():
             raise ValueError("they have different tokenizers: use two models of one family")
-        models = [
-            transformers.AutoModelForCausalLM.from_pretrained(name).to(where).eval()
-            for name in (draft, target)
-        ]
+        with quiet():
+            models = [
+                transformers.AutoModelForCausalLM.from_pretrained(name).to(where).eval()
+                for name in (draft, target)
+            ]
     except (OSError, ValueError, RuntimeError) as error:
         raise ValueError(f"cannot use {draft} and {target}: {error}") from error
     return Models(models[0], models[1], tokenizers[1], where)

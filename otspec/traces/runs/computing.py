@@ -47,7 +47,8 @@ def table_of(chunk: Chunk, settings: Settings) -> pa.Table:
             ("optimum", pa.float64()),
         ]
     )
-    columns: list[tuple[object, ...]] = list(zip(*_rows(chunk, settings), strict=True))
+    # Where no law has such numbers of drafts there are no rows.
+    columns = list(zip(*_rows(chunk, settings), strict=True)) or [()] * len(schema)
     arrays = [
         pa.array(column, field.type.value_type if field.name in _WORDS else field.type)
         for field, column in zip(schema, columns, strict=True)

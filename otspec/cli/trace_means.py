@@ -1,0 +1,94 @@
+"""What ``otspec trace`` prints: a table of means for each temperature, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from otspec.cli.output import percent
+from otspec.drafts import LAWS
+from otspec.tables import print_table, say
+from otspec.traces.comparison import OPTIMUM
+from otspec.traces.reports.summary_file import restrictions_of
+from otspec.traces.statistics import Statistic
+from otspec.traces.summary import attainment, attains
+
+
+def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
+    """Print the means of a run.
+
+    Parameters
+    ----------
+    rows : sequence of Statistic
+        At least one for each temperature.
+    ks : sequence of int
+        The columns; what is said is of the last that some law has.
+    summary : dict
+        As :func:`~otspec.traces.reports.summary_file.summary_of` returns.
+    """
+    for index, temperature in enumerate(dict.fromkeys(row.temperature for row in rows)):
+        if index:
+            say()
+        of_one = [row for row in rows if row.temperature == temperature]
+        restricted = "".join(f", {name} {value}" for name, value in restrictions_of(summary))
+        say(
+            f"Mean acceptance over {summary['positions']} positions (T = {temperature}{restricted})"
+        )
+        _print_table(of_one, ks)
+        say()
+        say(*_meaning(of_one, ks, summary["independent"]))
+
+
+def _print_table(rows: Sequence[Statistic], ks: Sequence[int]) -> None:
+    """Print a line for each rule, those for the same drafts together, which are named once."""
+    cells = {(row.drafts, row.rule, row.k): f"{row.acceptance:.4f}" for row in rows}
+    print_table(
+        ("drafts", "rule", *(f"k={k}" for k in ks)),
+        [
+            (
+                drafts if rule == OPTIMUM else "",
+                rule,
+                *(cells.get((drafts, rule, k), "") for k in ks),
+            )
+            for drafts in dict.fromkeys(row.drafts for row in rows)
+            for rule in dict.fromkeys(row.rule for row in rows if row.drafts == drafts)
+        ],
+        text=2,
+    )
+
+
+def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[str]:
+    """Return sentences on the best law: its optimum, which rules attain it, and how sure it is."""
+    k = [k for k in ks if any(row.k == k for row in rows)][-1]
+    optima = [row for row in rows if (row.rule, row.k) == (OPTIMUM, k)]
+    most = max(row.acceptance for row in optima)
+    best = next(row for row in optima if attains(row.acceptance, most))
+    rules = [row for row in rows if (row.drafts, row.k) == (best.drafts, k) and row.rule != OPTIMUM]
+    clauses = [
+        f"With {k} {_words(best, k)} one is accepted with mean probability {percent(most)} at best"
+    ]
+    clauses += attainment(
+        rules,
+        best.optimum,
+        lambda rule: f"reaches {percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less",
+    )
+    sentences = [*(f"{clause};" for clause in clauses[:-1]), f"{clauses[-1]}."]
+    others = [row for row in optima if not attains(row.acceptance, most)]
+    if others:
+        second = max(others, key=lambda row: row.acceptance)
+        sentences.append(
+            f"The best of the other draft laws, {second.drafts}, has the optimum "
+            f"{percent(second.acceptance)}."
+        )
+    return [*sentences, _certainty(best, units)]
+
+
+def _words(row: Statistic, k: int) -> str:
+    return f"{LAWS[row.drafts].words} draft{'s' if k > 1 else ''}"
+
+
+def _certainty(best: Statistic, units: str) -> str:
+    if best.units < 2:
+        return "One position says nothing about others."
+    low, high = map(percent, best.acceptance_interval)
+    return f"95% confidence interval of the optimum, from {best.units:,} {units}: {low} to {high}."

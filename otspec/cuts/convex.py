@@ -1,0 +1,88 @@
+"""The best prefix of distinct drafts from P(all inside) at few prefixes (Theory, 2).
+
+P(all inside) is convex over the draft mass of the prefix, so that between two prefixes at which it
+is known it is at most their chord. Prefixes that could only win above the chord are left out, and
+it is found at some of the others, until none is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray, is_exact
+from otspec.drafts.race_knots import inside_at
+from otspec.drafts.rises import inside_of_prefixes
+
+_FEW = 1_000
+"""Up to so many tokens all prefixes are as quick."""
+_AT_ONCE = 32
+"""Prefixes that are looked at in each round."""
+_ROUNDS = 8
+"""Where the target is nearly a selection law so many prefixes tie that all are looked at."""
+_NEAR = 1e-14
+"""What is not looked for; rounding alone is as much."""
+
+
+def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
+    """Return the least of cost − P(all k drafts inside) over all prefixes, for each k.
+
+    Parameters
+    ----------
+    rates : ndarray, shape (n,)
+        The draft distribution, in the order of the prefixes.
+    costs : ndarray, shape (n + 1,)
+        Of each prefix.
+    ks : sequence of int
+
+    Returns
+    -------
+    ndarray, shape (len(ks),)
+    """
+    many = [k for k in ks if k > 2]
+    if is_exact(rates) or len(rates) <= _FEW or not many:
+        return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
+    few = [k for k in ks if k <= 2]
+    found = dict(zip(many, _searched(rates, costs, many), strict=True))
+    if few:
+        closed = (costs - inside_of_prefixes(rates, few)).min(axis=1)
+        found |= dict(zip(few, closed, strict=True))
+    return np.array([found[k] for k in ks])
+
+
+def _searched(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
+    ends, inside = _evenly(rates), np.empty((len(ks), 0))
+    known = np.array([], dtype=np.intp)
+    for _ in range(_ROUNDS):
+        known = np.append(known, ends)
+        order = np.argsort(known)
+        known, inside = known[order], np.hstack([inside, inside_at(rates, ks, ends)])[:, order]
+        least = (costs[known] - inside).min(axis=1)
+        open_ = np.concatenate([*_open(rates, costs, known, inside, least - _NEAR), known[:0]])
+        if len(open_) == 0:
+            return np.asarray(least)
+        ends = open_[:: -(-len(open_) // _AT_ONCE)]
+    return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
+
+
+def _evenly(rates: Array) -> IntArray:
+    """Return prefixes to begin with, evenly spaced by tokens and by mass, the ends among them."""
+    by_token = np.linspace(0, len(rates), _AT_ONCE // 2).astype(np.intp)
+    by_mass = np.searchsorted(np.cumsum(rates), np.linspace(0, rates.sum(), _AT_ONCE // 2))
+    return np.union1d(by_token, np.minimum(by_mass, len(rates)))
+
+
+def _open(
+    rates: Array, costs: Array, known: IntArray, inside: Array, below: Array
+) -> Iterator[IntArray]:
+    """Yield the prefixes between known ones at which some k may have an excess below a number."""
+    for i, (start, end) in enumerate(pairwise(known.tolist())):
+        mass = np.cumsum(rates[start:end])
+        if end - start < 2 or mass[-1] == 0:
+            continue
+        rise = inside[:, i + 1] - inside[:, i]
+        chords = inside[:, i, None] + rise[:, None] * (mass[:-1] / mass[-1])
+        may = (costs[start + 1 : end] - chords < below[:, None]).any(axis=0)
+        yield start + 1 + np.flatnonzero(may)

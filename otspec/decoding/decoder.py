@@ -1,0 +1,83 @@
+"""A step of decoding: a tree is drafted, read by the target in one call, and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from otspec.decoding.drafting import Shape, draft_tree
+from otspec.decoding.draws import Draws
+from otspec.decoding.reader import Reader
+from otspec.decoding.results import Step
+from otspec.decoding.verification import Verifier
+from otspec.frozen import Frozen
+from otspec.models.contract import Prefix
+
+
+@dataclass(frozen=True, eq=False)
+class Decoder(Frozen):
+    """A text and everything that its continuation depends on, but chance.
+
+    Parameters
+    ----------
+    text : tuple of int
+        The prompt and what was decoded; one token at least.
+    draft, target : Reader
+        What the models have read of the text.
+    shape : Shape
+        Of the trees; without a node it is plain decoding, which asks the target alone.
+    verifier : Verifier
+    """
+
+    text: Prefix
+    draft: Reader
+    target: Reader
+    shape: Shape
+    verifier: Verifier
+
+    def step(self, draws: Draws) -> tuple[Step, Decoder]:
+        """Draft a tree, verify it, and return what happened and the decoder of the longer text.
+
+        The target reads, in one call, what it has not read of the text, and the whole tree.
+        """
+        unread = self.text[self.draft.length :]
+        drafting = draft_tree(self.draft, unread, self.shape, self.verifier.law, draws)
+        drafted, places = drafting.drafted, drafting.places
+        rest = self.text[self.target.length :]
+        behind = [
+            len(rest) + parent if parent >= 0 else len(rest) - 1 for parent in drafted.tree.parents
+        ]
+        reading = self.target.read(
+            rest + drafted.tokens, [*range(-1, len(rest) - 1), *behind], 1 + len(drafted.tokens)
+        )
+        path, token, verifier = self.verifier.verify(drafted, reading.rows, draws)
+        read = [places[node] for node in path if node in places]
+        new = (*(drafted.tokens[node] for node in path), token)
+        after = replace(
+            self,
+            text=self.text + new,
+            draft=drafting.reader.keep([*range(len(unread)), *read])
+            if drafting.calls
+            else self.draft,
+            target=reading.reader.keep([*range(len(rest)), *(len(rest) + node for node in path)]),
+            verifier=verifier,
+        )
+        return Step(new, len(path), len(drafted.tokens), drafting.calls), after
+
+    def steps(self, most: int, end: frozenset[int], draws: Draws) -> Iterator[Step]:
+        """Yield what happens, step by step, until a token ends the text or there are enough.
+
+        Parameters
+        ----------
+        most : int
+            Tokens; of the last step no more are returned than are still wanted.
+        end : frozenset of int
+            Tokens after which the text is over.
+        draws : Draws
+        """
+        decoder, left = self, most
+        while left > 0:
+            step, decoder = decoder.step(draws)
+            step = step.cut(left, end)
+            left = 0 if step.ended else left - len(step.tokens)
+            yield step

@@ -1,0 +1,49 @@
+"""Where the chance in decoding comes from: everything that is drawn, in one place."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from otspec.arguments import as_seed
+from otspec.arithmetic import Array
+from otspec.drafts import DraftLaw
+from otspec.drafts.contract import draw
+from otspec.models.contract import Prefix
+
+
+class Draws(ABC):
+    """What decoding asks whenever something is left to chance.
+
+    Decoding is a function of the answers and of nothing else that is random. So whoever follows
+    all answers, each with its probability, knows the law of the decoded text.
+    """
+
+    @abstractmethod
+    def token(self, masses: Array) -> int:
+        """Return an index drawn with the given probabilities."""
+
+    @abstractmethod
+    def drafts(self, law: DraftLaw) -> Prefix:
+        """Return a tuple of drafts drawn from a law."""
+
+
+class Chance(Draws):
+    """Draws of a generator of random numbers.
+
+    Parameters
+    ----------
+    seed : int
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(as_seed(seed))
+
+    def token(self, masses: Array) -> int:
+        """Return an index drawn with the given probabilities."""
+        return int(draw(masses, 1, self._rng)[0])
+
+    def drafts(self, law: DraftLaw) -> Prefix:
+        """Return a tuple of drafts drawn from a law."""
+        return tuple(law.sample(1, self._rng)[0].tolist())

@@ -1,0 +1,118 @@
+"""Lossless decoding of language models with several drafts: a tree is verified in each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from otspec.arguments import as_callable, as_integer, as_tokens
+from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
+from otspec.decoding.draws import Chance
+from otspec.decoding.results import Generated, Step
+from otspec.decoding.transformer import (
+    TransformerReader,
+    check_model,
+    end_tokens,
+    positions,
+    vocabulary,
+)
+from otspec.models.warped import check_warping
+from otspec.traces.readers import Warping
+
+MOST_NEW = 1_000_000
+"""Most tokens that are decoded at once."""
+
+
+def generate(
+    target: Any,
+    draft: Any,
+    prompt: Sequence[int],
+    *,
+    rule: AnyRule = "pooled-selection",
+    tree: AnyTree = (4, 2, 1),
+    max_new_tokens: int = 64,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int = 0,
+    end: Iterable[int] | None = None,
+    on_step: Callable[[Step], None] | None = None,
+) -> Generated:
+    """Decode a text of the target model, with drafts of another one.
+
+    In each step the draft model drafts a tree, the target reads it in one call, the rule says which
+    of its tokens are kept, and one more token follows them.
+
+    Law: the text is distributed as the target's, warped, whatever the draft model, the rule and
+    the tree are. Both models are warped alike: temperature, then top-k, then top-p.
+
+    Parameters
+    ----------
+    target, draft : transformers.PreTrainedModel
+        Causal models with one tokenizer, full attention and ``position_ids``, such as Llama. The
+        draft may be a view of the target that leaves out some of its layers:
+        :func:`otspec.pretrained.without_layers`.
+    prompt : sequence of int
+        Token ids, one at least.
+    rule : str or type
+        A name or a class of :data:`otspec.rules.RULES`, which also says how the children of a node
+        are drawn; or, if the tree is a chain, of :data:`otspec.blocks.RULES`.
+    tree : str, sequence of int or TokenTree
+        Children of each node by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any
+        shape. Equal i.i.d. children go on together, with the children of all; of distinct ones no
+        more are drawn than the draft model has tokens. ``TokenTree(())`` is plain decoding, which
+        never asks the draft model.
+    max_new_tokens : int
+    temperature : float
+    top_k : int, optional
+    top_p : float, optional
+        See :func:`otspec.traces.warp`.
+    seed : int
+    end : iterable of int, optional
+        Tokens that end a text; by default those of the target's configuration.
+    on_step : callable, optional
+        Gets each :class:`Step` with its new tokens as soon as it is there.
+
+    Returns
+    -------
+    Generated
+        The tokens, the calls of both models, and what was accepted at each depth.
+
+    Raises
+    ------
+    ValueError
+        Models that cannot read trees; a prompt, a rule, a tree or options that cannot be used, or
+        do not go together; a text that is longer than a model's positions; missing packages.
+    """
+    for model, name in ((target, "target"), (draft, "draft")):
+        check_model(model, name)
+    check_warping(temperature, top_k, top_p)
+    n = min(vocabulary(target), vocabulary(draft))
+    text = as_tokens(prompt, n, "prompt")
+    if not text:
+        raise ValueError("prompt has no token: pass one at least, such as the model's first")
+    shape = as_shape(tree)
+    most = as_integer(max_new_tokens, "max_new_tokens", 1, MOST_NEW)
+    _check_length(len(text) + most + shape.depth, min(positions(target), positions(draft)))
+    last = end_tokens(target) if end is None else as_tokens(end, n, "end", unordered=True)
+    warping = Warping(float(temperature), top_k, None if top_p is None else float(top_p))
+    readers = {
+        "target": TransformerReader(target, n, warping),
+        "draft": TransformerReader(draft, n, warping),
+    }
+    decoder = decoder_of(text, rule, shape, **readers)
+    heard = on_step and as_callable(on_step, "on_step", "a function of one step")
+    steps = []
+    for step in decoder.steps(most, frozenset(last), Chance(seed)):
+        steps.append(step)
+        if heard:
+            heard(step)
+    return Generated(tuple(steps), shape.depth)
+
+
+def _check_length(length: int, most: float) -> None:
+    if length > most:
+        raise ValueError(
+            f"prompt, max_new_tokens and the depth of the tree come to {length:,} tokens, but the "
+            f"models have positions for {most:,}: decode fewer"
+        )

@@ -1,0 +1,165 @@
+"""Verifying a tree that was drafted, with what the target model says of all its nodes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from otspec.blocks import SingleDraftRule
+from otspec.decoding.drafting import Drafted
+from otspec.decoding.draws import Draws
+from otspec.decoding.reader import Reader, read_text
+from otspec.distributions import Distribution
+from otspec.drafts import IID, DraftLaw, TooFewTokensError
+from otspec.frozen import Frozen
+from otspec.models.contract import Model, Prefix
+from otspec.rules import PairRule
+from otspec.trees.token_rules import made_rule
+
+
+class Verdict(NamedTuple):
+    """How the verification of a tree ended."""
+
+    path: tuple[int, ...]
+    """The nodes that are kept, from the text on."""
+    token: int
+    """The token that follows them."""
+    verifier: Verifier
+    """What verifies the next tree."""
+
+
+class Verifier(Frozen, ABC):
+    """A rule at work on one text."""
+
+    @abstractmethod
+    def law(self, draft: Distribution, k: int) -> DraftLaw:
+        """Return the law of k children of a node."""
+
+    @abstractmethod
+    def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
+        """Say which nodes are kept, and what follows them.
+
+        Parameters
+        ----------
+        drafted : Drafted
+        wanted : sequence of ndarray
+            The target's distribution after the text, and after each node.
+        draws : Draws
+        """
+
+
+@dataclass(frozen=True)
+class TreeVerifier(Verifier):
+    """A rule for one token, applied depth by depth to the children of the node that is kept.
+
+    Law: what is kept and its continuation is the target's text. Source: SpecTr, alg. 3 and thm. 2;
+    MCSD, alg. 1 and 2. See :class:`otspec.trees.DraftSelection`, which is the same for models of
+    small alphabets.
+
+    Parameters
+    ----------
+    rule : type
+        A class of rules for one token, made from a draft, a target and k.
+    """
+
+    rule: type[PairRule]
+
+    def law(self, draft: Distribution, k: int) -> DraftLaw:
+        """Return the law of k children of a node; distinct ones may be fewer."""
+        try:
+            return self.rule.law_class(draft, k)
+        except TooFewTokensError:
+            return self.rule.law_class(draft, int(np.count_nonzero(draft)))
+
+    def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
+        """Select a token for each depth, until it is none of the children, or there are none."""
+        path: list[int] = []
+        node = -1
+        while node in drafted.children:
+            drafts = drafted.children[node].drafts
+            draft = drafted.children[node].draft
+            rule = made_rule(self.rule, draft, wanted[node + 1], len(drafts))
+            token = draws.token(rule.kernel(drafts))
+            if token not in drafts:
+                return Verdict(tuple(path), token, self)
+            node = drafted.child(node, token)
+            path.append(node)
+        return Verdict(tuple(path), draws.token(wanted[node + 1]), self)
+
+
+@dataclass(frozen=True, eq=False)
+class ChainVerifier(Verifier):
+    """A rule for one drafted block, applied to a chain of drafts.
+
+    Law: what is kept and its continuation is the target's text. A rule that corrects more than one
+    token has its corrections as the target of the next block.
+
+    Parameters
+    ----------
+    rule : type
+        A class of rules for one drafted block.
+    draft, target : ReadModel
+        The two models, after the prompt.
+    text : tuple of int
+        What follows the prompt.
+    wanted : Model
+        What the text is continued with: the target, or its corrections.
+    """
+
+    rule: type[SingleDraftRule]
+    draft: ReadModel
+    target: ReadModel
+    text: Prefix
+    wanted: Model
+
+    def law(self, draft: Distribution, k: int) -> DraftLaw:
+        """Return the law of k independent children of a node."""
+        return IID(draft, k)
+
+    def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
+        """Draw how much of the block is kept, and the token that follows it."""
+        block = drafted.tokens
+        self.draft.remember(self.text, block, [each.draft for each in drafted.children.values()])
+        self.target.remember(self.text, block, wanted)
+        rule = self.rule(self.draft.after(self.text), self.wanted, len(block))
+        kept = block[: draws.token(rule.kept(block))]
+        following = rule.following(kept)
+        token = draws.token(following(()))
+        text, rest = (*self.text, *kept, token), following.after((token,))
+        return Verdict(tuple(range(len(kept))), token, replace(self, text=text, wanted=rest))
+
+
+class ReadModel(Model):
+    """A reader as a language model, with what it said last at hand.
+
+    Parameters
+    ----------
+    reader : Reader
+        Which has read nothing yet.
+    prompt : tuple of int
+        What stands before every prefix.
+    """
+
+    def __init__(self, reader: Reader, prompt: Prefix) -> None:
+        self._reader, self._prompt = reader, prompt
+        self.n, self.exact = reader.n, reader.exact
+
+    def __call__(self, prefix: Prefix) -> Distribution:
+        """Return the distribution after the prompt and a prefix, by reading it if need be."""
+        if prefix in self._rows:
+            return self._rows[prefix]
+        return read_text(self._reader, self._prompt + prefix).rows[0]
+
+    def remember(self, text: Prefix, block: Prefix, rows: Sequence[Distribution]) -> None:
+        """Have the distributions after a text and each beginning of a block at hand, no others."""
+        self._rows.clear()
+        self._rows.update({text + block[:depth]: row for depth, row in enumerate(rows)})
+
+    @cached_property
+    def _rows(self) -> dict[Prefix, Distribution]:
+        return {}

@@ -1,0 +1,140 @@
+"""The law of whole texts, every branch followed, in fractions: the target's, exactly."""
+
+from __future__ import annotations
+
+import pytest
+from every_branch import TableReader, law_of_model, law_of_texts, remembered_rule
+from instances import fractions
+
+from otspec import blocks
+from otspec.decoding import usable_rules, verification
+from otspec.decoding.choices import as_shape, decoder_of
+from otspec.decoding.draws import Chance
+from otspec.decoding.reader import Reading
+from otspec.models import TableModel
+from otspec.rules import KSequential, PairRule
+from otspec.trees import TokenTree
+
+DRAFT = TableModel(
+    {
+        (): fractions("1/2", "1/3", "1/6"),
+        (0,): fractions("1/4", "1/4", "1/2"),
+        (1,): fractions(0, "2/5", "3/5"),
+        (2,): fractions(1, 0, 0),
+    }
+)
+TARGET = TableModel(
+    {
+        (): fractions("1/5", "1/5", "3/5"),
+        (0,): fractions("1/4", "1/4", "1/2"),
+        (1,): fractions("1/2", "1/2", 0),
+        (2,): fractions("2/3", "1/6", "1/6"),
+        (2, 0): fractions("1/8", "3/8", "1/2"),
+    }
+)
+PROMPT, END = (2, 1), frozenset([2])
+RULES = usable_rules()
+ANY_K = [name for name, rule in RULES.items() if issubclass(rule, PairRule) and rule.only_k is None]
+LOPSIDED = TokenTree((-1, -1, 0, 0, 2))
+"""Two drafts of which the first has two more, and the first of those another one."""
+WHOLE = {
+    "1x1": (3, [name for name in RULES if name != "spechub"]),
+    "1x1x1": (4, list(blocks.RULES)),
+    "3": (3, ANY_K),
+    "2x1": (2, ANY_K),
+    "2x2": (3, ["spechub", "pooled-selection-without-replacement"]),
+    LOPSIDED: (2, ["pooled-selection", "pooled-selection-without-replacement", "target-only"]),
+}
+"""Which trees are decoded with which rules, and how many tokens."""
+
+
+@pytest.fixture(autouse=True)
+def _rules_are_made_once(monkeypatch):
+    monkeypatch.setattr(verification, "made_rule", remembered_rule)
+
+
+def decoder(rule, tree, draft=DRAFT, target=TARGET):
+    readers = {"draft": TableReader(draft), "target": TableReader(target)}
+    return decoder_of(PROMPT, rule, as_shape(tree), **readers)
+
+
+@pytest.mark.parametrize("tree", WHOLE, ids=str)
+def test_texts_have_the_targets_law_exactly(tree):
+    most, names = WHOLE[tree]
+    for name in names:
+        law = law_of_texts(decoder(name, tree), most, END)
+        assert law == law_of_model(TARGET.after(PROMPT), most, END), name
+
+
+def test_every_rule_is_decoded_with():
+    assert {name for _, names in WHOLE.values() for name in names} == set(RULES)
+
+
+@pytest.mark.parametrize("rule", ["pooled-selection", "token"])
+def test_plain_decoding_asks_the_target_alone(rule):
+    tree = TokenTree(())
+    if rule == "token":
+        with pytest.raises(ValueError, match="verifies one drafted block"):
+            decoder(rule, tree)
+        return
+    plain = decoder(rule, tree, draft=None)
+    assert law_of_texts(plain, 3, END) == law_of_model(TARGET.after(PROMPT), 3, END)
+
+
+class WrongDrafts(KSequential):
+    """A rule whose drafts are not drawn as it takes them to be."""
+
+    law_class = RULES["recursive-rejection-without-replacement"].law_class
+
+
+class OffByOne(TableReader):
+    """A reader that gives the distribution of the token before."""
+
+    def read(self, tokens, parents, last):
+        reading = super().read(tokens, parents, last)
+        return Reading([reading.rows[0], *reading.rows[:-1]], reading.reader)
+
+
+def test_what_is_not_lossless_is_noticed():
+    wanted = law_of_model(TARGET.after(PROMPT), 2, END)
+    assert law_of_texts(decoder(WrongDrafts, "2"), 2, END) != wanted
+    readers = {"draft": TableReader(DRAFT), "target": OffByOne(TARGET)}
+    shifted = decoder_of(PROMPT, KSequential, as_shape("2x1"), **readers)
+    assert law_of_texts(shifted, 2, END) != wanted
+
+
+def test_equal_models_keep_whole_paths():
+    for rule in ("k-sequential", "block-preprint"):
+        steps = list(decoder(rule, "1x1x1", target=DRAFT).steps(20, frozenset(), Chance(3)))
+        assert {step.accepted for step in steps} == {3}
+        assert {step.draft_calls for step in steps} == {3}
+        assert sum(len(step.tokens) for step in steps) == 20
+
+
+def test_equal_drafts_are_one_node_with_the_children_of_all():
+    certain = TableModel({(): fractions(0, 1, 0)})
+    step, after = decoder("k-sequential", "3x2", certain, certain).step(Chance(0))
+    assert (step.drafted, step.accepted, step.tokens) == (2, 2, (1, 1, 1))
+    assert after.text == (*PROMPT, 1, 1, 1)
+    assert after.target.length == len(PROMPT) + 2
+    # The last drafted token and the one behind it are not read by the draft model yet.
+    assert after.draft.length == len(PROMPT) + 1
+
+
+def test_distinct_children_are_no_more_than_there_are():
+    few = TableModel({(): fractions("1/2", "1/2", 0)})
+    law = law_of_texts(decoder("recursive-rejection-without-replacement", "3x2", few), 2, END)
+    assert law == law_of_model(TARGET.after(PROMPT), 2, END)
+    step, _ = decoder("target-only", "3", few).step(Chance(0))
+    assert step.drafted == 2
+
+
+def test_a_text_ends_with_an_end_token_or_with_enough():
+    certain = TableModel({(): fractions(0, 1, 0), (1, 1, 1, 1): fractions(0, 0, 1)})
+    run = decoder("token", "1x1x1", certain, certain)
+    steps = list(run.steps(10, END, Chance(0)))
+    assert [step.tokens for step in steps] == [(1, 1, 1, 2)]
+    assert steps[0].ended
+    assert steps[0].accepted == 3
+    most = list(run.steps(2, END, Chance(0)))
+    assert [(step.tokens, step.ended, step.accepted) for step in most] == [((1, 1), False, 3)]

@@ -1,0 +1,140 @@
+"""``otspec generate`` on tiny models, made here; nothing is downloaded."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+from command_line import complaint, run
+from tiny_models import CHAT, save_model
+from tiny_transformers import transformers
+
+from otspec.cli import generate as command
+from otspec.cli.main import main
+from otspec.decoding import generate
+from otspec.trees import TokenTree
+
+transformers()
+
+pytestmark = pytest.mark.filterwarnings("default")  # of the two packages, which are not ours
+PROMPT = ("--prompt", "the cat sat")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    return save_model(folder / "draft", 1), save_model(folder / "target", 3, chat=CHAT)
+
+
+@pytest.fixture(scope="module")
+def options(folders):
+    draft, target = folders
+    return ("generate", "--model", target, "--draft", draft, *PROMPT, "--device", "cpu")
+
+
+def test_the_text_comes_first_and_then_what_the_drafts_were_worth(options, capsys):
+    more = ("--max-new-tokens", "20", "--seed", "3", "--tree", "2,1")
+    seen = json.loads(run(capsys, *options, *more, "--json"))
+    lines = run(capsys, *options, *more).splitlines()
+    assert lines[0] == seen["text"]
+    drafted, plain = lines[3].split(), lines[4].split()
+    calls = seen["target_calls"]
+    assert drafted[:3] == ["pooled-selection,", "tree", "2x1"]
+    wanted = [str(len(seen["tokens"])), str(calls), f"{len(seen['tokens']) / calls:.2f}"]
+    assert drafted[3:7] == [*wanted, str(2 * calls)]
+    assert plain[2:6] == [str(seen["plain"]["tokens"])] * 2 + ["1.00", "0"]
+    first, second = seen["accepted"]
+    assert lines[7].split()[:3] == ["1", str(calls), str(first)]
+    assert lines[8].split()[:3] == ["2", str(first), str(second)]
+    assert re.fullmatch(
+        r"Decoding with drafts is \d+\.\d\d times as fast as without\.|"
+        r"With drafts a token takes \d+\.\d\d times as long as without: .*save\.", lines[-1]
+    )  # fmt: skip
+
+
+def test_the_numbers_are_those_of_the_library(options, folders, capsys):
+    settings = {"rule": "block-published", "max_new_tokens": 12, "temperature": 0.7, "top_p": 0.9}
+    given = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    printed = run(capsys, *options, *given, "--tree=1,1,1", "--top-k=5", "--no-plain", "--json")
+    models = command.load_models(*folders, device="cpu")
+    prompt = models.begun("the cat sat", chat=False)
+    text = generate(
+        models.target, models.draft, prompt, tree=(1, 1, 1), top_k=5, end=models.ends, **settings
+    )
+    seen = json.loads(printed)
+    assert seen["tokens"] == list(text.tokens)
+    assert seen["accepted"] == list(text.accepted)
+    assert seen["acceptance"] == list(text.acceptance)
+    assert seen["efficiency"] == text.efficiency
+    assert seen["tokens_per_call"] == len(text.tokens) / text.target_calls
+    assert seen["plain"] is None
+
+
+def test_a_model_drafts_for_itself_with_layers_left_out(folders, capsys):
+    some = ("generate", "--model", folders[1], *PROMPT, "--json", "--no-plain", "--tree=1,1")
+    short = ("--max-new-tokens", "20")
+    for rule in ("token", "k-sequential"):
+        seen = json.loads(run(capsys, *some, *short, "--skip-layers=1", "--rule", rule))
+        assert 0 < seen["accepted"][0] <= seen["target_calls"]
+    chat = json.loads(run(capsys, *some, "--skip-layers", "0,2", "--chat", *short))
+    assert len(chat["tokens"]) <= 20
+
+
+def test_characters_that_are_not_whole_wait_for_the_next_token(folders, capsys, monkeypatch):
+    models = command.load_models(*folders, device="cpu")
+    texts = {1: "a", 2: "a\ufffd", 3: "aé\n", 4: "aé\nb"}
+    monkeypatch.setattr(command, "_text", lambda _, tokens: texts[len(tokens)])
+    settings = {"target": models.target, "draft": models.draft, "prompt": [1], "end": ()}
+    printed = []
+    monkeypatch.setattr(command, "say_more", printed.append)
+    command._with_text(models, "it", False, 4, tree=TokenTree(()), **settings)
+    assert printed == ["a", "é\n", "b", ""]
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((), "name the target by either --model or --gguf"),
+        (("--gguf", "no-such-package"), "neither a GGUF file nor an installed package"),
+        (("--gguf", "x", "--draft", "y"), "use --skip-layers in place of --draft"),
+        (("--model", "x"), "name the draft by either --draft or --skip-layers"),
+        (("--model", "/no/such/folder", "--skip-layers", "1"), "cannot use /no/such/folder"),
+        (("--model", "x", "--skip-layers", "1,-2"), "holds '-2': write numbers of layers"),
+        (("--model", "x", "--tree", "4,x"), "--tree is"),
+        (("--model", "x", "--tree", "0"), "--tree"),
+        (("--model", "x", "--rule", "best"), "'best' is not one of"),
+    ],
+)
+def test_bad_input_is_one_line(given, said, capsys):
+    assert said in complaint(capsys, "generate", *PROMPT, *given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--rule", "spechub"), "spechub verifies exactly 2 drafts"),
+        (("--rule", "token"), "token verifies one drafted block"),
+        (("--temperature", "0"), "for greedy decoding use top_k=1"),
+        (("--top-p", "2"), "top_p is 2.0"),
+        (("--max-new-tokens", "100"), "positions for 64"),
+        (("--tree", "1000,1000"), "nodes"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(options, given, said, capsys):
+    assert said in complaint(capsys, *options, *given)
+
+
+def test_a_missing_package_is_named_with_its_extra(options, capsys, monkeypatch):
+    for package in ("torch", "transformers"):
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, package, None)
+            message = complaint(capsys, *options)
+        assert f"need {package}: pip install 'otspec[hf]'" in message
+
+
+def test_help_needs_no_model(capsys):
+    assert main(["generate", "--help"]) == 0
+    assert "block-preprint verify one drafted block" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,76 @@
+"""P(all distinct drafts inside) at a few prefixes, against all prefixes and exact sums."""
+
+from itertools import islice
+
+import numpy as np
+import oracles
+import pytest
+from instances import floats, pairs
+
+import otspec
+from otspec.cuts import convex
+from otspec.drafts.race_knots import inside_at
+from otspec.drafts.rises import inside_of_prefixes
+
+CLOSE = 1e-13
+"""What the quadrature may be off, and the rounding of its chunks."""
+
+
+def shapes(n, seed):
+    """Drafts over n tokens: flat, peaked, with one heavy token, with tiny ones, with zeros."""
+    rng = np.random.default_rng(seed)
+    flat = np.ones(n)
+    peaked = np.exp(3 * rng.standard_normal(n))
+    steep = np.exp(-np.arange(n) / 3.0)
+    heavy = np.where(np.arange(n) == n // 2, 1e9, rng.random(n))
+    tiny = 10.0 ** -(300 * rng.random(n))
+    gaps = np.where(rng.random(n) < 0.3, 0.0, peaked)
+    for rates in (flat, peaked, rng.permutation(steep), heavy, tiny, gaps):
+        yield rates / rates.sum()
+
+
+@pytest.mark.parametrize("n", [20, 700, 5_000])
+def test_a_few_prefixes_are_as_all(n):
+    for rates in shapes(n, seed=n):
+        ks = [k for k in (3, 5, 16) if k <= np.count_nonzero(rates)]
+        ends = np.unique(np.random.default_rng(1).integers(0, n + 1, 12))
+        found = inside_at(rates, ks, ends)
+        assert np.abs(found - inside_of_prefixes(rates, ks)[:, ends]).max() <= CLOSE
+
+
+def test_small_drafts_are_as_their_tables():
+    for draft, _ in pairs(911, 60, most_tokens=6, fewest=3):
+        k = min(4, sum(map(bool, draft)))
+        inside = oracles.inside_prefixes(
+            oracles.without_replacement_table(draft, k), range(len(draft))
+        )
+        found = inside_at(np.array(floats(draft)), [k], np.arange(len(draft) + 1))[0]
+        assert np.abs(found - np.array(inside, dtype=float)).max() <= CLOSE
+
+
+def excesses(rates, costs, ks):
+    return (costs - inside_of_prefixes(rates, ks)).min(axis=1)
+
+
+def test_the_search_finds_the_least_of_all_prefixes():
+    ks = [1, 2, 3, 16]
+    several = zip(shapes(2_000, seed=912), [*shapes(2_000, seed=913)][::-1], strict=True)
+    for rates, masses in several:
+        costs = np.append(0.0, np.cumsum(np.sort(masses)))
+        found = convex.least_excess(rates, costs, ks)
+        assert np.abs(found - excesses(rates, costs, ks)).max() <= CLOSE
+
+
+def test_where_all_prefixes_tie_all_are_looked_at():
+    """A target that is the law of the last draft: cost and P(all inside) are the same."""
+    rates = np.sort(next(islice(shapes(3_000, seed=914), 1, None)))
+    costs = inside_of_prefixes(rates, [4])[0]
+    assert abs(convex.least_excess(rates, costs, [4])[0]) <= CLOSE
+
+
+def test_on_the_trace_it_is_the_least_of_all_prefixes():
+    for _, draft, target in islice(otspec.datasets.load_smollm2().pairs(temperature=0.3), 1):
+        order = otspec.ratios.order(draft, target)
+        costs = np.append(0.0, np.cumsum(target[order]))
+        found = convex.least_excess(draft[order], costs, [3, 8])
+        assert np.abs(found - excesses(draft[order], costs, [3, 8])).max() <= CLOSE
