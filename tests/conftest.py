@@ -14,7 +14,7 @@ settings.load_profile(os.environ.get("OTSPEC_HYPOTHESIS", "short"))
 
 TRACES = {
     "smollm2-trace": ("OTSPEC_SMOLLM2_TRACE", "the SmolLM2 trace of eight blocks"),
-    "long-trace": ("OTSPEC_LONG_TRACE", "the SmolLM2 trace of 96 texts, see docs/sample.md"),
+    "long-trace": ("OTSPEC_LONG_TRACE", "the SmolLM2 trace of 96 texts (docs/sample.md)"),
 }
 """Traces that do not ship: option -> its variable, and what it is."""
 

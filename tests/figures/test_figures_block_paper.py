@@ -5,9 +5,9 @@ from math import comb
 
 import numpy as np
 import pytest
+from captions import caption
 from matplotlib.figure import Figure
 
-from captions import caption
 from figures import block_fig2, block_tab2
 from figures.block_tab2 import PREPRINT, PUBLISHED, TOKEN
 from figures.contract import Settings
