@@ -8,12 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from figures.contract import Numbers, Settings, Table
+from figures.long_trace import compared, kept_by_block
 from figures.registry import item
-from otspec.blocks import (
-    BLOCK_RULES,
-    BlockComparison,
-    compare_on_blocks,
-)
+from otspec.blocks import BLOCK_RULES, BlockComparison
 
 TABLES = {8: "table 2", 4: "table 3", 6: "table 4"}
 """L → the paper's table."""
@@ -62,13 +59,6 @@ def improvement(token: list[float], other: list[float]) -> Improvement:
     return Improvement(float(100 * (ratio - 1)), float(100 * error))
 
 
-def _by_length(rows: list[BlockComparison]) -> dict[int, dict[str, BlockComparison]]:
-    found: dict[int, dict[str, BlockComparison]] = {}
-    for row in rows:
-        found.setdefault(row.length, {})[row.rule] = row
-    return found
-
-
 @item("block_tab2", "Block, tables 2, 3 and 4", traced=True)
 class OnTrace(Table):
     """Block efficiencies on the logged blocks.
@@ -95,26 +85,23 @@ class OnTrace(Table):
     @classmethod
     def compute(cls, settings: Settings) -> OnTrace:
         """Return means over the blocks, for those of the paper's lengths that were logged."""
-        blocks = list(settings.logged().blocks())
-        logged = min(len(block.tokens) for block in blocks)
-        lengths = [length for length in TABLES if length <= logged]
+        kept, name = kept_by_block(settings)
+        lengths = [length for length in TABLES if length in kept]
         if not lengths:
             raise ValueError(
-                f"the trace has blocks of {logged} tokens, but the tables are for {min(TABLES)} or "
-                "more"
+                f"the trace has blocks of {max(kept)} tokens, but the tables are for {min(TABLES)} "
+                "or more"
             )
-        means = _by_length(compare_on_blocks(blocks, lengths))
-        singles = [_by_length(compare_on_blocks([block], lengths)) for block in blocks]
         improvements = {}
         for length in lengths:
-            kept = {
-                rule.title: [float(single[length][rule.title].efficiency) for single in singles]
-                for rule in BLOCK_RULES
+            calls = {
+                title: [1 + each for each in of_rule] for title, of_rule in kept[length].items()
             }
             improvements[length] = {
-                rule: improvement(kept[TOKEN], kept[rule]) for rule in (PUBLISHED, PREPRINT)
+                rule: improvement(calls[TOKEN], calls[rule]) for rule in (PUBLISHED, PREPRINT)
             }
-        return cls(len(blocks), settings.input, means, improvements)
+        means = {length: compared(kept, length) for length in lengths}
+        return cls(len(kept[1][TOKEN]), name, means, improvements)
 
     def numbers(self) -> Numbers:
         """Return the paper's rows and ours for each length."""
