@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,10 +15,20 @@ from otspec.drafts import DraftLaw
 from otspec.drafts.contract import TooManyTuplesError, as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
+from otspec.rules.checking import checking_all, checking_drafts
 
 
 class NotExactError(ValueError):
     """What is asked for takes too long to compute exactly; the message names what estimates it."""
+
+
+class CountedLaw(NamedTuple):
+    """What a rule accepts, by how many of the drafts are the accepted token."""
+
+    accepted: Array
+    """Entry (c − 1, y): the output is y and exactly c of the drafts are y, shape (k, n)."""
+    rejected: Array
+    """Entry y: the output is y, which is none of the drafts, shape (n,)."""
 
 
 class Rule(Frozen, ABC):
@@ -66,7 +75,7 @@ class Rule(Frozen, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name, checking in (("joint_kernel", _checking_drafts), ("sample", _checking_all)):
+        for name, checking in (("joint_kernel", checking_drafts), ("sample", checking_all)):
             if name in vars(cls):
                 setattr(cls, name, checking(vars(cls)[name]))
 
@@ -165,6 +174,21 @@ class Rule(Frozen, ABC):
         """
         return enumerated_law(self)
 
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output, for i.i.d. drafts.
+
+        Returns
+        -------
+        CountedLaw
+            All of it sums to 1, and to the target over the numbers of drafts.
+
+        Raises
+        ------
+        NotExactError
+            The rule has no formula for it, or not for so many drafts.
+        """
+        raise NotExactError(f"{type(self).__name__} has no formula for how often it is drafted")
+
     def acceptance_by_draft(self) -> Array:
         """Return, for each draft, the probability that it is the one that is accepted.
 
@@ -243,29 +267,6 @@ class Rule(Frozen, ABC):
         drawn = self.law.sample(size, np.random.default_rng(as_seed(seed)))
         different, which = np.unique(drawn, axis=0, return_inverse=True)
         return different.tolist(), which.reshape(-1)
-
-
-def _checking_drafts(method: Callable[..., Array]) -> Callable[..., Array]:
-    """Return a kernel that checks the drafts that it is given."""
-
-    @wraps(method)
-    def checked(self: Rule, x: Sequence[int]) -> Array:
-        return method(self, as_drafts(x, self.law))
-
-    return checked
-
-
-Sampler: TypeAlias = Callable[..., tuple[int, bool]]
-
-
-def _checking_all(method: Sampler) -> Sampler:
-    """Return a sampler that checks the drafts and the generator that it is given."""
-
-    @wraps(method)
-    def checked(self: Rule, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        return method(self, as_drafts(x, self.law), as_generator(rng))
-
-    return checked
 
 
 def _all_tuples(rule: Rule) -> tuple[IntArray, Array]:

@@ -17,6 +17,7 @@ from otspec.arithmetic import (
     as_number,
     as_scalar,
     is_exact,
+    over_one_denominator,
     positive_part,
     prefix_sums,
     refuse_long_power,
@@ -25,8 +26,10 @@ from otspec.arithmetic import (
 )
 from otspec.coupling import acceptance_chance
 from otspec.digits import plain
-from otspec.distributions import Distribution, DistributionLike
+from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.raw import shown
+from otspec.rules.contract import CountedLaw
+from otspec.rules.counts import no_counts, over, with_one_more
 from otspec.rules.pair_rule import MOST_LISTED, refuse_many_drafts
 from otspec.rules.powers import at_least_once, covers, geometric
 from otspec.rules.sequential import SequentialRule
@@ -113,6 +116,25 @@ class KSequential(SequentialRule):
         drafted = at_least_once((self.draft - kept) / (1 - beta), self.k)
         accepted += self._residual() * drafted
         return accepted
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output.
+
+        Draft i is accepted as y after i − 1 rejections, each of which was y with probability
+        r = p − min(p, q/ρ) and another with 1 − β − r; later ones are y with probability p.
+        """
+        accepted, rejected = no_counts(self), no_counts(self)
+        draft, kept, unit = over_one_denominator(self.draft, self._kept()[0])
+        lost = draft - kept
+        elsewhere = np.maximum(unit - kept.sum() - lost, 0)
+        rejected[0] += unit // unit
+        for _ in range(self.k):
+            accepted = with_one_more(accepted, draft, unit - draft)
+            accepted[1:] += rejected[:-1] * kept
+            rejected = with_one_more(rejected, lost, elsewhere)
+        scale = unit**self.k
+        residual = normalised(self._residual(), self.target) * over(rejected, scale)
+        return CountedLaw(over(accepted[1:], scale) + residual[1:], residual[0])
 
     def acceptance_by_draft(self) -> Array:
         """Return β (1−β)^{i−1} for draft i; residual hits are nobody's."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, zeros
 from otspec.coupling import Coupling
+from otspec.rules.contract import CountedLaw
 from otspec.rules.pair_rule import PairRule
 
 
@@ -43,6 +44,11 @@ class MaximalCoupling(PairRule):
     def accepted_law(self) -> Array:
         """Return min(p, q), shape (n,); a residual token is never the draft."""
         return self._coupling.accepted
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law of the one draft."""
+        accepted = self.accepted_law()
+        return CountedLaw(accepted[None], self.target - accepted)
 
     def acceptance_by_draft(self) -> Array:
         """Return the acceptance, shape (1,)."""

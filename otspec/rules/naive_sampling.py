@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from otspec.arithmetic import Array, as_number, refuse_long_power, zeros
+from otspec.arithmetic import (
+    Array,
+    as_number,
+    over_one_denominator,
+    refuse_long_power,
+    zeros,
+)
+from otspec.rules.contract import CountedLaw
+from otspec.rules.counts import drafted_counts, over
 from otspec.rules.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
 from otspec.rules.powers import at_least_once
 
@@ -33,6 +41,12 @@ class NaiveSampling(PairRule):
         """Return q(y) (1 − (1 − p(y))^k), shape (n,)."""
         accepted: Array = self.target * at_least_once(self.draft, self.k)
         return accepted
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output, binomially."""
+        draft, unit = over_one_denominator(self.draft)
+        counts = self.target * over(drafted_counts(self, draft, unit), unit**self.k)
+        return CountedLaw(counts[1:], counts[0])
 
     def acceptance_by_draft(self) -> Array:
         """Return Σ q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""

@@ -9,10 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arguments import as_integer
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
+from otspec.rules.contract import CountedLaw
+from otspec.rules.counts import refuse_many_counts
 from otspec.rules.pooled_rule import PooledRule
+from otspec.selection.counts import selected_counts
 
 MOST_DRAFTS = 10**9
 """Compiled loops count in integers."""
@@ -90,6 +93,20 @@ class PooledSelection(PooledRule):
         """Return Σ min(b, q) plus :meth:`residual_hits`."""
         accepted = self._accepted_selection().sum()
         return as_number(accepted + self.residual_hits(), like=self.draft)
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output.
+
+        Raises
+        ------
+        NotExactError
+            Pools that are not optimal, or so many drafts that counting them takes too long.
+        """
+        if not self.pools.optimal:
+            return super().counted_law()
+        refuse_many_counts(self)
+        accepted = selected_counts(self.barriers, self.k) * self.coupling.chances
+        return CountedLaw(accepted, positive_part(self.target - self.law_of_selection))
 
     def acceptance_by_draft(self) -> Array:
         """Return Σ min(b, q)/k for each draft, shape (k,): all are selected alike."""

@@ -20,6 +20,8 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.coupling import acceptance_chance
+from otspec.rules.contract import CountedLaw
+from otspec.rules.counts import no_counts, over, with_one_more
 from otspec.rules.pair_rule import refuse_many_drafts
 from otspec.rules.sequential import SequentialRule
 
@@ -36,7 +38,8 @@ class RecursiveRejection(SequentialRule):
     Law: the output is distributed as the target.
     Source: MCSD, alg. 1; SpecHub, alg. 1 with replacement; SpecInfer's multi-step speculative
     sampling. Parameters and errors: :class:`otspec.rules.PairRule`; the answers are for
-    at most 100,000 drafts, 10,000 in exact arithmetic.
+    at most 100,000 drafts, 10,000 in exact arithmetic. Drafts of different models are for
+    :class:`otspec.rules.RecursiveRejectionIndependent`.
 
     Examples
     --------
@@ -64,6 +67,21 @@ class RecursiveRejection(SequentialRule):
         *_, (drafted, _, scale) = self._rejected()
         accepted: Array = np.minimum(self.target, self._quotient(drafted, scale) * self.draft)
         return accepted
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output.
+
+        A token that can be rejected is out of the residual from then on, so that no draft before
+        the accepted one equals it.
+        """
+        accepted, so_far = no_counts(self), 0
+        draft, target, unit = over_one_denominator(self.draft, self.target)
+        for drafted, _, scale in self._rejected():
+            kept = np.minimum(target * scale, drafted * draft)
+            accepted = with_one_more(accepted, draft, unit - draft)
+            accepted[1] += kept - so_far
+            so_far = kept * unit
+        return CountedLaw(over(accepted[1:], scale * unit), self.target - over(kept, scale * unit))
 
     def acceptance_by_draft(self) -> Array:
         """Return W_{i−1} − W_i for draft i."""

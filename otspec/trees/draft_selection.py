@@ -134,8 +134,9 @@ class DraftSelection(BlockRule):
         Raises
         ------
         ValueError
-            No law of beginnings; or more than 20,000 tuples of drafts at one node:
-            :func:`otspec.blocks.simulate` needs no table.
+            No law of beginnings; or more than 20,000 tuples of drafts at one node and a rule
+            without :meth:`otspec.rules.Rule.counted_law`: :func:`otspec.blocks.simulate` needs
+            no table.
         """
         law = as_beginnings(beginnings, self.target)
         return self.target.number(sum(kept_by_depth(self._nodes, self.branching, law)))

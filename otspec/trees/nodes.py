@@ -16,7 +16,7 @@ from otspec.rules.contract import NotExactError, Rule
 from otspec.trees.token_rules import TokenRule, made_rule
 
 TUPLE_LIMIT = 20_000
-"""Most tuples of drafts that an exact computation enumerates after one prefix."""
+"""Most tuples of drafts that are enumerated after one prefix, where a rule has no formula."""
 
 State: TypeAlias = tuple[Prefix, Prefix, int]
 """What draft and target remember of a prefix, and a number of nodes or children."""
@@ -71,11 +71,20 @@ class Node(Frozen):
 
     @cached_property
     def accepted(self) -> Counted:
-        """What is accepted, by formula where counts do not matter."""
+        """What is accepted, by formula where the rule has one."""
         if self.merges:
-            return self.enumerated[0]
+            return self._counted
         law = self.rule.accepted_law()
         return {(token, 1): law[token] for token in np.flatnonzero(law).tolist()}
+
+    @cached_property
+    def _counted(self) -> Counted:
+        try:
+            law = self.rule.counted_law().accepted
+        except NotExactError:
+            return self.enumerated[0]
+        places = np.argwhere(law > 0).tolist()
+        return {(token, less + 1): law[less, token] for less, token in places}
 
     @cached_property
     def whole(self) -> tuple[Counted, int]:

@@ -8,11 +8,12 @@ import pytest
 from captions import caption
 from matplotlib.figure import Figure
 
-from figures import block_fig2, block_tab2, long_trace
-from figures.block_tab2 import PREPRINT, PUBLISHED, TOKEN
+from figures import block_fig2, block_tab2, long_trace, means
+from figures.block_tab2 import PREPRINT, PUBLISHED, TOKEN, gain
 from figures.contract import Settings
 from figures.writing import write
 from otspec.blocks import BLOCK_RULES, compare_on_blocks
+from otspec.logged.comparison import mean_and_error
 from otspec.traces import load_trace
 
 QUICK = Settings(quick=True)
@@ -55,7 +56,7 @@ def kept():
 
 @pytest.fixture(scope="module")
 def traced():
-    return block_tab2.OnTrace.compute(Settings())
+    return block_tab2.TokenAndBlock.compute(QUICK)
 
 
 def binomial(trials, chance):
@@ -160,8 +161,8 @@ def test_the_means_are_those_of_the_blocks(traced, bundled):
     kept = long_trace.computed(bundled)
     for row in compare_on_blocks(bundled, [4, 6, 8]):
         assert long_trace.compared(kept, row.length)[row.rule] == row
-    for means in traced.means.values():
-        token, published, preprint = (means[rule.title].expected for rule in BLOCK_RULES)
+    for found in traced.means.values():
+        token, published, preprint = (found[rule.title].expected for rule in BLOCK_RULES)
         assert token <= published <= preprint
 
 
@@ -193,16 +194,21 @@ def test_the_error_is_that_of_resampled_blocks():
 def test_the_table_has_the_paper_s_rows_and_ours(traced):
     table = traced.numbers()
     ours = [row for row in table.rows if row[2] == "ours"]
-    assert [row[1] for row in ours] == [8, 4, 6]
-    assert len(table.rows) == 3 * (7 + 1)
-    for row in ours:
+    assert [row[1] for row in ours] == [8, 8, 4, 4, 6, 6]
+    assert len(table.rows) == 3 * (7 + 2)
+    for row in ours[::2]:
+        bounds = traced.letters[row[1]]
+        assert row[4] == 1 + bounds[TOKEN].low == 1 + bounds[TOKEN].high
+        assert row[6] == 1 + bounds[PREPRINT].middle
+        assert row[12] == gain(bounds, PUBLISHED).middle
+    for row in ours[1::2]:
         assert row[4] == traced.means[row[1]][TOKEN].efficiency
         assert row[8] == traced.improvements[row[1]][PREPRINT].percent
         assert row[12] == traced.improvements[row[1]][PUBLISHED].percent
     said = " ".join(traced.notes())
     assert "Other models" in said
     assert "paper 0.17 to 0.78 %" in said
-    assert f"{traced.blocks} drafted blocks at temperature 1" in said
+    assert said.count("Letters: yes") == 2
 
 
 def test_shorter_blocks_have_the_lengths_that_fit(tmp_path):
@@ -212,28 +218,48 @@ def test_shorter_blocks_have_the_lengths_that_fit(tmp_path):
         tokens = rng.integers(6, size=(3, length))
         path = tmp_path / "short.npz"
         np.savez(path, draft_logits=logits[0], target_logits=logits[1], draft_tokens=tokens)
-        given = Settings(trace=str(path))
+        given = Settings(quick=True, trace=str(path))
         if not fits:
             with pytest.raises(ValueError, match="blocks of 3 tokens"):
-                block_tab2.OnTrace.compute(given)
+                block_tab2.TokenAndBlock.compute(given)
             continue
-        data = block_tab2.OnTrace.compute(given)
+        data = block_tab2.TokenAndBlock.compute(given)
         assert data.means.keys() == fits
-        assert len(data.numbers().rows) == 22
+        assert len(data.numbers().rows) == 3 * 8 + 1
         assert data.notes()
 
 
 def test_the_improvements_are_as_the_caption_says(traced):
     said = caption("block_tab2")
-    assert f"on the {traced.blocks} drafted blocks of" in said
+    assert f"the {traced.blocks} drafted blocks of" in said
     for rule in (PUBLISHED, PREPRINT):
         shown = [traced.improvements[length][rule] for length in (4, 6, 8)]
         four, six, eight = (f"{each.percent:.1f} % ({each.error:.1f})" for each in shown)
         assert f"{four}, {six} and {eight}" in said
 
 
+def test_the_letters_are_as_the_caption_says(traced):
+    for length, published, preprint in ((4, 6, 12), (6, 11, 20), (8, 14, 27)):
+        bounds = traced.letters[length]
+        assert round(gain(bounds, PUBLISHED).middle) == published
+        assert round(gain(bounds, PREPRINT).middle) == preprint
+        for rule in (PUBLISHED, PREPRINT):
+            assert 0 < bounds[rule].high - bounds[rule].low < 0.01
+
+
+def test_an_interval_is_that_of_the_t_distribution():
+    """Of four values 12.706 is exchanged for 3.182 standard errors; one value has none."""
+    values = [1.0, 2.0, 2.0, 3.0]
+    mean, error = mean_and_error(values)
+    low, high = map(float, means.mean_in_words(values)[1].split(" to "))
+    assert (low + high) / 2 == pytest.approx(mean)
+    assert (high - low) / 2 == pytest.approx(3.1824 * error, abs=1e-3)
+    assert means.in_words(1.0, float("nan"), 1) == "unknown"
+    assert means.radius(1.0, 2) == pytest.approx(12.7062, abs=1e-4)
+
+
 def test_quick_items_are_written(tmp_path):
-    for item in (block_fig2.KeptTokens, block_tab2.OnTrace):
+    for item in (block_fig2.KeptTokens, block_tab2.TokenAndBlock):
         files = write(item, QUICK, tmp_path, ["png"])
         assert [file.stat().st_size > 0 for file in files] == [True, True]
     assert "+2.253" in (tmp_path / "block_tab2.md").read_text(encoding="utf-8")

@@ -15,8 +15,9 @@ from scipy import sparse
 import otspec
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import BlockVerify
+from otspec.rules.contract import CountedLaw
 
-OPEN = (Verified, VerifiedBlock)
+OPEN = (CountedLaw, Verified, VerifiedBlock)
 """Tuples of arrays, which belong to whoever gets them."""
 
 

@@ -31,6 +31,7 @@ NOT_WALKED = {
     "Crash": "holds whatever exception foreign code has raised",
     "Chance": "draws random numbers, which differ each time",
     "TransformerReader": "a transformers model, which pickles by its own means",
+    "Letters": "a flag and n-gram models, which are walked over with a shorter text",
     "Models": "transformers models, which pickle by their own means",
     "Shelf": "a folder that is being filled",
 }
