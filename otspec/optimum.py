@@ -179,9 +179,8 @@ def optimal_acceptance(
     """
     checked = as_law(law).as_target(target, normalize=normalize)
     law = law.for_target(checked)
-    cut = np.sort(minimum_cut(law, checked))
-    bound = cut_bound(law, checked, cut)
-    return Optimum(law, checked, bound, tuple(cut.tolist()))
+    cut, bound = bounded_cut(law, checked)
+    return Optimum(law, checked, bound, tuple(np.sort(cut).tolist()))
 
 
 def optimal_acceptances(
@@ -255,6 +254,16 @@ def cut_bound(law: DraftLaw, target: Distribution, cut: Sequence[int] | IntArray
     """Return q(A) + 1 − P(all drafts inside A), an upper bound on every rule's acceptance."""
     members = np.asarray(cut, dtype=np.intp)
     return as_number(target[members].sum() + (1 - law.inside(members)), like=target)
+
+
+@singledispatch
+def bounded_cut(law: DraftLaw, target: Distribution) -> tuple[IntArray, Number]:
+    """Return a minimum cut and its bound."""
+    cut = np.sort(minimum_cut(law, target))
+    return cut, cut_bound(law, target, cut)
+
+
+bounded_cut.register(WithoutReplacement, prefix.by_ratio_with_bound)
 
 
 @singledispatch
