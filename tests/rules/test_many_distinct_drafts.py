@@ -15,7 +15,7 @@ from otspec.rules import NotExactError, PooledSelectionWithoutReplacement
 from validation.oracles import flow
 
 PAIR = ["1/2", "1/4", "1/8", "1/8"], ["1/8", "1/8", "1/4", "1/2"]
-KS = (*(1, 2, 3, 2, 3, 4, 2, 3, 2) * 24, 5, 6)  # few of those with hundreds of tuples
+KS = (*(1, 2, 3, 2, 3, 4, 2, 3, 2) * 18, 5, 6)  # few of those with hundreds of tuples
 OTHER_POOLS = ("fewest", 3, ["1/2", "3/2"])
 
 
