@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.long_trace import compared, kept_by_block
-from figures.means import in_words, radius
+from figures.means import in_words, of_calls, radius
 from figures.on_letters import letter_pair
 from figures.ratio_bounds import Bounds, kept_tokens
 from figures.registry import item
@@ -161,10 +162,10 @@ class TokenAndBlock(Table):
         cells: list[Cell] = []
         for rule in (TOKEN, PREPRINT, PUBLISHED):
             mean = float(means[rule].efficiency)
-            cells += [mean, in_words(mean, means[rule].error, self.blocks)]
+            cells += [mean, in_words(mean, means[rule].error, self.blocks, of_calls(length))]
             if rule != TOKEN:
                 percent, error = better[rule].percent, better[rule].error
-                cells += [percent, in_words(percent, error, self.blocks, digits=1)]
+                cells += [percent, in_words(percent, error, self.blocks, (0, math.inf), digits=1)]
         return cells
 
     def notes(self) -> list[str]:

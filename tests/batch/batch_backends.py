@@ -23,6 +23,7 @@ ACCEPTANCES = (
     lambda *pair: batch.acceptance.recursive_rejection(*pair, K),
     lambda *pair: batch.acceptance.k_sequential(*pair, K),
     lambda *pair: batch.acceptance.pooled_selection(*pair, K),
+    lambda *pair: batch.acceptance.pooled_selection_without_replacement(*pair, K),
     batch.acceptance.maximal_coupling,
     batch.acceptance.spechub,
 )

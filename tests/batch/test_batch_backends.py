@@ -133,12 +133,13 @@ def test_no_value_is_looked_at():
             batch.recursive_rejection_without_replacement(draft, target, distinct, uniforms),
             batch.k_sequential(draft, target, drafts, uniforms, mask=drafts > 0),
             batch.pooled_selection(draft, target, drafts, uniforms),
+            batch.pooled_selection_without_replacement(draft, target, distinct, uniforms),
             batch.spechub(draft, target, hub, uniforms[:, :3]),
             batch.block_verification(
                 draft.reshape(1, 4, -1)[:, :K], draft[None], drafts[:1], uniforms[:1]
             ),
         ]
-        assert [tuple(result.token.shape) for result in results] == [(4,)] * 6 + [(1,)]
+        assert [tuple(result.token.shape) for result in results] == [(4,)] * 7 + [(1,)]
 
 
 def test_no_library_is_forgotten():

@@ -183,8 +183,9 @@ def test_numba_changes_nothing(pools, monkeypatch):
     assert answers() == compiled
 
 
-@pytest.mark.parametrize("arithmetic", [list, floats])
-@pytest.mark.parametrize("pools", [*NAMES, 2])
+@pytest.mark.parametrize(
+    ("pools", "arithmetic"), [("tokens", list), ("fewest", floats), (2, list), (2, floats)]
+)
 def test_samples_follow_the_kernel(pools, arithmetic):
     draft, target = fractions("5/12", "1/3", "1/6", "1/12"), fractions("1/12", "1/4", "1/3", "1/3")
     rule = PooledSelection(arithmetic(draft), arithmetic(target), 3, pools)
@@ -247,7 +248,7 @@ def test_bins_lose_little(k, most):
 
 @pytest.mark.parametrize("k", [2, 4, 8, 16])
 def test_a_loss_is_kept_within_at_full_vocabulary(k):
-    for draft, target in real_pairs():
+    for draft, target in real_pairs()[k % 3 :: 3]:
         rule = PooledSelection.within(draft, target, k, 1e-4)
         optimum = otspec.optimal_acceptances(draft, target, [k])[0]
         assert -ROUNDING <= optimum - rule.acceptance() <= rule.loss_bound() + ROUNDING
