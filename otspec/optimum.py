@@ -36,7 +36,7 @@ from otspec.drafts import (
     SingleDraftLaw,
     WithoutReplacement,
 )
-from otspec.drafts.contract import as_law
+from otspec.drafts.contract import TooManyTuplesError, as_law
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.frozen import Frozen
@@ -283,4 +283,9 @@ def _(law: Independent, target: Distribution) -> IntArray:
         return prefix.by_ratio(IID(law.drafts[0], 1), target)
     if law.k == 2:
         return halfplanes.best_halfplane(law.drafts[0], law.drafts[1], target)
-    return flow.by_max_flow(law, target)
+    try:
+        return flow.by_max_flow(law, target)
+    except TooManyTuplesError as error:
+        raise TooManyTuplesError(
+            f"{error}; rules.PriorityMixture(law, target, pools=256) certifies an interval"
+        ) from error

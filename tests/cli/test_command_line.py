@@ -194,7 +194,8 @@ def test_trace_writes_what_it_computed(capsys, tmp_path):
 
 def test_trace_reads_the_bundled_trace_by_default(capsys):
     document = json.loads(run(capsys, "trace", "-k", "1", "--json"))
-    assert (document["positions"], document["vocabulary"]) == (18, 49152)
+    assert (document["positions"], document["vocabulary"]) == (24, 49152)
+    assert document["independent"] == "texts"
 
 
 def test_trace_options_reach_the_distributions(capsys, tmp_path):

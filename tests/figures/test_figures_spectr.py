@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 
 from figures import spectr_fig5, spectr_fig6, spectr_tab1
 from figures.contract import Settings
+from figures.on_letters import LetterTrees, letter_pair
 from figures.writing import write
-from otspec.blocks import DraftSelection, TokenVerify, random_pair
+from otspec.blocks import TokenVerify
 from otspec.closed_forms import bernoulli_acceptance, uniform_acceptance
-from otspec.estimate import Estimate
+from otspec.datasets import letters
 from otspec.rules import KSequential, PooledSelection, RecursiveRejection
 
 QUICK = Settings(quick=True)
@@ -32,11 +33,8 @@ def rounds():
 
 
 @pytest.fixture(scope="module")
-def toy():
-    """Both tables without the simulated row's full number of blocks."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spectr_tab1, "BLOCKS", 50)
-        return spectr_tab1.BlockEfficiencies.compute(Settings())
+def table():
+    return spectr_tab1.BlockEfficiencies.compute(QUICK)
 
 
 def multi_round(b, k):
@@ -144,80 +142,61 @@ def test_the_paper_is_copied_as_printed():
     assert spectr_tab1.PRINTED.keys() == printed.keys()
 
 
-def test_one_sequence_has_the_closed_form(toy):
-    """Token verification keeps the i-th token with probability (1 − d)^i."""
-    for (models, count, length), row in toy.exact().items():
-        if count == 1:
-            d = spectr_tab1.DIVERGENCES[models]
-            for value in row.efficiency.values():
-                expected = sum((1 - d) ** i for i in range(length + 1))
-                assert value == pytest.approx(expected, abs=1e-12)
-    pair = random_pair(3, "43/100", np.random.default_rng(0))
-    exact = TokenVerify(*pair, 4).efficiency()
-    assert exact == sum(Fraction(57, 100) ** i for i in range(5))
-    found = toy.exact()["table 4, 6M", 1, 4].efficiency[K_SEQ]
-    assert found == pytest.approx(float(exact), abs=1e-12)
+def test_one_sequence_is_token_verification(table):
+    pair = letters(exact=False)
+    places = {text: float(chance) for text, chance in pair.target.contexts().items()}
+    for (draft, _), found in table.letters.items():
+        kept = TokenVerify(getattr(pair, draft), pair.target, 8).expected_up_to(places)
+        for length in (4, 8):
+            assert found[1, length] == pytest.approx(1 + kept[length - 1], abs=1e-12)
+    blocks = list(QUICK.logged().blocks())
+    for found in table.trace.values():
+        alone = [1 + float(block.expected(TokenVerify, 4)) for block in blocks]
+        assert found[1, 4] == pytest.approx(alone, abs=1e-9)
 
 
-@pytest.mark.parametrize(("rule", "title"), [(KSequential, K_SEQ), (PooledSelection, POOLED)])
-def test_two_sequences_are_those_of_the_definition(toy, rule, title):
-    """Two drafts that agree go on together, one alone is verified as a single draft."""
-    draft, target = random_pair(3, 0.43, np.random.default_rng(spectr_tab1.SEED))
-
-    def kept(text, count, left):
-        if left == 0:
-            return 0.0
-        made = rule(draft(text), target(text), count)
-        total, p = 0.0, draft(text)
-        for x in np.ndindex(*(3,) * count):
-            for y in set(x):
-                chance = np.prod(p[list(x)]) * made.kernel(x)[y]
-                total += chance * (1 + kept((y,), x.count(y), left - 1))
-        return total
-
-    value = toy.exact()["table 4, 6M", 2, 4].efficiency[title]
-    assert value == pytest.approx(1 + kept((), 2, 4), abs=1e-12)
-
-
-def test_efficiency_rises_and_selecting_optimally_pays(toy):
-    rows = toy.exact()
-    assert len(rows) == 28
-    for title in (None, K_SEQ, POOLED):
-        assert spectr_tab1.rises(toy, title, "K")
-        assert spectr_tab1.rises(toy, title, "L")
-    for (models, count, length), row in rows.items():
-        slack = 1e-12
-        assert row.efficiency[POOLED] >= row.efficiency[K_SEQ] - slack
-        assert (row.efficiency[POOLED] > row.efficiency[K_SEQ] + slack) == (count > 1)
-        assert row.efficiency[POOLED] <= length + 1
-        single = rows[models, 1, length].efficiency[K_SEQ]
-        assert (row.efficiency[K_SEQ] > single + slack) == (count > 1)
+def test_eight_sequences_gain_what_they_do_in_the_paper():
+    """As the caption says: k-sequential on the letters is within the range of table 4."""
+    trees = LetterTrees(letter_pair(), KSequential, merge=True)
+    calls = {
+        (count, length): trees.tokens_per_call(spectr_tab1.sequences(count, length))
+        for count in (1, 8)
+        for length in (4, 8)
+    }
+    found = [spectr_tab1.gain(calls, length) for length in (4, 8)]
+    assert [round(factor, 2) for factor in found] == [1.38, 1.41]
+    for length, expected in ((4, [1.29, 1.38]), (8, [1.33, 1.40])):
+        numbers = [
+            {place: float(cell.split("±")[0]) for place, cell in printed.items()}
+            for printed in spectr_tab1.PRINTED.values()
+        ]
+        factors = [spectr_tab1.gain(each, length) for each in numbers]
+        assert [round(min(factors), 2), round(max(factors), 2)] == expected
 
 
-def test_the_simulated_row_has_its_interval(toy):
-    row = toy.rows[-1]
-    assert not row.exact
-    assert all(isinstance(value, Estimate) for value in row.efficiency.values())
-    cells = toy.numbers().rows[-1]
-    assert cells[5] == spectr_tab1.MANY_TOKENS
-    assert "99.9%" in cells[7]
-    pair = random_pair(3, 0.43, np.random.default_rng(0))
-    known = DraftSelection(*pair, "8x1x1x1", KSequential)
-    assert toy.exact()["table 4, 6M", 8, 4].efficiency[K_SEQ] == known.efficiency()
+def test_what_rises_and_what_is_best(table):
+    for found in table.columns().values():
+        assert spectr_tab1.rises(found, 0)
+        assert spectr_tab1.rises(found, 1)
+    assert not spectr_tab1.rises({(1, 4): 2.0, (2, 4): 2.0}, 0)
+    sequential, pooled = (table.letters["bigram", title] for title in (K_SEQ, POOLED))
+    for place in ((2, 4), (2, 8)):
+        assert pooled[place] > sequential[place] > table.letters["unigram", K_SEQ][place]
+    assert spectr_tab1.gain(sequential, 4) is None
 
 
-def test_the_notes_answer_the_question(toy):
-    said = " ".join(toy.notes())
+def test_the_rows_are_those_of_the_paper(table):
+    found = table.numbers()
+    assert [row[:2] for row in found.rows] == [(1, 4), (2, 4), (1, 8), (2, 8)]
+    assert found.rows[1][2:6] == ("", "2.07±0.01", "2.43±0.01", "2.96±0.00")
+    assert found.rows[1][6] == table.letters["unigram", K_SEQ][2, 4]
+    said = " ".join(table.notes())
     assert "Other models" in said
-    assert "paper 1.29 to 1.38 times" in said
-    assert "paper 1.33 to 1.40 times" in said
-    assert said.count("in K: yes, in L: yes") == 3
+    assert said.count("Yes, for all of them") == 2
+    assert "paper, table 4, 20M 1.29" in said
 
 
 def test_quick_items_are_written(tmp_path):
-    for item in (
-        spectr_fig5.UniformCurves, spectr_fig6.MultiRoundCurves, spectr_tab1.BlockEfficiencies
-    ):  # fmt: skip
+    for item in (spectr_fig5.UniformCurves, spectr_fig6.MultiRoundCurves):
         files = write(item, QUICK, tmp_path, ["png"])
         assert [file.stat().st_size > 0 for file in files] == [True, True]
-    assert "not computed" not in (tmp_path / "spectr_tab1.md").read_text(encoding="utf-8")

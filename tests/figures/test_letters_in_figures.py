@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from figures.on_letters import letter_pair
+from figures.on_letters import LetterTrees, letter_pair
 from figures.ratio_bounds import CAPPED, kept_tokens
-from otspec.blocks import BLOCK_RULES
+from otspec import optimal_acceptances
+from otspec.blocks import BLOCK_RULES, DraftSelection
 from otspec.datasets import letters
+from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
 
 
 def at(text):
@@ -50,3 +52,35 @@ def test_the_letters_are_a_table_of_their_models():
     stepped = np.zeros(27**2)
     np.add.at(stepped, table.following.ravel(), masses.ravel())
     assert table.step(masses) == pytest.approx(stepped)
+
+
+@pytest.mark.parametrize(
+    ("rule", "tree", "merge"),
+    [
+        (RecursiveRejection, "2x1x1", True),
+        (RecursiveRejection, "2x2", True),
+        (RecursiveRejection, "2x2x1", False),
+        (RecursiveRejectionWithoutReplacement, "3x2", True),
+        (SpecHub, "2x2x2", True),
+    ],
+)
+def test_trees_keep_what_the_package_says(rule, tree, merge):
+    pair, table, beginning = at("th")
+    selection = DraftSelection(pair.draft, pair.target, tree, rule, merge)
+    calls = LetterTrees(table, rule, merge).tokens_per_call(selection.branching)
+    assert calls == pytest.approx(1 + selection.expected_after(beginning), abs=1e-12)
+
+
+def test_many_distinct_drafts_are_simulated():
+    """They accept more than fewer, and at most what the best rule does."""
+    table = letter_pair()
+    few = replace(table, draft=table.draft[:4], target=table.target[:4], places=table.places[:4])
+    trees = LetterTrees(few, RecursiveRejectionWithoutReplacement)
+    found = {k: trees.accepted(k).sum(axis=(1, 2)) for k in (3, 8, 16)}
+    assert trees.accepted(8).shape == (4, 1, 27)
+    assert (found[3] < found[8]).all()
+    assert (found[8] < found[16]).all()
+    for k, values in found.items():
+        rows = zip(few.draft, few.target, strict=True)
+        best = [optimal_acceptances(*row, [k], law="without-replacement")[0] for row in rows]
+        assert (values <= np.array(best) + 0.01).all()

@@ -164,7 +164,7 @@ def test_samples_agree_with_the_kernel_for_each_tuple():
     law = otspec.Independent([[0.4, 0.3, 0.3, 0.0], [0.2, 0.1, 0.5, 0.2]])
     rule = PriorityMixture(law, [0.4, 0.3, 0.0, 0.3], pools=[0, 0, 1, 1])
     assert rule.kernel([0, 1])[:2].all()  # both are in the first pool
-    for seed, x in enumerate(law.tuples()[0].tolist()):
+    for seed, x in enumerate(law.tuples()[0].tolist()[::4]):
         certain = np.zeros((4, 4))
         certain[tuple(x)] = 1.0
         drafts = otspec.Joint(certain)
