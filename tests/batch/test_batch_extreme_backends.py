@@ -11,6 +11,7 @@ from batch_table import RULES, drafts_number, drafts_of
 from extreme_rows import rows
 
 from otspec import batch
+from otspec.batch._kernels.library import Library
 
 REPEATS = {"jax": 6}
 MANY = 42
@@ -50,6 +51,12 @@ def all_rows(library, dtype, *, flushed):
     if flushed:
         both[np.abs(both) < np.finfo(held).tiny] = 0
     return both[0], both[1]
+
+
+def capped_alike(library, monkeypatch):
+    """Give NumPy the highest grades that JAX has, with which distinct drafts have the same law."""
+    if library.startswith("jax"):
+        monkeypatch.setattr(Library, "highest", 2.0**62)
 
 
 def given(backend, dtype, values):
@@ -100,8 +107,9 @@ def called_in_pieces(backend, shape, function, arrays, **options):
         for name in (DIVIDING if (library, dtype) in FEW else rules_of(library))
     ],
 )
-def test_rules(library, dtype, name):
+def test_rules(library, dtype, name, monkeypatch):
     backend = Backend(library)
+    capped_alike(library, monkeypatch)
     flushed = library.startswith("jax") and dtype != "float16"
     draft, target = all_rows(library, dtype, flushed=flushed)
     k, rng = drafts_number(name, MOST), np.random.default_rng(0)
@@ -136,8 +144,9 @@ def test_rules(library, dtype, name):
 @pytest.mark.parametrize(
     ("library", "dtype"), [(n, d) for n in NAMES for d in HAS[n] if (n, d) not in FEW]
 )
-def test_acceptance_and_drafters(library, dtype):
+def test_acceptance_and_drafters(library, dtype, monkeypatch):
     backend = Backend(library)
+    capped_alike(library, monkeypatch)
     flushed = library.startswith("jax") and dtype != "float16"
     draft, target = all_rows(library, dtype, flushed=flushed)
     rows_given, shape = all_rows(library, dtype, flushed=False), shape_for(library, dtype)

@@ -77,8 +77,12 @@ class Library:
 
     @property
     def highest(self) -> float:
-        """A power of two that quotients of masses are capped at, within the range."""
-        return 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
+        """A power of two that quotients of masses are capped at, within the range.
+
+        In JAX times the lift, too, since its compiler puts products in another order.
+        """
+        most = 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
+        return most / self.lift if self.at_once is None else most
 
     def arange(self, stop: int) -> Array:
         """Return the token ids 0 to ``stop`` − 1."""
