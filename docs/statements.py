@@ -23,6 +23,7 @@ PAGES = {
     "theory": "Theory",
     "pooled": "Pooled selection",
     "pooled_beyond": "Beyond i.i.d. drafts",
+    "different_drafts": "Different drafts",
     "cones": "Cones",
     "programs": "Linear programs",
     "auditing": "Audits",
@@ -36,6 +37,7 @@ _ALIASES = {
     "pooled selection": "pooled",
     "beyond": "pooled_beyond",
     "beyond i.i.d.": "pooled_beyond",
+    "different": "different_drafts",
 }
 _ALIASES |= {title.lower(): page for page, title in PAGES.items()}
 _WORDS = sorted({*PAGES, *_ALIASES}, key=len, reverse=True)

@@ -14,6 +14,7 @@ MODULES = (
     "spechub_fig5",
     "spechub_tab1",
     "spechub_tab4",
+    "spechub_tab5",
     "spechub_fig9",
     "block_fig2",
     "block_tab2",

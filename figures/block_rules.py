@@ -8,12 +8,12 @@ import numpy as np
 
 from figures.axes import legend_outside, rule_lines
 from figures.contract import Numbers, Picture, Settings
+from figures.long_trace import compared, kept_by_block
 from figures.looks import look
 from figures.registry import item
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
-    compare_on_blocks,
     decode,
     memoryless,
     random_pair,
@@ -74,21 +74,20 @@ class TokensPerCall(Picture):
     @classmethod
     def compute(cls, settings: Settings) -> TokensPerCall:
         """Return the numbers of all three panels."""
-        blocks = list(settings.logged().blocks())
+        kept, _ = kept_by_block(settings)
         lengths = LENGTHS[:4] if settings.quick else LENGTHS
-        lengths = tuple(length for length in lengths if length <= len(blocks[0].tokens))
+        lengths = tuple(length for length in lengths if length in kept)
         chains = random_pair(TOKENS, DIVERGENCE, np.random.default_rng(SEED))
         coins = memoryless(COIN), memoryless(BIASED)
-        rows = compare_on_blocks(blocks, lengths)
+        rows = [compared(kept, length) for length in lengths]
         long_run = [_long_run(length, settings.quick) for length in lengths]
         return cls(
             lengths,
             _first_blocks(chains, lengths),
             _first_blocks(coins, lengths),
-            {rule.title: tuple(float(row.efficiency) for row in rows if row.rule == rule.title)
+            {rule.title: tuple(float(row[rule.title].efficiency) for row in rows)
              for rule in BLOCK_RULES},
-            {rule.title: tuple(row.error for row in rows if row.rule == rule.title)
-             for rule in BLOCK_RULES},
+            {rule.title: tuple(row[rule.title].error for row in rows) for rule in BLOCK_RULES},
             tuple(mean for mean, _ in long_run),
             tuple(error for _, error in long_run),
         )  # fmt: skip
@@ -120,7 +119,7 @@ class TokensPerCall(Picture):
         long_run = look(BlockVerify.title, linestyle="--", markerfacecolor="none")
         coins.errorbar(self.lengths, self.long_run, yerr=self.long_run_error, elinewidth=0.6,
                        label="the preprint's in the long run", **long_run)  # fmt: skip
-        titles = ("two Markov chains, first block", "two coins", "trace, with standard errors")
+        titles = ("two Markov chains, first block", "two coins", "language model, standard errors")
         ticks = self.lengths[::2] if len(self.lengths) > 4 else self.lengths
         for panel, title in zip(axes, titles, strict=True):
             panel.set(title=title, xlabel="drafted tokens L", xticks=ticks)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from figures.contract import Cell, Numbers, Settings, Table
+from figures.long_trace import compared, kept_by_block
 from figures.means import in_words, of_calls, radius
 from figures.on_letters import letter_pair
 from figures.ratio_bounds import Bounds, kept_tokens
 from figures.registry import item
-from otspec.blocks import BLOCK_RULES, BlockComparison, compare_on_blocks
+from otspec.blocks import BLOCK_RULES, BlockComparison
 
 TABLES = {8: "table 2", 4: "table 3", 6: "table 4"}
 """L → the paper's table."""
@@ -80,13 +81,6 @@ def gain(bounds: dict[str, Bounds], rule: str) -> Bounds:
     return Bounds(low, high)
 
 
-def _by_length(rows: list[BlockComparison]) -> dict[int, dict[str, BlockComparison]]:
-    found: dict[int, dict[str, BlockComparison]] = {}
-    for row in rows:
-        found.setdefault(row.length, {})[row.rule] = row
-    return found
-
-
 def _grows(values: list[float]) -> str:
     return "yes" if all(a < b for a, b in pairwise(values)) else "no"
 
@@ -120,27 +114,22 @@ class TokenAndBlock(Table):
     @classmethod
     def compute(cls, settings: Settings) -> TokenAndBlock:
         """Return bounds for the letters, and means over blocks for the lengths that were logged."""
-        blocks = list(settings.logged().blocks())
-        logged = min(len(block.tokens) for block in blocks)
-        lengths = [length for length in TABLES if length <= logged]
+        kept, name = kept_by_block(settings)
+        lengths = [length for length in TABLES if length in kept]
         if not lengths:
             raise ValueError(
-                f"the trace has blocks of {logged} tokens, but the tables are for {min(TABLES)} or "
-                "more"
+                f"the trace has blocks of {max(kept)} tokens, but the tables are for {min(TABLES)} "
+                "or more"
             )
-        means = _by_length(compare_on_blocks(blocks, lengths))
-        singles = [_by_length(compare_on_blocks([block], lengths)) for block in blocks]
         improvements = {}
         for length in lengths:
-            kept = {
-                rule.title: [float(single[length][rule.title].efficiency) for single in singles]
-                for rule in BLOCK_RULES
-            }
+            calls = {title: [1 + each for each in row] for title, row in kept[length].items()}
             improvements[length] = {
-                rule: improvement(kept[TOKEN], kept[rule]) for rule in (PUBLISHED, PREPRINT)
+                rule: improvement(calls[TOKEN], calls[rule]) for rule in (PUBLISHED, PREPRINT)
             }
         letters = on_letters(QUICK_STEP if settings.quick else STEP)
-        return cls(letters, len(blocks), settings.input, means, improvements)
+        means = {length: compared(kept, length) for length in lengths}
+        return cls(letters, len(kept[1][TOKEN]), name, means, improvements)
 
     def numbers(self) -> Numbers:
         """Return the paper's rows and ours for each length."""

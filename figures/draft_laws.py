@@ -1,10 +1,10 @@
-"""Which draft law is best (Theory, 1, 2 and 13): the optimum of each, at several temperatures."""
+"""Which draft law is best (Theory, 1, 2, 13 and 14), at temperatures of draft and target apart."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,24 @@ import otspec
 from figures.axes import legend_outside
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
-from otspec.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
+from otspec.rules import (
+    DrawnDraft,
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
 from otspec.traces.charts import against_counts
+from otspec.traces.statistics import clustered_mean
+from otspec.traces.summary import attains
+from otspec.writing import write_text
 
 KS = (1, 2, 4, 8, 16)
 TEMPERATURES = (0.3, 0.6, 1.0)
 """Of the draft, row by row, and of the target, column by column."""
-CONFIDENCE = 0.95
 
 COLOURS = {
     IID.name: "#000000",
@@ -32,62 +41,119 @@ COLOURS = {
 }
 """The laws that are compared, and their lines."""
 
-Pair = tuple[Distribution, Distribution]
+BEST: dict[str, type[PairRule]] = {
+    rule.law_class.name: rule
+    for rule in (
+        PooledSelection,
+        PooledSelectionWithoutReplacement,
+        SpecHub,
+        DrawnDraft,
+        TargetOnly,
+    )
+}
+"""The best rule that there is for each law."""
+
 Key = tuple[float, float, str, int]
 """Temperature of the draft, of the target, law, k."""
+Place = tuple[float, float]
+PLACE = ("draft T", "target T")
+Mean = tuple[float, float, float]
+"""A mean over positions, and the ends of its interval."""
 
 
 @item("draft_laws", "ours", size=(7.0, 6.2), panels=(3, 3), traced=True)
 class DraftLaws(Picture):
-    """The optimum of every draft law that has a name, position by position.
+    """The optimum of every draft law that has a name, and what its best rule accepts.
 
     Parameters
     ----------
-    optima : dict
-        (temperature of the draft, of the target, law, k) → the optimum at each position.
+    optima, accepted : dict
+        (temperature of the draft, of the target, law, k) → a number at each position.
+    texts : tuple of int
+        Which text each position is of.
     """
 
     title = "The optimum of each draft law, at several temperatures of draft and target"
 
     optima: dict[Key, tuple[float, ...]]
+    accepted: dict[Key, tuple[float, ...]]
+    texts: tuple[int, ...]
 
     @classmethod
     def compute(cls, settings: Settings) -> DraftLaws:
-        """Return the optima at all positions; at two and for k up to 2 if quick."""
-        ks = KS[:2] if settings.quick else KS
+        """Return what is found at all positions; at two and for k up to 2 if quick."""
+        return cls.at(settings, list(product(TEMPERATURES, repeat=2)))
+
+    @classmethod
+    def at(cls, settings: Settings, temperatures: Sequence[Place]) -> DraftLaws:
+        """Return the same for some temperatures of draft and target."""
+        logged = settings.logged()
+        ks, most = (KS[:2], 2) if settings.quick else (KS, logged.positions)
         optima: dict[Key, tuple[float, ...]] = {}
-        for of_draft, of_target in product(TEMPERATURES, repeat=2):
-            pairs = islice(settings.pairs(of_target, of_draft), 2 if settings.quick else None)
-            for (law, k), values in optima_of(pairs, ks).items():
-                optima[of_draft, of_target, law, k] = values
-        return cls(optima)
+        accepted: dict[Key, tuple[float, ...]] = {}
+        places: list[tuple[int, ...]] = []
+        for of_draft, of_target in temperatures:
+            warped = logged.pairs(temperature=of_target, draft_temperature=of_draft)
+            positions = list(islice(warped, most))
+            places = [place[:-1] if len(place) > 1 else place for place, _, _ in positions]
+            for (law, k), values in found_at((pair for _, *pair in positions), ks).items():
+                optima[of_draft, of_target, law, k] = tuple(best for best, _ in values)
+                accepted[of_draft, of_target, law, k] = tuple(rule for _, rule in values)
+        order = list(dict.fromkeys(places))
+        return cls(optima, accepted, tuple(map(order.index, places)))
+
+    def mean(self, key: Key, above: str | None = None) -> Mean:
+        """Return the mean optimum, or how far it is above another law's, with its 95% interval.
+
+        Texts are the independent units, or positions if there is one text.
+        """
+        values = np.array(self.optima[key])
+        if above is not None:
+            values = values - np.array(self.optima[key[0], key[1], above, key[3]])
+        low = 0.0 if above is None else -1.0
+        mean, ends = clustered_mean(values, np.array(self.texts), low, 1.0)
+        return mean, *ends
+
+    def short(self, key: Key) -> float:
+        """Return how far the best rule is below the optimum in the mean."""
+        return float(np.mean(self.optima[key]) - np.mean(self.accepted[key]))
 
     def numbers(self) -> Numbers:
-        """Return a row for each temperature, law and k, beside top-k drafts at the same positions.
-
-        Intervals are of the mean over positions (t, 95%).
-        """
-        columns = ("T draft", "T target", "law", "k", "optimum", "low", "high")
-        rows = []
-        for (*place, law, k), values in self.optima.items():
-            more = np.array(values) - np.array(self.optima[place[0], place[1], TopK.name, k])
-            rows.append((*place, law, k, *interval(values, 0.0), *interval(more, -1.0)))
-        return Numbers((*columns, "above top", "above top low", "above top high"), tuple(rows))
+        """Return a row for each temperature, law and k, beside i.i.d. and top-k drafts."""
+        columns = [
+            "T draft",
+            "T target",
+            "law",
+            "k",
+            "optimum",
+            "low",
+            "high",
+            "best rule",
+            "short",
+        ]
+        for law in (IID.name, TopK.name):
+            columns += [f"above {law}", f"above {law} low", f"above {law} high"]
+        rows = [
+            (
+                *key, *self.mean(key), BEST[key[2]].title, self.short(key),
+                *self.mean(key, IID.name), *self.mean(key, TopK.name),
+            )
+            for key in self.optima
+        ]  # fmt: skip
+        return Numbers(tuple(columns), tuple(rows))
 
     def draw(self, axes: list[Any]) -> None:
         """Draw a panel for each two temperatures: the mean of each law, with its interval."""
-        temperatures = sorted({key[:2] for key in self.optima})
-        for panel, place in zip(axes, temperatures, strict=True):
+        for panel, place in zip(axes, self.places, strict=True):
             for law, colour in COLOURS.items():
-                ks = [key[3] for key in self.optima if key[:3] == (*place, law)]
-                means, lows, highs = np.transpose(
-                    [interval(self.optima[(*place, law, k)], 0.0) for k in ks]
-                )
+                keys = [key for key in self.optima if key[:3] == (*place, law)]
+                ks = [key[3] for key in keys]
+                means, lows, highs = np.transpose([self.mean(key) for key in keys])
                 look = {"color": colour, "linestyle": LAWS[law].line_style, "label": law}
                 panel.plot(ks, means, marker="o", markersize=3 if len(ks) > 1 else 5, **look)
                 if law in (IID.name, TopK.name):
                     panel.fill_between(ks, lows, highs, color=colour, alpha=0.12, linewidth=0)
-            against_counts(panel, sorted({key[3] for key in self.optima}), "k")
+            against_counts(panel, self.ks, "k")
             panel.set(ylim=(0, 1), title=f"draft T = {place[0]:g}, target T = {place[1]:g}")
             panel.grid(alpha=0.25)
         for panel in axes[:-3]:
@@ -95,25 +161,107 @@ class DraftLaws(Picture):
         axes[3].set_ylabel("mean optimum")
         legend_outside(axes[5])
 
+    @property
+    def places(self) -> list[Place]:
+        """The temperatures of draft and target, panel by panel."""
+        return sorted({key[:2] for key in self.optima})
 
-def optima_of(pairs: Iterable[Pair], ks: Sequence[int]) -> dict[tuple[str, int], tuple[float, ...]]:
-    """Return the optimum of every law for each k that it has, at each position."""
-    found: dict[tuple[str, int], list[float]] = {}
+    @property
+    def ks(self) -> list[int]:
+        """The numbers of drafts."""
+        return sorted({key[3] for key in self.optima})
+
+    def write(self, folder: Path, formats: Sequence[str]) -> list[Path]:
+        """Write the picture, and the tables of the page: each begins with what it is of."""
+        paths = super().write(folder, formats)
+        for name, table in self.tables().items():
+            paths.append(folder / f"{self.name}_{name}.md")
+            write_text(paths[-1], f"{self.about}\n\n{table.as_markdown()}")
+        return paths
+
+    @property
+    def about(self) -> str:
+        """What the tables are of."""
+        texts = len(set(self.texts))
+        return f"Means over {len(self.texts)} positions of {texts} text{'s' if texts > 1 else ''}."
+
+    def tables(self) -> dict[str, Numbers]:
+        """Return the tables of the page: the optima, the best laws, and what laws gain."""
+        return {"optima": self._optima(), "best": self._best(), "gains": self._gains()}
+
+    def _optima(self) -> Numbers:
+        """Return the optima with the best rule of each law, and how far that is from them."""
+        columns = (
+            "draft T",
+            "target T",
+            "law",
+            *(f"k = {k}" for k in self.ks),
+            "best rule",
+            "short",
+        )
+        rows = []
+        for place, law in product(self.places, COLOURS):
+            keys = {k: (*place, law, k) for k in self.ks if (*place, law, k) in self.optima}
+            means = [self.mean(keys[k])[0] if k in keys else "" for k in self.ks]
+            short = max(map(self.short, keys.values()))
+            rows.append((*map(str, place), f"`{law}`", *means, BEST[law].title, short))
+        return Numbers(columns, tuple(rows))
+
+    def _best(self) -> Numbers:
+        """Return which law has the highest mean for several drafts, and what the next has less."""
+        several = self.ks[1:]
+        rows = [
+            (*map(str, place), *(self._winner(place, k) for k in several)) for place in self.places
+        ]
+        return Numbers((*PLACE, *(f"k = {k}" for k in several)), tuple(rows))
+
+    def _winner(self, place: Place, k: int) -> str:
+        """Return the best law, or those that are equal, and by how much."""
+        keys = [(*place, law, k) for law in COLOURS if (*place, law, k) in self.optima]
+        means = {key[2]: self.mean(key)[0] for key in keys}
+        most = max(means.values())
+        first = [law for law, mean in means.items() if attains(mean, most)]
+        others = [mean for law, mean in means.items() if law not in first]
+        ahead = f", by {most - max(others):.4f}" if others else ""
+        return " = ".join(f"`{law}`" for law in first) + ahead
+
+    def _gains(self) -> Numbers:
+        """Return what distinct drafts have above others at the same positions, and i.i.d. ones."""
+        pairs = (
+            (WithoutReplacement.name, IID.name),
+            (WithoutReplacement.name, TopK.name),
+            (IID.name, TopK.name),
+        )
+        ends = (self.ks[1], self.ks[-1])
+        columns = [f"`{law}` above `{other}`, k = {k}" for law, other in pairs for k in ends]
+        rows = [
+            (
+                *map(str, place),
+                *(shown(self.mean((*place, law, k), other)) for law, other in pairs for k in ends),
+            )
+            for place in self.places
+        ]
+        return Numbers((*PLACE, *columns), tuple(rows))
+
+
+def found_at(
+    pairs: Iterable[Sequence[Distribution]], ks: Sequence[int]
+) -> dict[tuple[str, int], list[tuple[float, float]]]:
+    """Return the optimum of every law for each k that it has, and what its best rule accepts."""
+    found: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for draft, target in pairs:
-        for name in COLOURS:
-            having = [k for k in ks if LAWS[name].exists(draft, k)]
-            best = otspec.optimal_acceptances(draft, target, having, law=name)
-            for k, acceptance in zip(having, best.tolist(), strict=True):
-                found.setdefault((name, k), []).append(acceptance)
-    return {key: tuple(values) for key, values in found.items()}
+        for law in COLOURS:
+            having = [k for k in ks if LAWS[law].exists(draft, k)]
+            if not having:
+                continue
+            optima = otspec.optimal_acceptances(draft, target, having, law=law).tolist()
+            accepted = BEST[law].acceptances(draft, target, having)
+            for k, best, rule in zip(having, optima, accepted, strict=True):
+                found.setdefault((law, k), []).append((best, float(rule)))
+    return found
 
 
-def interval(values: Sequence[float] | Array, least: float) -> tuple[float, float, float]:
-    """Return the mean of values up to 1, and the ends of its t interval, positions as units."""
-    from scipy.special import stdtrit
-
-    number = len(values)
-    spread = float(np.std(values, ddof=1)) / math.sqrt(number)
-    radius = float(stdtrit(number - 1, 0.5 + CONFIDENCE / 2)) * spread
-    mean = float(np.mean(values))
-    return mean, max(least, mean - radius), min(1.0, mean + radius)
+def shown(mean: Mean) -> str:
+    """Return a difference with its interval."""
+    value, low, high = (f"{number:+z.3f}".replace("-", "−") for number in mean)
+    return f"{value} ({low} to {high})"

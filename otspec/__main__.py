@@ -2,7 +2,7 @@
 
 import sys
 
-from otspec.cli.main import main
+if __name__ == "__main__":  # workers of a run import this module too, and no command
+    from otspec.cli.main import main
 
-if __name__ == "__main__":
     sys.exit(main())

@@ -36,7 +36,7 @@ from otspec.drafts import (
     SingleDraftLaw,
     WithoutReplacement,
 )
-from otspec.drafts.contract import as_law
+from otspec.drafts.contract import TooManyTuplesError, as_law
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.frozen import Frozen
@@ -179,9 +179,8 @@ def optimal_acceptance(
     """
     checked = as_law(law).as_target(target, normalize=normalize)
     law = law.for_target(checked)
-    cut = np.sort(minimum_cut(law, checked))
-    bound = cut_bound(law, checked, cut)
-    return Optimum(law, checked, bound, tuple(cut.tolist()))
+    cut, bound = bounded_cut(law, checked)
+    return Optimum(law, checked, bound, tuple(np.sort(cut).tolist()))
 
 
 def optimal_acceptances(
@@ -258,6 +257,16 @@ def cut_bound(law: DraftLaw, target: Distribution, cut: Sequence[int] | IntArray
 
 
 @singledispatch
+def bounded_cut(law: DraftLaw, target: Distribution) -> tuple[IntArray, Number]:
+    """Return a minimum cut and its bound."""
+    cut = np.sort(minimum_cut(law, target))
+    return cut, cut_bound(law, target, cut)
+
+
+bounded_cut.register(WithoutReplacement, prefix.by_ratio_with_bound)
+
+
+@singledispatch
 def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
     """Return a token set that minimises the bound, by whichever way the law allows."""
     return flow.by_max_flow(law, target)
@@ -274,4 +283,9 @@ def _(law: Independent, target: Distribution) -> IntArray:
         return prefix.by_ratio(IID(law.drafts[0], 1), target)
     if law.k == 2:
         return halfplanes.best_halfplane(law.drafts[0], law.drafts[1], target)
-    return flow.by_max_flow(law, target)
+    try:
+        return flow.by_max_flow(law, target)
+    except TooManyTuplesError as error:
+        raise TooManyTuplesError(
+            f"{error}; rules.PriorityMixture(law, target, pools=256) certifies an interval"
+        ) from error

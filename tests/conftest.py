@@ -12,7 +12,11 @@ settings.register_profile("short", max_examples=100, deadline=None, derandomize=
 settings.register_profile("long", max_examples=20_000, deadline=None)
 settings.load_profile(os.environ.get("OTSPEC_HYPOTHESIS", "short"))
 
-FULL_TRACE = "OTSPEC_SMOLLM2_TRACE"
+TRACES = {
+    "smollm2-trace": ("OTSPEC_SMOLLM2_TRACE", "the SmolLM2 trace of eight blocks"),
+    "long-trace": ("OTSPEC_LONG_TRACE", "the SmolLM2 trace of 96 texts (docs/sample.md)"),
+}
+"""Traces that do not ship: option -> its variable, and what it is."""
 
 # What the tests need of the process that runs them, and of those that they start:
 # they hear Ctrl-C, which is ignored in what a shell starts in the background,
@@ -23,17 +27,27 @@ os.environ["PYTHONIOENCODING"] = "utf-8"
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--smollm2-trace",
-        default=os.environ.get(FULL_TRACE),
-        metavar="FILE",
-        help=f"the SmolLM2 trace of eight blocks (default: ${FULL_TRACE})",
-    )
+    for option, (variable, what) in TRACES.items():
+        parser.addoption(
+            f"--{option}", default=os.environ.get(variable), metavar="FILE",
+            help=f"{what} (default: ${variable})",
+        )  # fmt: skip
+
+
+def given_trace(request, option):
+    """Return the path of a trace that does not ship, or skip the test."""
+    path = request.config.getoption(f"--{option}")
+    if path is None:
+        variable, what = TRACES[option]
+        pytest.skip(f"{what} does not ship: pass --{option}=FILE or set {variable}")
+    return Path(path)
 
 
 @pytest.fixture(scope="session")
 def full_trace_path(request):
-    path = request.config.getoption("--smollm2-trace")
-    if path is None:
-        pytest.skip(f"the full trace does not ship: pass --smollm2-trace=FILE or set {FULL_TRACE}")
-    return Path(path)
+    return given_trace(request, "smollm2-trace")
+
+
+@pytest.fixture(scope="session")
+def long_trace_path(request):
+    return given_trace(request, "long-trace")

@@ -15,6 +15,8 @@ MOST_DRAFTS = 2**53
 """Up to here every number of drafts is a float64."""
 MOST_PASSES = 10_000
 """Where every draft costs a pass."""
+MOST_DISTINCT = 64
+"""Where the masses of pools of distinct drafts are needed."""
 MOST_GRADES = 256
 """Pools are looked at in pairs, once for each of them."""
 _NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)

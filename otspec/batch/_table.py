@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from otspec.batch._kernels import graded_pools, hub, in_turn, inflated
+from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, ring_selection
 from otspec.batch._results import Verified
 
 
@@ -43,5 +43,8 @@ RULES = {
     ),
     "k_sequential": BatchRule(inflated.verify, "sample_iid"),
     "pooled_selection": BatchRule(graded_pools.verify, "sample_iid"),
+    "pooled_selection_without_replacement": BatchRule(
+        ring_selection.verify, "sample_without_replacement"
+    ),
     "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False),
 }

@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from otspec.batch._arguments import check_drafts, check_mask, counted_ids, library_of_pair
 from otspec.batch._arrays import one_library
-from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, optimum
+from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, optimum, ring_selection
 from otspec.batch._kernels.library import Array, quiet
-from otspec.batch._numbers import MOST_PASSES, as_count, as_grades, as_number_of_drafts
+from otspec.batch._numbers import (
+    MOST_DISTINCT,
+    MOST_PASSES,
+    as_count,
+    as_grades,
+    as_number_of_drafts,
+)
 
 
 @quiet
@@ -118,3 +124,17 @@ def pooled_selection(draft: Array, target: Array, k: int, /, *, grades: int = 6)
     """
     library, k = library_of_pair(draft, target), as_number_of_drafts(k)
     return graded_pools.acceptance(library, draft, target, k, as_grades(grades))
+
+
+@quiet
+def pooled_selection_without_replacement(
+    draft: Array, target: Array, k: int, /, *, grades: int = 6
+) -> Array:
+    """Return Σ min(b, q), b the law of the selected draft: (..., V), (..., V) -> (...).
+
+    At most the optimum for distinct drafts. Residual tokens that happen to be drafts are not
+    counted. Work grows with k²: k is at most 64.
+    """
+    library = library_of_pair(draft, target)
+    k = as_count("k", k, 1, MOST_DISTINCT, "since work grows with its square")
+    return ring_selection.acceptance(library, draft, target, k, as_grades(grades))

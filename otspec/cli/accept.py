@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from otspec.cli.different_models import PROVED, accept_models
 from otspec.cli.limits import check_digits
 from otspec.cli.options import filled, json_option, pair_command
 from otspec.cli.output import percent, print_json, shown, shown_set
@@ -13,7 +14,7 @@ from otspec.optimum import Optimum, optimal_acceptance
 from otspec.tables import print_table, say
 
 
-@pair_command("2")
+@pair_command("2", of_models=accept_models)
 @json_option
 @filled(files=", ".join(reader.example for reader in READERS.values()))
 def accept(
@@ -24,6 +25,7 @@ def accept(
 ) -> None:
     """How often can one of k drafts be accepted at best?
 
+    Several draft models, of which each drafts one token, are --draft DRAFT --draft DRAFT TARGET.
     DRAFT and TARGET are numbers (0.5,0.3,0.2 or 1/2,3/10,1/5) or files: {files};
     a row of a larger array is FILE.npz:KEY:0,3.
 
@@ -64,8 +66,7 @@ def accept(
 def _meaning(drafts: str, k: int, best: Optimum) -> tuple[str, str]:
     counted = f"{k} {drafts} draft{'s' if k > 1 else ''}"
     most = percent(best.acceptance)
-    bound = "target(A) + 1 - P(all drafts in A), which is that number"
     return (
         f"With {counted} one is accepted with probability {most} at best.",
-        f"The cut proves it: no lossless rule is above {bound}.",
+        PROVED,
     )

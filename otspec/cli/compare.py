@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from otspec.cli.different_models import compare_models
 from otspec.cli.limits import check_digits
 from otspec.cli.options import json_option, pair_command
 from otspec.cli.output import percent, print_json, shown
 from otspec.cli.places import check_picture, check_place, written
 from otspec.cli.progress import working
 from otspec.distributions import Distribution
-from otspec.drafts import LAWS
+from otspec.drafts import LAWS, Independent
 from otspec.estimate import Estimate
 from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM, Comparison
@@ -21,7 +22,14 @@ from otspec.traces.comparison import compare as compare_rules
 from otspec.traces.summary import attainment, attains
 
 
-@pair_command("1,2,4,8", None, "Compare only rules for these drafts.  [default: all]")
+def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
+    _print(compare_models(law, target), as_json)
+    return 0
+
+
+@pair_command(
+    "1,2,4,8", None, "Compare only rules for these drafts.  [default: all]", of_models=_of_models
+)
 @json_option
 @click.option(
     "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a chart to this file."
@@ -35,7 +43,8 @@ def compare(
 ) -> int:
     """Compare all rules with the optimum for one draft and one target.
 
-    DRAFT and TARGET are as for `otspec accept`. The gap is to the optimum for the same drafts.
+    DRAFT and TARGET, and several --draft, are as for `otspec accept`. The gap is to the optimum
+    for the same drafts.
     Exit status: 0 fine, 1 the chart could not be written after the results, 2 bad input.
 
     Example: otspec compare 0.5,0.3,0.2 0.1,0.6,0.3 -k 1,2,4 --plot rules.png
@@ -53,10 +62,7 @@ def compare(
         for k in ks:
             rows += compare_rules(*pair, [k], laws)
             done()
-    if as_json:
-        print_json([_document(row) for row in rows])
-    else:
-        _print(rows)
+    _print(rows, as_json)
     if plot is None:
         return 0
     drawn = written("the chart", lambda: _draw(rows, plot))
@@ -71,7 +77,10 @@ def _draw(rows: list[Comparison], plot: Path) -> None:
     save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
 
 
-def _print(rows: list[Comparison]) -> None:
+def _print(rows: list[Comparison], as_json: bool) -> None:
+    if as_json:
+        print_json([_document(row) for row in rows])
+        return
     print_table(
         ("k", "drafts", "rule", "acceptance", "gap"),
         [

@@ -14,6 +14,7 @@ from otspec.cli.blocks import blocks
 from otspec.cli.compare import compare
 from otspec.cli.ending import Terminated
 from otspec.cli.generate import generate_text
+from otspec.cli.laws import laws
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
 from otspec.tables import forgive_encodings, say
@@ -35,7 +36,7 @@ def otspec(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (accept, audit, blocks, compare, generate_text, solve, trace):
+for command in (accept, audit, blocks, compare, generate_text, laws, solve, trace):
     otspec.add_command(command)
 
 

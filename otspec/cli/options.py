@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from otspec.cli.arguments import CountList, NumberList, read_distribution
 from otspec.distributions import Distribution, check_alike
-from otspec.drafts import IID, LAWS
+from otspec.drafts import IID, LAWS, Independent
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -41,6 +41,10 @@ def law_option(default: str | None, purpose: str) -> Callable[[Command], Command
     )
 
 
+models_option = click.option(
+    "--draft", "models", multiple=True, metavar="DRAFT",
+    help="A draft model, instead of DRAFT. Several: each drafts one token.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 _TEMPERATURE = 1.0
@@ -74,7 +78,10 @@ def filled(**words: str) -> Callable[[Command], Command]:
 
 
 def pair_command(
-    counts: str, law: str | None = IID.name, purpose: str = "How the drafts are drawn."
+    counts: str,
+    law: str | None = IID.name,
+    purpose: str = "How the drafts are drawn.",
+    of_models: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of DRAFT and TARGET, numbers of drafts and a draft law.
 
@@ -88,36 +95,47 @@ def pair_command(
         The law by default, by name.
     purpose : str
         What the command needs the law for.
+    of_models : callable, optional
+        What to do with several --draft: it gets the law of one draft of each and the target, as
+        ``law`` and ``target``, and ``as_json``.
     """
 
     def decorator(command: Callable[..., Any]) -> click.Command:
         optional = counts_option(counts)(law_option(law, purpose)(command))
-        return click.command(cls=PairCommand)(pair_arguments(optional))
+        return click.command(cls=PairCommand)(pair_arguments(optional, of_models))
 
     return decorator
 
 
-def pair_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
+def pair_arguments(
+    command: Callable[..., Any], of_models: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
     """Add DRAFT, TARGET and what says how to read them; the command gets them as ``pair``."""
 
     @wraps(command)
     def with_pair(
-        draft: str,
-        target: str,
+        draft: str | None,
+        target: str | None,
         exact: bool,
         logits: bool,
         temperature: float,
         normalize: bool,
+        models: tuple[str, ...] = (),
         **rest: Any,
     ) -> Any:
-        pair = read_pair(
-            draft, target, exact=exact, logits=logits, temperature=temperature, normalize=normalize
-        )
-        return command(pair=pair, **rest)
+        how = Reading(exact, logits, temperature, normalize)
+        if models:
+            *models_given, wanted = _after_options(models, draft, target)
+            if of_models is not None and len(models_given) > 1:
+                _refuse_others(("as_json",))
+                return of_models(**how.models(models_given, wanted), as_json=rest["as_json"])
+            (draft,), target = models_given, wanted
+        return command(pair=how.pair(_given(draft, "draft"), _given(target, "target")), **rest)
 
     decorators = (
-        click.argument("draft"),
-        click.argument("target"),
+        click.argument("draft", required=of_models is None, metavar="DRAFT"),
+        click.argument("target", required=of_models is None, metavar="TARGET"),
+        *([models_option] if of_models is not None else []),
         click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions."),
         click.option("--logits", is_flag=True, help="The numbers are logits: take their softmax."),
         temperature_option,
@@ -128,30 +146,87 @@ def pair_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_pair
 
 
-def read_pair(
-    draft: str, target: str, *, exact: bool, logits: bool, temperature: float, normalize: bool
-) -> tuple[Distribution, Distribution]:
-    """Read DRAFT and TARGET.
+class Reading(NamedTuple):
+    """How to read distributions."""
 
-    Raises
-    ------
-    ValueError
-        As :func:`read_distribution`; different lengths; one exact and one not; a temperature
-        without --logits; --logits with --exact.
-    """
-    if temperature != _TEMPERATURE and not logits:
-        raise ValueError(f"--temperature {temperature} needs --logits: probabilities are final")
-    if logits and exact:
-        raise ValueError("--exact and --logits exclude each other: a softmax is not rational")
-    first, second = (
-        read_distribution(
-            text, name, exact=exact, logits=logits, temperature=temperature, normalize=normalize
+    exact: bool
+    logits: bool
+    temperature: float
+    normalize: bool
+
+    def pair(self, draft: str, target: str) -> tuple[Distribution, Distribution]:
+        """Read DRAFT and TARGET.
+
+        Raises
+        ------
+        ValueError
+            As :func:`read_distribution`; different lengths; one exact and one not; a temperature
+            without --logits; --logits with --exact.
+        """
+        first, second = self._read({"draft": draft, "target": target})
+        return first, second
+
+    def models(self, drafts: Sequence[str], target: str) -> dict[str, Any]:
+        """Read several DRAFT and TARGET: the law of one draft of each, and the target.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`pair`.
+        """
+        named = {f"draft {i}": text for i, text in enumerate(drafts, start=1)}
+        *found, wanted = self._read({**named, "target": target})
+        return {"law": Independent(found), "target": wanted}
+
+    def _read(self, texts: Mapping[str, str]) -> list[Distribution]:
+        if self.temperature != _TEMPERATURE and not self.logits:
+            raise ValueError(
+                f"--temperature {self.temperature} needs --logits: probabilities are final"
+            )
+        if self.logits and self.exact:
+            raise ValueError("--exact and --logits exclude each other: a softmax is not rational")
+        found = {
+            name: read_distribution(text, name, **self._asdict()) for name, text in texts.items()
+        }
+        (first_name, first), *others = found.items()
+        for name, other in others:
+            try:
+                check_alike(first_name, first, name, other)
+            except ValueError as error:
+                hint = "" if self.exact or len(first) != len(other) else " (or add --exact)"
+                raise ValueError(f"{error}{hint}") from error
+        return list(found.values())
+
+
+def _given(text: str | None, name: str) -> str:
+    """Return an argument; refuse the command without it as click does."""
+    if text is None:
+        context = click.get_current_context()
+        argument = next(it for it in context.command.params if it.name == name)
+        raise click.MissingParameter(ctx=context, param=argument)
+    return text
+
+
+def _after_options(models: Sequence[str], draft: str | None, target: str | None) -> list[str]:
+    """Return the models of --draft and TARGET, the only argument beside them."""
+    if target is not None:
+        raise ValueError(
+            f"{draft!r} and {target!r} stand beside --draft: write each model after a --draft of "
+            "its own, and TARGET alone"
         )
-        for name, text in (("draft", draft), ("target", target))
-    )
-    try:
-        check_alike("draft", first, "target", second)
-    except ValueError as error:
-        hint = "" if exact or len(first) != len(second) else " (or add --exact)"
-        raise ValueError(f"{error}{hint}") from error
-    return first, second
+    # The first argument is taken for DRAFT.
+    return [*models, _given(draft, "target")]
+
+
+def _refuse_others(known: Sequence[str]) -> None:
+    """Refuse options that are for one DRAFT if they are given beside several --draft."""
+    context = click.get_current_context()
+    reading = {*Reading._fields, "models", "draft", "target", *known}
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name not in reading and source is click.core.ParameterSource.COMMANDLINE:
+            raise ValueError(
+                f"{parameter.opts[0]} is for one DRAFT, and there are several --draft, of which "
+                f"each drafts one token: leave {parameter.opts[0]} out"
+            )

@@ -2,53 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from otspec.cli.ending import Terminated, ending_in_order
+from otspec.cli.ending import ending_in_order
 from otspec.cli.options import counts_option, filled, json_option, temperatures_option
 from otspec.cli.output import print_json
 from otspec.cli.places import check_picture, check_place, written
-from otspec.cli.progress import progress_of
 from otspec.cli.trace_means import print_means
-from otspec.datasets.smollm2 import bundled_file
-from otspec.drafts import IID, LAWS, Hub, WithoutReplacement
+from otspec.cli.trace_runs import (
+    FILES,
+    PAIRS,
+    all_failed,
+    complain,
+    compute,
+    laws_option,
+    no_drafts,
+    source_options,
+    sources_of,
+)
+from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.models.warped import check_warping
-from otspec.tables import listed, say
-from otspec.traces.readers import FORMATS, KINDS, Source, Warping, find_source
+from otspec.tables import say
+from otspec.traces.readers import Warping
 from otspec.traces.reports.chart_files import write_charts
 from otspec.traces.reports.summary_file import summary_of, write_summary
-from otspec.traces.runs import Failure, Run, Settings, open_run, temporary_folder
+from otspec.traces.runs import Run, Settings, open_run, temporary_folder
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
-
-_LAWS = (IID.name, WithoutReplacement.name, Hub.name)
-"""The laws of random drafts that rules of the papers verify."""
-_MOST_COMPLAINTS = 20
-_FILES = listed([name for name, form in FORMATS.items() if form.named], "or")
-_PAIRS = listed([name for name, form in FORMATS.items() if not form.named], "or")
 
 
 @click.command()
 @click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
-@click.option(
-    "--drafts", "laws", type=click.Choice(tuple(LAWS)), multiple=True, default=_LAWS,
-    show_default=True, help="Compare rules for these drafts; may be given several times.",
-)  # fmt: skip
+@laws_option(IID.name, WithoutReplacement.name, Hub.name)
 @temperatures_option
 @click.option("--top-k", type=int, help="Keep the k largest logits.")
 @click.option("--top-p", type=float, help="Keep the likeliest tokens that reach this probability.")
-@click.option(
-    "--kind", type=click.Choice(KINDS),
-    help=f"What the numbers are. [default: by the names of the arrays; {_PAIRS}: logits]",
-)  # fmt: skip
-@click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1.")
+@source_options
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False),
     help="Write positions/, summary.json and acceptance.png here.",
@@ -63,13 +57,10 @@ _PAIRS = listed([name for name, form in FORMATS.items() if not form.named], "or"
     help="Positions that are read and written at a time. [default: 32 MB]",
 )  # fmt: skip
 @click.option(
-    "--workers", type=click.IntRange(1), metavar="N", help="Processes. [default: one per core]"
-)
-@click.option(
     "--scheduler", metavar="ADDRESS", help="Use the workers of a Dask cluster: tcp://host:8786."
 )
 @json_option
-@filled(files=_FILES, pairs=_PAIRS)
+@filled(files=FILES, pairs=PAIRS)
 def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
@@ -106,7 +97,7 @@ def trace(
         check_warping(temperature, top_k, top_p)
     warpings = tuple(Warping(t, top_k, top_p, normalize) for t in temperatures)
     settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings)
-    with ending_in_order(), _sources(files, kind) as sources, ExitStack() as stack:
+    with ending_in_order(), sources_of(files, kind) as sources, ExitStack() as stack:
         folder = out or stack.enter_context(temporary_folder())
         opened = open_run(
             folder, sources, settings, chunk=chunk, resume=resume, overwrite=overwrite
@@ -115,12 +106,12 @@ def trace(
         if report is not None:
             check_place(report)
         _say_what_was_removed(run)
-        _compute(run, out, workers, scheduler)
+        compute(run, out, workers, scheduler)
         by_text = texts_of(sources) > 1
         rows = statistics_of(run.tables(), by_text=by_text)
         failures = run.failures()
         if not rows:
-            raise ValueError(_all_failed(failures) if failures else _no_drafts(laws, ks))
+            raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
         summary = summary_of(run, rows, by_text=by_text)
         if out is not None:
             write_summary(out, summary)
@@ -131,7 +122,7 @@ def trace(
         lines, complete = _drawn(out, report, summary, rows)
         for line in () if as_json else lines:
             say(line)
-    _complain(failures)
+    complain(failures)
     return 0 if complete and not failures else 1
 
 
@@ -163,57 +154,9 @@ def _check_places(
             check_place(report)
 
 
-@contextmanager
-def _sources(names: Sequence[str], kind: str | None) -> Iterator[list[Source]]:
-    if names:
-        yield [find_source(name, kind) for name in names]
-        return
-    with bundled_file() as bundled:
-        yield [replace(find_source(str(bundled)), name="bundled SmolLM2 trace")]
-
-
-def _compute(run: Run, out: Path | None, workers: int | None, scheduler: str | None) -> None:
-    try:
-        with progress_of(run):
-            run.compute(workers=workers, scheduler=scheduler)
-    except (KeyboardInterrupt, Terminated) as error:
-        if out is not None:
-            say(
-                f"{len(run.finished()):,} of {len(run.chunks):,} chunks are finished in {out}: "
-                "the same command with --resume goes on",
-                err=True,
-            )
-        if isinstance(error, Terminated):
-            raise
-        raise click.Abort from None
-
-
 def _say_what_was_removed(run: Run) -> None:
     for chunk, reason in run.removed:
         say(f"otspec: computing {chunk} again: {reason}", err=True)
-
-
-def _all_failed(failures: Sequence[Failure]) -> str:
-    if len(failures) == 1:
-        return _reason(failures[0])
-    return f"all {len(failures):,} chunks failed; the first: {_reason(failures[0])}"
-
-
-def _no_drafts(laws: Sequence[str], ks: Sequence[int]) -> str:
-    return f"there are no {listed(laws, 'or')} drafts with k = {listed(list(map(str, ks)), 'or')}"
-
-
-def _complain(failures: Sequence[Failure]) -> None:
-    for failure in failures[:_MOST_COMPLAINTS]:
-        say(f"otspec: skipped {failure.chunk}: {_reason(failure)}", err=True)
-    if len(failures) > _MOST_COMPLAINTS:
-        more = len(failures) - _MOST_COMPLAINTS
-        say(f"otspec: skipped {more:,} chunks more: see --json or --out", err=True)
-
-
-def _reason(failure: Failure) -> str:
-    """Return why a chunk failed; the library's fix in the words of the command line."""
-    return failure.reason.replace("pass normalize=True", "add --normalize")
 
 
 def _drawn(

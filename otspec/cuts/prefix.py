@@ -11,6 +11,7 @@ from otspec.arithmetic import (
     Array,
     IntArray,
     Number,
+    as_number,
     is_exact,
     power,
     prefix_sums,
@@ -22,11 +23,21 @@ from otspec.drafts.single import ByRatio, FixedButOne
 
 _STEPS = 32
 """More factors than these are slower than a power."""
+_STRETCH = 1 << 10
+"""Tokens between the places that are looked at first."""
 
 
 def by_ratio(law: ByRatio, target: Distribution) -> IntArray:
     """Return the minimum cut of a law over one draft distribution: ascending target/draft."""
     return _best_prefix(law, target, ratios.order(law.draft, target))
+
+
+def by_ratio_with_bound(law: ByRatio, target: Distribution) -> tuple[IntArray, Number]:
+    """Return that cut and its bound, where P(all drafts inside) is costly: of prefixes, once."""
+    order = ratios.order(law.draft, target)
+    excess = _excess(law, target, order)
+    least = int(np.argmin(excess))
+    return order[:least], as_number(1 + excess[least], like=target)
 
 
 def after_fixed(law: FixedButOne, target: Distribution) -> IntArray:
@@ -54,19 +65,49 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
     """
     order = ratios.order(draft, target)
     inside, cost = prefix_sums(draft[order]), prefix_sums(target[order])
-    optimum: dict[int, Number] = {}
-    raised, reached, difference = inside.copy(), 1, np.empty_like(inside)
-    for k in sorted(set(ks)):
+    numbers = sorted(set(ks))
+    optimum = dict(zip(numbers, _least_differences(cost, inside, numbers), strict=True))
+    return np.array([1 + optimum[k] for k in ks], dtype=draft.dtype)
+
+
+def _least_differences(cost: Array, inside: Array, ks: Sequence[int]) -> list[Number]:
+    """Return the least of cost − inside^k for each of ascending k; both arrays ascend.
+
+    Between two places it is nowhere below the cost at the first less the power at the second, in
+    floats too, since rounding keeps the order. So few stretches are looked at, in full.
+    """
+    ends = np.append(np.arange(0, len(inside) - 1, _STRETCH), len(inside) - 1)
+    at_ends, stretches = _Powers(inside[ends]), dict[int, _Powers]()
+    least: list[Number] = []
+    for k in ks:
+        raised = at_ends.to(k)
+        best = (cost[ends] - raised).min()
+        for i in np.flatnonzero(cost[ends[:-1]] - raised[1:] < best).tolist():
+            part = slice(ends[i], ends[i + 1])
+            if i not in stretches:
+                stretches[i] = _Powers(inside[part])
+            best = min(best, (cost[part] - stretches[i].to(k)).min())
+        least.append(best)
+    return least
+
+
+class _Powers:
+    """Powers of numbers, asked for in ascending order."""
+
+    def __init__(self, values: Array) -> None:
+        self._values, self._raised, self._reached = values, values, 1
+
+    def to(self, k: int) -> Array:
+        """Return the k-th powers."""
         # A power of a fraction in lowest terms is in lowest terms; in floats one multiplication
         # is less where ks follow each other.
-        if is_exact(inside) or k - reached > _STEPS:
-            raised[:] = power(inside, k)
+        if is_exact(self._values) or k - self._reached > _STEPS:
+            self._raised = power(self._values, k)
         else:
-            for _ in range(k - reached):
-                np.multiply(raised, inside, out=raised)
-        np.subtract(cost, raised, out=difference)
-        optimum[k], reached = 1 + difference[np.argmin(difference)], k
-    return np.array([optimum[k] for k in ks], dtype=draft.dtype)
+            for _ in range(k - self._reached):
+                self._raised = self._raised * self._values
+        self._reached = k
+        return self._raised
 
 
 def distinct_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]) -> Array:
@@ -88,5 +129,10 @@ def distinct_acceptances(draft: Distribution, target: Distribution, ks: Sequence
 
 
 def _best_prefix(law: DraftLaw, target: Distribution, order: IntArray) -> IntArray:
-    excess = prefix_sums(target[order]) - law.inside_prefixes(order)
-    return order[: int(np.argmin(excess))]
+    return order[: int(np.argmin(_excess(law, target, order)))]
+
+
+def _excess(law: DraftLaw, target: Distribution, order: IntArray) -> Array:
+    """Return q(A) − P(all drafts inside A) for every prefix A of an order: (n + 1,)."""
+    excess: Array = prefix_sums(target[order]) - law.inside_prefixes(order)
+    return excess

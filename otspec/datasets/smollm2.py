@@ -16,13 +16,14 @@ def load_smollm2(path: str | PathLike[str] | None = None) -> Trace:
     Parameters
     ----------
     path : path, optional
-        A file in the same format, such as the full trace of eight blocks. By default the two
-        blocks that ship with the package; ``README.md`` beside them says where they come from.
+        A file in the same format, such as a longer trace. By default the sample that ships with
+        the package; ``README.md`` beside it says how it was drawn.
 
     Returns
     -------
     Trace
-        Logits of shape (blocks, 9, 49152), float16.
+        Logits of shape (24, 1, 49152), float16: one position of each of 24 texts. Its ``drafted``
+        are blocks of 8 tokens of two other texts, which ``blocks()`` gives.
 
     Raises
     ------
@@ -32,7 +33,7 @@ def load_smollm2(path: str | PathLike[str] | None = None) -> Trace:
     Examples
     --------
     >>> load_smollm2().shape
-    (2, 9, 49152)
+    (24, 1, 49152)
     """
     if path is not None:
         return load_trace(path)
@@ -41,5 +42,5 @@ def load_smollm2(path: str | PathLike[str] | None = None) -> Trace:
 
 
 def bundled_file() -> AbstractContextManager[Path]:
-    """Give the path of the two blocks that ship with the package, as long as the block lasts."""
+    """Give the path of the sample that ships with the package, as long as the block lasts."""
     return as_file(files("otspec.datasets") / "smollm2_trace.npz")

@@ -42,23 +42,17 @@ class Decoder(Frozen):
         """
         unread = self.text[self.draft.length :]
         drafting = draft_tree(self.draft, unread, self.shape, self.verifier.law, draws)
-        drafted, places = drafting.drafted, drafting.places
-        rest = self.text[self.target.length :]
-        behind = [
-            len(rest) + parent if parent >= 0 else len(rest) - 1 for parent in drafted.tree.parents
-        ]
-        reading = self.target.read(
-            rest + drafted.tokens, [*range(-1, len(rest) - 1), *behind], 1 + len(drafted.tokens)
-        )
+        drafted, rest = drafting.drafted, self.text[self.target.length :]
+        chain, root = range(-1, len(rest) - 1), len(rest) - 1
+        behind = [root if parent < 0 else len(rest) + parent for parent in drafted.tree.parents]
+        last = 1 + len(drafted.tokens)
+        reading = self.target.read(rest + drafted.tokens, [*chain, *behind], last)
         path, token, verifier = self.verifier.verify(drafted, reading.rows, draws)
-        read = [places[node] for node in path if node in places]
         new = (*(drafted.tokens[node] for node in path), token)
         after = replace(
             self,
             text=self.text + new,
-            draft=drafting.reader.keep([*range(len(unread)), *read])
-            if drafting.calls
-            else self.draft,
+            draft=drafting.kept(path),
             target=reading.reader.keep([*range(len(rest)), *(len(rest) + node for node in path)]),
             verifier=verifier,
         )

@@ -55,6 +55,13 @@ class Drafting(NamedTuple):
     calls: int
     """How often the draft model was called."""
 
+    def kept(self, path: Sequence[int]) -> Reader:
+        """Return the draft model with the text, and what it has read of a path through the tree."""
+        if not self.calls:
+            return self.reader
+        read = [self.places[node] for node in path if node in self.places]
+        return self.reader.keep([*range(self.places[-1] + 1), *read])
+
 
 class Shape(Frozen):
     """Which trees are drafted: of each node, how many children it has, and which.
@@ -110,10 +117,7 @@ def draft_tree(
     law : callable
     draws : Draws
     """
-    parents: list[int] = []
-    tokens: list[int] = []
-    children: dict[int, Children] = {}
-    agreeing: dict[int, list[int]] = {-1: [-1]}  # node -> nodes of the shape
+    tree = _Growing(shape, law, draws)
     root = len(unread) - 1
     places, read = {-1: root}, len(unread)
     level, calls = [-1] if shape.children([-1]) else [], 0
@@ -121,24 +125,42 @@ def draft_tree(
     while level:
         reading = reader.read(new, before, len(level))
         reader, calls = reading.reader, calls + 1
-        deeper: list[int] = []
-        for node, row in zip(level, reading.rows, strict=True):
-            below = shape.children(agreeing[node])
-            chosen = law(row, len(below))
-            drafts = draws.drafts(chosen)
-            children[node] = Children(row, drafts)
-            for token, equal in _together(drafts, below, chosen.iid).items():
-                agreeing[len(tokens)] = equal
-                if shape.children(equal):
-                    deeper.append(len(tokens))
-                parents.append(node)
-                tokens.append(token)
-        places |= {node: read + index for index, node in enumerate(deeper)}
-        read += len(deeper)
-        new, before = [tokens[node] for node in deeper], [places[parents[node]] for node in deeper]
-        level = deeper
-    drafted = Drafted(TokenTree(tuple(parents)), tuple(tokens), children)
-    return Drafting(drafted, reader, places, calls)
+        pairs = zip(level, reading.rows, strict=True)
+        level = [child for node, row in pairs for child in tree.branch(node, row)]
+        places |= {node: read + index for index, node in enumerate(level)}
+        read += len(level)
+        new = [tree.tokens[node] for node in level]
+        before = [places[tree.parents[node]] for node in level]
+    return Drafting(tree.drafted(), reader, places, calls)
+
+
+class _Growing:
+    """A tree that is being drafted."""
+
+    def __init__(self, shape: Shape, law: ChildrenLaw, draws: Draws) -> None:
+        self._shape, self._law, self._draws = shape, law, draws
+        self.parents: list[int] = []
+        self.tokens: list[int] = []
+        self._children: dict[int, Children] = {}
+        self._agreeing: dict[int, list[int]] = {-1: [-1]}  # node -> nodes of the shape
+
+    def branch(self, node: int, row: Distribution) -> list[int]:
+        """Draft the children of a node; return those that are to have children, too."""
+        below = self._shape.children(self._agreeing[node])
+        law = self._law(row, len(below))
+        drafts = self._draws.drafts(law)
+        self._children[node] = Children(row, drafts)
+        first = len(self.tokens)
+        for token, equal in _together(drafts, below, law.iid).items():
+            self._agreeing[len(self.tokens)] = equal
+            self.parents.append(node)
+            self.tokens.append(token)
+        new = range(first, len(self.tokens))
+        return [child for child in new if self._shape.children(self._agreeing[child])]
+
+    def drafted(self) -> Drafted:
+        """Return the tree as it is."""
+        return Drafted(TokenTree(tuple(self.parents)), tuple(self.tokens), self._children)
 
 
 def _together(drafts: Prefix, nodes: Sequence[int], iid: bool) -> dict[int, list[int]]:

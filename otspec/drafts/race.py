@@ -84,8 +84,11 @@ def rises(rates: Array, ks: Sequence[int], beyond: float = 0.0) -> Array:
     support = np.flatnonzero(rates)
     depths = np.array(ks, dtype=np.intp)
     possible = depths <= len(support)
-    if possible.any():
-        found[np.ix_(possible, rates > 0)] = _rises(rates[support], depths[possible], beyond)
+    if not possible.any():
+        return found
+    if possible.all() and len(support) == len(rates):
+        return _rises(rates, depths, beyond)
+    found[np.ix_(possible, rates > 0)] = _rises(rates[support], depths[possible], beyond)
     return found
 
 

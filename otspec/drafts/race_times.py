@@ -6,7 +6,6 @@ Why they suffice is said in :mod:`otspec.drafts.race`.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,28 +17,35 @@ _STEP, _EARLY, _LATE = 34, 37, 60
 """Errors, as negative logarithms."""
 
 
-class Quadrature(NamedTuple):
-    """Rates in a unit of time that leaves no float, and where the integral is summed up.
+def quadrature(
+    rates: Array, ks: IntArray, beyond: float = 0.0
+) -> tuple[Array, Array, Array, Array]:
+    """Return where the integral is summed up, in a unit of time that leaves no float.
 
     Parameters
     ----------
     rates : ndarray, shape (n,)
+        Positive, as many as the most drafts at least.
+    ks : ndarray of int, shape (a,)
+    beyond : float
+        The rate of all tokens that come after these n.
+
+    Returns
+    -------
+    rates : ndarray, shape (n,)
+        In that unit.
     outside : ndarray, shape (n + 1,)
         The rate of all tokens from each place on.
     times : ndarray, shape (m,)
         The latest first.
     weights : ndarray, shape (a, m)
-        For each of the numbers of drafts.
+        For each number of drafts.
+
+    Raises
+    ------
+    ValueError
+        So many drafts that the counts would not fit into the memory.
     """
-
-    rates: Array
-    outside: Array
-    times: Array
-    weights: Array
-
-
-def quadrature(rates: Array, ks: IntArray, beyond: float = 0.0) -> Quadrature:
-    """Return the quadrature for positive rates, which are as many as the most drafts or more."""
     slow = float(np.partition(rates, len(rates) - ks.max())[len(rates) - ks.max()])
     # In a small enough unit of time neither 1/rate nor the shortest times leave the floats.
     unit = 1.0 if slow > 1e-250 else 1e-200
@@ -48,7 +54,7 @@ def quadrature(rates: Array, ks: IntArray, beyond: float = 0.0) -> Quadrature:
     # Equal masses would all be rounded the same way.
     outside = np.cumsum(masses, dtype=np.longdouble)[::-1].astype(float)
     with np.errstate(over="ignore", under="ignore"):
-        return Quadrature(rates, outside, *_nodes(rates, outside, ks, slow / unit))
+        return rates, outside, *_nodes(rates, outside, ks, slow / unit)
 
 
 def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Array, Array]:

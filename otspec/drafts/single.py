@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from otspec.arguments import as_choice
-from otspec.arithmetic import Array, IntArray
+from otspec.arithmetic import Array, IntArray, is_exact
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
 from otspec.registry import Registry, subclass_of
@@ -138,7 +138,15 @@ class FixedButOne(SingleDraftLaw):
 
 def likeliest(draft: Distribution, count: int) -> IntArray:
     """Return the tokens of the largest masses, in descending order; of equal ones the lowest id."""
-    return np.argsort(-draft, kind="stable")[:count].astype(np.intp)
+    if count == 0:
+        return np.empty(0, dtype=np.intp)
+    if is_exact(draft) or count >= len(draft):
+        return np.argsort(-draft, kind="stable")[:count].astype(np.intp)
+    # Only those that are as heavy as the last of them are sorted.
+    least = np.partition(draft, len(draft) - count)[len(draft) - count]
+    among = np.flatnonzero(draft >= least)
+    heaviest: IntArray = among[np.argsort(-draft[among], kind="stable")][:count]
+    return heaviest
 
 
 LAWS: Registry[type[SingleDraftLaw]] = Registry(

@@ -1,6 +1,7 @@
 """Verification rules: one file each, one contract (:class:`Rule`), one table (:data:`RULES`)."""
 
 from otspec.rules.contract import NotExactError, Rule
+from otspec.rules.drawn_draft import DrawnDraft
 from otspec.rules.importance_sampling import ImportanceSampling
 from otspec.rules.k_sequential import KSequential
 from otspec.rules.maximal_coupling import MaximalCoupling
@@ -30,6 +31,7 @@ for _rule in (
     SpecHub,
     PooledSelection,
     PooledSelectionWithoutReplacement,
+    DrawnDraft,
     TargetOnly,
     ImportanceSampling,
     PriorityMixture,
@@ -42,6 +44,7 @@ __all__ = [
     "RULES",
     "Bins",
     "ByToken",
+    "DrawnDraft",
     "Fewest",
     "Graded",
     "ImportanceSampling",

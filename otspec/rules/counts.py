@@ -1,4 +1,4 @@
-"""How many i.i.d. drafts are the accepted token, without tuples of them (Theory, 14)."""
+"""How many i.i.d. drafts are the accepted token, without tuples of them (Theory, 15)."""
 
 from __future__ import annotations
 

@@ -66,6 +66,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
 
     name: ClassVar[str] = "pooled-selection-without-replacement"
     title: ClassVar[str] = "pooled selection (distinct)"
+    batch: ClassVar[str | None] = "pooled_selection_without_replacement"
     law_class: ClassVar[type[ByRatio]] = WithoutReplacement
     colour: ClassVar[str] = "#332288"
     marker: ClassVar[str] = "p"

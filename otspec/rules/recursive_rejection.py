@@ -38,7 +38,8 @@ class RecursiveRejection(SequentialRule):
     Law: the output is distributed as the target.
     Source: MCSD, alg. 1; SpecHub, alg. 1 with replacement; SpecInfer's multi-step speculative
     sampling. Parameters and errors: :class:`otspec.rules.PairRule`; the answers are for
-    at most 100,000 drafts, 10,000 in exact arithmetic.
+    at most 100,000 drafts, 10,000 in exact arithmetic. Drafts of different models are for
+    :class:`otspec.rules.RecursiveRejectionIndependent`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How many of k i.i.d. drafts are the one that pooled selection selects (Theory, 14)."""
+"""How many of k i.i.d. drafts are the one that pooled selection selects (Theory, 15)."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 An optimal law of the selected token is at least the target on the tokens of a best cut and at
 most the target off them (Different, prop. 2). In a pool the law is Σ c_i p_i(y); so a pool inside
 needs what its neediest token asks for, and one outside has as much room as its fullest token.
+Pools may be coarse where the law may be far above the target (Different, prop. 4 and 5).
 """
 
 from __future__ import annotations

@@ -139,9 +139,8 @@ def mix_cut_pools(
     while True:
         labels = _labels(pools, len(target))
         pooled = problem.pooled(labels, len(pools))
-        added = min(EXPLORED, most - tried - 1)
-        found = _round(Independent(list(pooled)), levels(pools), orders, added)
-        tried += 1 + added
+        found, added = _round(Independent(list(pooled)), levels(pools), orders, most - tried)
+        tried += added
         rates = mean_rates(found.orders, found.weights, pooled)
         mixed = problem.law(rates, labels)
         better = problem.better(cut, mixed)
@@ -203,14 +202,17 @@ def rates_of(order: IntArray, pooled: Array) -> Array:
     return rates
 
 
-def _round(law: DraftLaw, wanted: Array, orders: IntArray, count: int) -> Weighed:
-    """Return the best weights of known orders and of one round of new ones."""
+def _round(law: DraftLaw, wanted: Array, orders: IntArray, most: int) -> tuple[Weighed, int]:
+    """Return the best weights of known orders and of some new ones, and how many are new."""
     search = OrderSearch(law, wanted)
     for order in orders:
         search.add(order)
-    search.add(ratios.ascending(-search.wanted))
-    search.explore(search.weighed(), count)
-    return search.weighed()
+    if len(orders) == 0:
+        search.add(ratios.ascending(-search.wanted))
+    left = most - (len(search.orders) - len(orders))
+    if left > 0:
+        search.explore(search.weighed(), min(EXPLORED, left - 1))
+    return search.weighed(), len(search.orders) - len(orders)
 
 
 def _finer(pools: list[CutPool], law: Distribution, rates: Array, size: int) -> list[CutPool]:

@@ -106,7 +106,10 @@ class Pools(Frozen):
     @property
     def in_order(self) -> IntArray:
         """The tokens by ascending pool, those never drafted last, shape (n,)."""
-        order: IntArray = np.lexsort((self.index, self.tokens == 0))
+        # One sort of whole numbers: of one pool the lowest id comes first.
+        n = len(self.tokens)
+        keys = np.where(self.tokens > 0, self.index, len(self.draft)) * n + np.arange(n)
+        order: IntArray = np.sort(keys) % n
         return order
 
     def below(self, tokens: IntArray, knots: IntArray) -> Array:

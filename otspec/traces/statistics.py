@@ -189,6 +189,25 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
     return [group.statistic(key) for key, group in groups.items()]
 
 
+def by_group(tables: Iterable[tuple[Source, pa.Table]]) -> dict[Key, Array]:
+    """Return texts, positions, acceptance and optimum of each group of the parts of a run.
+
+    Of shape (4, m), in order; texts and positions are numbered through all sources.
+    """
+    found: dict[Key, list[Array]] = {}
+    before, last = 0, None
+    for offset, source, table in _with_offsets(tables):
+        if last is not None and source != last:
+            before += last.positions
+        last = source
+        places = table["position"].to_numpy()
+        columns = [table[name].to_numpy() for name in ("acceptance", "optimum")]
+        rows = np.stack([offset + places // source.text_length, before + places, *columns])
+        for key, at in _groups_of(table):
+            found.setdefault(key, []).append(rows[:, at])
+    return {key: np.hstack(parts) for key, parts in found.items()}
+
+
 def clustered_mean(
     values: Array, texts: Array, low: float, high: float
 ) -> tuple[float, tuple[float, float]]:

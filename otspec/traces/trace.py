@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -97,22 +97,21 @@ class Trace(Frozen):
             Logits that are no distribution; the message names the position.
         """
         check_warping(temperature, top_k, top_p)
-        target = draft = Warping(temperature, top_k, top_p)
         if draft_temperature is not None:
             as_temperature(draft_temperature, "draft_temperature")
-            draft = replace(draft, temperature=draft_temperature)
+        warping = Warping(temperature, top_k, top_p, draft_temperature=draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
-        return ((position, *self._pair(position, draft, target)) for position in positions)
+        return ((position, *self._pair(position, warping)) for position in positions)
 
     def _pair(
-        self, position: tuple[int, ...], *warpings: Warping
+        self, position: tuple[int, ...], warping: Warping
     ) -> tuple[Distribution, Distribution]:
-        """Return draft and target at a position, each warped in its way."""
+        """Return draft and target at a position."""
         place = ", ".join(map(str, position))
         logged = (self.draft_logits, self.target_logits)
         draft, target = (
-            warping.distribution(logits[position], "logits", f"{side}_logits[{place}]")
-            for side, logits, warping in zip(SIDES, logged, warpings, strict=True)
+            warping.of(side).distribution(logits[position], "logits", f"{side}_logits[{place}]")
+            for side, logits in zip(SIDES, logged, strict=True)
         )
         return draft, target
 
@@ -142,7 +141,7 @@ class Trace(Frozen):
             )
         length = tokens.shape[-1]
         for text in np.ndindex(*shape[:-2]):
-            pairs = [self._pair((*text, i), Warping(), Warping()) for i in range(length)]
+            pairs = [self._pair((*text, i), Warping()) for i in range(length)]
             drafts, targets = zip(*pairs, strict=True)
             yield LoggedBlock(drafts, targets, tokens[text].tolist())
 

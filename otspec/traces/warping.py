@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from array_api_compat import numpy as xp
 
 from otspec.arithmetic import Array, as_scalar
 from otspec.distributions import Distribution, as_k
@@ -66,7 +65,7 @@ def warp(
     most = None if top_k is None else as_k(top_k, "top_k")
     share = None if top_p is None else float(as_scalar(top_p, "top_p"))
     with np.errstate(over="ignore"):  # far below the largest at a tiny temperature: probability 0
-        return np.asarray(warped(xp, scaled, temperature, most, share))
+        return np.asarray(warped(np, scaled, temperature, most, share))
 
 
 def _check_largest(logits: Array, name: str) -> None:

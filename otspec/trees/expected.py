@@ -49,7 +49,7 @@ def _start(nodes: Nodes, beginnings: Mapping[Prefix, Number]) -> tuple[_Level, i
     masses, scale = as_whole(list(beginnings.values()))
     level: _Level = {}
     for text, mass in zip(beginnings, masses, strict=True):
-        _add(level, nodes, text, 1, mass)
+        _add(level, nodes, text, {1: mass})
     return level, scale
 
 
@@ -60,11 +60,15 @@ def _next(nodes: Nodes, level: _Level, width: int, scale: int) -> tuple[_Level, 
     longer: _Level = {}
     for (text, mass), (chances, own) in zip(level.values(), known, strict=True):
         share = mass * (unit // own)
-        for (token, count), chance in chances.items():
-            _add(longer, nodes, (*text, token), count, share * chance)
+        for token, counted in chances.items():
+            masses = {count: share * chance for count, chance in counted.items()}
+            _add(longer, nodes, (*text, token), masses)
     return longer, scale * unit
 
 
-def _add(level: _Level, nodes: Nodes, text: Prefix, count: int, mass: Any) -> None:
-    state = nodes.state(text, count)
-    level[state] = text, level.get(state, (text, 0))[1] + mass
+def _add(level: _Level, nodes: Nodes, text: Prefix, masses: dict[int, Any]) -> None:
+    """Add a text to its states, by how many nodes agree with it."""
+    remembered = nodes.remembered(text)
+    for count, mass in masses.items():
+        state = (*remembered, count)
+        level[state] = text, level.get(state, (text, 0))[1] + mass

@@ -87,10 +87,16 @@ class Node(Frozen):
         return {(token, less + 1): law[less, token] for less, token in places}
 
     @cached_property
-    def whole(self) -> tuple[Counted, int]:
-        """What is accepted, in whole numbers over the one that is beside it; floats over 1."""
+    def whole(self) -> tuple[dict[int, dict[int, Any]], int]:
+        """What is accepted by token and count, in whole numbers over the one beside it.
+
+        Floats are over 1.
+        """
         chances, unit = as_whole(list(self.accepted.values()))
-        return dict(zip(self.accepted, chances, strict=True)), unit
+        by_token: dict[int, dict[int, Any]] = {}
+        for (token, count), chance in zip(self.accepted, chances, strict=True):
+            by_token.setdefault(token, {})[count] = chance
+        return by_token, unit
 
     @cached_property
     def acceptance(self) -> Number:
@@ -133,7 +139,11 @@ class Nodes(Frozen):
 
     def state(self, prefix: Prefix, number: int) -> State:
         """Return what is equal for prefixes that the models do not tell apart."""
-        return self.draft.context(prefix), self.target.context(prefix), number
+        return *self.remembered(prefix), number
+
+    def remembered(self, prefix: Prefix) -> tuple[Prefix, Prefix]:
+        """Return what draft and target remember of a prefix."""
+        return self.draft.context(prefix), self.target.context(prefix)
 
     @cached_property
     def _known(self) -> dict[State, Node]:

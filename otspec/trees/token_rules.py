@@ -19,6 +19,7 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
+    TargetOnly,
 )
 from otspec.rules.contract import Rule
 
@@ -51,5 +52,6 @@ for _rule in (
     RecursiveRejectionWithoutReplacement,
     PooledSelectionWithoutReplacement,
     SpecHub,
+    TargetOnly,
 ):
     RULES.register(_rule)

@@ -38,6 +38,7 @@ def applicable(example: Example) -> dict:
         found["SpecHub"] = rules.SpecHub
     if example.k <= example.support:
         found["recursive distinct"] = rules.RecursiveRejectionWithoutReplacement
+        found["drawn draft"] = rules.DrawnDraft
         found["target only"] = rules.TargetOnly
         if example.k == 2:
             found["pooled distinct"] = rules.PooledSelectionWithoutReplacement
@@ -50,6 +51,8 @@ def table_of(name: str, example: Example, draft) -> oracles.Table:
         return oracles.without_replacement_table(draft, example.k)
     if name == "target only":
         return oracles.fixed_table(oracles.likeliest(draft, example.k))
+    if name == "drawn draft":
+        return oracles.top_plus_one_table(draft, example.k)
     if name == "SpecHub":
         return oracles.hub_table(draft)
     return oracles.iid_table(draft, example.k)

@@ -7,10 +7,42 @@ import os
 
 import numpy as np
 import pytest
+from batch_table import RULES
+
+from otspec import batch
 
 REQUIRED = [name for name in os.environ.get("OTSPEC_REQUIRE_BACKENDS", "").split(",") if name]
 """Libraries whose absence is a failure: array_api_strict, torch, jax."""
 NAMES = ["numpy", "array_api_strict", "torch", "torch-cuda", "jax", "jax-jit", "cupy"]
+
+
+JAX_SHAPES = {"jax": (3, 300), "jax-jit": (2, 3, 300)}
+"""JAX compiles every operation for every shape, and keeps that: all rows come in these."""
+K = 3
+ACCEPTANCES = (
+    lambda *pair: batch.optimal_acceptance(*pair, K),
+    lambda *pair: batch.acceptance.recursive_rejection(*pair, K),
+    lambda *pair: batch.acceptance.k_sequential(*pair, K),
+    lambda *pair: batch.acceptance.pooled_selection(*pair, K),
+    batch.acceptance.maximal_coupling,
+    batch.acceptance.spechub,
+)
+"""How often pairs of rows are accepted."""
+COMPILED = {"pooled_selection_without_replacement"}
+"""Rules of hundreds of operations, which JAX is given as a whole: each one alone takes minutes."""
+
+
+def rules_of(name):
+    """The rules that a library is tried with."""
+    return [rule for rule in RULES if name != "jax" or rule not in COMPILED]
+
+
+def acceptances_of(name):
+    """The acceptances that a library is tried with."""
+    if name == "jax":
+        return ACCEPTANCES
+    distinct = batch.acceptance.pooled_selection_without_replacement
+    return (*ACCEPTANCES, lambda *pair: distinct(*pair, K))
 
 
 def library(name):

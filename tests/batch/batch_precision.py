@@ -17,7 +17,9 @@ from otspec.batch._kernels.in_turn import Lacking
 from otspec.batch._kernels.inflated import safe_rho
 from otspec.batch._kernels.inversion import without
 from otspec.batch._kernels.library import BLOCK, library_of
+from otspec.batch._kernels.ring_pools import ring_pools
 from otspec.batch._kernels.sums import block_sums, excess, the_draft, the_target
+from otspec.selection.rings import all_below
 
 
 def drawn_law(library, draft, target, weight, blocks):
@@ -77,13 +79,48 @@ def pooled_selection(draft, target, k):
     pools = graded_pools(library, draft, target, count, 6)
     lifetimes = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count)
     below, part = pools.position(p, q)
-    claimed = pools.law(p, below, part)
     last = len(pools.grades) - 1
     masses = np.bincount(below, p * (1 - part), last + 1)
     masses += np.bincount(np.minimum(below + 1, last), p * part, last + 1)
     knots = np.concatenate([[0], np.cumsum(masses)]) / masses.sum()
-    slopes = slopes_of(knots, lifetimes, k)
-    above = np.minimum(below + 1, last)
+
+    def chord(i, j):
+        return sum(knots[i] ** a * knots[j] ** (k - 1 - a) for a in range(k))
+
+    return selected_law(draft, target, pools, lifetimes, chord)
+
+
+def pooled_selection_without_replacement(draft, target, k):
+    """The law if λ is right; the curve comes from the exact rule's code, by the true parts."""
+    library = library_of(draft)
+    p, q, lift = draft.astype(float), target.astype(float), library.lift
+    pools = ring_pools(library, draft, target, np.asarray(float(k)), k, 6)
+    below, part = pools.law.position(p * lift, q * lift)
+    heavy, last = p > pools.heavy.border, len(pools.law.grades) - 1
+    masses, heights = [], [0.0]
+    for knot in range(1, last + 2):
+        inside = p / p.sum() * ((below < knot) * (1 - part) + (below + 1 < knot) * part)
+        inside[below == last] = p[below == last] / p.sum() * (knot > last)
+        masses.append(inside.sum())
+        above = max(1 - masses[-1], 0.0) if knot <= last else 0.0
+        heights.append(all_below(inside[heavy], inside[~heavy].sum(), above, k))
+    knots = np.array([0, *masses])
+
+    def chord(i, j):
+        wide = knots[j] - knots[i]
+        return (heights[j] - heights[i]) / wide if wide > 1e-15 else 0.0
+
+    return selected_law(draft, target, pools.law, pools.lifetimes, chord, lift)
+
+
+def selected_law(draft, target, pools, lifetimes, chord, lift=1.0):
+    """The law of the token for graded pools, given the chords of the curve between two knots."""
+    library = library_of(draft)
+    p, q = draft.astype(float), target.astype(float)
+    below, part = pools.position(p * lift, q * lift)
+    claimed = pools.law(p * lift, below, part) / lift
+    slopes = slopes_of(lifetimes, chord)
+    above = np.minimum(below + 1, len(slopes) - 1)
     selected = p * (slopes[below] * (1 - part) + slopes[above] * part)
     accepted = selected * chances(q, claimed)
     rest = pools.rest()
@@ -92,15 +129,14 @@ def pooled_selection(draft, target, k):
     return accepted + (selected.sum() - accepted.sum()) * drawn
 
 
-def slopes_of(knots, lifetimes, k):
+def slopes_of(lifetimes, chord):
     """How much more often than drafted each pool is selected, if barriers live that long."""
     times = np.unique(np.clip([0, *lifetimes, 1], 0, 1))
-    slopes = np.zeros(len(knots) - 1)
+    slopes = np.zeros(len(lifetimes) - 1)
     for start, end in itertools.pairwise(times):
         alive = np.flatnonzero(lifetimes > (start + end) / 2)
         for i, j in itertools.pairwise(alive):
-            low, high = knots[i], knots[j]
-            slopes[i:j] += (end - start) * sum(low**a * high ** (k - 1 - a) for a in range(k))
+            slopes[i:j] += (end - start) * chord(i, j)
     return slopes
 
 
@@ -166,6 +202,7 @@ RULES = {
     "recursive rejection": recursive_rejection,
     "k-sequential": k_sequential,
     "pooled selection": pooled_selection,
+    "pooled selection, distinct": pooled_selection_without_replacement,
     "SpecHub": spechub,
 }
 

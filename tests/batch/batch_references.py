@@ -6,7 +6,7 @@ import numpy as np
 
 from otspec.batch._kernels.inflated import safe_rho
 from otspec.batch._kernels.library import library_of
-from otspec.rules import Graded, PooledSelection, SpecHub
+from otspec.rules import Graded, PooledSelection, PooledSelectionWithoutReplacement, SpecHub
 
 
 def inverted(weights, uniform):
@@ -93,6 +93,76 @@ def pooled_selection(draft, target, drafts, uniforms, grades=6):
     return inverted(np.maximum(target - law, 0), uniforms[-1]), -1
 
 
+def split(uniform, share):
+    """Whether a uniform number is below a share, and what is left of it."""
+    low = uniform < share
+    return low, uniform / share if low else (uniform - share) / (1 - share)
+
+
+def ring(rule, drafts, rung, uniform):
+    """Ring until a ring counts: its draft, the pools that rang, and what is left of the number."""
+    pools, draft, last = rule.wanted_law.pools, rule.draft, len(rule.knots) - 1
+    before = drafts[:rung]
+    light = [x for x in before if not pools.heavy[x]]
+    heavy = [x for x in before if pools.heavy[x]]
+    left, again = 1 - draft[before].sum(), draft[light].sum()
+    new, uniform = split(uniform, left / (left + again))
+    x = drafts[rung]
+    if not new:
+        sums = np.cumsum(draft[light]) / again
+        i = int(np.searchsorted(sums, uniform, side="right"))
+        x, uniform = light[i], (uniform - (sums[i] - draft[light[i]] / again)) * again
+        uniform /= draft[x]
+    up, uniform = split(uniform, pools.part[x])
+    over = [
+        sum(draft[y] * (1 - pools.below([y], np.array([knot]))[0, 0]) for y in heavy)
+        for knot in range(last + 1)
+    ]
+    none = [(left + again) / (left + again + mass) for mass in over]
+    highest = sum(uniform >= share for share in none)
+    low = none[highest - 1] if highest else 0
+    uniform = (uniform - low) / (none[highest] - low)
+    return x, (highest - 1, int((pools.upper if up else pools.index)[x])), uniform
+
+
+def pooled_selection_without_replacement(draft, target, drafts, uniforms, grades=6):
+    k, rung, tokens, befores, rang, left = len(drafts), 0, [], [], [], []
+    rule = PooledSelectionWithoutReplacement(draft, target, k, pools=Graded(grades))
+    pools = rule.wanted_law.pools
+    for stage in range(k):
+        x, both, uniform = ring(rule, drafts, rung, uniforms[stage])
+        befores.append(rung)
+        rung += x == drafts[rung]
+        tokens.append(x)
+        rang.extend(both)
+        left.append(uniform)
+    top, lives = max(rang), rule.lifetimes
+    lowest = max(j for j in range(top + 1) if lives[j] > left[0])
+    end = min(j for j in range(top + 1, len(lives)) if lives[j] > left[0])
+    below = pools.below(np.array(drafts), np.array([lowest, end]))
+    heavy = pools.heavy[drafts]
+    inside = draft[drafts] * (below[:, 1] - below[:, 0]) * heavy
+    over = draft[drafts] * (1 - below[:, 1]) * heavy
+    earliest = next(i for i, pool in enumerate(rang) if pool >= lowest)
+    first = np.arange(k) == drafts.index(tokens[earliest // 2])
+    if earliest % 2 == 0:
+        first = np.where(np.arange(k) < befores[earliest // 2], inside, 0)
+        first = first / first.sum()
+    inside[rung:] = over[rung:] = 0
+    counted = 1 - draft[drafts[:rung]][heavy[:rung]].sum() + over.sum()
+    above, group = 1 - rule.knots[end], rule.knots[end] - rule.knots[lowest]
+    share = above / group * inside.sum() / counted
+    chosen = (1 - share) * first
+    chosen = chosen + share * inside / inside.sum() if share > 0 else chosen
+    sums = np.cumsum(chosen) / chosen.sum()
+    i = int(np.searchsorted(sums, left[-1], side="right"))
+    rest = (left[-1] - (sums[i] - chosen[i] / chosen.sum())) / (chosen[i] / chosen.sum())
+    x, law = drafts[i], rule.law_of_selection
+    if rest < chance(target[x], law[x]):
+        return x, i
+    return inverted(np.maximum(target - law, 0), uniforms[-1]), -1
+
+
 REFERENCES = {
     "maximal_coupling": (maximal_coupling, 1),
     "recursive_rejection": (recursive_rejection, 4),
@@ -100,4 +170,5 @@ REFERENCES = {
     "k_sequential": (k_sequential, 4),
     "spechub": (spechub, 2),
     "pooled_selection": (pooled_selection, 4),
+    "pooled_selection_without_replacement": (pooled_selection_without_replacement, 4),
 }

@@ -6,13 +6,15 @@ subnormal numbers for zeros on a CPU: there NumPy is given the rows without them
 
 import numpy as np
 import pytest
-from batch_backends import NAMES, Backend
+from batch_backends import JAX_SHAPES, NAMES, Backend, acceptances_of, rules_of
 from batch_table import RULES, drafts_number, drafts_of
 from extreme_rows import rows
 
 from otspec import batch
 
-REPEATS = 40
+REPEATS = {"jax": 6}
+MANY = 42
+"""How often each pair comes; JAX takes every operation on its own, a few rows at once."""
 MOST = 3
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
 HAS = {
@@ -30,12 +32,18 @@ DIVIDING = ["recursive_rejection_without_replacement", "spechub"]
 WIDEST = {"bfloat16": np.float32}
 
 
-def all_rows(dtype, *, flushed):
+def shape_for(library, dtype):
+    """The shape of the rows that a library is given at once, if not all."""
+    return JAX_SHAPES.get(library) if dtype == "float32" else None
+
+
+def all_rows(library, dtype, *, flushed):
     """All pairs, many times, in the dtype that NumPy has for it: bfloat16 in float32."""
     held = np.dtype(WIDEST.get(dtype, dtype)).type
+    width = (shape_for(library, dtype) or [5])[-1]
     pairs = [np.stack(pair) for pair in rows(held).values()]
-    pairs = [np.pad(pair, ((0, 0), (0, 5 - pair.shape[1]))) for pair in pairs]
-    both = np.stack(pairs * REPEATS, axis=1)
+    pairs = [np.pad(pair, ((0, 0), (0, width - pair.shape[1]))) for pair in pairs]
+    both = np.stack(pairs * REPEATS.get(library, MANY), axis=1)
     if dtype == "bfloat16":  # whose range is float32's: its entries have 8 digits
         both = (both.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
         both[both.sum(axis=-1) == 0] = 0.25
@@ -53,12 +61,33 @@ def given(backend, dtype, values):
     return backend.array(values).to(backend.module.bfloat16)
 
 
-def called(backend, function, arrays):
+def called(backend, function, arrays, **options):
     function = backend.module.jit(function) if backend.name == "jax-jit" else function
     return (
         type(result)(*map(backend.numpy, result))
-        if isinstance(result := function(*arrays), tuple)
+        if isinstance(result := function(*arrays, **options), tuple)
         else backend.numpy(result)
+    )
+
+
+def called_in_pieces(backend, shape, function, arrays, **options):
+    """Call a function on as many rows at once as other tests, so that nothing is compiled anew."""
+    given = [array.reshape(-1, *shape[:-1], array.shape[-1]) for array in arrays]
+    named = {
+        name: array.reshape(-1, *shape[:-1], array.shape[-1]) for name, array in options.items()
+    }
+    found = [
+        backend.call(
+            function,
+            *(array[i] for array in given),
+            **{name: array[i] for name, array in named.items()},
+        )
+        for i in range(len(given[0]))
+    ]
+    if not isinstance(found[0], tuple):
+        return np.concatenate([np.ravel(part) for part in found])
+    return type(found[0])(
+        *(np.concatenate([np.ravel(part) for part in parts]) for parts in zip(*found, strict=True))
     )
 
 
@@ -68,38 +97,37 @@ def called(backend, function, arrays):
         (library, dtype, name)
         for library in NAMES
         for dtype in HAS[library]
-        for name in (DIVIDING if (library, dtype) in FEW else RULES)
+        for name in (DIVIDING if (library, dtype) in FEW else rules_of(library))
     ],
 )
 def test_rules(library, dtype, name):
     backend = Backend(library)
     flushed = library.startswith("jax") and dtype != "float16"
-    draft, target = all_rows(dtype, flushed=flushed)
+    draft, target = all_rows(library, dtype, flushed=flushed)
     k, rng = drafts_number(name, MOST), np.random.default_rng(0)
     uniforms = rng.random((len(draft), 2 * k + 1), dtype=np.float32)
     uniforms[::3] = rng.choice(np.array([0, 1 - 2**-24], np.float32), uniforms[::3].shape)
     drafts = drafts_of(name, draft, uniforms, MOST)
+    mask = np.ones(drafts.shape, bool)
     if "without" in name:  # what is beyond the support is masked, as documented
-        mask = np.arange(k) < np.count_nonzero(draft, axis=1)[:, None]
-    rest = uniforms[:, k:].copy()
-    masks = {"mask": mask} if "without" in name else {}
-
-    def rule(draft, target, drafts, uniforms, *mask):
-        return getattr(batch, name)(
-            draft, target, drafts, uniforms, **dict(zip(masks, mask, strict=True))
-        )
-
-    pair = (given(backend, dtype, row) for row in all_rows(dtype, flushed=False))
-    others = map(backend.array, (drafts, rest, *masks.values()))
-    found = called(backend, rule, (*pair, *others))
+        mask &= np.arange(k) < np.count_nonzero(draft, axis=1)[:, None]
+    rest, rule = uniforms[:, k:].copy(), getattr(batch, name)
+    own = all_rows(library, dtype, flushed=False)
+    shape = shape_for(library, dtype)
+    masks = {"mask": mask} if "without" in name or (shape and RULES[name].masked) else {}
+    if shape:
+        found = called_in_pieces(backend, shape, rule, (*own, drafts, rest), **masks)
+    else:
+        pair = (given(backend, dtype, row) for row in own)
+        others = map(backend.array, (drafts, rest))
+        given_masks = {name: backend.array(mask) for name, mask in masks.items()}
+        found = called(backend, rule, (*pair, *others), **given_masks)
     every = np.arange(len(draft))
     assert (target[every, found.token] > 0).all()
     taken = found.index >= 0
     assert (drafts[every, found.index][taken] == found.token[taken]).all()
-    assert (
-        found.accepted == ((drafts == found.token[:, None]) & masks.get("mask", True)).any(axis=1)
-    ).all()
-    wanted = getattr(batch, name)(draft, target, drafts, rest, **masks)
+    assert (found.accepted == ((drafts == found.token[:, None]) & mask).any(axis=1)).all()
+    wanted = rule(draft, target, drafts, rest, **masks)
     # A uniform number may be within rounding of a cut; 0 and 1 are nowhere near one here.
     differing = found.token != wanted.token
     assert np.count_nonzero(differing) <= (0 if dtype == "float64" else len(draft) // 100)
@@ -111,18 +139,14 @@ def test_rules(library, dtype, name):
 def test_acceptance_and_drafters(library, dtype):
     backend = Backend(library)
     flushed = library.startswith("jax") and dtype != "float16"
-    draft, target = all_rows(dtype, flushed=flushed)
-    own = [given(backend, dtype, row) for row in all_rows(dtype, flushed=False)]
-    acceptance = batch.acceptance
-    for function in (
-        acceptance.maximal_coupling,
-        acceptance.spechub,
-        lambda *pair: batch.optimal_acceptance(*pair, 2),
-        lambda *pair: acceptance.recursive_rejection(*pair, 3),
-        lambda *pair: acceptance.k_sequential(*pair, 3),
-        lambda *pair: acceptance.pooled_selection(*pair, 3),
-    ):
-        found = called(backend, function, own)
+    draft, target = all_rows(library, dtype, flushed=flushed)
+    rows_given, shape = all_rows(library, dtype, flushed=False), shape_for(library, dtype)
+    own = [given(backend, dtype, row) for row in rows_given]
+    for function in acceptances_of(library):
+        if shape:
+            found = called_in_pieces(backend, shape, function, rows_given)
+        else:
+            found = called(backend, function, own)
         np.testing.assert_allclose(found, function(draft, target), rtol=0, atol=3e-6)
     uniforms = np.random.default_rng(0).random((len(draft), 2), dtype=np.float32)
     for drafter in (batch.sample_iid, batch.sample_without_replacement, batch.sample_spechub):

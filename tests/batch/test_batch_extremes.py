@@ -6,6 +6,7 @@ import pytest
 from batch_precision import pooled_selection, variation
 from batch_table import drafts_number, reference
 from extreme_rows import REJECTED, bisected, fractions, kernel_of, rows, spread, supported
+from ring_laws import token_law
 
 import otspec
 from otspec import batch
@@ -15,7 +16,7 @@ BOUNDS = {np.float32: 1e-6, np.float64: 1e-13}
 RULES = {
     name: drafts_number(name, 3 if "without" in name else 2)
     for name in batch_table.RULES
-    if name != "pooled_selection"  # which has its own tests below
+    if not name.startswith("pooled_selection")  # which have their own tests below
 }
 CASES = [(dtype, case) for dtype in BOUNDS for case in rows(dtype)]
 EVERY_CASE = pytest.mark.parametrize(
@@ -78,6 +79,17 @@ def test_pooled_selection_puts_its_law_together_rightly(dtype, case):
 
 
 @EVERY_CASE
+def test_pooled_selection_of_distinct_drafts_puts_its_law_together_rightly(dtype, case):
+    draft, target = rows(dtype)[case]
+    wanted = np.array([float(entry) for entry in fractions(target)])
+    for k in range(1, min(3, np.count_nonzero(draft)) + 1):
+        for heavy in (32, 1):
+            law = token_law(draft, target, k, heavy)
+            assert not law[target == 0].any()
+            assert 0.5 * np.abs(law - wanted).sum() <= BOUNDS[dtype]
+
+
+@EVERY_CASE
 def test_acceptance_is_that_of_the_exact_rule(dtype, case):
     draft, target = rows(dtype)[case]
     pair = fractions(draft), fractions(target)
@@ -98,6 +110,10 @@ def test_acceptance_is_that_of_the_exact_rule(dtype, case):
         close(acceptance.recursive_rejection(draft, target, k), recursive.acceptance())
         for inexact in (acceptance.k_sequential, acceptance.pooled_selection):
             assert 0 <= inexact(draft, target, k) <= float(best) + BOUNDS[dtype]
+    for k in range(1, min(3, np.count_nonzero(draft)) + 1):
+        best = otspec.optimal_acceptance(otspec.WithoutReplacement(pair[0], k), pair[1]).acceptance
+        found = acceptance.pooled_selection_without_replacement(draft, target, k)
+        assert 0 <= found <= float(best) + BOUNDS[dtype]
     rule = exact("recursive_rejection_without_replacement", draft, target)
     tuples, masses = rule.law.tuples()
     many = (np.broadcast_to(row, (len(tuples), len(row))) for row in (draft, target))

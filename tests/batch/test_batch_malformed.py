@@ -24,6 +24,7 @@ CALLS = {
     batch.recursive_rejection_without_replacement: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
     batch.k_sequential: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
     batch.pooled_selection: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
+    batch.pooled_selection_without_replacement: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
     batch.spechub: {**PAIR, "drafts": DRAFTS[:, :2], "uniforms": UNIFORMS[:, :3]},
     batch.block_verification: {
         "draft": BLOCK,
@@ -42,6 +43,7 @@ CALLS = {
     batch.acceptance.k_sequential: {**PAIR, "k": 2},
     batch.acceptance.spechub: PAIR,
     batch.acceptance.pooled_selection: {**PAIR, "k": 2},
+    batch.acceptance.pooled_selection_without_replacement: {**PAIR, "k": 2},
 }
 MASKED = [*(getattr(batch, name) for name in batch_table.MASKED), batch.block_verification]
 SOON = 5

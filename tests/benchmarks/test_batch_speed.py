@@ -6,7 +6,7 @@ from batch_rules import problems, traced_peak
 
 from otspec import batch
 
-GOALS = {"k_sequential": 8, "pooled_selection": 10}
+GOALS = {"k_sequential": 8, "pooled_selection": 10, "pooled_selection_without_replacement": 20}
 """At (32, 128256), k = 4."""
 MEMORY = 3
 NOISE = 1.5

@@ -66,6 +66,27 @@ def test_the_optimum_of_distinct_drafts_against_one_sort(numba, report_ratio, mo
         lambda: otspec.optimal_acceptance(law, target),
         "one argsort of the ratios",
         lambda: np.argsort(keys),
-        "informational",
+        "at most 60x" if numba else "informational",
+        rounds=20 if numba else 3,
+    )
+
+
+@pytest.mark.parametrize("numba", NUMBA)
+def test_pooled_selection_of_distinct_drafts_against_one_sort(numba, report_ratio, monkeypatch):
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
+    draft, target, keys, _ = case()
+    k = 4
+
+    def accepted():
+        return otspec.rules.PooledSelectionWithoutReplacement(draft, target, k).acceptance()
+
+    best = otspec.optimal_acceptance(otspec.WithoutReplacement(draft, k), target).acceptance
+    assert accepted() == pytest.approx(best, abs=1e-10)
+    report_ratio(
+        described("PooledSelectionWithoutReplacement, build and acceptance", len(draft), k, numba),
+        accepted,
+        "one argsort of the ratios",
+        lambda: np.argsort(keys),
+        "at most 60x" if numba else "informational",
         rounds=20 if numba else 3,
     )

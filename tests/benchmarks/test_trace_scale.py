@@ -27,7 +27,8 @@ import numpy as np
 from otspec.traces import compare, warp
 draft, target = (np.load(path, mmap_mode="r")[0] for path in sys.argv[1:3])
 def one(i):
-    compare(warp(draft[i]), warp(target[i]), (1, 2, 4, 8, 16), ("iid", "hub"))
+    laws = "iid", "without-replacement", "hub"
+    compare(warp(draft[i]), warp(target[i]), (1, 2, 4, 8, 16), laws)
 one(0)
 print("ready", flush=True)
 sys.stdin.readline()

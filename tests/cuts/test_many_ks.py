@@ -5,9 +5,13 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from instances import EPS, floats, pairs
+from instances import EPS, extreme_pairs, floats, pairs
 
 import otspec
+from otspec.arithmetic import prefix_sums
+from otspec.cuts import prefix
+from otspec.distributions import as_pair
+from otspec.ratios import order
 
 
 @pytest.mark.parametrize("name", otspec.drafts.LAWS)
@@ -52,3 +56,33 @@ def test_all_ks_of_distinct_drafts_at_full_vocabulary():
 def test_laws_that_are_not_there_or_lack_a_k_are_refused(law, ks, message):
     with pytest.raises(ValueError, match=message):
         otspec.optimal_acceptances([0.5, 0.5, 0], [0.5, 0.5, 0], ks, law=law)
+
+
+def least_of_all_prefixes(draft, target, ks):
+    """1 + min(Q − P^k) over every prefix by ratio, power by power."""
+    tokens = order(draft, target)
+    inside, cost = prefix_sums(draft[tokens]), prefix_sums(target[tokens])
+    found, raised = {}, inside
+    for k in range(1, max(ks) + 1):
+        found[k] = 1 + (cost - raised).min()
+        raised = raised * inside
+    return [found[k] for k in ks]
+
+
+@pytest.mark.parametrize("stretch", [1, 2, 5])
+def test_no_prefix_is_left_out_that_would_be_the_least(stretch, monkeypatch):
+    monkeypatch.setattr(prefix, "_STRETCH", stretch)
+    ks = [3, 1, 17, 2, 4]
+    rng = np.random.default_rng(25)
+    some = [rng.dirichlet(np.full(40, 0.3), 2) for _ in range(40)]
+    near = [(draft, draft * (1 + EPS * rng.integers(-2, 3, 40))) for draft, _ in some]
+    for draft, target in [*pairs(26, 40, 9), *extreme_pairs(27, 150, 9), *some, *near]:
+        pair = as_pair(np.array(draft), np.array(target), normalize=True)
+        assert prefix.iid_acceptances(*pair, ks).tolist() == least_of_all_prefixes(*pair, ks)
+
+
+def test_stretches_at_full_vocabulary_are_left_out_rightly():
+    _, draft, target = next(iter(otspec.datasets.load_smollm2().pairs()))
+    ks = [1, 2, 4, 8, 16]
+    found = otspec.optimal_acceptances(draft, target, ks)
+    assert found.tolist() == least_of_all_prefixes(draft, target, ks)

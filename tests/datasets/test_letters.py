@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from importlib.resources import files
+from pathlib import Path
 
 import letters_enumerated as enumerated
 import numpy as np
@@ -25,6 +26,8 @@ RULES = {
     "RRSw": RecursiveRejectionWithoutReplacement,
     "RRS": RecursiveRejection,
 }
+TABLE = Path(__file__).parents[2] / "docs" / "tables" / "spechub_tab5.md"
+"""The same in fractions, to four decimals."""
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +113,10 @@ def test_the_order_of_the_rules_on_binary_trees_of_depth_2_to_5(rounded):
     assert (hub > rrsw + 0.06).all()
     assert hub - rrsw == pytest.approx([0.061, 0.109, 0.161, 0.213], abs=5e-4)
     assert hub - rrs == pytest.approx([0.107, 0.186, 0.268, 0.347], abs=5e-4)
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    cells = [line.split(" | ") for line in lines if line.startswith("| bigram | trigram | 1 |")]
+    exact = np.array([[float(row[column]) for row in cells] for column in (4, 6, 7)]) - 1
+    assert np.array(orders) == pytest.approx(exact, abs=5.1e-5)
 
 
 def test_token_verification_runs_over_contexts(pair):

@@ -40,7 +40,7 @@ LOPSIDED = TokenTree((-1, -1, 0, 0, 2))
 WHOLE = {
     "1x1": (3, [name for name in RULES if name != "spechub"]),
     "1x1x1": (4, list(blocks.RULES)),
-    "3": (3, ANY_K),
+    "3": (2, ANY_K),
     "2x1": (2, ANY_K),
     "2x2": (3, ["spechub", "pooled-selection-without-replacement"]),
     LOPSIDED: (2, ["pooled-selection", "pooled-selection-without-replacement", "target-only"]),

@@ -26,14 +26,14 @@ class Model:
         self.config = Configuration(**(known | said))
         self.training = training
 
-    def forward(self, ids, attention_mask, position_ids):
-        raise AssertionError
+    def forward(self, position_ids):
+        raise AssertionError(position_ids)
 
 
 class NoPositions(Model):
     """A model that finds the positions of tokens itself."""
 
-    def forward(self, ids, attention_mask):
+    def forward(self):
         raise AssertionError
 
 

@@ -17,7 +17,7 @@ def transformers():
     except ImportError as error:
         if "torch" in REQUIRED:
             pytest.fail(f"{error.name} is required by OTSPEC_REQUIRE_BACKENDS, but not installed")
-        pytest.skip(f"{error.name} is not installed")
+        pytest.skip(f"{error.name} is not installed: make backends", allow_module_level=True)
     torch.set_num_threads(1)  # so small arrays are not worth a second one
     return transformers
 

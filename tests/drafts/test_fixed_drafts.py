@@ -11,6 +11,7 @@ from instances import CERTAIN, law_case, law_cases
 import otspec
 from otspec import rules
 from otspec.datasets import load_smollm2
+from otspec.drafts.single import likeliest
 
 EXACT, FLOAT = ["1/10", "3/5", "3/10"], [0.1, 0.6, 0.3]
 SIZES = {"count": 120, "most_tokens": 5, "most_drafts": 4}
@@ -127,3 +128,12 @@ def test_target_only_verification_by_draft():
         [Fraction(1, 10), 0, 0],
     ]
     assert law_case("TopK", rule.draft, 2).table == {(1, 2): 1}
+
+
+def test_the_likeliest_tokens_are_those_of_a_sort_with_ties_by_id():
+    rng = np.random.default_rng(174)
+    for _ in range(200):
+        draft = rng.choice([0.0, 1.0, 2.0, 1 / 3], rng.integers(1, 12))
+        in_order = np.argsort(-draft, kind="stable")
+        for count in range(len(draft) + 1):
+            assert likeliest(draft, count).tolist() == in_order[:count].tolist()

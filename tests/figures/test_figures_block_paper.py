@@ -5,15 +5,16 @@ from math import comb
 
 import numpy as np
 import pytest
+from captions import caption
 from matplotlib.figure import Figure
 
-from figures import block_fig2, block_tab2, means
+from figures import block_fig2, block_tab2, long_trace, means
 from figures.block_tab2 import PREPRINT, PUBLISHED, TOKEN, gain
 from figures.contract import Settings
 from figures.writing import write
 from otspec.blocks import BLOCK_RULES, compare_on_blocks
 from otspec.logged.comparison import mean_and_error
-from otspec.traces import Trace
+from otspec.traces import load_trace
 
 QUICK = Settings(quick=True)
 PAPER = {
@@ -134,11 +135,32 @@ def test_the_paper_is_copied_as_printed():
         assert block_tab2.PRINTED[length] == {name: tuple(cells[:3]) for name, *cells in rows}
 
 
-def test_the_means_are_those_of_the_blocks(traced):
-    blocks = list(Settings().logged().blocks())
-    assert traced.blocks == len(blocks)
-    for row in compare_on_blocks(blocks, [4, 6, 8]):
-        assert traced.means[row.length][row.rule] == row
+@pytest.fixture(scope="module")
+def bundled():
+    return list(Settings().logged().blocks())
+
+
+def test_the_record_has_the_bundled_blocks_among_those_of_96_texts(bundled):
+    kept, _ = long_trace.kept_by_block(Settings())
+    assert list(kept) == list(range(1, 9))
+    found = long_trace.computed(bundled)
+    for length, rules in kept.items():
+        for title, values in rules.items():
+            assert len(values) == 96
+            close = pytest.approx(found[length][title], abs=1e-8)  # eight digits are recorded
+            assert values[24:26] == close
+    assert long_trace.record(kept) == long_trace.RECORD.read_text(encoding="utf-8")
+
+
+def test_the_record_is_of_the_long_trace(long_trace_path):
+    found = long_trace.computed(load_trace(long_trace_path).blocks())
+    assert long_trace.record(found) == long_trace.RECORD.read_text(encoding="utf-8")
+
+
+def test_the_means_are_those_of_the_blocks(traced, bundled):
+    kept = long_trace.computed(bundled)
+    for row in compare_on_blocks(bundled, [4, 6, 8]):
+        assert long_trace.compared(kept, row.length)[row.rule] == row
     for found in traced.means.values():
         token, published, preprint = (found[rule.title].expected for rule in BLOCK_RULES)
         assert token <= published <= preprint
@@ -189,20 +211,31 @@ def test_the_table_has_the_paper_s_rows_and_ours(traced):
     assert said.count("Letters: yes") == 2
 
 
-def test_shorter_blocks_have_the_lengths_that_fit(monkeypatch):
+def test_shorter_blocks_have_the_lengths_that_fit(tmp_path):
     rng = np.random.default_rng(0)
     for length, fits in ((5, {4}), (3, set())):
         logits = rng.normal(size=(2, 3, length + 1, 6))
-        trace = Trace(logits[0], logits[1], rng.integers(6, size=(3, length)))
-        monkeypatch.setattr(Settings, "logged", lambda _, trace=trace: trace)
+        tokens = rng.integers(6, size=(3, length))
+        path = tmp_path / "short.npz"
+        np.savez(path, draft_logits=logits[0], target_logits=logits[1], draft_tokens=tokens)
+        given = Settings(quick=True, trace=str(path))
         if not fits:
             with pytest.raises(ValueError, match="blocks of 3 tokens"):
-                block_tab2.TokenAndBlock.compute(QUICK)
+                block_tab2.TokenAndBlock.compute(given)
             continue
-        data = block_tab2.TokenAndBlock.compute(QUICK)
+        data = block_tab2.TokenAndBlock.compute(given)
         assert data.means.keys() == fits
         assert len(data.numbers().rows) == 3 * 8 + 1
         assert data.notes()
+
+
+def test_the_improvements_are_as_the_caption_says(traced):
+    said = caption("block_tab2")
+    assert f"the {traced.blocks} drafted blocks of" in said
+    for rule in (PUBLISHED, PREPRINT):
+        shown = [traced.improvements[length][rule] for length in (4, 6, 8)]
+        four, six, eight = (f"{each.percent:.1f} % ({each.error:.1f})" for each in shown)
+        assert f"{four}, {six} and {eight}" in said
 
 
 def test_the_letters_are_as_the_caption_says(traced):

@@ -1,6 +1,6 @@
 """Which draft law is best: the optima that are compared, and the numbers that the page prints."""
 
-import re
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,11 @@ from scipy import stats
 
 import otspec
 from figures import draft_laws
-from figures.contract import Settings
+from figures.contract import Numbers, Settings
 from otspec.drafts import LAWS
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "draft_laws.md").read_text(encoding="utf-8")
-ROW = re.compile(r"^\| ([\d.]+) \| ([\d.]+) \| `([a-z-]+)` \|(.*)\|$", re.MULTILINE)
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
+PLACE = (1.0, 0.6)
 
 
 @pytest.fixture(scope="module")
@@ -23,31 +22,76 @@ def quick():
     return draft_laws.DraftLaws.compute(Settings(quick=True))
 
 
-def printed():
-    """(temperature of the draft, of the target, law) → what the page prints for each k."""
+def printed(name):
+    """What a table of the page says it is of, and its rows."""
+    about, _, table = (TABLES / f"draft_laws_{name}.md").read_text("utf-8").partition("\n\n")
+    _, _, *rows = [
+        tuple(cell.strip() for cell in row.strip("|").split("|")) for row in table.splitlines()
+    ]
+    return about, rows
+
+
+def optima():
+    """(temperature of the draft, of the target, law) → the printed optima by k, rule and gap."""
     return {
-        (float(draft), float(target), law): [cell.strip() for cell in cells.split("|")]
-        for draft, target, law, cells in ROW.findall(PAGE)
+        (float(of_draft), float(of_target), law.strip("`")): cells
+        for of_draft, of_target, law, *cells in printed("optima")[1]
     }
+
+
+def optimum(place, law, k):
+    return float(optima()[(*place, law)][draft_laws.KS.index(k)])
 
 
 def test_the_page_has_a_row_for_every_law_and_temperature():
     places = [(p, q) for p in draft_laws.TEMPERATURES for q in draft_laws.TEMPERATURES]
-    assert list(printed()) == [(*place, law) for place in places for law in draft_laws.COLOURS]
-    assert set(draft_laws.COLOURS) == set(LAWS)
+    assert list(optima()) == [(*place, law) for place in places for law in draft_laws.COLOURS]
+    assert set(draft_laws.COLOURS) == set(draft_laws.BEST) == set(LAWS)
+    assert {law: rule.law_class.name for law, rule in draft_laws.BEST.items()} == {
+        law: law for law in LAWS
+    }
 
 
-@pytest.mark.parametrize("place", [(1.0, 0.6), (0.3, 1.0)])
-def test_the_page_prints_the_means_that_are_computed(place):
-    of_draft, of_target = place
-    pairs = list(Settings().pairs(of_target, of_draft))
-    assert f"{len(pairs)} positions" in PAGE
-    found = draft_laws.optima_of(pairs, draft_laws.KS)
-    rows = printed()
-    for law in draft_laws.COLOURS:
-        means = [found.get((law, k)) for k in draft_laws.KS]
-        shown = ["" if values is None else f"{np.mean(values):.4f}" for values in means]
-        assert rows[(*place, law)] == shown
+def test_the_page_prints_what_is_computed():
+    item = draft_laws.DraftLaws.at(Settings(), [PLACE])
+    for name, table in item.tables().items():
+        about, rows = printed(name)
+        assert about == item.about, "run: make gallery"
+        place = tuple(map(str, PLACE))
+        computed = Numbers(table.columns, table.rows).as_markdown().splitlines()[2:]
+        shown = [tuple(cell.strip() for cell in row.strip(" |\n").split("|")) for row in computed]
+        wanted = [row for row in rows if row[:2] == place]
+        assert [tuple(filter(None, row)) for row in shown] == [
+            tuple(filter(None, row)) for row in wanted
+        ]
+
+
+def test_the_best_rules_attain_the_optima():
+    assert {cells[-1] for cells in optima().values()} == {"0.0000"}
+
+
+def test_what_the_page_says_is_in_its_tables():
+    for place in {place[:2] for place in optima()}:
+        of_draft, of_target = place
+        # From four drafts on: distinct ones unless the draft is warmer than the target; if it is,
+        # of four the likeliest and one that is drawn.
+        best = "top-plus-one" if of_draft > of_target else "without-replacement"
+        for k in (4,) if of_draft > of_target else (4, 8, 16):
+            others = [law for law in LAWS if law != "hub"]
+            assert optimum(place, best, k) == max(optimum(place, law, k) for law in others)
+    # The likeliest tokens win where the target is cold and the draft is not, and lose to both
+    # kinds of drawn ones where both are warm.
+    assert optimum((1.0, 0.3), "top", 2) > optimum((1.0, 0.3), "without-replacement", 4)
+    assert optimum((0.3, 1.0), "top", 16) > optimum((0.3, 1.0), "iid", 16)
+    assert optimum((1.0, 1.0), "top", 16) < optimum((1.0, 1.0), "iid", 16)
+
+
+def test_no_other_rule_is_better(quick):
+    pairs = [pair for _, *pair in islice(otspec.datasets.load_smollm2().pairs(), 1)]
+    for (law, k), ((best, accepted),) in draft_laws.found_at(pairs, (1, 2)).items():
+        rows = otspec.traces.compare(*pairs[0], [k], [law])
+        most = max(row.acceptance for row in rows if row.rule != "optimum")
+        assert most <= accepted + 1e-10 <= best + 2e-10
 
 
 def test_temperatures_of_draft_and_target_are_apart():
@@ -67,11 +111,19 @@ def test_top_drafts_do_not_depend_on_the_temperature_of_the_draft(quick):
             assert quick.optima[0.3, of_target, law, k] == values
 
 
-def test_intervals_are_those_of_the_t_distribution():
+def test_intervals_take_texts_as_independent():
     values = [0.1, 0.4, 0.3, 0.2]
+    keys = {
+        (1.0, 1.0, law, 1): tuple(np.array(values) * part)
+        for law, part in (("iid", 1), ("top", 0.5))
+    }
+    single = draft_laws.DraftLaws(keys, keys, (0, 0, 0, 0))
     wanted = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    assert draft_laws.interval(values, 0.0) == pytest.approx((0.25, *wanted), abs=1e-12)
-    assert draft_laws.interval([0.0, 1.0], 0.0) == (0.5, 0.0, 1.0)
+    assert single.mean((1.0, 1.0, "iid", 1)) == pytest.approx((0.25, *wanted), abs=1e-12)
+    paired = draft_laws.DraftLaws(keys, keys, (0, 0, 1, 1))
+    sums = np.array([0.125, 0.125])  # of halves, by text
+    wanted = stats.t.interval(0.95, 1, sums.mean(), stats.sem(sums) or 1e-300)
+    assert paired.mean((1.0, 1.0, "iid", 1), "top") == pytest.approx((0.125, *wanted), abs=1e-12)
 
 
 def test_every_law_is_drawn_and_has_its_numbers(quick):
@@ -88,6 +140,8 @@ def test_every_law_is_drawn_and_has_its_numbers(quick):
             assert np.abs(np.array(line.get_ydata()) - means).max() < 1e-15
     rows = quick.numbers().rows
     assert len(rows) == len(quick.optima) == 9 * (2 * 4 + 1)
-    for *_, law, _, mean, low, high, above, _, _ in rows:
+    for *_, law, _, mean, low, high, _, short, above_iid, _, _, above_top, _, _ in rows:
         assert 0 <= low <= mean <= high <= 1
-        assert above == 0 or law != "top"
+        assert abs(short) < 1e-10
+        assert above_iid == 0 or law != "iid"
+        assert above_top == 0 or law != "top"

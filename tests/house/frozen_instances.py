@@ -131,6 +131,7 @@ EXACT = {  # from exact arrays or from float ones
     "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
     "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),
     "fixed": lambda give: otspec.Fixed(give(np.array([2, 0])), 3),
+    "drawn draft": lambda give: rules.DrawnDraft(give(DRAFT), give(TARGET), 2),
     "target only": lambda give: rules.TargetOnly(give(DRAFT), give(TARGET), 2),
     "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
     "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),

@@ -16,15 +16,11 @@ from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
-<<<<<<< HEAD
-from otspec.datasets import letters
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, Shape
 from otspec.decoding.reader import Reader, Reading
 from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verdict
 from otspec.distributions import as_distribution
-=======
->>>>>>> fb1f131
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
@@ -35,6 +31,7 @@ from otspec.solvers.solution import Certificate
 from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
+from otspec.traces.laws import LawMeans
 from otspec.traces.readers import FORMATS, Source, Warping
 from otspec.traces.readers.mapped import MappedArray
 from otspec.traces.readers.npz import PackedArray
@@ -152,6 +149,9 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
     "statistic": lambda _: Statistic(
         "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 2, (0, 1), (0, 1), {0.5: 0}
+    ),
+    "means of a law": lambda _: LawMeans(
+        1.0, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
     ),
     "warping": lambda _: Warping(0.5, top_p=0.9),
     "settings": lambda _: SETTINGS,

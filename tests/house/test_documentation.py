@@ -46,6 +46,8 @@ def test_python_examples_give_what_is_printed(page):
 def test_examples_for_pytorch_run(page):
     if "torch" not in os.environ.get("OTSPEC_REQUIRE_BACKENDS", ""):
         pytest.importorskip("torch")
+        if "transformers" in page.read_text(encoding="utf-8"):
+            pytest.importorskip("transformers")
     source = "\n".join(TORCH.findall(page.read_text(encoding="utf-8")))
     exec(compile(source, str(page), "exec"), {})  # noqa: S102 # the page's own code
 

@@ -150,13 +150,12 @@ def bundled():
     return list(load_smollm2().blocks())
 
 
-def test_the_bundled_trace_has_two_blocks_of_eight_tokens(bundled):
-    trace = load_smollm2()
-    assert [list(block.tokens) for block in bundled] == trace.draft_tokens.tolist()
-    for (text, position), draft, target in trace.pairs():
-        if position < 8:
-            assert (bundled[text].draft[position] == draft).all()
-            assert (bundled[text].target[position] == target).all()
+def test_blocks_of_a_sample_are_those_that_were_drafted(bundled):
+    drafted = load_smollm2().drafted
+    assert [list(block.tokens) for block in bundled] == drafted.draft_tokens.tolist()
+    for (text, position), draft, target in drafted.pairs():
+        assert (bundled[text].draft[position] == draft).all()
+        assert (bundled[text].target[position] == target).all()
 
 
 def test_on_the_bundled_trace_the_rules_are_ordered_block_by_block(bundled):

@@ -1,4 +1,4 @@
-"""How many drafts are the accepted token (Theory, 14): formulas against every tuple and the kernel."""
+"""How many drafts are the accepted token (Theory, 15): formulas against enumeration."""
 
 from __future__ import annotations
 

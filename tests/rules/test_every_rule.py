@@ -22,6 +22,7 @@ TABLES = {
     "iid": oracles.iid_table,
     "without-replacement": oracles.without_replacement_table,
     "hub": lambda draft, _: oracles.hub_table(draft),
+    "top-plus-one": oracles.top_plus_one_table,
     "top": lambda draft, k: oracles.fixed_table(oracles.likeliest(draft, k)),
 }
 
@@ -59,6 +60,7 @@ ORACLES = {
     "spechub": by_kernel(lambda rule: oracles.spechub_kernel(list(rule.draft), list(rule.target))),
     "pooled-selection": optimum,
     "pooled-selection-without-replacement": optimum,
+    "drawn-draft": optimum,
     # The drafts are one tuple, and the output has the law of the target.
     "target-only": lambda rule, table: sum(rule.target[y] for y in set(*table)),
     # With no more tokens than the linear program covers, and two drafts.

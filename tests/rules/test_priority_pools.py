@@ -1,4 +1,4 @@
-"""Priority mixtures of pools of tokens, for drafts that differ (Different, prop. 1 to 3)."""
+"""Priority mixtures of pools of tokens, for drafts that differ (Different, prop. 1 and 3)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def test_pools_of_any_kind_are_lossless_and_bounded():
         n = len(target)
         table = oracles.independent_table(drafts)
         law = otspec.Independent(drafts)
-        rule = PriorityMixture(law, target, gap=0, most=14, pools=pools_of(index, n))
+        most = (1, 2, 14)[index % 3]
+        rule = PriorityMixture(law, target, gap=0, most=most, pools=pools_of(index, n))
         mixture = rule.mixture
         rows = {x: rule.kernel(x).tolist() for x in table}
         assert oracles.output(table, rows.__getitem__, n) == list(target)
@@ -67,6 +68,7 @@ def test_pools_of_any_kind_are_lossless_and_bounded():
         inside = oracles.inside_every_set(table, n)[sum(1 << y for y in rule.cut)]
         assert rule.bound == sum(target[y] for y in rule.cut) + 1 - inside
         assert mixture.weights.sum() == 1
+        assert len(mixture.orders) <= most
         assert all(set(mixture.pools) <= set(order) for order in mixture.orders)
         below += mixture.accepted < optimum
         attained += mixture.accepted == optimum
@@ -162,7 +164,7 @@ def test_samples_agree_with_the_kernel_for_each_tuple():
     law = otspec.Independent([[0.4, 0.3, 0.3, 0.0], [0.2, 0.1, 0.5, 0.2]])
     rule = PriorityMixture(law, [0.4, 0.3, 0.0, 0.3], pools=[0, 0, 1, 1])
     assert rule.kernel([0, 1])[:2].all()  # both are in the first pool
-    for seed, x in enumerate(law.tuples()[0].tolist()):
+    for seed, x in enumerate(law.tuples()[0].tolist()[::4]):
         certain = np.zeros((4, 4))
         certain[tuple(x)] = 1.0
         drafts = otspec.Joint(certain)

@@ -99,6 +99,10 @@ def instances(seed, count=COUNT, most_tokens=5, most_drafts=4, most_tuples=MOST_
         yield draft, target, k
 
 
+AUDITED = 5
+"""One instance in so many is audited too, which asks for every kernel twice more."""
+
+
 def check_joint(rule, x):
     """The rows of a joint kernel: only x_i in row i, nothing negative, all of it 1."""
     joint = rule.joint_kernel(x)
@@ -107,36 +111,40 @@ def check_joint(rule, x):
         assert all(mass == 0 for y, mass in enumerate(joint[i]) if y != token)
     assert (joint >= 0).all()
     assert joint.sum() == 1
-    assert rule.kernel(x).tolist() == joint.sum(axis=0).tolist()
     return joint.tolist()
 
 
-def check_exactly(rule, table, joint):
+def check_exactly(rule, table, joint, audited):
     """All that holds of a lossless rule in exact arithmetic, from its joint kernel ``joint``."""
-
-    def kernel(x):
-        return [sum(column) for column in zip(*joint(x), strict=True)]
-
-    report = otspec.audit(rule)
-    assert report.lossless
-    assert report.tolerance == 0
-    assert report.witness is None
-    assert report.output.tolist() == rule.target.tolist()
-    assert all(type(mass) is Fraction for mass in report.output)
-    accepted = oracles.acceptance(table, kernel)
+    kernels = {x: [sum(column) for column in zip(*joint(x), strict=True)] for x in table}
+    assert oracles.output(table, kernels.__getitem__, len(rule.target)) == rule.target.tolist()
+    accepted = oracles.acceptance(table, kernels.__getitem__)
     assert type(rule.acceptance()) is Fraction
-    assert rule.acceptance() == report.acceptance == accepted
-    assert report.optimum == oracles.optimum(table, rule.target)
-    assert report.gap == report.optimum - accepted >= 0
+    assert rule.acceptance() == accepted
+    if audited:
+        check_audit(rule, table, kernels, accepted)
     by_draft = rule.acceptance_by_draft()
     assert by_draft.shape == (rule.k,)
     assert by_draft.tolist() == oracles.accepted_by_draft(table, joint, rule.k)
     assert by_draft.sum() == accepted - oracles.residual_hits(table, joint)
 
 
+def check_audit(rule, table, kernels, accepted):
+    report = otspec.audit(rule)
+    assert report.lossless
+    assert report.tolerance == 0
+    assert report.witness is None
+    assert report.output.tolist() == rule.target.tolist()
+    assert all(type(mass) is Fraction for mass in report.output)
+    assert report.acceptance == accepted
+    assert report.optimum == oracles.optimum(table, rule.target)
+    assert report.gap == report.optimum - accepted >= 0
+    assert {x: rule.kernel(x).tolist() for x in table} == kernels
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_rules_do_what_their_algorithms_say_and_are_lossless(name):
-    for draft, target, k in instances(seed=200):
+    for index, (draft, target, k) in enumerate(instances(seed=200)):
         case = RULES[name](draft, target, k)
         rule = case.rule
         found = {x: check_joint(rule, x) for x in case.table}
@@ -147,7 +155,7 @@ def test_rules_do_what_their_algorithms_say_and_are_lossless(name):
             ]
             if x != (x[0], x[0]) or name != "SpecHub":  # that pair has a test of its own
                 assert rows == expected
-        check_exactly(rule, case.table, found.__getitem__)
+        check_exactly(rule, case.table, found.__getitem__, index % AUDITED == 0)
 
 
 @pytest.mark.parametrize("target", [(1,), ("1/4", "3/4")])
@@ -179,7 +187,7 @@ def test_any_feasible_plan_is_a_lossless_rule(law_name):
             continue
         rule = PlannedRule(feasible_plan(case.exact, target, index, sets=index % 2 == 0))
         found = {x: check_joint(rule, x) for x in case.table}
-        check_exactly(rule, case.table, found.__getitem__)
+        check_exactly(rule, case.table, found.__getitem__, index % AUDITED == 0)
         below += rule.acceptance() < oracles.optimum(case.table, target)
     assert below > 100  # suboptimal plans are among them
 
@@ -244,7 +252,7 @@ def sampled_params():
 @pytest.mark.parametrize("rule", list(sampled_params()))
 def test_samples_agree_with_the_kernel(rule):
     rng, size = np.random.default_rng(206), 2_000
-    drafts = [x for x in rule.law.tuples()[0].tolist() if 0 in x][::7]
+    drafts = [x for x in rule.law.tuples()[0].tolist() if 0 in x][::13]
     cells = len(drafts) * len(rule.target)
     for x in drafts:
         counts = np.zeros(len(rule.target), dtype=int)

@@ -24,6 +24,6 @@ def drafts_of(name, draft, uniforms, most):
 def reference(name, draft, target, k):
     """The rule of otspec.rules with the law of a batch rule."""
     rule = REFERENCES[name]
-    if name == "pooled_selection":
+    if name.startswith("pooled_selection"):
         return rule(draft, target, k, pools=otspec.rules.Graded())
     return rule(draft, target) if RULES[name].k else rule(draft, target, k)

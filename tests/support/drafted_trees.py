@@ -23,6 +23,7 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
+    TargetOnly,
 )
 
 Prefix = tuple[int, ...]
@@ -41,6 +42,12 @@ def distinct(draft, k):
     return oracles.without_replacement_table(draft, min(k, support))
 
 
+def top(draft, k):
+    """The likeliest tokens, no more than there are to draw."""
+    count = min(k, sum(mass > 0 for mass in draft))
+    return oracles.fixed_table(oracles.likeliest(draft, count))
+
+
 def hub(draft, _k):
     return oracles.hub_table(draft)
 
@@ -54,6 +61,7 @@ RULES: dict[str, tuple[Callable, Callable]] = {
     "recursive-distinct": (RecursiveRejectionWithoutReplacement, distinct),
     "pooled-distinct": (PooledSelectionWithoutReplacement, distinct),
     "spechub": (SpecHub, hub),
+    "target-only": (TargetOnly, top),
     "coupling": (MaximalCoupling, oracles.iid_table),
 }
 """Each rule for one token beside the table of its drafts."""

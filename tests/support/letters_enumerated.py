@@ -90,12 +90,21 @@ RULES: dict[str, Accepted] = {
 }
 
 
+@cache
+def accepted(rule: str, before: str, context: str) -> dict[int, Fraction]:
+    """What is accepted of two drafts where draft and target see such contexts."""
+    return RULES[rule](row(before), row(context))
+
+
+@cache
 def expected(rule: str, depth: int, context: str) -> Fraction:
-    """E[τ] of a binary tree after two symbols, the first of equal children going on alone."""
+    """E[τ] of a binary tree, the first of equal children going on alone.
+
+    The target sees the symbols of the context, the draft all but the first of them.
+    """
     if depth == 0:
         return Fraction(0)
-    accepted = RULES[rule](row(context[-1]), row(context))
     return sum(
-        mass * (1 + expected(rule, depth - 1, context[-1] + SYMBOLS[token]))
-        for token, mass in accepted.items()
+        mass * (1 + expected(rule, depth - 1, context[1:] + SYMBOLS[token]))
+        for token, mass in accepted(rule, context[1:], context).items()
     )

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import oracles
 import pytest
-from drafted_trees import answered, distinct, models, verified
+from drafted_trees import answered, distinct, models, top, verified
 from instances import pairs
 
 import otspec
@@ -54,11 +54,6 @@ class Minimal(PairRule):
 
 def top_plus_one(draft, k):
     return oracles.top_plus_one_table(draft, min(k, sum(mass > 0 for mass in draft)))
-
-
-def top(draft, k):
-    count = min(k, sum(mass > 0 for mass in draft))
-    return oracles.fixed_table(oracles.likeliest(draft, count))
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otspec.batch._kernels.barriers import barrier_lifetimes, group_start
+from otspec.batch._kernels.barriers import ascending, barrier_lifetimes, group_start
 from otspec.batch._kernels.coupling import accepts, draw_rest, verified
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
@@ -159,44 +159,64 @@ def graded_pools(
     one = xp.ones_like(zero)
     values = xp.concat([zero, overlaps(library, draft, target, at[..., 1:])], axis=-1)
     above = (values[..., 1:] - values[..., :-1]) / (at[..., 1:] - at[..., :-1])
-    knots = _ascending(library, xp.concat([zero, 1 - above, one], axis=-1))
-    masses = knots[..., 1:] - knots[..., :-1]
-    wanted = xp.concat([zero, xp.cumulative_sum(at * masses, axis=-1)], axis=-1)
-    inside = knots ** count[..., None]
+    knots = ascending(library, xp.concat([zero, 1 - above, one], axis=-1))
+    knots = xp.clip(knots, 0.0, 1.0)
+    return best_pools(library, at, 1 - knots, knots ** count[..., None], count)
+
+
+def best_pools(
+    library: Library, at: Array, above: Array, inside: Array, count: Array, lift: float = 1.0
+) -> GradedPools:
+    """Return the pools with the best law that they allow (Pooled, prop. 3).
+
+    Parameters
+    ----------
+    library : Library
+    at : array, shape (..., m + 1)
+        The grades.
+    above, inside : array, shape (..., m + 2)
+        At each knot the draft mass above it, times the lift, and G: that all drafts are below.
+    count : array, shape (...)
+        How many drafts count; at least 1.
+    lift : float
+        A power of two.
+    """
+    xp = library.xp
+    zero = xp.zeros_like(count)[..., None]
+    masses = above[..., :-1] - above[..., 1:]
+    wanted = xp.cumulative_sum((at / lift) * masses, axis=-1)
+    wanted = xp.concat([zero, wanted], axis=-1)
     gap = inside - wanted
     tight = library.ids(xp.argmax(gap, axis=-1))
     lacking = library.pick(gap, tight)
-    low, high = _tangents(library, knots, wanted + lacking[..., None], tight, count)
-    below = library.arange(grades + 1) < tight[..., None]
+    lifted = wanted + lacking[..., None]
+    low, high = (
+        lift * slope for slope in _tangents(library, lift, above, lifted, tight, at[..., -1:])
+    )
+    below = library.arange(at.shape[-1]) < tight[..., None]
     slopes = xp.where(below, xp.maximum(at, low), xp.minimum(at, high))
-    return GradedPools(library, at, slopes, knots, tight, count, lacking)
+    # Where next to nothing is above, a slope is rounding; it must not be below the others.
+    slopes = ascending(library, xp.minimum(slopes, at[..., -1:]))
+    return GradedPools(library, at, slopes, (lift - above) / lift, tight, count, lacking)
 
 
 def _tangents(
-    library: Library, knots: Array, lifted: Array, tight: Array, count: Array
+    library: Library, lift: float, above: Array, lifted: Array, tight: Array, most: Array
 ) -> tuple[Array, Array]:
     """Return the least and the largest slope of the law, (..., 1) each.
 
-    They are those of the lines from (0, 0) and from (1, 1) that touch the lifted target curve. With
-    no draft mass on a side there is no line, and a slope that is out of the way.
+    They are those of the lines from (0, 0) and from (1, 1) that touch the lifted target curve, over
+    the lift. With no draft mass on a side there is no line, and a slope that is out of the way.
     """
     xp = library.xp
-    ids = library.arange(knots.shape[-1])
-    most = count[..., None]
-    beyond = 2 * most + xp.zeros_like(knots)
-    below = (ids > 0) & (ids <= tight[..., None]) & (knots > 0)
-    above = (ids >= tight[..., None]) & (ids < knots.shape[-1] - 1) & (knots < 1)
-    rises = xp.where(below, library.quotient(lifted, knots), beyond)
-    falls = xp.where(above, library.quotient(1 - lifted, 1 - knots), -beyond)
-    high = xp.max(falls, axis=-1, keepdims=True)
-    high = xp.where(high > -most, xp.clip(high, min=0.0), beyond[..., :1])
-    return xp.min(rises, axis=-1, keepdims=True), high
-
-
-def _ascending(library: Library, values: Array) -> Array:
-    """Return running maxima, at most 1: what rounding has put out of order."""
-    xp = library.xp
-    ids = library.arange(values.shape[-1])
-    earlier = ids[:, None] >= ids
-    candidates = xp.where(earlier, values[..., None, :], xp.zeros_like(values)[..., None, :])
-    return xp.clip(xp.max(candidates, axis=-1), 0.0, 1.0)
+    ids = library.arange(above.shape[-1])
+    knots = lift - above
+    beyond = 2 * most / lift + xp.zeros_like(knots)
+    under = (ids > 0) & (ids <= tight[..., None]) & (knots > 0)
+    over = (ids >= tight[..., None]) & (ids < above.shape[-1] - 1) & (above > 0)
+    rises = xp.where(under, library.quotient(lifted, knots), beyond)
+    falls = xp.where(over, library.quotient(1 - lifted, above), -beyond)
+    low, high = xp.min(rises, axis=-1, keepdims=True), xp.max(falls, axis=-1, keepdims=True)
+    low = xp.where(xp.any(under, axis=-1, keepdims=True), low, xp.zeros_like(low))
+    high = xp.where(xp.any(over, axis=-1, keepdims=True), xp.clip(high, min=0.0), beyond[..., :1])
+    return low, high

@@ -75,6 +75,11 @@ class Library:
         """
         return 2.0**512 if self.dtype == self.xp.float64 else 2.0**64
 
+    @property
+    def highest(self) -> float:
+        """A power of two that quotients of masses are capped at, within the range."""
+        return 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
+
     def arange(self, stop: int) -> Array:
         """Return the token ids 0 to ``stop`` − 1."""
         return self.xp.arange(stop, dtype=self.index, device=self.device)
@@ -122,15 +127,17 @@ class Library:
         """Return one entry of each row: (..., m), (...) -> (...)."""
         return self.xp.take_along_axis(values, index[..., None], axis=-1)[..., 0]
 
-    def slices(self, values: Array) -> Iterator[tuple[slice, int]]:
+    def slices(self, values: Array, *, copies: int = 1) -> Iterator[tuple[slice, int]]:
         """Yield stretches of the vocabulary, and the width of the blocks that they consist of.
 
         Every stretch is a whole number of blocks; the last one may be a single narrower block.
+        Where several copies of a stretch are held at once it is shorter.
         """
         size = values.shape[-1]
         whole = size - size % BLOCK
         rows = max(prod(values.shape[:-1]), 1)
-        step = whole if self.at_once is None else max(self.at_once // rows // BLOCK, 1) * BLOCK
+        held = rows * copies * BLOCK
+        step = whole if self.at_once is None else max(self.at_once // held, 1) * BLOCK
         for start in range(0, whole, max(step, 1)):
             yield slice(start, min(start + step, whole)), BLOCK
         if whole < size:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,16 +22,26 @@ class Warping:
     Parameters
     ----------
     temperature : float
+        Of both, or of the target if the draft has one of its own.
     top_k : int, optional
     top_p : float, optional
     normalize : bool
         Scale probabilities to sum 1.
+    draft_temperature : float, optional
+        Of the draft.
     """
 
     temperature: float = 1.0
     top_k: int | None = None
     top_p: float | None = None
     normalize: bool = False
+    draft_temperature: float | None = None
+
+    def of(self, side: str) -> Warping:
+        """Return what is done to one of the two models, ``"draft"`` or ``"target"``."""
+        if side == "target" or self.draft_temperature is None:
+            return self
+        return replace(self, temperature=self.draft_temperature)
 
     def distribution(self, row: Array, kind: str, name: str) -> Distribution:
         """Return what is sampled from where these numbers were logged.

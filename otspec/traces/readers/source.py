@@ -106,7 +106,7 @@ class Source:
             place = ", ".join(map(str, np.unravel_index(position, self.shape[:-1])))
             for warping in warpings:
                 draft, target = (
-                    warping.distribution(row, self.kind, f"{side}_{self.kind}[{place}]")
+                    warping.of(side).distribution(row, self.kind, f"{side}_{self.kind}[{place}]")
                     for side, row in zip(SIDES, rows, strict=True)
                 )
                 yield position, warping, draft, target

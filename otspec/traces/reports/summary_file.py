@@ -59,13 +59,14 @@ def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[st
 def _mean(row: Statistic) -> dict[str, Any]:
     return vars(row) | {
         "gap": row.gap,
-        "acceptance_interval": _interval(row.acceptance_interval),
-        "gap_interval": _interval(row.gap_interval),
+        "acceptance_interval": interval_document(row.acceptance_interval),
+        "gap_interval": interval_document(row.gap_interval),
         "gap_quantiles": {str(level): value for level, value in row.gap_quantiles.items()},
     }
 
 
-def _interval(ends: tuple[float, float]) -> list[float] | None:
+def interval_document(ends: tuple[float, float]) -> list[float] | None:
+    """Return an interval for JSON, which has no NaN."""
     return None if math.isnan(ends[0]) else list(ends)
 
 

@@ -9,10 +9,18 @@ import pytest
 import trace_files as files
 from command_line import complaint, run
 
+from otspec.cli import trace as cli_trace
 from otspec.traces.readers import find_source
 from otspec.traces.runs import computing
 
 READERS = list(files.SAVERS)
+pytestmark = pytest.mark.usefixtures("no_pictures")
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Every run would draw one, which takes longer than the run."""
+    monkeypatch.setattr(cli_trace, "write_charts", lambda *_: [])
 
 
 def saved(reader, folder, seed=0):
@@ -138,7 +146,7 @@ def test_a_change_during_a_run_is_refused(
     assert not (out / "summary.json").exists()
     # What was read before is not taken for results of what is there now.
     if change not in (cut_short, Path.unlink):
-        monkeypatch.undo()
+        change_while_reading(lambda: None)
         assert "was changed since" in complaint(capsys, *arguments(source, out), "--resume")
         fresh = run(capsys, *arguments(source, tmp_path / "fresh"))
         again = run(capsys, *arguments(source, out), "--overwrite")

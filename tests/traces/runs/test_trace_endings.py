@@ -16,14 +16,33 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module", params=["npz", "packed npz"])
-def source(tmp_path_factory, request):
-    folder = tmp_path_factory.mktemp("source")
-    return str(files.SAVERS[request.param](folder, files.random_pair((50, 10, 4000))))
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The same trace as it is read in place, and as it has to be unpacked first."""
+    folder, arrays = tmp_path_factory.mktemp("source"), files.random_pair((50, 10, 4000))
+    return {kind: str(files.SAVERS[kind](folder, arrays)) for kind in ("npz", "packed npz")}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("to", ["group", "process"])
+@pytest.fixture
+def source(sources, request):
+    return sources[getattr(request, "param", "packed npz")]
+
+
+def each_from(*values):
+    """Parametrise with values and the source that each is tried with."""
+    return [pytest.param(*value[:-1], value[-1], id="-".join(map(str, value))) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("number", "to", "source"),
+    each_from(
+        (signal.SIGTERM, "group", "npz"),
+        (signal.SIGTERM, "process", "packed npz"),
+        (signal.SIGHUP, "group", "packed npz"),
+        (signal.SIGHUP, "process", "npz"),
+    ),
+    indirect=["source"],
+)
 def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to):
     process = started(source, tmp_path)
     assert len(group_members(process)) >= 3
@@ -56,7 +75,11 @@ def temporary_folders(folder):
     return {path for path in folder.iterdir() if path.name.startswith("otspec-")}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "source"),
+    each_from((signal.SIGTERM, "npz"), (signal.SIGINT, "packed npz")),
+    indirect=["source"],
+)
 def test_a_temporary_folder_is_removed_in_the_end(source, tmp_path, number):
     process = started_in(tmp_path, source, *OPTIONS, "--workers", 2, TMPDIR=str(tmp_path))
     assert len(temporary_folders(tmp_path)) == 1

@@ -1,0 +1,144 @@
+"""Graded pools of distinct drafts: their masses, law and lifetimes (Beyond, prop. 6 and 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from otspec.batch._kernels.barriers import ascending, chords_between, descending, lifetimes_of
+from otspec.batch._kernels.graded_pools import LOWEST, GradedPools, best_pools
+from otspec.batch._kernels.heaviest import Heavy, heavy_tokens
+from otspec.batch._kernels.library import Array, Library
+from otspec.batch._kernels.ring_heights import all_below
+
+HEAVY = 32
+"""How many tokens are looked at one by one."""
+
+
+@dataclass(frozen=True)
+class RingPools:
+    """The pools, and what the choice of a draft needs of them.
+
+    Parameters
+    ----------
+    law : GradedPools
+        With the law of the selected draft.
+    heavy : Heavy
+    above : array, shape (..., m + 2)
+        The draft mass above each knot, lifted; where next to nothing is above, to its own digits.
+    lifetimes : array, shape (..., m + 2)
+    """
+
+    law: GradedPools
+    heavy: Heavy
+    above: Array
+    lifetimes: Array
+
+
+def ring_pools(
+    library: Library,
+    draft: Array,
+    target: Array,
+    count: Array,
+    k: int,
+    grades: int,
+    number: int = HEAVY,
+) -> RingPools:
+    """Return the pools with the best law that they allow; ``number`` tokens are heavy."""
+    xp = library.xp
+    count = xp.clip(count, min=1.0)
+    heavy = heavy_tokens(library, draft, target, number)
+    at = _grades(library, heavy, count, k, grades)
+    above, inside = _knots(library, draft, target, heavy, at, count, k)
+    law = best_pools(library, at, above, inside, count, library.lift)
+    slopes = law.slopes / library.lift
+    lifetimes = lifetimes_of(
+        library, slopes, law.tight, lambda alive: chords_between(library, inside, above, alive)
+    )
+    return RingPools(law, heavy, above, lifetimes)
+
+
+def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -> Array:
+    """Return t_0 = 0 and t_1 = 1/2 to t_m in equal steps: (..., m + 1), wide and rounded.
+
+    t_m = Σ 1/(1 − s_i) for i = 0 to k − 1, s_i the mass of the i heaviest heavy tokens: no token
+    is drafted more often than that times its draft mass. It is kept in the range of the dtype.
+    """
+    xp = library.xp
+    total = heavy.light + xp.sum(heavy.drafted, axis=-1)
+    most = xp.ones_like(total)
+    for i in range(1, k):
+        left = heavy.light + xp.sum(heavy.drafted[..., min(i, heavy.drafted.shape[-1]) :], axis=-1)
+        more = library.quotient(total, left * library.lift) * library.lift
+        most = most + xp.where(count > i, more, xp.zeros_like(more))
+    steps = library.widened(library.arange(grades)) / (grades - 1)
+    highest = xp.clip(most, max=library.highest)[..., None]
+    positive = library.rounded(LOWEST + (highest - LOWEST) * steps)
+    return xp.concat([xp.zeros_like(total)[..., None], positive], axis=-1)
+
+
+def _knots(
+    library: Library,
+    draft: Array,
+    target: Array,
+    heavy: Heavy,
+    at: Array,
+    count: Array,
+    k: int,
+) -> tuple[Array, Array]:
+    """Return the lifted draft mass above each knot, and G: (..., m + 2) each."""
+    xp, lift = library.xp, library.lift
+    light = light_overlaps(library, draft, target, heavy.border, at)
+    masses = heavy.drafted[..., None, :] * lift
+    offered = at[..., None] * masses
+    kept = xp.minimum(offered, heavy.wanted[..., None, :] * lift)
+    steps = at[..., 1:] - at[..., :-1]
+    over = xp.clip((kept[..., 1:, :] - kept[..., :-1, :]) / steps[..., None], min=0.0)
+    over = xp.minimum(over, masses)
+    all_light = heavy.light[..., None] * lift
+    light_over = xp.clip((light[..., 1:] - light[..., :-1]) / steps, min=0.0)
+    light_over = descending(library, xp.minimum(light_over, all_light))
+    total = (xp.sum(heavy.drafted, axis=-1) + heavy.light)[..., None]
+    above = (xp.sum(over, axis=-1) + light_over) / total
+    # At the lowest knot everything is above, at the highest nothing.
+    inside = all_below(
+        library,
+        (masses - over) / total[..., None],
+        (all_light - light_over) / total,
+        above,
+        count,
+        k,
+    )
+    zero, one = xp.zeros_like(total), xp.ones_like(total)
+    # What rounding has put out of order.
+    above = descending(library, xp.concat([one * lift, above], axis=-1))
+    inside = ascending(library, inside)
+    return xp.concat([above, zero], axis=-1), xp.concat([zero, inside, one], axis=-1)
+
+
+def light_overlaps(
+    library: Library, draft: Array, target: Array, border: Array, at: Array
+) -> Array:
+    """Return Σ min(target, t·draft) over light tokens at all grades, lifted: (..., m + 1).
+
+    Parameters
+    ----------
+    library : Library
+    draft, target : array, shape (..., V)
+    border : array, shape (..., 1)
+        The draft mass up to which tokens are light.
+    at : array, shape (..., m + 1)
+        The grades, from 0.
+    """
+    xp, minimum, add = library.xp, library.inner.minimum, library.inner.sum
+    edge, scales = library.narrowed(border), library.narrowed(at)
+    number = at.shape[-1] - 1
+    sums: list[list[Array]] = [[] for _ in range(number)]
+    for stretch, _ in library.slices(draft, copies=2):
+        masses = library.narrowed(draft[..., stretch])
+        wanted = library.narrowed(target[..., stretch]) * library.lift
+        light = xp.where(masses <= edge, masses, xp.zeros_like(masses)) * library.lift
+        for j in range(number):
+            kept = minimum(scales[..., j + 1 : j + 2] * light, wanted)
+            sums[j].append(add(kept, axis=-1))
+    added = [xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1) for part in sums]
+    return xp.stack([xp.zeros_like(added[0]), *added], axis=-1)

@@ -1,0 +1,23 @@
+"""What every rule for one token does: arguments are checked, and go to the kernel of the table."""
+
+from __future__ import annotations
+
+from otspec.batch._arguments import as_problem
+from otspec.batch._kernels.library import Array
+from otspec.batch._results import Verified
+from otspec.batch._table import RULES
+
+
+def verified(
+    name: str,
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    *options: int,
+) -> Verified:
+    """Check the arguments of a rule of the table, and run its kernel."""
+    rule = RULES[name]
+    problem = as_problem(draft, target, drafts, uniforms, mask, only_k=rule.k)
+    return rule.kernel(problem, *options)

@@ -1,0 +1,106 @@
+"""Which draft law is best on a trace: the optimum and the best rule of each (Theory, 1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.drafts import IID
+from otspec.traces.comparison import OPTIMUM
+from otspec.traces.readers import Source
+from otspec.traces.statistics import Key, by_group, clustered_mean
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class LawMeans:
+    """What a draft law makes possible at a number of drafts, over the positions of a trace.
+
+    Parameters
+    ----------
+    temperature : float
+        Of the target.
+    drafts : str
+        The law, by name.
+    k : int
+    optimum : float
+        The mean of the most that any rule accepts.
+    optimum_interval : tuple of float
+        Where the mean over more such text lies, with 95% confidence; NaN for one unit.
+    above_iid : float
+        The mean of how much that is above the optimum of as many i.i.d. drafts.
+    above_iid_interval : tuple of float
+    rule : str
+        The title of the rule that accepts the most, of those that verify such drafts; "" if none.
+    acceptance : float
+        What it accepts, in the mean; NaN if there is none.
+    positions : int
+        How many positions the means are over.
+    """
+
+    temperature: float
+    drafts: str
+    k: int
+    optimum: float
+    optimum_interval: Interval
+    above_iid: float
+    above_iid_interval: Interval
+    rule: str
+    acceptance: float
+    positions: int
+
+
+def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> list[LawMeans]:
+    """Return what each draft law makes possible, by temperature, k and law as in the tables.
+
+    Parameters
+    ----------
+    tables : iterable of (Source, pyarrow.Table)
+        The parts of a run that compared i.i.d. drafts, too. All are held in memory.
+
+    Raises
+    ------
+    ValueError
+        No i.i.d. drafts among them.
+    """
+    groups = by_group(tables)
+    return [_means(groups, key) for key in groups if key[2] == OPTIMUM]
+
+
+def _means(groups: dict[Key, Array], key: Key) -> LawMeans:
+    temperature, drafts, _, k = key
+    texts, places, _, optima = groups[key]
+    beside = groups.get((temperature, IID.name, OPTIMUM, k))
+    if beside is None:
+        raise ValueError(f"the run has no {IID.name} drafts: compare those, too")
+    accepted = {
+        rule: float(columns[2].mean())
+        for (at, law, rule, count), columns in groups.items()
+        if (at, law, count) == (temperature, drafts, k) and rule != OPTIMUM
+    }
+    best = max(accepted, key=lambda rule: accepted[rule], default="")
+    mean, interval = clustered_mean(optima, texts, 0.0, 1.0)
+    # I.i.d. drafts are at every position.
+    above = optima - beside[3][np.searchsorted(beside[1], places)]
+    more, more_interval = clustered_mean(above, texts, -1.0, 1.0)
+    return LawMeans(
+        temperature=temperature,
+        drafts=drafts,
+        k=k,
+        optimum=mean,
+        optimum_interval=interval,
+        above_iid=more,
+        above_iid_interval=more_interval,
+        rule=best,
+        acceptance=accepted.get(best, math.nan),
+        positions=len(optima),
+    )

@@ -1,0 +1,109 @@
+"""How likely the batch rule for distinct drafts selects each of them, from what its code computes.
+
+All rings that its uniform numbers may stand for are enumerated, with the chances that the code
+draws them with; so what is found has its rounding, and nothing else.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+from batch_precision import chances, drawn_law
+from extreme_rows import fractions
+from ring_reference import mass_of
+
+from otspec.batch._kernels.library import library_of, quiet
+from otspec.batch._kernels.problem import Problem
+from otspec.batch._kernels.ring_pools import HEAVY, ring_pools
+from otspec.batch._kernels.ring_selection import Rings, RungDrafts
+from otspec.batch._kernels.sums import block_sums
+
+
+@quiet
+def rung_drafts(draft, target, drafts, grades=6, number=HEAVY):
+    """What the rule knows of the drafts, one row."""
+    k, library = len(drafts), library_of(draft)
+    pair, some = (draft[None], target[None]), np.ones((1, k))
+    problem = Problem(library, *pair, np.array([drafts]), some, some > 0)
+    pools = ring_pools(library, *pair, np.array([float(k)]), k, grades, number)
+    return RungDrafts.of(problem, pools)
+
+
+@quiet
+def all_rings(drafts):
+    """All rings, (N, k) each, and their probabilities (N,)."""
+    k, ids = drafts.drafted.shape[-1], np.arange(drafts.drafted.shape[-1])
+    repeats = drafts._repeats((ids < ids[:, None])[None], ids[None])[0]
+    lefts, lights = drafts.lefts[0], np.where(drafts.heavy[0], 0, drafts.drafted[0])
+    states = [((), 0, 1.0)]
+    for _ in range(k):
+        longer = []
+        for stages, rung, chance in states:
+            counted = lefts[rung] + lights[:rung].sum()
+            tokens = [(rung, lefts[rung] / counted if counted > 0 else 1.0)]
+            tokens += [(i, lights[i] / counted) for i in range(rung) if lights[i] > 0]
+            for (token, share), up, again in itertools.product(
+                tokens, (0, 1), range(repeats.shape[1])
+            ):
+                part = drafts.part[0, token]
+                both = share * (part if up else 1 - part) * repeats[rung, again]
+                if both > 0:
+                    stage = rung, token, drafts.below[0, token] + up, again - 1
+                    longer.append(((*stages, stage), rung + (token == rung), chance * both))
+        states = longer
+    stages, rung, chances = zip(*states, strict=True)
+    return Rings(*np.moveaxis(np.array(stages), -1, 0), np.array(rung)), np.array(chances)
+
+
+def repeated(drafts, rows):
+    """The same drafts in many rows."""
+    many = {
+        name: np.repeat(getattr(drafts, name), rows, axis=0)
+        for name in ("drafted", "heavy", "below", "part", "lefts", "lights", "valid")
+    }
+    pools = replace(
+        drafts.pools,
+        above=np.repeat(drafts.pools.above, rows, axis=0),
+        lifetimes=np.repeat(drafts.pools.lifetimes, rows, axis=0),
+    )
+    return replace(drafts, pools=pools, **many)
+
+
+@quiet
+def shares(drafts):
+    """How likely each draft is selected: (k,)."""
+    rings, masses = all_rings(drafts)
+    rows = len(masses)
+    same = repeated(drafts, rows)
+    times = np.unique(np.clip([0, *drafts.pools.lifetimes[0], 1], 0, 1))
+    total = np.zeros(drafts.drafted.shape[-1])
+    for start, end in itertools.pairwise(times):
+        chosen = same.selection(rings, np.full(rows, (start + end) / 2))
+        total += (end - start) * (masses @ (chosen / chosen.sum(axis=-1, keepdims=True)))
+    return total
+
+
+def claimed(drafts, target, tokens):
+    """The law of the selected draft that acceptance goes by, and the wanted part: (k,) each."""
+    wanted = target[list(tokens)].astype(float) * drafts.library.lift
+    return drafts.pools.law.law(drafts.drafted, drafts.below, drafts.part)[0], wanted
+
+
+@quiet
+def token_law(draft, target, k, number=HEAVY):
+    """The law of the token, from all drafts: (n,)."""
+    library, n = library_of(draft), len(draft)
+    p = fractions(draft)
+    law, lost = np.zeros(n), 0.0
+    for x in itertools.permutations(np.flatnonzero(draft).tolist(), k):
+        drafts = rung_drafts(draft, target, x, 6, number)
+        found = float(mass_of(p, x)) * shares(drafts)
+        b, wanted = claimed(drafts, target, x)
+        accepted = found * chances(wanted, b)
+        law[list(x)] += accepted
+        lost += found.sum() - accepted.sum()
+    rest = drafts.pools.law.rest()
+    (blocks,) = block_sums(library, draft[None], target[None], rest)
+    return law + lost * drawn_law(library, draft, target, lambda *pair: rest(*pair)[0], blocks[0])

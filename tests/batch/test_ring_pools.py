@@ -1,0 +1,146 @@
+"""Graded pools of distinct drafts: the batch rule against the exact one (Beyond, prop. 6 and 7)."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from batch_laws import law_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ring_laws import all_rings, claimed, repeated, rung_drafts, shares, token_law
+
+import otspec
+from otspec import batch
+from otspec.batch._kernels.heaviest import heavy_tokens
+from otspec.batch._kernels.library import library_of
+from otspec.batch._kernels.ring_pools import ring_pools
+from otspec.rules import Graded, PooledSelectionWithoutReplacement
+
+few = st.lists(st.integers(0, 6), min_size=4, max_size=4).filter(any)
+NEAR = {np.float32: 3e-6, np.float64: 1e-13}
+EVERY_DTYPE = pytest.mark.parametrize("dtype", NEAR, ids=lambda dtype: dtype.__name__)
+CASES = {
+    "dense": ([8, 6, 4, 2], [2, 5, 6, 7], 3, 32),
+    "two light": ([8, 6, 4, 2], [2, 5, 6, 7], 3, 2),
+    "all light": ([8, 6, 4, 2], [2, 5, 6, 7], 2, 0),
+    "zeros": ([4, 2, 1, 0], [0, 1, 2, 3], 2, 1),
+    "ties": ([1, 1, 1, 1], [5, 2, 2, 1], 2, 2),
+    "equal": ([6, 3, 1], [6, 3, 1], 2, 1),
+    "every token": ([3, 2, 1], [1, 2, 3], 3, 32),
+    "every token, light": ([3, 2, 1], [1, 2, 3], 3, 1),
+    "one draft": ([3, 2, 1], [1, 2, 3], 1, 1),
+    "disjoint": ([3, 2, 0, 0], [0, 0, 1, 3], 2, 32),
+    "extreme": ([9_000, 999, 1], [2_000, 3_000, 5_000], 2, 32),
+}
+
+
+def distribution(counts):
+    return [Fraction(count, sum(counts)) for count in counts]
+
+
+@EVERY_DTYPE
+@settings(max_examples=settings().max_examples // 8)
+@given(few, few, st.integers(1, 3), st.integers(2, 8), st.integers(0, 5))
+def test_the_law_is_that_of_the_exact_rule(dtype, draft, target, k, m, number):
+    k = min(k, sum(count > 0 for count in draft))
+    pair = distribution(draft), distribution(target)
+    rule = PooledSelectionWithoutReplacement(*pair, k, Graded(m, number))
+    p, q = (np.array(part, dtype=dtype) for part in pair)
+    library = library_of(p)
+    pools = ring_pools(library, p, q, np.asarray(float(k)), k, m, number).law
+    wide = p.astype(float) * library.lift
+    law = pools.law(wide, *pools.position(wide, q.astype(float) * library.lift)) / library.lift
+    # float32 rows are other rows, and where ratios tie the lowest cut may be another.
+    near = NEAR[dtype] * (1 if dtype == np.float64 else 10)
+    accepted, wanted = (np.minimum(b, pair[1]).sum() for b in (law, rule.law_of_selection))
+    assert abs(float(accepted) - float(wanted)) < near
+    if dtype == np.float64:
+        assert np.abs(law - rule.law_of_selection.astype(float)).max() < near
+
+
+@EVERY_DTYPE
+@pytest.mark.parametrize("case", CASES)
+def test_the_selection_has_the_law_that_is_claimed(case, dtype):
+    draft, target, k, number = CASES[case]
+    rule = PooledSelectionWithoutReplacement(
+        distribution(draft), distribution(target), k, Graded(3, number)
+    )
+    row, other = (np.array(part, dtype=dtype) for part in (rule.draft, rule.target))
+    tuples, masses = rule.law.tuples()
+    apart, law = 0.0, np.zeros(len(draft))
+    for x, mass in zip(tuples.tolist(), masses, strict=True):
+        drafts = rung_drafts(row, other, x, 3, number)
+        found = shares(drafts)
+        assert found.sum() == pytest.approx(1, abs=1e-13)
+        apart += float(mass) * np.abs(found - rule._shares(x).astype(float)).sum()
+        law[x] += float(mass) * found
+    b, _ = claimed(drafts, other, x)
+    assert np.abs(law[x] - b / drafts.library.lift).sum() < NEAR[dtype]
+    assert apart / 2 < NEAR[dtype]
+
+
+@pytest.mark.parametrize("case", ["dense", "two light"])
+def test_rings_are_drawn_as_likely_as_they_are(case):
+    draft, target, _, number = CASES[case]
+    row, other = (np.array(distribution(part), dtype=float) for part in (draft, target))
+    drafts = rung_drafts(row, other, [1, 3], 2, number)
+    rings, masses = all_rings(drafts)
+    sizes = 2, 2, 4, 4
+    codes = np.zeros(len(masses), dtype=int)
+
+    def code(rings):
+        total = 0
+        for stage in range(2):
+            parts = rings.before, rings.token, rings.pool, rings.again + 1
+            for part, size in zip(parts, sizes, strict=True):
+                total = total * size + part[..., stage]
+        return total
+
+    def outcome(uniforms):
+        return code(repeated(drafts, len(uniforms)).ring(uniforms)[0])
+
+    codes = code(rings)
+    size = np.prod(sizes) ** 2
+    wanted = np.bincount(codes, masses, size)
+    np.testing.assert_allclose(law_of(outcome, 2, size), wanted, atol=1e-12)
+
+
+@EVERY_DTYPE
+@pytest.mark.parametrize("number", [0, 2, 32])
+def test_random_rows_are_lossless(dtype, number):
+    rng = np.random.default_rng(number)
+    for k in (1, 2, 2, 3):
+        p, q = rng.dirichlet(np.full(4, 0.5), 2).astype(dtype)
+        wanted = q.astype(float) / q.astype(float).sum()
+        assert np.abs(token_law(p, q, k, number) - wanted).sum() / 2 < NEAR[dtype] / 3
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 8])
+def test_the_acceptance_is_that_of_the_exact_rule(k):
+    rng = np.random.default_rng(k)
+    rows = rng.dirichlet(np.full(500, 0.2), size=(2, 3))
+    found = batch.acceptance.pooled_selection_without_replacement(*rows, k)
+    for draft, target, accepted in zip(*rows, found, strict=True):
+        rule = PooledSelectionWithoutReplacement(draft, target, k, Graded())
+        assert abs(np.minimum(rule.law_of_selection, target).sum() - accepted) < 1e-12
+        best = otspec.optimal_acceptance(rule.law, target).acceptance
+        assert best - rule.loss_bound() - 1e-12 <= accepted <= best + 1e-12
+
+
+@EVERY_DTYPE
+@pytest.mark.parametrize("n", [1, 20, 32, 33, 700, 5_000])
+def test_heavy_tokens_are_those_of_a_sort(n, dtype):
+    rng = np.random.default_rng(n)
+    draft = rng.choice([0, 1, 1, *range(2, 40)], size=(3, n)).astype(dtype)
+    draft[:, n // 2] = 50
+    heavy = heavy_tokens(library_of(draft), draft, 2 * draft, 32)
+    for row, drafted, wanted, light in zip(
+        draft, heavy.drafted, heavy.wanted, heavy.light, strict=True
+    ):
+        ordered = np.sort(row)[::-1]
+        border = ordered[32] if n > 32 else 0
+        own = ordered[ordered > border]
+        assert drafted[: len(own)].tolist() == own.tolist()
+        assert not drafted[len(own) :].any()
+        assert wanted[: len(own)].tolist() == (2 * own).tolist()
+        assert light == row[row <= border].sum()
