@@ -18,6 +18,7 @@ MODULES = (
     "block_tab2",
     "mcsd_fig3",
     "mcsd_fig4",
+    "mcsd_tab2",
     "mcsd_tab4",
     "acceptance_gap",
     "cut_simplex",

@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 import pytest
+from batch_table import RULES
 
 from otspec import batch
 
@@ -23,11 +24,25 @@ ACCEPTANCES = (
     lambda *pair: batch.acceptance.recursive_rejection(*pair, K),
     lambda *pair: batch.acceptance.k_sequential(*pair, K),
     lambda *pair: batch.acceptance.pooled_selection(*pair, K),
-    lambda *pair: batch.acceptance.pooled_selection_without_replacement(*pair, K),
     batch.acceptance.maximal_coupling,
     batch.acceptance.spechub,
 )
 """How often pairs of rows are accepted."""
+COMPILED = {"pooled_selection_without_replacement"}
+"""Rules of hundreds of operations, which JAX is given as a whole: each one alone takes minutes."""
+
+
+def rules_of(name):
+    """The rules that a library is tried with."""
+    return [rule for rule in RULES if name != "jax" or rule not in COMPILED]
+
+
+def acceptances_of(name):
+    """The acceptances that a library is tried with."""
+    if name == "jax":
+        return ACCEPTANCES
+    distinct = batch.acceptance.pooled_selection_without_replacement
+    return (*ACCEPTANCES, lambda *pair: distinct(*pair, K))
 
 
 def library(name):

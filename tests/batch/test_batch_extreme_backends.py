@@ -6,7 +6,7 @@ subnormal numbers for zeros on a CPU: there NumPy is given the rows without them
 
 import numpy as np
 import pytest
-from batch_backends import ACCEPTANCES, JAX_SHAPES, NAMES, Backend
+from batch_backends import JAX_SHAPES, NAMES, Backend, acceptances_of, rules_of
 from batch_table import RULES, drafts_number, drafts_of
 from extreme_rows import rows
 
@@ -97,7 +97,7 @@ def called_in_pieces(backend, shape, function, arrays, **options):
         (library, dtype, name)
         for library in NAMES
         for dtype in HAS[library]
-        for name in (DIVIDING if (library, dtype) in FEW else RULES)
+        for name in (DIVIDING if (library, dtype) in FEW else rules_of(library))
     ],
 )
 def test_rules(library, dtype, name):
@@ -142,7 +142,7 @@ def test_acceptance_and_drafters(library, dtype):
     draft, target = all_rows(library, dtype, flushed=flushed)
     rows_given, shape = all_rows(library, dtype, flushed=False), shape_for(library, dtype)
     own = [given(backend, dtype, row) for row in rows_given]
-    for function in ACCEPTANCES:
+    for function in acceptances_of(library):
         if shape:
             found = called_in_pieces(backend, shape, function, rows_given)
         else:

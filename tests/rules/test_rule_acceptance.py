@@ -215,7 +215,7 @@ FIXED = (
 )
 
 
-def hard_pairs(count=120):
+def hard_pairs(count=80):
     """Floats from 0 and the smallest subnormal to 1, ties and equal distributions among them."""
     yield from FIXED
     rng = np.random.default_rng(217)
