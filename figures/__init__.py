@@ -8,6 +8,8 @@ MODULES = (
     "spectr_fig6",
     "spectr_tab1",
     "canonical_fig2",
+    "canonical_fig3",
+    "canonical_tab1",
     "canonical_tab3",
     "spechub_fig5",
     "spechub_tab1",

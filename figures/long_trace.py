@@ -1,44 +1,61 @@
-"""What block rules keep of the drafted blocks of the long trace: a record, and how it is made.
+"""What rules keep of the drafted blocks of the long trace: two records, and how they are made.
 
-``python -m figures.long_trace long.npz`` writes it anew; ``docs/sample.md`` says where the trace
-comes from.
+``python -m figures.record_long_trace long.npz`` writes them anew; ``docs/sample.md`` says where the
+trace comes from.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from figures.contract import Settings
 from otspec.blocks import BLOCK_RULES, BlockComparison, BlockVerify, LoggedBlock
 from otspec.logged.comparison import mean_and_error
-from otspec.traces import load_trace
-from otspec.writing import write_text
+from otspec.rules import KSequential, PooledSelection, PooledSelectionWithoutReplacement
+from otspec.trees.branching import as_text
 
 RECORD = Path(__file__).with_name("long_trace.csv")
+TREES = Path(__file__).with_name("long_trace_trees.csv")
 RECORDED = "long SmolLM2 trace"
 _DIGITS = 8
 
 Kept = dict[int, dict[str, tuple[float, ...]]]
 """Length L -> title of a rule -> what it keeps of each block, in expectation."""
+KeptByTree = dict[str, dict[str, tuple[float, ...]]]
+"""Tree -> the same."""
+SEQUENCES = tuple((count, *(1,) * (length - 1)) for length in (4, 8) for count in (1, 2, 4, 8))
+"""The trees that are recorded: K sequences of L tokens."""
+TREE_RULES = (KSequential, PooledSelection, PooledSelectionWithoutReplacement)
 
 
 def kept_by_block(settings: Settings) -> tuple[Kept, str]:
     """Return what rules keep of each block, and whose: the long trace's unless one is given."""
     if settings.trace is not None:
         return computed(settings.logged().blocks()), settings.input
-    kept: Kept = {}
-    with RECORD.open(encoding="utf-8", newline="") as stream:
+    return {int(length): rules for length, rules in recorded(RECORD).items()}, RECORDED
+
+
+def kept_by_tree(settings: Settings) -> KeptByTree:
+    """Return what rules keep of each block in trees: the long trace's unless one is given."""
+    if settings.trace is not None:
+        return computed_trees(settings.logged().blocks())
+    return recorded(TREES)
+
+
+def recorded(path: Path) -> KeptByTree:
+    """Read a record: a column for each length or tree, a line for each block and rule."""
+    kept: KeptByTree = {}
+    with path.open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            cells = row.items()
             title = row["rule"]
-            for length in (int(name) for name, _ in cells if name.isdecimal()):
-                of_rules = kept.setdefault(length, {})
-                of_rules[title] = (*of_rules.get(title, ()), float(row[str(length)]))
-    return kept, RECORDED
+            for name in list(row)[2:]:
+                of_rules = kept.setdefault(name, {})
+                of_rules[title] = (*of_rules.get(title, ()), float(row[name]))
+    return kept
 
 
 def computed(blocks: Iterable[LoggedBlock]) -> Kept:
@@ -54,6 +71,20 @@ def computed(blocks: Iterable[LoggedBlock]) -> Kept:
     }
 
 
+def computed_trees(blocks: Iterable[LoggedBlock]) -> KeptByTree:
+    """Return what rules keep of each block in all trees that are no deeper than a block."""
+    logged = list(blocks)
+    longest = min(len(block.tokens) for block in logged)
+    return {
+        as_text(tree): {
+            rule.title: tuple(float(block.expected_of_tree(tree, rule)) for block in logged)
+            for rule in TREE_RULES
+        }
+        for tree in SEQUENCES
+        if len(tree) <= longest
+    }
+
+
 def compared(kept: Kept, length: int) -> dict[str, BlockComparison]:
     """Return the means over the blocks, rule by rule."""
     means = {title: mean_and_error(values) for title, values in kept[length].items()}
@@ -64,17 +95,15 @@ def compared(kept: Kept, length: int) -> dict[str, BlockComparison]:
     }
 
 
-def record(kept: Kept) -> str:
-    """Return the record: a line for each block and rule."""
+def record(kept: Mapping[Any, dict[str, tuple[float, ...]]]) -> str:
+    """Return a record: a line for each block and rule."""
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["text", "rule", *kept])
-    for number in range(len(kept[1][BlockVerify.title])):
-        for rule in BLOCK_RULES:
-            cells = (round(each[rule.title][number], _DIGITS) for each in kept.values())
-            lines.writerow([number, rule.title, *cells])
+    columns = list(kept.values())
+    titles = list(columns[0])
+    for number in range(len(columns[0][titles[0]])):
+        for title in titles:
+            cells = (round(column[title][number], _DIGITS) for column in columns)
+            lines.writerow([number, title, *cells])
     return text.getvalue()
-
-
-if __name__ == "__main__":
-    write_text(RECORD, record(computed(load_trace(sys.argv[1]).blocks())))

@@ -6,15 +6,12 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from figures.contract import Cell, Numbers, Settings, Table
+from figures.long_trace import TREE_RULES, kept_by_tree
 from figures.means import mean_in_words, of_calls
 from figures.on_letters import LetterTrees, Warping, letter_pair
 from figures.registry import item
-from otspec.rules import (
-    KSequential,
-    PairRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-)
+from otspec.rules import KSequential
+from otspec.trees.branching import as_text
 
 PLACES = tuple((count, length) for length in (4, 8) for count in (1, 2, 4, 8))
 """K and L, row by row."""
@@ -30,12 +27,7 @@ PRINTED: dict[str, dict[tuple[int, int], str]] = {
     },
 }
 """The paper's table and draft model → (K, L) → its block efficiency, as printed."""
-RULES: tuple[type[PairRule], ...] = (
-    KSequential,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-)
-DRAFTED = (("unigram", KSequential), *(("bigram", rule) for rule in RULES))
+DRAFTED = (("unigram", KSequential), *(("bigram", rule) for rule in TREE_RULES))
 """The draft models of the letters, the weaker one first, and the rules that are applied to them."""
 
 Ours: TypeAlias = tuple[str, str]
@@ -74,18 +66,11 @@ class BlockEfficiencies(Table):
             letters[draft, rule.title] = {
                 place: trees.tokens_per_call(sequences(*place)) for place in places
             }
-        blocks = list(settings.logged().blocks())
-        longest = min(len(block.tokens) for block in blocks)
-        trace = {
-            rule.title: {
-                place: tuple(
-                    1 + float(block.expected_of_tree(sequences(*place), rule)) for block in blocks
-                )
-                for place in places
-                if place[1] <= longest
-            }
-            for rule in RULES
-        }
+        kept = kept_by_tree(settings)
+        trace: dict[str, dict[tuple[int, int], tuple[float, ...]]] = {}
+        for place in places:
+            for title, values in kept.get(as_text(sequences(*place)), {}).items():
+                trace.setdefault(title, {})[place] = tuple(1 + each for each in values)
         return cls(letters, trace)
 
     def numbers(self) -> Numbers:

@@ -15,6 +15,7 @@ from figures.writing import write
 from otspec.blocks import BLOCK_RULES, compare_on_blocks
 from otspec.logged.comparison import mean_and_error
 from otspec.traces import load_trace
+from otspec.trees.branching import as_text
 
 QUICK = Settings(quick=True)
 PAPER = {
@@ -152,9 +153,25 @@ def test_the_record_has_the_bundled_blocks_among_those_of_96_texts(bundled):
     assert long_trace.record(kept) == long_trace.RECORD.read_text(encoding="utf-8")
 
 
-def test_the_record_is_of_the_long_trace(long_trace_path):
-    found = long_trace.computed(load_trace(long_trace_path).blocks())
-    assert long_trace.record(found) == long_trace.RECORD.read_text(encoding="utf-8")
+def test_trees_of_the_bundled_blocks_are_as_recorded(bundled):
+    kept = long_trace.kept_by_tree(Settings())
+    assert list(kept) == [as_text(tree) for tree in long_trace.SEQUENCES]
+    for tree, rules in kept.items():
+        assert list(rules) == [rule.title for rule in long_trace.TREE_RULES]
+        if tree in ("1x1x1x1", "4x1x1x1"):
+            for rule in long_trace.TREE_RULES:
+                found = [float(block.expected_of_tree(tree, rule)) for block in bundled]
+                assert len(rules[rule.title]) == 96
+                assert rules[rule.title][24:26] == pytest.approx(found, abs=1e-8)
+
+
+def test_the_records_are_of_the_long_trace(long_trace_path):
+    blocks = list(load_trace(long_trace_path).blocks())
+    for path, found in (
+        (long_trace.RECORD, long_trace.computed(blocks)),
+        (long_trace.TREES, long_trace.computed_trees(blocks)),
+    ):
+        assert long_trace.record(found) == path.read_text(encoding="utf-8")
 
 
 def test_the_means_are_those_of_the_blocks(traced, bundled):

@@ -144,6 +144,8 @@ def test_a_change_during_a_run_is_refused(
     assert "was changed " in told
     assert "--overwrite" in told
     assert not (out / "summary.json").exists()
+    if change is flip and reader != "packed npz":
+        assert not any((out / "positions").iterdir())  # noticed by the chunk that was read then
     # What was read before is not taken for results of what is there now.
     if change not in (cut_short, Path.unlink):
         change_while_reading(lambda: None)
