@@ -12,6 +12,7 @@ MODULES = (
     "canonical_tab1",
     "canonical_tab3",
     "spechub_fig5",
+    "spechub_fig7",
     "spechub_tab1",
     "spechub_tab4",
     "spechub_tab5",

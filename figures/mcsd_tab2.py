@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from figures.contract import Cell, Numbers, Settings, Table
+from figures.long_trees import BEST, PATHS, SEED, kept_in
 from figures.means import CHANCE, mean_in_words, of_calls
 from figures.on_letters import LetterTrees, letter_pair
 from figures.registry import item
-from figures.tree_starts import starts
 from otspec.arithmetic import Array
 from otspec.blocks import as_branching
 from otspec.distributions import Distribution
@@ -107,9 +107,6 @@ RULES: dict[str, Any] = {
         PooledSelectionWithoutReplacement,
     )
 }
-ON_TRACE = (PAPERS, PooledSelectionWithoutReplacement.title)
-PATHS, QUICK_PATHS, SEED = 500, 50, 0
-"""Of the simulated rejections of more than two distinct drafts on the trace."""
 QUICK_CHILDREN = 2
 """If quick no node has more children."""
 
@@ -164,18 +161,13 @@ def _on_letters(trees: Trees) -> dict[tuple[int, str, str], float]:
 
 
 def _on_trace(settings: Settings, trees: Trees) -> dict[tuple[int, str, str], tuple[float, ...]]:
-    size = QUICK_PATHS if settings.quick else PATHS
-    branchings = {key: as_branching(key[1]) for key in trees if key[0] == 1}
-    if not branchings:
-        return {}
-    depth, most = max(map(len, branchings.values())), max(map(max, branchings.values()))
-    found: dict[tuple[int, str, str], list[float]] = {}
-    for start in starts(settings, depth, most, size, SEED, everywhere=False):
-        for key, branching in branchings.items():
-            for name in ON_TRACE:
-                rule = start.distinct if name == PAPERS else RULES[name]
-                found.setdefault((*key, name), []).append(start.efficiency(branching, rule))
-    return {key: tuple(values) for key, values in found.items()}
+    kept = kept_in(BEST, settings)
+    return {
+        (temperature, tree, name): tuple(1 + each for each in values)
+        for temperature, tree in trees
+        if temperature == 1
+        for name, values in kept.get(tree, {}).items()
+    }
 
 
 def _alpha(settings: Settings, temperature: int) -> tuple[float, tuple[float, ...]]:
@@ -222,7 +214,7 @@ class BestTrees(Table):
         columns = ["table", "models", "data", "T", "tree", "paper: tree", "paper: one draft"]
         columns += ["letters: one draft", *(f"letters: {rule}" for rule in RULES)]
         columns += ["trace: one draft", "95% interval"]
-        columns += [part for rule in ON_TRACE for part in (f"trace: {rule}", "95% interval")]
+        columns += [part for rule in RULES for part in (f"trace: {rule}", "95% interval")]
         rows: list[tuple[Cell, ...]] = []
         for row in PRINTED:
             key = row.temperature, row.tree
@@ -232,7 +224,7 @@ class BestTrees(Table):
             cells: list[Cell] = [row.table, row.models, row.data, *key, row.tau, row.tau_alone]
             cells.append(self.letters[alone])
             cells += [self.letters.get((*key, rule), "") for rule in RULES]
-            for of in (alone, *((*key, rule) for rule in ON_TRACE)):
+            for of in (alone, *((*key, rule) for rule in RULES)):
                 depth = len(as_branching(row.tree))
                 known = of in self.trace
                 cells += mean_in_words(self.trace[of], of_calls(depth)) if known else ("", "")

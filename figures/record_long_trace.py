@@ -2,6 +2,7 @@
 
 import sys
 
+from figures import long_trees
 from figures.long_trace import RECORD, TREES, computed, computed_trees, record
 from otspec.traces import load_trace
 from otspec.writing import write_text
@@ -10,3 +11,5 @@ if __name__ == "__main__":
     blocks = list(load_trace(sys.argv[1]).blocks())
     write_text(RECORD, record(computed(blocks)))
     write_text(TREES, record(computed_trees(blocks)))
+    for each in (long_trees.BINARY, long_trees.BEST):
+        write_text(each.path, record(long_trees.computed(blocks, each)))

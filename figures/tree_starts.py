@@ -47,9 +47,7 @@ class Start:
         return 1 + float(self.block.expected_of_tree(tree, rule))
 
 
-def starts(
-    settings: Settings, depth: int, k: int, size: int, seed: int, everywhere: bool = True
-) -> Iterator[Start]:
+def starts(settings: Settings, depth: int, k: int, size: int, seed: int) -> Iterator[Start]:
     """Yield all places of the trace that so many logged tokens follow; a few if quick.
 
     Parameters
@@ -61,12 +59,10 @@ def starts(
         The most children of a node.
     size, seed : int
         Of the simulated rejections.
-    everywhere : bool
-        Whether trees begin at all places of a block, or only at its beginning.
     """
     count = 0
     for block in settings.logged().blocks():
-        for first in range(len(block.tokens) - depth + 1 if everywhere else 1):
+        for first in range(len(block.tokens) - depth + 1):
             if settings.quick and count == QUICK_STARTS:
                 return
             count += 1
