@@ -1,4 +1,4 @@
-"""SpecHub, tables 5 to 9: tokens per call on binary trees of depth 2 to 5, here on the letters."""
+"""SpecHub, tables 5 to 9: tokens per call on binary trees, here on the letters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from otspec.rules import (
 )
 from otspec.trees import DraftSelection
 
-DEPTHS = (2, 3, 4, 5)
+LEVELS = (1, 2, 3, 4, 5)
+"""How many tokens deep the drafts go. The paper counts the root, too: its depth is one more."""
 RRS, MERGED, RRSW, HUB = "RRS", "RRS, merged", "RRSw", "SpecHub"
 RULES: dict[str, type[PairRule]] = {
     RRS: RecursiveRejection,
@@ -44,8 +45,8 @@ PRINTED: dict[str, dict[int, tuple[float, float, float, float]]] = {
         5: (0.0474, 0.1193, 0.2409, 0.3455),
     },
 }
-"""The least and the most that SpecHub is above RRSw, and above RRS, in the paper's eight rows for a
-depth at T = 1, and at T = 0.6, which stands beside our T = 1/2."""
+"""By the paper's depth, the least and the most that SpecHub is above RRSw, and above RRS, in the
+eight rows for T = 1, and for T = 0.6, which stands beside our T = 1/2."""
 
 
 class Setting(NamedTuple):
@@ -59,7 +60,7 @@ class Setting(NamedTuple):
 WEAK = Setting("unigram", "bigram", "1")
 SETTINGS = (Setting("bigram", "trigram", "1"), Setting("bigram", "trigram", "1/2"), WEAK)
 Key = tuple[Setting, int, str]
-"""Setting, depth, and rule as the table calls it."""
+"""Setting, levels, and rule as the table calls it."""
 
 
 class _Pair:
@@ -75,11 +76,11 @@ class _Pair:
         )
 
     def efficiencies(self, rule: type[PairRule], *, merge: bool) -> Iterator[tuple[int, float]]:
-        """Yield each depth with the tokens per call of its binary tree."""
+        """Yield each number of levels with the tokens per call of its binary tree."""
         tree = DraftSelection(self.draft, self.target, (2,), rule, merge)
-        for depth in DEPTHS:
-            deeper = tree.with_branching((2,) * depth)
-            yield depth, float(1 + deeper.expected_after(self.beginnings))
+        for levels in LEVELS:
+            deeper = tree.with_branching((2,) * levels)
+            yield levels, float(1 + deeper.expected_after(self.beginnings))
 
 
 @item("spechub_tab5", "SpecHub, tables 5 to 9")
@@ -89,7 +90,7 @@ class BinaryTrees(Table):
     Parameters
     ----------
     values : dict
-        Setting, depth and rule → tokens per call.
+        Setting, levels and rule → tokens per call.
     """
 
     title = "Tokens per call on binary trees, letters"
@@ -103,16 +104,16 @@ class BinaryTrees(Table):
         for setting in [WEAK] if settings.quick else SETTINGS:
             exact = _Pair(setting, exact=True)
             for name, rule in RULES.items():
-                for depth, value in exact.efficiencies(rule, merge=False):
-                    values[setting, depth, name] = value
+                for levels, value in exact.efficiencies(rule, merge=False):
+                    values[setting, levels, name] = value
             merged = _Pair(setting, exact=False).efficiencies(RecursiveRejection, merge=True)
-            for depth, value in merged:
-                values[setting, depth, MERGED] = value
+            for levels, value in merged:
+                values[setting, levels, MERGED] = value
         return cls(values)
 
-    def gain(self, setting: Setting, depth: int, over: str) -> float:
+    def gain(self, setting: Setting, levels: int, over: str) -> float:
         """Return how many tokens per call SpecHub has more than another rule."""
-        return self.values[setting, depth, HUB] - self.values[setting, depth, over]
+        return self.values[setting, levels, HUB] - self.values[setting, levels, over]
 
     @property
     def settings(self) -> list[Setting]:
@@ -120,19 +121,21 @@ class BinaryTrees(Table):
         return list(dict.fromkeys(setting for setting, _, _ in self.values))
 
     def numbers(self) -> Numbers:
-        """Return one row for each setting and depth."""
+        """Return one row for each setting and number of levels."""
         names = (RRS, MERGED, *list(RULES)[1:])
         rows: list[tuple[Cell, ...]] = []
         for setting in self.settings:
-            for depth in DEPTHS:
-                found = [self.values[setting, depth, name] for name in names]
-                least_w, most_w, least, most = PRINTED[setting.temperature][depth]
-                above = [self.gain(setting, depth, over) for over in (RRSW, RRS)]
-                paper = f"{least_w:.3f} to {most_w:.3f}", f"{least:.3f} to {most:.3f}"
-                rows.append((*setting, depth, *found, above[0], paper[0], above[1], paper[1]))
-        columns = ("draft", "target", "T", "depth", *names)
-        gains = ("SpecHub − RRSw", "in the paper", "SpecHub − RRS", "in the paper")
-        return Numbers(columns + gains, tuple(rows))
+            for levels in LEVELS:
+                found = [self.values[setting, levels, name] for name in names]
+                gains: list[Cell] = []
+                for over in (RRSW, RRS):
+                    printed = _printed(setting, levels, over)
+                    shown = f"{printed[0]:.3f} to {printed[1]:.3f}" if printed else ""
+                    gains += [self.gain(setting, levels, over), shown]
+                rows.append((*setting, levels, *found, *gains))
+        columns = ("draft", "target", "T", "levels", *names)
+        gains_of = ("SpecHub − RRSw", "in the paper", "SpecHub − RRS", "in the paper")
+        return Numbers(columns + gains_of, tuple(rows))
 
     def notes(self) -> list[str]:
         """Say whether the order and the gains are those of the paper."""
@@ -141,24 +144,38 @@ class BinaryTrees(Table):
             "merged trees in floats. RRS: of equal drafts the first goes on alone, as in MCSD; "
             "merged: they go on together, as in SpecTr's algorithm 3."
         )
-        return [how, *map(self._order, self.settings)]
+        depth = (
+            "Levels are drafted tokens from the root to a leaf. The paper's tree of depth d has "
+            "2^d − 1 nodes with the root, and so d − 1 levels; no row of its depth d has d tokens "
+            "per call."
+        )
+        return [how, depth, *map(self._order, self.settings)]
 
     def _order(self, setting: Setting) -> str:
         ranks = [
-            sorted((RRS, RRSW, HUB), key=lambda name: self.values[setting, depth, name])
-            for depth in DEPTHS
+            sorted((RRS, RRSW, HUB), key=lambda name: self.values[setting, levels, name])
+            for levels in LEVELS
         ]
         same = all(rank == [RRS, RRSW, HUB] for rank in ranks)
         verdict = "the paper's order, RRS < RRSw < SpecHub," if same else "not the paper's order"
-        inside = [str(depth) for depth in DEPTHS if self._inside(setting, depth)]
-        where = f"inside at depth {', '.join(inside)}" if inside else "outside at every depth"
-        gains = ", ".join(f"{self.gain(setting, depth, RRSW):+.3f}" for depth in DEPTHS)
+        inside = [str(levels) for levels in LEVELS if self._inside(setting, levels)]
+        where = f"inside with {', '.join(inside)} levels" if inside else "outside everywhere"
+        gains = ", ".join(f"{self.gain(setting, levels, RRSW):+.3f}" for levels in LEVELS)
         return (
-            f"{setting.draft} → {setting.target}, T = {setting.temperature}: {verdict} at depth "
-            f"2 to 5. SpecHub less RRSw is {gains}; of the range that the paper prints that is "
-            f"{where}."
+            f"{setting.draft} → {setting.target}, T = {setting.temperature}: {verdict} with "
+            f"{LEVELS[0]} to {LEVELS[-1]} levels. SpecHub less RRSw is {gains}; of the range that "
+            f"the paper prints that is {where}."
         )
 
-    def _inside(self, setting: Setting, depth: int) -> bool:
-        least, most, *_ = PRINTED[setting.temperature][depth]
-        return least <= self.gain(setting, depth, RRSW) <= most
+    def _inside(self, setting: Setting, levels: int) -> bool:
+        printed = _printed(setting, levels, RRSW)
+        gain = self.gain(setting, levels, RRSW)
+        return printed is not None and printed[0] <= gain <= printed[1]
+
+
+def _printed(setting: Setting, levels: int, over: str) -> tuple[float, float] | None:
+    """Return the least and the most that the paper prints for SpecHub's gain over another rule."""
+    row = PRINTED[setting.temperature].get(levels + 1)
+    if row is None:
+        return None
+    return row[:2] if over == RRSW else row[2:]
