@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,13 +24,14 @@ Counted = dict[tuple[int, int], Any]
 """(y, c) → the probability that y is selected and c ≥ 1 of the drafts are y."""
 
 
-class Accepted(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Accepted(Frozen):
     """What is accepted of the children of a node, by ascending number of drafts that it equals."""
 
     tokens: IntArray
     counts: IntArray
     chances: Array
-    """In exact arithmetic whole numbers, over the unit; floats are over 1."""
+    """Whole numbers over the unit in exact arithmetic; floats are over 1."""
     unit: int
 
 
