@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from math import comb
-from typing import Any
 
 import numpy as np
 
 from otspec.arithmetic import Array, as_whole, over_one_denominator, quotient
 from otspec.selection.barriers import Barriers
+
+MOST_AT_ONCE = 2**20
+"""Most numbers that are computed together: those of so many groups as make them."""
 
 
 def selected_counts(barriers: Barriers, k: int) -> Array:
@@ -29,26 +31,43 @@ def selected_counts(barriers: Barriers, k: int) -> Array:
     pools = barriers.pools
     draft, knots, unit = over_one_denominator(pools.tokens, pools.knots)
     spans, whole = as_whole(barriers.spans.tolist())
+    weights = np.array(spans, dtype=draft.dtype)
     counts = np.zeros((k, len(draft)), dtype=draft.dtype)
-    for start, end, span in zip(barriers.starts, barriers.ends, spans, strict=True):
-        inside = (pools.index >= start) & (pools.index < end) & (draft > 0)
-        if span and inside.any():
-            tokens = draft[inside]
-            others = np.maximum(knots[end] - knots[start] - tokens, 0)
-            counts[:, inside] += span * _in_group(tokens, others, knots[start], k)
+    occurring = np.flatnonzero(weights > 0)
+    at_once = max(MOST_AT_ONCE // (k * len(draft)), 1)
+    for first in range(0, len(occurring), at_once):
+        some = occurring[first : first + at_once]
+        starts, ends = barriers.starts[some], barriers.ends[some]
+        within = (pools.index >= starts[:, None]) & (pools.index < ends[:, None]) & (draft > 0)
+        which, tokens = np.nonzero(within)
+        below, masses = knots[starts][which], draft[tokens]
+        others = np.maximum(knots[ends][which] - below - masses, 0)
+        selected = _in_group(masses, others, below, k) * weights[some][which]
+        for row, chances in zip(counts, selected, strict=True):
+            np.add.at(row, tokens, chances)
     divided = np.frompyfunc(lambda count: quotient(count, whole * unit**k), 1, 1)(counts)
     return np.asarray(divided, dtype=draft.dtype)
 
 
-def _in_group(tokens: Array, others: Array, below: Any, k: int) -> Array:
-    """Return the same for the tokens of a group that has no draft above: (k, tokens).
+def _in_group(tokens: Array, others: Array, below: Array, k: int) -> Array:
+    """Return the same for tokens in a group that has no draft above: (t,) -> (k, t).
 
     If m drafts are in the group and c of them are y, y is selected with probability c/m; in
     C(k, m) C(m, c) orders, which makes C(k, m) C(m − 1, c − 1).
     """
+    own, beside, lower = (_powers(values, k) for values in (tokens, others, below))
     counts = np.zeros((k, len(tokens)), dtype=tokens.dtype)
     for m in range(1, k + 1):
-        ways = comb(k, m) * below ** (k - m)
+        ways = comb(k, m) * lower[k - m]
         for c in range(1, m + 1):
-            counts[c - 1] += ways * comb(m - 1, c - 1) * tokens**c * others ** (m - c)
-    return counts
+            counts[c - 1] += ways * comb(m - 1, c - 1) * beside[m - c]
+    chances: Array = counts * own[1:]
+    return chances
+
+
+def _powers(values: Array, k: int) -> Array:
+    """Return the powers of whole numbers or floats from 0 to k: (t,) -> (k + 1, t)."""
+    powers = np.ones((k + 1, len(values)), dtype=values.dtype)
+    for exponent in range(1, k + 1):
+        powers[exponent] = powers[exponent - 1] * values
+    return powers

@@ -16,7 +16,7 @@ from otspec.drafts import DraftLaw
 from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
 from otspec.trees.branching import as_branching
-from otspec.trees.expected import kept_by_depth
+from otspec.trees.expected import expected_kept
 from otspec.trees.nodes import Node, Nodes
 from otspec.trees.token_rules import TokenRule
 from otspec.trees.token_tree import TokenTree
@@ -139,7 +139,7 @@ class DraftSelection(BlockRule):
             no table.
         """
         law = as_beginnings(beginnings, self.target)
-        return self.target.number(sum(kept_by_depth(self._nodes, self.branching, law)))
+        return self.target.number(expected_kept(self._nodes, self.branching, law))
 
     def with_branching(self, branching: str | Sequence[int]) -> DraftSelection:
         """Return the same rule for another tree; what was computed serves both."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_whole, zeros
+from otspec.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator, zeros
 from otspec.digits import counted
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
@@ -22,6 +22,16 @@ State: TypeAlias = tuple[Prefix, Prefix, int]
 """What draft and target remember of a prefix, and a number of nodes or children."""
 Counted = dict[tuple[int, int], Any]
 """(y, c) → the probability that y is selected and c ≥ 1 of the drafts are y."""
+
+
+class Accepted(NamedTuple):
+    """What is accepted of the children of a node, by ascending number of drafts that it equals."""
+
+    tokens: IntArray
+    counts: IntArray
+    chances: Array
+    """In exact arithmetic whole numbers, over the unit; floats are over 1."""
+    unit: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,33 +80,27 @@ class Node(Frozen):
         return accepted, rejected
 
     @cached_property
-    def accepted(self) -> Counted:
+    def whole(self) -> Accepted:
         """What is accepted, by formula where the rule has one."""
-        if self.merges:
-            return self._counted
-        law = self.rule.accepted_law()
-        return {(token, 1): law[token] for token in np.flatnonzero(law).tolist()}
+        law = self._law
+        less, tokens = np.nonzero(law > 0)
+        chances, unit = law[less, tokens], 1
+        if is_exact(law):
+            chances, unit = over_one_denominator(chances)
+        return Accepted(tokens, less + 1, chances, unit)
 
-    @cached_property
-    def _counted(self) -> Counted:
+    @property
+    def _law(self) -> Array:
+        """What is accepted, by how many of the drafts it is, in a row for each number."""
+        if not self.merges:
+            return self.rule.accepted_law()[None]
         try:
-            law = self.rule.counted_law().accepted
+            return self.rule.counted_law().accepted
         except NotExactError:
-            return self.enumerated[0]
-        places = np.argwhere(law > 0).tolist()
-        return {(token, less + 1): law[less, token] for less, token in places}
-
-    @cached_property
-    def whole(self) -> tuple[dict[int, dict[int, Any]], int]:
-        """What is accepted by token and count, in whole numbers over the one beside it.
-
-        Floats are over 1.
-        """
-        chances, unit = as_whole(list(self.accepted.values()))
-        by_token: dict[int, dict[int, Any]] = {}
-        for (token, count), chance in zip(self.accepted, chances, strict=True):
-            by_token.setdefault(token, {})[count] = chance
-        return by_token, unit
+            law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
+            for (token, count), chance in self.enumerated[0].items():
+                law[count - 1, token] = chance
+            return law
 
     @cached_property
     def acceptance(self) -> Number:

@@ -23,6 +23,7 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
 )
+from otspec.selection import counts
 from otspec.trees import nodes
 
 
@@ -133,3 +134,22 @@ def test_a_formula_needs_no_tuples(monkeypatch):
             assert again.expected() == wanted
             with pytest.raises(ValueError, match="too many for an exact sum"):
                 list(again.outcomes())
+
+
+def test_groups_are_counted_together_or_one_by_one(monkeypatch):
+    for draft, target in pairs(1_960, 6, 5):
+        together = PooledSelection(draft, target, 3).counted_law().accepted
+        with monkeypatch.context() as limited:
+            limited.setattr(counts, "MOST_AT_ONCE", 1)
+            alone = PooledSelection(draft, target, 3).counted_law().accepted
+        assert alone.tolist() == together.tolist()
+
+
+@pytest.mark.parametrize("rule", [RecursiveRejection, KSequential, PooledSelection, NaiveSampling])
+@pytest.mark.parametrize("branching", ["2x1x1", "1x2x1", "2x2"])
+def test_models_that_remember_are_summed_from_the_last_depth(rule, branching):
+    rng = np.random.default_rng(1_961)
+    for order in (1, 2):
+        tree = DraftSelection(*random_pair(2, "1/3", rng, order=order), branching, rule)
+        wanted = sum(outcome.mass * len(outcome.accepted) for outcome in tree.outcomes())
+        assert tree.expected() == wanted
