@@ -1,4 +1,4 @@
-"""Rules for one drafted block against its length: exactly, in the long run, and on the trace."""
+"""Rules for one drafted block against its length: on the letters, coins and the trace."""
 
 from __future__ import annotations
 
@@ -10,20 +10,33 @@ from figures.axes import legend_outside, rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.long_trace import compared, kept_by_block
 from figures.looks import look
+from figures.on_letters import letter_pair
+from figures.ratio_bounds import kept_tokens
 from figures.registry import item
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
     decode,
     memoryless,
-    random_pair,
 )
 
 LENGTHS = tuple(range(1, 9))
-TOKENS, DIVERGENCE, SEED = 4, 0.25, 11
+SEED = 11
+STEP, QUICK_STEP = 0.05, 0.2
+"""Of the grid of ratios on which the letters are bounded, from below and by 0.0006 from above."""
 COIN, BIASED = (0.5, 0.5), (0.25, 0.75)
 TEXTS, TEXT = 8, 1_500
 """How many texts are decoded for the long run, and of how many tokens."""
+
+
+def _on_letters(lengths: tuple[int, ...], quick: bool) -> dict[str, tuple[float, ...]]:
+    """Return the lower bounds at a random place of the letters."""
+    found = {}
+    for rule in BLOCK_RULES:
+        step = QUICK_STEP if quick else STEP
+        kept = kept_tokens(letter_pair(), rule, max(lengths), step)
+        found[rule.title] = tuple(1 + kept[length - 1].low for length in lengths)
+    return found
 
 
 def _first_blocks(models: Any, lengths: tuple[int, ...]) -> dict[str, tuple[float, ...]]:
@@ -51,9 +64,9 @@ class TokensPerCall(Picture):
     Parameters
     ----------
     lengths : tuple of int
-    chains, coin, trace : dict
-        Rule → tokens per call of the first block: on two Markov chains, on two coins, and the
-        mean over the blocks of the trace.
+    letters, coin, trace : dict
+        Rule → tokens per call of the first block: at a random place of the letters, on two coins,
+        and the mean over the blocks of the trace.
     trace_error : dict
         Rule → standard error of that mean.
     long_run, long_run_error : tuple of float
@@ -64,7 +77,7 @@ class TokensPerCall(Picture):
     title = "Tokens per call against the length of the drafted block"
 
     lengths: tuple[int, ...]
-    chains: dict[str, tuple[float, ...]]
+    letters: dict[str, tuple[float, ...]]
     coin: dict[str, tuple[float, ...]]
     trace: dict[str, tuple[float, ...]]
     trace_error: dict[str, tuple[float, ...]]
@@ -77,13 +90,12 @@ class TokensPerCall(Picture):
         kept, _ = kept_by_block(settings)
         lengths = LENGTHS[:4] if settings.quick else LENGTHS
         lengths = tuple(length for length in lengths if length in kept)
-        chains = random_pair(TOKENS, DIVERGENCE, np.random.default_rng(SEED))
         coins = memoryless(COIN), memoryless(BIASED)
         rows = [compared(kept, length) for length in lengths]
         long_run = [_long_run(length, settings.quick) for length in lengths]
         return cls(
             lengths,
-            _first_blocks(chains, lengths),
+            _on_letters(lengths, settings.quick),
             _first_blocks(coins, lengths),
             {rule.title: tuple(float(row[rule.title].efficiency) for row in rows)
              for rule in BLOCK_RULES},
@@ -95,7 +107,7 @@ class TokensPerCall(Picture):
     def numbers(self) -> Numbers:
         """Return one row for each setting, rule and length."""
         rows: list[tuple[str, str, int, float, float]] = []
-        for name, lines in (("Markov chains", self.chains), ("coins", self.coin)):
+        for name, lines in (("letters", self.letters), ("coins", self.coin)):
             rows += [
                 (name, rule, length, value, 0.0)
                 for rule, values in lines.items()
@@ -112,16 +124,16 @@ class TokensPerCall(Picture):
 
     def draw(self, axes: list[Any]) -> None:
         """Draw one panel for each setting."""
-        chains, coins, trace = axes
-        rule_lines(chains, self.lengths, self.chains)
+        letters, coins, trace = axes
+        rule_lines(letters, self.lengths, self.letters)
         rule_lines(coins, self.lengths, self.coin)
         rule_lines(trace, self.lengths, self.trace, errors=self.trace_error)
         long_run = look(BlockVerify.title, linestyle="--", markerfacecolor="none")
         coins.errorbar(self.lengths, self.long_run, yerr=self.long_run_error, elinewidth=0.6,
                        label="the preprint's in the long run", **long_run)  # fmt: skip
-        titles = ("two Markov chains, first block", "two coins", "language model, standard errors")
+        titles = ("letters, first block", "two coins", "language model, standard errors")
         ticks = self.lengths[::2] if len(self.lengths) > 4 else self.lengths
         for panel, title in zip(axes, titles, strict=True):
             panel.set(title=title, xlabel="drafted tokens L", xticks=ticks)
-        chains.set_ylabel("tokens per call of the target")
+        letters.set_ylabel("tokens per call of the target")
         legend_outside(trace, coins)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from figures.contract import Settings
 from figures.long_trace import KeptByTree, recorded
 from figures.tree_starts import Start
-from otspec.blocks import LoggedBlock, as_branching
+from otspec.blocks import LoggedBlock, as_branching, configurations
 from otspec.rules import (
+    NaiveSampling,
     PairRule,
     PooledSelection,
     PooledSelectionWithoutReplacement,
@@ -21,10 +22,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
-from otspec.rules.distinct_paths import DistinctPaths
-
-PATHS, SEED = 500, 0
-"""Of the simulated rejections of more than two distinct drafts."""
+from otspec.trees.branching import as_text
 
 
 class TreeRecord(NamedTuple):
@@ -65,9 +63,21 @@ BEST = TreeRecord(
         RecursiveRejectionWithoutReplacement,
         PooledSelection,
         PooledSelectionWithoutReplacement,
+        NaiveSampling,
     ),
 )
 """MCSD's best trees at temperature 1, and one draft for each depth."""
+BUDGETS = {
+    budget: tuple(reversed([as_text(tree) for tree in configurations(budget, 2)]))
+    for budget in (8, 16, 32)
+}
+"""Sequences → MCSD's trees of two levels with as many, from wide at the top."""
+TWO_LEVELS = TreeRecord(
+    Path(__file__).with_name("long_trace_budgets.csv"),
+    tuple(tree for trees in BUDGETS.values() for tree in trees),
+    (RecursiveRejection, RecursiveRejectionWithoutReplacement, PooledSelection),
+)
+"""Trees of one budget."""
 
 
 def kept_in(record: TreeRecord, settings: Settings) -> KeptByTree:
@@ -86,7 +96,7 @@ def computed(blocks: Iterable[LoggedBlock], record: TreeRecord) -> KeptByTree:
     depth, most = max(map(len, fitting.values())), max(map(max, fitting.values()))
     kept: dict[str, dict[str, list[float]]] = {tree: {} for tree in fitting}
     for block in logged:
-        start = _start(block, depth, most)
+        start = Start.of(block, depth, most)
         for tree, branching in fitting.items():
             for rule in record.rules:
                 used: Any = start.distinct if rule is RecursiveRejectionWithoutReplacement else rule
@@ -96,10 +106,3 @@ def computed(blocks: Iterable[LoggedBlock], record: TreeRecord) -> KeptByTree:
         tree: {title: tuple(values) for title, values in rules.items()}
         for tree, rules in kept.items()
     }
-
-
-def _start(block: LoggedBlock, depth: int, most: int) -> Start:
-    """Return the beginning of a block, with rejections of as many distinct drafts."""
-    part = LoggedBlock(block.draft[:depth], block.target[:depth], block.tokens[:depth])
-    pairs = zip(part.draft, part.target, strict=True)
-    return Start(part, tuple(DistinctPaths(*pair, most, PATHS, SEED) for pair in pairs))

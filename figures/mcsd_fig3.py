@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import product, repeat
 from typing import Any
 
 import numpy as np
 
-from figures.axes import rule_lines
+from figures.axes import legend_outside, rule_lines
 from figures.contract import Cell, Numbers, Picture, Settings
+from figures.greedy import Greedy
+from figures.long_positions import BEST, KS, RRS, RRSW, accepted_in_texts, column
+from figures.means import CHANCE, in_words, radius
+from figures.on_letters import EXACT_DISTINCT, letter_trees
 from figures.registry import item
-from otspec.distributions import Distribution
-from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement
-from otspec.rules.distinct_paths import DistinctPaths
+from figures.tree_starts import SEED
+from otspec.logged.comparison import mean_and_error
+from otspec.rules import (
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+)
 from otspec.traces.charts import against_counts
 
-KS = (1, 2, 4, 8, 16, 32, 64)
-QUICK_KS = KS[:4]
-PATHS, QUICK_PATHS = 500, 100
-SEED = 0
-RRS, RRSW = RecursiveRejection.title, RecursiveRejectionWithoutReplacement.title
+LETTER_KS, QUICK_KS = KS[:-1], KS[:2]
+"""32 distinct drafts are all 27 letters."""
+LETTERS, TRACE = "letters", "trace"
+RULES: dict[str, Any] = {
+    BEST: PooledSelectionWithoutReplacement,
+    RRSW: RecursiveRejectionWithoutReplacement,
+    RRS: RecursiveRejection,
+}
+"""The best rule for distinct drafts, and the paper's with and without replacement."""
 PRINTED: dict[tuple[str, str, str], tuple[tuple[float, float], tuple[float, float]]] = {
     ("LLaMA-68M", "LLaMA-13B", "Alpaca"): ((0.76, 0.88), (0.51, 0.72)),
     ("LLaMA-68M", "Vicuna-13B", "Alpaca"): ((0.49, 0.67), (0.35, 0.57)),
@@ -34,90 +46,98 @@ PRINTED: dict[tuple[str, str, str], tuple[tuple[float, float], tuple[float, floa
 PRINTED_KS = (1, 4)
 
 
-def rank_of_best(draft: Distribution, target: Distribution) -> int:
-    """Return the place of the target's likeliest token among the draft's, from 1."""
-    best = int(np.argmax(target))
-    before = (draft > draft[best]).sum() + (draft[:best] == draft[best]).sum()
-    return 1 + int(before)
+def on_letters(temperature: int, rule: str, ks: tuple[int, ...]) -> tuple[float, ...]:
+    """Return what a rule accepts at a random place of the letters."""
+    if temperature == 0:
+        trees, counts = letter_trees(Greedy), (1 if rule == RRS else k for k in ks)
+    else:
+        trees, counts = letter_trees(RULES[rule]), iter(ks)
+    return tuple(trees.tokens_per_call((k,)) - 1 for k in counts)
 
 
-@item("mcsd_fig3", "MCSD, figures 3 and 5", size=(7.0, 2.8), panels=(1, 2), seed=SEED, traced=True)
+@item("mcsd_fig3", "MCSD, figures 3 and 5", size=(7.0, 4.6), panels=(2, 2), seed=SEED, traced=True)
 class AcceptanceCurves(Picture):
-    """Means over the positions of the trace.
+    """Acceptance on the letters, and at a position of each text of the trace.
 
     Parameters
     ----------
-    ks : tuple of int
-    acceptance : dict
-        Temperature and rule → the mean for each k.
-    errors : tuple of float
-        For distinct drafts at temperature 1, the standard error of the simulation for each k; 0
-        for k ≤ 2, where the acceptance is exact.
+    letters : dict
+        Temperature and rule → the acceptance of each k, to 32.
+    trace : dict
+        Temperature and rule → the mean of each k, and its standard error.
+    texts : int
+        How many of the trace these are means over.
     """
 
     title = "Acceptance against the number of drafts, T = 0 and T = 1 (figures 3 and 5)"
 
-    ks: tuple[int, ...]
-    acceptance: dict[tuple[int, str], tuple[float, ...]]
-    errors: tuple[float, ...]
+    letters: dict[tuple[int, str], tuple[float, ...]]
+    trace: dict[tuple[int, str], tuple[tuple[float, float], ...]]
+    texts: int
 
     @classmethod
     def compute(cls, settings: Settings) -> AcceptanceCurves:
-        """Return all curves."""
-        ks = QUICK_KS if settings.quick else KS
-        size = QUICK_PATHS if settings.quick else PATHS
-        found: dict[tuple[int, str], list[list[float]]] = {}
-        errors = []
-        for draft, target in settings.pairs():
-            rank = rank_of_best(draft, target)
-            means, spread = DistinctPaths(draft, target, max(ks), size, SEED).acceptances()
-            for k in (1, 2):
-                means[k] = RecursiveRejectionWithoutReplacement(draft, target, k).acceptance()
-                spread[k] = 0.0
-            errors.append(spread[list(ks)])
-            rejection = np.cumsum(RecursiveRejection(draft, target, max(ks)).acceptance_by_draft())
-            rows = {
-                (0, RRSW): [float(rank <= k) for k in ks],
-                (0, RRS): [float(rank == 1)] * len(ks),
-                (1, RRSW): means[list(ks)].tolist(),
-                (1, RRS): [float(rejection[k - 1]) for k in ks],
-            }
-            for key, row in rows.items():
-                found.setdefault(key, []).append(row)
-        return cls(
-            ks,
-            {key: tuple(np.mean(rows, axis=0).tolist()) for key, rows in found.items()},
-            tuple((np.sqrt(np.square(errors).sum(axis=0)) / len(errors)).tolist()),
-        )
+        """Return all curves; on the letters to two drafts if quick."""
+        ks = QUICK_KS if settings.quick else LETTER_KS
+        accepted = accepted_in_texts(settings)
+        settled = list(product((0, 1), RULES))
+        letters = {(t, rule): on_letters(t, rule, ks) for t, rule in settled}
+        trace = {
+            (t, rule): tuple(mean_and_error(accepted[column(t, k)][rule]) for k in KS)
+            for t, rule in settled
+        }
+        return cls(letters, trace, len(accepted[column(0, 1)][RRS]))
 
     def numbers(self) -> Numbers:
-        """Return one row for each temperature, rule and k, and the paper's."""
+        """Return one row for each models, temperature, rule and k, and the paper's."""
         rows: list[tuple[Cell, ...]] = []
-        for (temperature, rule), values in self.acceptance.items():
-            errors = self.errors if (temperature, rule) == (1, RRSW) else (0.0,) * len(values)
-            rows += [
-                ("ours, trace", temperature, rule, k, value, error)
-                for k, value, error in zip(self.ks, values, errors, strict=True)
-            ]
+        for (temperature, rule), values in self.letters.items():
+            for k, value in zip(KS, values, strict=False):
+                drawn = temperature == 1 and rule == RRSW and k > EXACT_DISTINCT
+                how = "simulated" if drawn else "exact"
+                rows.append((LETTERS, temperature, rule, k, value, how))
+        for (temperature, rule), means in self.trace.items():
+            for k, (mean, error) in zip(KS, means, strict=True):
+                interval = in_words(mean, error, self.texts, CHANCE)
+                rows.append((TRACE, temperature, rule, k, mean, interval))
         for models, printed in PRINTED.items():
             rows += [
                 (f"MCSD, table 8: {', '.join(models)}", temperature, RRSW, k, value, "")
                 for temperature, both in enumerate(printed)
                 for k, value in zip(PRINTED_KS, both, strict=True)
             ]
-        columns = ("models", "T", "rule", "k", "acceptance", "simulation s.e.")
+        columns = ("models", "T", "rule", "k", "acceptance", "95% interval")
         return Numbers(columns, tuple(rows))
 
     def draw(self, axes: list[Any]) -> None:
-        """Draw one panel for each temperature."""
-        for temperature, panel in enumerate(axes):
+        """Draw the letters above and the trace below, T = 0 to the left."""
+        for panel, (models, temperature) in zip(
+            axes, product((LETTERS, TRACE), (0, 1)), strict=True
+        ):
             for index, printed in enumerate(PRINTED.values()):
                 label = "distinct, MCSD's models (table 8)" if index == 0 else None
                 panel.plot(PRINTED_KS, printed[temperature], color="#AAAAAA", linewidth=0.8,
                            marker=".", markersize=3, zorder=1, label=label)  # fmt: skip
-            lines = {rule: self.acceptance[temperature, rule] for rule in (RRSW, RRS)}
-            rule_lines(panel, self.ks, lines, styles=repeat({"clip_on": False}))
-            against_counts(panel, self.ks)
-            panel.set(ylim=(0, 1), title=f"T = {temperature}{', argmax' * (temperature == 0)}")
-        axes[0].set_ylabel("acceptance")
-        axes[1].legend(loc="lower right")
+            self._draw_lines(panel, models, temperature)
+            against_counts(panel, KS)
+            argmax = ", argmax" * (temperature == 0)
+            panel.set(ylim=(0, 1), title=f"{models}, T = {temperature}{argmax}")
+        for panel in axes[::2]:
+            panel.set_ylabel("acceptance")
+        legend_outside(axes[1])
+
+    def _draw_lines(self, panel: Any, models: str, temperature: int) -> None:
+        shown = [rule for rule in RULES if (temperature, rule) != (0, BEST)]
+        if models == LETTERS:
+            lines = {rule: self.letters[temperature, rule] for rule in shown}
+            count = len(lines[RRS])
+            rule_lines(panel, KS[:count], lines, styles=repeat({"clip_on": False}))
+            return
+        for rule in shown:
+            means, errors = np.transpose(self.trace[temperature, rule])
+            rule_lines(panel, KS, {rule: means}, styles=repeat({"clip_on": False}))
+            if rule == RRSW:
+                wide = radius(1.0, self.texts) * errors
+                ends = np.clip(means - wide, 0, 1), np.clip(means + wide, 0, 1)
+                panel.fill_between(KS, *ends, color=panel.lines[-1].get_color(), alpha=0.12,
+                                   linewidth=0)  # fmt: skip

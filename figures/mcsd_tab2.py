@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from figures.contract import Cell, Numbers, Settings, Table
-from figures.long_trees import BEST, PATHS, SEED, kept_in
+from figures.greedy import Greedy
+from figures.long_trees import BEST, kept_in
 from figures.means import CHANCE, mean_in_words, of_calls
-from figures.on_letters import LetterTrees, letter_pair
+from figures.on_letters import letter_trees
 from figures.registry import item
-from otspec.arithmetic import Array
+from figures.tree_starts import PATHS, SEED
 from otspec.blocks import as_branching
-from otspec.distributions import Distribution
 from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,
@@ -115,34 +114,6 @@ Trees: TypeAlias = list[tuple[int, str]]
 """Temperatures and trees."""
 
 
-@dataclass(frozen=True, eq=False)
-class Greedy:
-    """Temperature 0: the k likeliest tokens are drafted, and the target's likeliest is wanted.
-
-    Parameters
-    ----------
-    draft, target : ndarray, shape (n,)
-    k : int
-    """
-
-    draft: Distribution
-    target: Distribution
-    k: int
-
-    def acceptance(self) -> float:
-        """Return 1 if the target's likeliest token is drafted, else 0."""
-        return float(self.accepted_law().sum())
-
-    def accepted_law(self) -> Array:
-        """Return 1 for the target's likeliest token if it is drafted, else 0: shape (n,)."""
-        best = int(np.argmax(self.target))
-        before = (self.draft > self.draft[best]).sum()
-        before += (self.draft[:best] == self.draft[best]).sum()
-        law = np.zeros(len(self.target))
-        law[best] = float(before < self.k)
-        return law
-
-
 def _rules(temperature: int) -> dict[str, Any]:
     """Return the rules that make a difference: all distinct drafts are alike at T = 0."""
     return {PAPERS: Greedy} if temperature == 0 else RULES
@@ -152,7 +123,7 @@ def _on_letters(trees: Trees) -> dict[tuple[int, str, str], float]:
     found = {}
     for wanted in (0, 1):
         for name, rule in _rules(wanted).items():
-            verified = LetterTrees(letter_pair(), rule)
+            verified = letter_trees(rule)
             for temperature, tree in trees:
                 if temperature == wanted:
                     calls = verified.tokens_per_call(as_branching(tree))
@@ -167,13 +138,14 @@ def _on_trace(settings: Settings, trees: Trees) -> dict[tuple[int, str, str], tu
         for temperature, tree in trees
         if temperature == 1
         for name, values in kept.get(tree, {}).items()
+        if name in RULES
     }
 
 
 def _alpha(settings: Settings, temperature: int) -> tuple[float, tuple[float, ...]]:
     """Return the acceptance of one draft on the letters, and at the positions of the trace."""
     rule: Any = Greedy if temperature == 0 else RecursiveRejection
-    letters = LetterTrees(letter_pair(), rule).tokens_per_call((1,)) - 1
+    letters = letter_trees(rule).tokens_per_call((1,)) - 1
     return letters, tuple(float(rule(*pair, 1).acceptance()) for pair in settings.pairs())
 
 

@@ -18,8 +18,10 @@ from otspec.rules.contract import NotExactError, Rule
 from otspec.trees.token_rules import TokenRule, made_rule
 
 SYMBOLS = len(ALPHABET)
+EXACT_DISTINCT = 4
+"""The most distinct drafts whose recursive rejection is exact."""
 PATHS, SEED = 500, 0
-"""Of the simulated rejections of more than four distinct drafts, which have no other sum."""
+"""Of the simulated rejections of more of them, which have no other sum."""
 
 
 @dataclass(frozen=True)
@@ -152,3 +154,9 @@ class LetterTrees(Frozen):
     @cached_property
     def _known(self) -> dict[int, Array]:
         return {}
+
+
+@lru_cache(maxsize=16)
+def letter_trees(rule: TokenRule) -> LetterTrees:
+    """Return the trees of a rule on the letters as they are, whose laws all items share."""
+    return LetterTrees(letter_pair(), rule)

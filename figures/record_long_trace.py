@@ -2,14 +2,17 @@
 
 import sys
 
-from figures import long_trees
+from figures import long_positions, long_trees
 from figures.long_trace import RECORD, TREES, computed, computed_trees, record
 from otspec.traces import load_trace
 from otspec.writing import write_text
 
 if __name__ == "__main__":
-    blocks = list(load_trace(sys.argv[1]).blocks())
+    trace = load_trace(sys.argv[1])
+    blocks = list(trace.blocks())
     write_text(RECORD, record(computed(blocks)))
     write_text(TREES, record(computed_trees(blocks)))
-    for each in (long_trees.BINARY, long_trees.BEST):
+    for each in (long_trees.BINARY, long_trees.BEST, long_trees.TWO_LEVELS):
         write_text(each.path, record(long_trees.computed(blocks, each)))
+    positions = long_positions.of_each_text(trace)
+    write_text(long_positions.RECORD, record(long_positions.computed(positions)))

@@ -13,7 +13,7 @@ from figures.spechub_fig7 import BEST, HUB, LEVELS, POOLED, PRINTED, RRS, RRSW, 
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from otspec.traces import load_trace
 
-RECORDS = (long_trees.BINARY, long_trees.BEST)
+RECORDS = (long_trees.BINARY, long_trees.BEST, long_trees.TWO_LEVELS)
 
 
 @pytest.fixture(scope="module")

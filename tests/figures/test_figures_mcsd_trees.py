@@ -7,7 +7,8 @@ import pytest
 
 from figures import mcsd_tab2
 from figures.contract import Settings
-from figures.mcsd_tab2 import PAPERS, PRINTED, BestTrees, Greedy
+from figures.greedy import Greedy
+from figures.mcsd_tab2 import PAPERS, PRINTED, BestTrees
 from figures.on_letters import LetterTrees, letter_pair
 from otspec.rules import PooledSelectionWithoutReplacement, RecursiveRejection
 

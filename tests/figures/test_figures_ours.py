@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from captions import caption
 from matplotlib.figure import Figure
 
 import otspec
@@ -112,7 +113,7 @@ def test_the_simplex_is_drawn(simplex):
 
 def test_block_rules_come_in_their_order(rules):
     token, published, preprint = (rule.title for rule in BLOCK_RULES)
-    for lines in (rules.chains, rules.coin, rules.trace):
+    for lines in (rules.letters, rules.coin, rules.trace):
         for i in range(len(rules.lengths)):
             slack = 16 * EPS * rules.lengths[i]
             assert lines[token][i] <= lines[published][i] + slack
@@ -137,6 +138,7 @@ def test_the_coins_have_a_closed_form(rules):
 
 def test_the_preprint_loses_in_the_long_run_what_it_gains_first(monkeypatch):
     monkeypatch.setattr(block_rules, "LENGTHS", (1, 8))
+    monkeypatch.setattr(block_rules, "STEP", block_rules.QUICK_STEP)
     data = block_rules.TokensPerCall.compute(Settings())
     i = data.lengths.index(8)
     published = data.coin[BLOCK_RULES[1].title][i]
@@ -145,4 +147,10 @@ def test_the_preprint_loses_in_the_long_run_what_it_gains_first(monkeypatch):
     axes = list(Figure().subplots(1, 3))
     data.draw(axes)
     drawn = {line.get_label(): line for line in axes[0].lines}
-    assert list(drawn[BlockVerify.title].get_ydata()) == list(data.chains[BlockVerify.title])
+    assert list(drawn[BlockVerify.title].get_ydata()) == list(data.letters[BlockVerify.title])
+    said = (
+        caption("block_rules").partition("eight tokens bring ")[2].split(" in the first block")[0]
+    )
+    printed = [float(each.strip(",")) for each in said.split() if each != "and"]
+    bounds = [data.letters[rule.title][i] for rule in BLOCK_RULES]
+    assert printed == pytest.approx(bounds, abs=0.02)
