@@ -9,6 +9,7 @@ MODULES = (
     "spectr_tab1",
     "canonical_fig2",
     "canonical_fig3",
+    "canonical_fig5",
     "canonical_tab1",
     "canonical_tab3",
     "spechub_fig5",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from otspec.arguments import as_callable, as_integer, as_tokens
+from otspec.arguments import as_callable, as_integer, as_steps, as_tokens
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
 from otspec.decoding.draws import Chance
 from otspec.decoding.results import Generated, Step
@@ -17,6 +17,7 @@ from otspec.decoding.transformer import (
     vocabulary,
 )
 from otspec.models.warped import check_warping
+from otspec.pretrained import without_layers
 from otspec.traces.readers import Warping
 
 MOST_NEW = 1_000_000
@@ -37,6 +38,7 @@ def generate(
     seed: int = 0,
     end: Iterable[int] | None = None,
     on_step: Callable[[Step], None] | None = None,
+    skip_layers: Iterable[int] | None = None,
 ) -> Generated:
     """Decode a text of the target model, with drafts of another one.
 
@@ -50,8 +52,7 @@ def generate(
     ----------
     target, draft : transformers.PreTrainedModel
         Causal models with one tokenizer, full attention and ``position_ids``, such as Llama. The
-        draft may be a view of the target that leaves out some of its layers:
-        :func:`otspec.pretrained.without_layers`.
+        draft is None with ``skip_layers``.
     prompt : sequence of int
         Token ids, one at least.
     rule : str or type
@@ -72,6 +73,9 @@ def generate(
         Tokens that end a text; by default those of the target's configuration.
     on_step : callable, optional
         Gets each :class:`Step` with its new tokens as soon as it is there.
+    skip_layers : iterable of int, optional
+        Draft with the target itself without these layers, counted from 0: as with the draft
+        ``otspec.pretrained.without_layers(target, skip_layers)``.
 
     Returns
     -------
@@ -84,6 +88,12 @@ def generate(
         Models that cannot read trees; a prompt, a rule, a tree or options that cannot be used, or
         do not go together; a text that is longer than a model's positions; missing packages.
     """
+    if skip_layers is not None:
+        if draft is not None:
+            raise ValueError("draft and skip_layers are two draft models: pass draft=None, or one")
+        check_model(target, "target")
+        layers = as_steps(skip_layers, "skip_layers", "a collection of layers, counted from 0")
+        draft = without_layers(target, [as_integer(each, "skip_layers", 0) for each in layers])
     for model, name in ((target, "target"), (draft, "draft")):
         check_model(model, name)
     check_warping(temperature, top_k, top_p)

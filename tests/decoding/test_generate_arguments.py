@@ -80,12 +80,16 @@ def test_models_that_cannot_read_trees_are_refused(model, said):
         ({"seed": -1}, "seed must be at least 0"),
         ({"end": [7]}, "end holds 7"),
         ({"on_step": 3}, "on_step is 3: it must be a function of one step"),
+        ({"skip_layers": [0]}, "draft and skip_layers are two draft models: pass draft=None"),
+        ({"draft": None, "skip_layers": 3}, "skip_layers is 3: it must be a collection of layers"),
+        ({"draft": None, "skip_layers": [-1]}, "skip_layers must be at least 0"),
+        ({"draft": None, "skip_layers": [0]}, "Model has no model.layers"),
     ],
 )
 def test_what_cannot_be_used_is_refused(options, said):
-    given = {"prompt": [0], "max_new_tokens": 8} | options
+    given = {"draft": Model(), "prompt": [0], "max_new_tokens": 8} | options
     with pytest.raises(ValueError, match=said):
-        generate(Model(), Model(), **given)
+        generate(Model(), **given)
 
 
 def test_the_smaller_vocabulary_is_the_one_of_both():

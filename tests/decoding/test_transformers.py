@@ -14,6 +14,7 @@ from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.reader import read_text
 from otspec.decoding.transformer import TransformerReader
 from otspec.models import CallableModel
+from otspec.pretrained import without_layers
 from otspec.rules import PairRule
 from otspec.traces.readers import Warping
 from otspec.trees import TokenTree
@@ -164,6 +165,14 @@ def test_a_model_as_its_own_draft_is_always_accepted():
     for rule in ("token", "block-published", "block-preprint"):
         text = generate(target, target, [0], rule=rule, tree=(1, 1), max_new_tokens=12, end=())
         assert text.accepted == (4, 4)
+
+
+def test_the_target_drafts_without_some_of_its_layers():
+    target, _ = models(4)
+    options = {"tree": (2, 1), "max_new_tokens": 12, "seed": 3, "end": ()}
+    text = generate(target, None, [0], skip_layers=[1], **options)
+    assert text == generate(target, without_layers(target, [1]), [0], **options)
+    assert text.draft_calls == 2 * text.target_calls
 
 
 def test_what_transformers_read_is_what_they_are_asked():
