@@ -1,13 +1,17 @@
-"""Canonical, table 3: mean acceptance of four schemes, here at the positions of the trace."""
+"""Canonical, table 3: mean acceptance of four schemes, here on the trace and on the letters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
 
+import numpy as np
+
 import otspec
 from figures.contract import Cell, Numbers, Settings, Table
+from figures.on_letters import letter_pair
 from figures.registry import item
+from otspec.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate, average
 from otspec.rules import ImportanceSampling, KSequential, RecursiveRejection
@@ -65,6 +69,19 @@ def acceptances(
     }
 
 
+def on_letters(ks: tuple[int, ...]) -> dict[str, tuple[float, ...]]:
+    """Return what the schemes with a formula accept at a random place of the letters for each k."""
+    pair = letter_pair()
+    found: dict[str, Array] = {scheme: np.zeros(len(ks)) for scheme in (OPTIMUM, SPECTR, SPECINFER)}
+    for draft, target, share in zip(pair.draft, pair.target, pair.places, strict=True):
+        if share:
+            found[OPTIMUM] += share * otspec.optimal_acceptances(draft, target, ks)
+            for rule in (KSequential, RecursiveRejection):
+                accepted = [rule(draft, target, k).acceptance() for k in ks]
+                found[rule.title] += share * np.array(accepted)
+    return {scheme: tuple(values.tolist()) for scheme, values in found.items()}
+
+
 def printed(scheme: str, task: str, k: int) -> str:
     """Return the paper's acceptance as printed."""
     return PRINTED[scheme][TASKS.index(task)].split()[KS.index(k)]
@@ -105,6 +122,8 @@ class Acceptances(Table):
     mean : dict
         Warping → scheme → the mean for each k; importance sampling with more than two drafts has
         intervals, and its confidence is that all positions are covered.
+    letters : dict
+        Scheme → its mean at a random place of the letters for each k; without importance sampling.
     """
 
     title = "Mean acceptance for K = 2, 3, 4 drafts, other models than the paper's"
@@ -112,6 +131,7 @@ class Acceptances(Table):
     ks: tuple[int, ...]
     positions: int
     mean: dict[str, dict[str, tuple[float, ...]]]
+    letters: dict[str, tuple[float, ...]]
 
     def loss(self, warping: str, scheme: str, i: int) -> float:
         """Return how far a scheme is below the optimum on average."""
@@ -130,13 +150,14 @@ class Acceptances(Table):
                 scheme: tuple(average([row[scheme][i] for row in rows]) for i in range(len(ks)))
                 for scheme in SCHEMES
             }
-        return cls(ks, count, mean)
+        return cls(ks, count, mean, on_letters(ks))
 
     def numbers(self) -> Numbers:
         """Return one row for each K and scheme, and at last what each is below the optimum."""
         columns = ["K", "scheme", *(f"paper: {task}" for task in TASKS)]
         columns += [part for warping in FREE for part in (f"ours: {warping}", "interval")]
         columns += [f"below optimum: {name}" for name in (*TASKS, *FREE)]
+        columns += ["ours: letters", "below optimum: letters"]
         rows = []
         for i, k in enumerate(self.ks):
             for scheme, name in SCHEMES.items():
@@ -147,8 +168,15 @@ class Acceptances(Table):
                     cells += [float(value), _interval(value)]
                 cells += [printed_loss(scheme, task, k) for task in TASKS]
                 cells += [self.loss(warping, scheme, i) for warping in FREE]
+                cells += self._of_letters(scheme, i)
                 rows.append(tuple(cells))
         return Numbers(tuple(columns), tuple(rows))
+
+    def _of_letters(self, scheme: str, i: int) -> tuple[Cell, Cell]:
+        if scheme not in self.letters:
+            return "", ""
+        value = self.letters[scheme][i]
+        return value, self.letters[OPTIMUM][i] - value
 
     def notes(self) -> list[str]:
         """Return what can be compared."""
@@ -156,8 +184,9 @@ class Acceptances(Table):
             (
                 f"Other models: ours are those of the trace, {self.positions} positions at "
                 "temperature 1; the paper's are OPT models on two tasks. Only the order of the "
-                "schemes and their losses "
-                "against the optimum can be compared."
+                "schemes and their losses against the optimum can be compared. The letters are at "
+                "a random place of their text, exact but for rounding; importance sampling would "
+                "solve a program after each two letters."
             ),
             "Importance sampling has "
             + ", ".join(f"{free} free tokens ({warping})" for warping, free in FREE.items())

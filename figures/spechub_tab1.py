@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from figures.contract import Cell, Numbers, Settings, Table
+from figures.on_letters import Warping, letter_pair
 from figures.registry import item
 from otspec.arithmetic import Array
 from otspec.logged.comparison import mean_and_error
@@ -61,6 +62,17 @@ def _printed(temperature: float, rule: str, which: int) -> tuple[Cell, ...]:
     return {0: first, 1: second}.get(which) or ("", "")
 
 
+def on_letters(temperature: float, rule: type[PairRule]) -> tuple[float, float]:
+    """Return how often the first and the second draft is accepted at a random place of the text."""
+    pair = letter_pair(Warping(temperature, temperature))
+    found = np.zeros(2)
+    for draft, target, share in zip(pair.draft, pair.target, pair.places, strict=True):
+        if share:
+            found += share * rule(draft, target, 2).acceptance_by_draft()
+    first, second = found.tolist()
+    return first, second
+
+
 @item("spechub_tab1", "SpecHub, tables 1 to 3", traced=True)
 class DraftAcceptance(Table):
     """Exact acceptance by draft, at every position.
@@ -70,11 +82,14 @@ class DraftAcceptance(Table):
     by_draft : dict
         Temperature and rule → for each position, the probability that the first and the second
         draft is the accepted one.
+    letters : dict
+        Temperature and rule → the same at a random place of the letters.
     """
 
     title = "Acceptance of the first and of the second draft"
 
     by_draft: dict[tuple[float, str], tuple[tuple[float, float], ...]]
+    letters: dict[tuple[float, str], tuple[float, float]]
 
     def values(self, temperature: float, rule: str, which: int) -> Array:
         """Return the acceptance of a draft at each position; of either one for ``which=2``."""
@@ -87,16 +102,22 @@ class DraftAcceptance(Table):
             self.values(temperature, better, which) - self.values(temperature, worse, which)
         )
 
+    def at_random_place(self, temperature: float, rule: str, which: int) -> float:
+        """Return the acceptance of a draft on the letters; of either one for ``which=2``."""
+        found = self.letters[temperature, rule]
+        return sum(found) if which == 2 else found[which]
+
     @classmethod
     def compute(cls, settings: Settings) -> DraftAcceptance:
-        """Return the acceptance by draft on the trace."""
+        """Return the acceptance by draft on the trace and on the letters."""
         by_draft: dict[tuple[float, str], list[tuple[float, float]]] = {}
         for temperature in TEMPERATURES:
             for draft, target in settings.pairs(temperature):
                 for rule in RULES:
                     first, second = rule(draft, target, 2).acceptance_by_draft().tolist()
                     by_draft.setdefault((temperature, rule.title), []).append((first, second))
-        return cls({key: tuple(found) for key, found in by_draft.items()})
+        letters = {(T, rule.title): on_letters(T, rule) for T in TEMPERATURES for rule in RULES}
+        return cls({key: tuple(found) for key, found in by_draft.items()}, letters)
 
     def numbers(self) -> Numbers:
         """Return one row for each temperature, draft and rule."""
@@ -105,8 +126,9 @@ class DraftAcceptance(Table):
             for temperature, rule in self.by_draft:
                 row: tuple[Cell, ...] = (name, str(temperature), rule)
                 row += mean_and_error(self.values(temperature, rule, which))
+                row += (self.at_random_place(temperature, rule, which),)
                 rows.append(row + _printed(temperature, rule, which))
-        columns = ("draft", "T", "rule", "ours, trace", "ours, s.e.")
+        columns = ("draft", "T", "rule", "ours, trace", "ours, s.e.", "ours, letters")
         return Numbers(columns + tuple(f"paper, {model}" for model in MODELS), tuple(rows))
 
     def notes(self) -> list[str]:
@@ -114,7 +136,8 @@ class DraftAcceptance(Table):
         positions = len(next(iter(self.by_draft.values())))
         how = (
             f"Means over {positions} positions of our trace, each exact; standard errors over "
-            "positions. The paper's columns are other models and texts: compare orderings and gaps."
+            "positions. The letters are at a random place of their text, exact but for rounding. "
+            "The paper's columns are other models and texts: compare orderings and gaps."
         )
         found = [how]
         for temperature in TEMPERATURES:
@@ -136,7 +159,7 @@ class DraftAcceptance(Table):
             found.append(
                 f"Second draft, T = {temperature}: {order}. SpecHub less recursive rejection of "
                 f"distinct drafts: {second}, in the paper {printed}; of the first draft {first}, "
-                f"of either {either}."
+                f"of either {either}. {self._letters_gain(temperature)}"
             )
         found.append(
             "SpecHub's first draft is distributed as the draft model's, so that no rule accepts it "
@@ -145,3 +168,11 @@ class DraftAcceptance(Table):
             "or it is chance."
         )
         return found
+
+    def _letters_gain(self, temperature: float) -> str:
+        second, first, either = (
+            self.at_random_place(temperature, HUB, which)
+            - self.at_random_place(temperature, RRSW, which)
+            for which in (1, 0, 2)
+        )
+        return f"On the letters: {second:+.4f}; of the first {first:+.4f}, of either {either:+.4f}."

@@ -10,13 +10,14 @@ from matplotlib.figure import Figure
 
 import otspec
 from figures import canonical_fig2, canonical_tab3
-from figures.canonical_tab3 import SAMPLING, SPECINFER, SPECTR, Acceptances
+from figures.canonical_tab3 import OPTIMUM, SAMPLING, SPECINFER, SPECTR, Acceptances
 from figures.contract import Settings
 from figures.writing import write
 from otspec.estimate import Estimate
 from otspec.rules import ImportanceSampling, KSequential, RecursiveRejection
 
-TABLE = (Path(__file__).parents[2] / "docs" / "tables" / "canonical_tab3.md").read_text("utf-8")
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
+TABLE = (TABLES / "canonical_tab3.md").read_text("utf-8")
 QUICK = Settings(quick=True)
 THIRD, SIXTH = Fraction(1, 3), Fraction(1, 6)
 PAPER = """
@@ -126,6 +127,18 @@ def test_the_paper_is_copied_as_printed():
         )
 
 
+def test_the_letters_are_those_of_the_smallest_tree(quick):
+    """A tree of two drafts keeps one of them, which is exact in the tables of trees."""
+    lines = (TABLES / "spechub_tab5.md").read_text("utf-8").splitlines()
+    (row,) = (line.split(" | ") for line in lines if line.startswith("| bigram | trigram | 1 | 1"))
+    for scheme, column in ((SPECINFER, 4), (OPTIMUM, 8)):
+        assert 1 + quick.letters[scheme][0] == pytest.approx(float(row[column]), abs=5.1e-5)
+    assert list(quick.letters) == [OPTIMUM, SPECTR, SPECINFER]
+    for i in range(len(quick.ks)):
+        values = [values[i] for values in quick.letters.values()]
+        assert values == sorted(values, reverse=True)
+
+
 def test_the_means_are_those_of_the_trace(quick):
     """With Theorem 3's extension as a minimum over all prefixes by ratio."""
     assert quick.ks == (2, 3)
@@ -185,7 +198,7 @@ def test_the_notes_compare_orders():
     }
     other = paper | {SAMPLING: (0.1, 0.2, 0.3)}
     first, second = canonical_tab3.FREE
-    said = Acceptances((2, 3, 4), 9, {first: paper, second: other}).notes()
+    said = Acceptances((2, 3, 4), 9, {first: paper, second: other}, {}).notes()
     assert [("as in the paper" in line) for line in said[-6:]] == [True] * 3 + [False] * 3
     assert "IS loses 0.63 of what SpecTr loses (paper: 0.63 and 0.26)" in said[-6]
     assert f"Ours, {second}, K = 2: Optimal > SpecTr > SpecInfer > IS" in said[-3]

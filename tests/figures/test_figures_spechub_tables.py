@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from validation.spechub import toy
 from validation.spechub.tables import ROWS
 
 COLDEST = (0.1, 0.7)
+TREES = Path(__file__).parents[2] / "docs" / "tables" / "spechub_tab5.md"
 
 
 @pytest.fixture(scope="module")
@@ -230,15 +232,25 @@ def test_what_the_caption_says_of_tables_1_to_3(measured):
     assert gains[1.0][0] / 2 < lost < gains[1.0][0]
 
 
+def test_the_letters_are_those_of_the_smallest_tree(measured):
+    """A tree of two drafts keeps either, which is exact in the tables of trees."""
+    lines = TREES.read_text(encoding="utf-8").splitlines()
+    (row,) = (line.split(" | ") for line in lines if line.startswith("| bigram | trigram | 1 | 1"))
+    for rule, column in ((RRS, 4), (RRSW, 6), (HUB, 7)):
+        either = measured.at_random_place(1.0, rule, 2)
+        assert 1 + either == pytest.approx(float(row[column]), abs=5.1e-5)
+
+
 def test_the_rows_of_tables_1_to_3(measured, tmp_path):
     table = measured.numbers()
     assert len(table.rows) == 27
-    for name, temperature, rule, mean, error, *printed in table.rows:
+    for name, temperature, rule, mean, error, at_random, *printed in table.rows:
         which = ("first", "second", "either").index(name)
         values = measured.values(float(temperature), rule, which)
         assert abs(mean - values.mean()) < 1e-12
         assert abs(error - values.std(ddof=1) / len(values) ** 0.5) < 1e-12
         key = (float(temperature), rule)
+        assert at_random == measured.at_random_place(*key, which)
         if which < 2:
             assert tuple(printed) == (FIRST, SECOND)[which].get(key, ("", ""))
         elif rule != RRS:
