@@ -8,8 +8,7 @@ import sys
 
 import pytest
 from command_line import complaint, run
-from tiny_models import CHAT, save_model
-from tiny_transformers import transformers
+from tiny_models import CHAT, save_model, transformers
 
 from otspec.cli import generate as command
 from otspec.cli.main import main

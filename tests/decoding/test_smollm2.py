@@ -9,7 +9,7 @@ import os
 
 import numpy as np
 import pytest
-from tiny_transformers import transformers
+from tiny_models import transformers
 
 from otspec import blocks, rules, traces
 from otspec.decoding import generate

@@ -7,7 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 from every_branch import RememberedReader, law_of_model, law_of_texts, remembered_rule
-from tiny_transformers import tiny_llama, transformers
+from tiny_models import transformers
+from tiny_transformers import tiny_llama
 
 from otspec.decoding import generate, usable_rules, verification
 from otspec.decoding.choices import as_shape, decoder_of

@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-import pytest
-
-REQUIRED = os.environ.get("OTSPEC_REQUIRE_BACKENDS", "").split(",")
-
-
-def transformers():
-    """Import transformers and what it needs, or skip the test with the reason."""
-    try:
-        import torch
-        import transformers
-    except ImportError as error:
-        if "torch" in REQUIRED:
-            pytest.fail(f"{error.name} is required by OTSPEC_REQUIRE_BACKENDS, but not installed")
-        pytest.skip(f"{error.name} is not installed: make backends", allow_module_level=True)
-    torch.set_num_threads(1)  # so small arrays are not worth a second one
-    return transformers
+from tiny_models import transformers
 
 
 def tiny_llama(seed, n=4, layers=2, **options):

@@ -1,12 +1,12 @@
 """Tiny language models of transformers, in folders; nothing is downloaded."""
 
-import importlib.util
 import os
 
 import pytest
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when the packages are imported
 
+REQUIRED = os.environ.get("OTSPEC_REQUIRE_BACKENDS", "").split(",")
 UNKNOWN = "<unk>"
 WORDS = [UNKNOWN, "the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "and"]
 CHAT = "{% for turn in messages %}the {{ turn['content'] }} {% endfor %}and"
@@ -14,10 +14,17 @@ END = 2
 """The token that ends a text: the configuration of Llama says so."""
 
 
-def need_transformers():
-    """Skip a module where the packages are not installed."""
-    if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
-        pytest.skip("it needs torch and transformers: make backends", allow_module_level=True)
+def transformers():
+    """Import transformers and what it needs, or skip the test with the reason."""
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        if "torch" in REQUIRED:
+            pytest.fail(f"{error.name} is required by OTSPEC_REQUIRE_BACKENDS, but not installed")
+        pytest.skip(f"{error.name} is not installed: make backends", allow_module_level=True)
+    torch.set_num_threads(1)  # more of them wait for each other longer than they compute
+    return transformers
 
 
 def save_tokenizer(folder, words=WORDS, chat=None):
@@ -36,17 +43,16 @@ def save_tokenizer(folder, words=WORDS, chat=None):
 
 def save_model(folder, layers, vocabulary=None, chat=None):
     """Save a model of random weights and its tokenizer; return the folder's name."""
+    library = transformers()
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
 
-    torch.set_num_threads(1)  # more of them wait for each other longer than they compute
     torch.manual_seed(layers)
-    config = LlamaConfig(
+    config = library.LlamaConfig(
         vocab_size=vocabulary or len(WORDS), hidden_size=16, intermediate_size=32,
         num_hidden_layers=layers,
         num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=64,
         initializer_range=1.0,
     )  # fmt: skip
-    LlamaForCausalLM(config).save_pretrained(folder)
+    library.LlamaForCausalLM(config).save_pretrained(folder)
     save_tokenizer(folder, chat=chat)
     return str(folder)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tiny_models import WORDS, need_transformers, save_model, save_tokenizer
+from tiny_models import WORDS, save_model, save_tokenizer, transformers
 
 from otspec.traces import load_trace, warp
 from otspec.traces.collect import collect, load_models, main
 
-need_transformers()
+transformers()
 
 LENGTH = 5
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tiny_models import CHAT, END, WORDS, need_transformers, save_model
+from tiny_models import CHAT, END, WORDS, save_model, transformers
 
 from otspec.cli.main import main as otspec_main
 from otspec.datasets import load_smollm2
@@ -26,7 +26,7 @@ from otspec.traces.collect import (
 from otspec.traces.collect.command import read_prompts
 from otspec.traces.collect.saving import Shelf
 
-need_transformers()
+transformers()
 
 LENGTH = 3
 PROMPTS = ["the cat", "a dog sat", "the tree", "on the mat and", "under", "a cat ran", "and the"]
