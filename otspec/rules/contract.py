@@ -256,6 +256,14 @@ class Rule(Frozen, ABC):
             self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
         )
 
+    def _estimate_with_hits(
+        self, hits: Callable[[list[int]], Any], known: tuple[Number, Number], size: int, seed: int
+    ) -> Estimate:
+        """Return what is certainly accepted plus simulated residual hits, between known bounds."""
+        certain, _ = known
+        simulated = Estimate.of_mean(self._of_drawn(hits, size, seed), plus=float(certain))
+        return simulated.within(*known)
+
     def _of_drawn(self, question: Callable[[list[int]], Any], size: int, seed: int) -> Array:
         """Return the answer for each of the tuples drawn at random, in floats: (size,)."""
         tuples, which = self._drawn(size, seed)

@@ -133,9 +133,10 @@ class PooledSelectionWithoutReplacement(PooledRule):
             Between Σ min(b, q) and that plus :meth:`loss_bound`: of no width with optimal pools.
         """
         accepted = as_number(self._accepted_selection().sum(), like=self.draft)
-        hits = self._of_drawn(lambda x: self.coupling.hits(x, self._shares(x)), size, seed)
-        simulated = Estimate.of_mean(hits, plus=float(accepted))
-        return simulated.within(accepted, accepted + self.loss_bound())
+        known = accepted, accepted + self.loss_bound()
+        return self._estimate_with_hits(
+            lambda x: self.coupling.hits(x, self._shares(x)), known, size, seed
+        )
 
     def _shares(self, x: Sequence[int]) -> Array:
         if self._pools.split:

@@ -136,10 +136,10 @@ class PriorityMixture(LawRule):
         Estimate
             Its interval lies between Σ min(b, q) and :attr:`bound`.
         """
-        accepted = self.mixture.accepted
-        hits = self._of_drawn(lambda x: self.coupling.hits(x, self.mixture.shares(x)), size, seed)
-        simulated = Estimate.of_mean(hits, plus=float(accepted))
-        return simulated.within(accepted, self.bound)
+        known = self.mixture.accepted, self.bound
+        return self._estimate_with_hits(
+            lambda x: self.coupling.hits(x, self.mixture.shares(x)), known, size, seed
+        )
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
