@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array, is_exact, quotient
-from otspec.rules.contract import NotExactError
 from otspec.rules.pair_rule import PairRule
+from otspec.rules.tuples import NotExactError
 
 MOST_STEPS, MOST_EXACT_STEPS = 10**9, 10**7
 """Most terms, n·k², in floats and in exact arithmetic."""

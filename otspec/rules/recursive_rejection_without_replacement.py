@@ -23,9 +23,9 @@ from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
-from otspec.rules.contract import NotExactError
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.sequential import SequentialRule
+from otspec.rules.tuples import NotExactError
 
 SUM_LIMIT = 4_000
 """Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
-from otspec.trees.draft_selection import DraftedTree, DraftSelection
+from otspec.trees.contract import DraftedTree, TreeRule
+from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.search import Configuration, configurations, sweep
+from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
 from otspec.trees.token_tree import TokenTree
 
@@ -22,9 +24,12 @@ __all__ = [
     "Configuration",
     "DraftSelection",
     "DraftedTree",
+    "Shape",
     "TokenTree",
     "TreeComparison",
+    "TreeRule",
     "as_branching",
+    "as_shape",
     "compare_trees",
     "configurations",
     "sweep",

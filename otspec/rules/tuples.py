@@ -1,0 +1,48 @@
+"""What a rule accepts, by enumerating all tuples of drafts; small vocabularies only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from otspec.arithmetic import Array, IntArray, zeros
+from otspec.drafts.contract import TooManyTuplesError
+
+if TYPE_CHECKING:
+    from otspec.rules.contract import Rule
+
+
+class NotExactError(ValueError):
+    """What is asked for takes too long to compute exactly; the message names what estimates it."""
+
+
+def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
+    """Return all draft tuples and their masses.
+
+    Raises
+    ------
+    NotExactError
+        There are too many.
+    """
+    try:
+        return rule.law.tuples()
+    except TooManyTuplesError as error:
+        raise NotExactError(f"{error}; estimate() and estimate_law() simulate drafts") from error
+
+
+def enumerated_law(rule: Rule) -> Array:
+    """Return a rule's accepted law, shape (n,)."""
+    accepted = zeros(len(rule.target), like=rule.target)
+    for x, mass in zip(*all_tuples(rule), strict=True):
+        drafts = sorted(set(x.tolist()))
+        accepted[drafts] += mass * rule.kernel(x)[drafts]
+    return accepted
+
+
+def enumerated_places(rule: Rule) -> Array:
+    """Return a rule's accepted law by the first draft that is the output, shape (k, n)."""
+    placed = zeros((rule.k, len(rule.target)), like=rule.target)
+    for x, mass in zip(*all_tuples(rule), strict=True):
+        drafts, kernel = x.tolist(), rule.kernel(x)
+        for token in set(drafts):
+            placed[drafts.index(token), token] += mass * kernel[token]
+    return placed
