@@ -21,7 +21,7 @@ from otspec.models.callables import as_models
 from otspec.models.contract import Prefix
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
-from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.contract import TreeRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ def best_expected(rule: BlockRule) -> Number:
 
     Parameters
     ----------
-    rule : SingleDraftRule or DraftSelection
+    rule : SingleDraftRule or TreeRule
 
     Raises
     ------
@@ -223,6 +223,6 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
 
 
 @_best_expected.register
-def _of_a_tree(rule: DraftSelection) -> Number:
+def _of_a_tree(rule: TreeRule) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)

@@ -198,8 +198,10 @@ class Rule(Frozen, ABC):
         Raises
         ------
         NotExactError
-            More draft tuples than can be enumerated, where a rule has no formula.
+            More than 20,000 draft tuples, where a rule has no formula.
         """
+        if self.k == 1:
+            return self.accepted_law()[None]
         return enumerated_places(self)
 
     def acceptance_by_draft(self) -> Array:

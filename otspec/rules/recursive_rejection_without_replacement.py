@@ -117,7 +117,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         if not self._summable:
             return super().acceptance_by_draft()
-        by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
+        by_draft: Array = self.placed_law().sum(axis=1)
         return by_draft
 
     def accepted_law(self) -> Array:
@@ -132,8 +132,17 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         if not self._summable:
             return super().accepted_law()
-        accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
+        accepted: Array = self.placed_law().sum(axis=0)
         return accepted
+
+    def placed_law(self) -> Array:
+        """Return the probability that draft i is the accepted one and is y, shape (k, n).
+
+        Cost and errors are those of :meth:`accepted_law`.
+        """
+        if not self._summable:
+            return super().placed_law()
+        return _accepted_laws(self.draft, self.target, self.k)
 
     @property
     def _summable(self) -> bool:
