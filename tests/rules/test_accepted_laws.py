@@ -13,7 +13,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     compared_rules,
 )
-from otspec.rules.contract import enumerated_law
+from otspec.rules.tuples import enumerated_law
 from otspec.rules.enumeration import acceptance_or_estimate
 
 EPS = np.finfo(float).eps
