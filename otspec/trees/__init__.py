@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
 from otspec.trees.draft_selection import DraftedTree, DraftSelection
+from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
 from otspec.trees.token_rules import RULES
 from otspec.trees.token_tree import TokenTree
@@ -22,6 +23,7 @@ __all__ = [
     "Configuration",
     "DraftSelection",
     "DraftedTree",
+    "GreedyMultiPath",
     "TokenTree",
     "TreeComparison",
     "as_branching",
