@@ -53,6 +53,8 @@ class Rule(Frozen, ABC):
     """The function of :mod:`otspec.batch` that does the same, if there is one."""
     formula: ClassVar[bool] = True
     """Whether :meth:`acceptance` is a formula for any vocabulary; else by enumeration or a sum."""
+    nested: ClassVar[bool] = False
+    """Whether what is accepted of the first drafts is the same however many drafts follow."""
 
     target: Distribution
     """What the output is distributed as, shape (n,)."""

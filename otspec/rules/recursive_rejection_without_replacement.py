@@ -63,6 +63,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     name: ClassVar[str] = "recursive-rejection-without-replacement"
     title: ClassVar[str] = "recursive rejection (distinct)"
     batch: ClassVar[str | None] = "recursive_rejection_without_replacement"
+    nested: ClassVar[bool] = True
     formula: ClassVar[bool] = False
     colour: ClassVar[str] = "#009E73"
     marker: ClassVar[str] = "D"

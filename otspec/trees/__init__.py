@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from otspec.trees.best_tree import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
 from otspec.trees.draft_selection import DraftedTree, DraftSelection
 from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
+from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
 from otspec.trees.token_tree import TokenTree
 
@@ -20,13 +22,19 @@ if TYPE_CHECKING:
 __all__ = [
     "RULES",
     "TREE_RULES",
+    "BestTree",
+    "BestTrees",
     "Configuration",
     "DraftSelection",
     "DraftedTree",
     "GreedyMultiPath",
+    "Shape",
     "TokenTree",
     "TreeComparison",
     "as_branching",
+    "as_shape",
+    "best_tree",
+    "best_trees",
     "compare_trees",
     "configurations",
     "sweep",

@@ -105,6 +105,9 @@ def _brackets(shape: Shape) -> str:
     return "".join(f"[{_brackets(child)}]" for child in shape.children)
 
 
+LEAF = Shape()
+
+
 def together(shapes: Iterable[Shape]) -> Shape:
     """Return what is drafted after a text that several nodes agree with."""
     return Shape(tuple(child for shape in shapes for child in shape.children))
