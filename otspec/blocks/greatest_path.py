@@ -1,4 +1,4 @@
-"""The greatest of K independent texts by M_b/M_s, as a language model (Theory, 16)."""
+"""The greatest of K independent texts by M_b/M_s, as a language model (Theory, 26)."""
 
 from __future__ import annotations
 

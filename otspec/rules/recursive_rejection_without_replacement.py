@@ -120,6 +120,15 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
         return by_draft
 
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that draft i is the accepted one and is y, shape (k, n).
+
+        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
+        """
+        if not self._summable:
+            return super().accepted_by_draft()
+        return _accepted_laws(self.draft, self.target, self.k)
+
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).
 

@@ -1,4 +1,4 @@
-"""Greedy multi-path block verification (Theory, 16): the greatest of K paths, as one block."""
+"""Greedy multi-path block verification (Theory, 26): the greatest of K paths, as one block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Greedy multi-path block verification: the greatest of K drafted paths (Theory, 16)."""
+"""Greedy multi-path block verification: the greatest of K drafted paths (Theory, 26)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,45 @@
+"""What a rule accepts, by enumerating all tuples of drafts; small vocabularies only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from otspec.arithmetic import Array, IntArray, zeros
+from otspec.drafts.contract import TooManyTuplesError
+
+if TYPE_CHECKING:
+    from otspec.rules.contract import Rule
+
+
+class NotExactError(ValueError):
+    """What is asked for takes too long to compute exactly; the message names what estimates it."""
+
+
+def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
+    """Return all draft tuples and their masses.
+
+    Raises
+    ------
+    NotExactError
+        There are too many.
+    """
+    try:
+        return rule.law.tuples()
+    except TooManyTuplesError as error:
+        raise NotExactError(f"{error}; estimate() and estimate_law() simulate drafts") from error
+
+
+def enumerated_law(rule: Rule) -> Array:
+    """Return a rule's accepted law by enumerating the drafts."""
+    accepted: Array = enumerated_by_draft(rule).sum(axis=0)
+    return accepted
+
+
+def enumerated_by_draft(rule: Rule) -> Array:
+    """Return the probability that the output is y and draft i the first that is y: (k, n)."""
+    accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
+    for x, mass in zip(*all_tuples(rule), strict=True):
+        drafts, kernel = x.tolist(), rule.kernel(x)
+        for token in sorted(set(drafts)):
+            accepted[drafts.index(token), token] += mass * kernel[token]
+    return accepted
