@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
@@ -16,15 +16,14 @@ from otspec.cli.arguments import CountList, read_numbers
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.cli.progress import working
+from otspec.cli.trees import MEANING, read_trees
 from otspec.datasets import load_smollm2
 from otspec.logged import compare_on_blocks, compare_trees_on_blocks
 from otspec.models import Model, TableModel, as_models, load_model
 from otspec.tables import print_table, say
 from otspec.traces import load_trace
-from otspec.trees import TreeComparison, compare_trees
-from otspec.trees.branching import as_branching, as_text
+from otspec.trees import Shape, TreeComparison, compare_trees
 
-Branching: TypeAlias = tuple[int, ...]
 _LARGEST = 200
 """Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""
 
@@ -37,7 +36,9 @@ _LARGEST = 200
     "-L", "--length", "lengths", type=CountList(), default="1,2,4", show_default=True,
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
-@click.option("--trees", help="Also verify trees of drafts, such as 2x2,4x1.")
+@click.option(
+    "--trees", metavar="TREE,...", help=f"Also verify trees of drafts, such as 2x2,4x1: {MEANING}."
+)
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
 @click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")
 @json_option
@@ -80,12 +81,12 @@ def blocks(
     _on_models(models, lengths, _split(trees), as_json)
 
 
-def _split(trees: str | None) -> list[Branching]:
-    found = [] if trees is None else [as_branching(tree.strip()) for tree in trees.split(",")]
+def _split(trees: str | None) -> list[Shape]:
+    found = [] if trees is None else read_trees(trees, "--trees")
     for tree in found:
-        if max(*tree, len(tree)) > _LARGEST:
+        if max(tree.depth, *tree.widths, 0) > _LARGEST:
             raise ValueError(
-                f"--trees holds {as_text(tree)[:40]}: at most {_LARGEST:,} children and levels"
+                f"--trees holds {tree.text[:40]}: at most {_LARGEST:,} children and levels"
             )
     return found
 
@@ -107,7 +108,7 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 
 
 def _on_models(
-    models: tuple[Model, Model], lengths: Sequence[int], trees: list[Branching], as_json: bool
+    models: tuple[Model, Model], lengths: Sequence[int], trees: list[Shape], as_json: bool
 ) -> None:
     rows, tree_rows = _compared(
         partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
@@ -131,9 +132,7 @@ def _on_models(
         )
 
 
-def _on_trace(
-    file: Path | None, lengths: Sequence[int], trees: list[Branching], as_json: bool
-) -> None:
+def _on_trace(file: Path | None, lengths: Sequence[int], trees: list[Shape], as_json: bool) -> None:
     logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
     rows, tree_rows = _compared(
         partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged), trees
@@ -152,8 +151,8 @@ def _on_trace(
 
 def _compared(
     compare: Callable[[], list[BlockComparison]],
-    compare_on: Callable[[list[Branching]], list[TreeComparison]],
-    trees: list[Branching],
+    compare_on: Callable[[list[Shape]], list[TreeComparison]],
+    trees: list[Shape],
 ) -> tuple[list[BlockComparison], list[TreeComparison]]:
     """Return the rows of both tables, with a word to whoever waits for them."""
     tree_rows: list[TreeComparison] = []

@@ -8,19 +8,18 @@ from typing import Any, TypeAlias
 from otspec import blocks, rules, trees
 from otspec.blocks import SingleDraftRule
 from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import Shape
 from otspec.decoding.reader import Reader
 from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verifier
 from otspec.models.contract import Prefix
 from otspec.raw import shown
 from otspec.rules import PairRule
-from otspec.trees import TokenTree
+from otspec.trees import Shape, TokenTree, shapes
 
 MOST_NODES = 10_000
 """Most nodes of a tree, each of which may see all others."""
 AnyRule: TypeAlias = str | type[PairRule] | type[SingleDraftRule]
 """A rule for one token or for one drafted block: its name or its class."""
-AnyTree: TypeAlias = str | Sequence[int] | TokenTree
+AnyTree: TypeAlias = str | Sequence[Any] | TokenTree | Shape
 """Children by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any shape."""
 
 
@@ -55,9 +54,10 @@ def decoder_of(
     kind = _as_rule(rule)
     verifier: Verifier
     if issubclass(kind, SingleDraftRule):
-        if shape.widths - {1} or shape.depth != len(shape.tree) or not len(shape.tree):
+        if not shape.children or not shape.drawn or shape.depth != shape.size:
+            what = "has branches" if shape.drawn else "has likeliest tokens"
             raise ValueError(
-                f"{kind.name} verifies one drafted block, but the tree has branches: use a chain "
+                f"{kind.name} verifies one drafted block, but the tree {what}: use a chain "
                 "such as tree=(1, 1, 1, 1), or a rule for trees"
             )
         model = ReadModel(target, prompt)
@@ -79,15 +79,17 @@ def as_shape(tree: AnyTree) -> Shape:
     Raises
     ------
     ValueError
-        As :meth:`otspec.trees.TokenTree.of_branching`; or more than 10,000 nodes.
+        As :func:`otspec.trees.as_shape`, but that a ``TokenTree`` may have no node; or more than
+        10,000 nodes.
     """
-    checked = tree if isinstance(tree, TokenTree) else TokenTree.of_branching(tree)
-    if len(checked) > MOST_NODES:
+    empty = isinstance(tree, TokenTree) and not len(tree)
+    shape = Shape() if empty else shapes.as_shape(tree)
+    if shape.size > MOST_NODES:
         raise ValueError(
-            f"tree has {len(checked):,} nodes, which the target reads at once: pass at most "
+            f"tree has {shape.size:,} nodes, which the target reads at once: pass at most "
             f"{MOST_NODES:,}"
         )
-    return Shape(checked)
+    return shape
 
 
 def _as_rule(rule: Any) -> type[PairRule] | type[SingleDraftRule]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from otspec.decoding.drafting import Shape, draft_tree
+from otspec.decoding.drafting import draft_tree
 from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader
 from otspec.decoding.results import Step
 from otspec.decoding.verification import Verifier
 from otspec.frozen import Frozen
 from otspec.models.contract import Prefix
+from otspec.trees import Shape
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, TooFewTokensError
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
-from otspec.rules import PairRule
+from otspec.rules import PairRule, TargetOnly
 from otspec.trees.token_rules import made_rule
 
 
@@ -37,8 +37,8 @@ class Verifier(Frozen, ABC):
     """A rule at work on one text."""
 
     @abstractmethod
-    def law(self, draft: Distribution, k: int) -> DraftLaw:
-        """Return the law of k children of a node."""
+    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:
+        """Return the law of k children of a node, drawn or the likeliest tokens."""
 
     @abstractmethod
     def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
@@ -69,21 +69,25 @@ class TreeVerifier(Verifier):
 
     rule: type[PairRule]
 
-    def law(self, draft: Distribution, k: int) -> DraftLaw:
+    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:
         """Return the law of k children of a node; distinct ones may be fewer."""
+        law = self._rule(top).law_class
         try:
-            return self.rule.law_class(draft, k)
+            return law(draft, k)
         except TooFewTokensError:
-            return self.rule.law_class(draft, int(np.count_nonzero(draft)))
+            return law(draft, int(np.count_nonzero(draft)))
+
+    def _rule(self, top: bool) -> type[PairRule]:
+        return TargetOnly if top else self.rule
 
     def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
         """Select a token for each depth, until it is none of the children, or there are none."""
         path: list[int] = []
         node = -1
         while node in drafted.children:
-            drafts = drafted.children[node].drafts
-            draft = drafted.children[node].draft
-            rule = made_rule(self.rule, draft, wanted[node + 1], len(drafts))
+            children = drafted.children[node]
+            drafts, kind = children.drafts, self._rule(children.top)
+            rule = made_rule(kind, children.draft, wanted[node + 1], len(drafts))
             token = draws.token(rule.kernel(drafts))
             if token not in drafts:
                 return Verdict(tuple(path), token, self)
@@ -117,8 +121,8 @@ class ChainVerifier(Verifier):
     text: Prefix
     wanted: Model
 
-    def law(self, draft: Distribution, k: int) -> DraftLaw:
-        """Return the law of k independent children of a node."""
+    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:  # noqa: ARG002
+        """Return the law of k independent children of a node: those of a block are drawn."""
         return IID(draft, k)
 
     def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:

@@ -216,8 +216,8 @@ class Rule(Frozen, ABC):
         Returns
         -------
         ndarray, shape (k, n)
-            Its columns sum to :meth:`accepted_law`. So the draft that goes on in a tree is told
-            from the tokens alone, whichever of equal drafts a rule calls the accepted one.
+            It sums to :meth:`accepted_law`. So the draft that goes on in a tree is told from the
+            tokens alone, whichever of equal drafts a rule calls the accepted one.
 
         Raises
         ------
@@ -246,9 +246,8 @@ class Rule(Frozen, ABC):
         ValueError
             Fewer than two tuples, or more than the memory holds.
         """
-        return Estimate.of_mean(
-            self._of_drawn(lambda x: self.kernel(x)[sorted(set(x))].sum(), size, seed)
-        )
+        accepted = self._of_drawn(lambda x: self.kernel(x)[sorted(set(x))].sum(), size, seed)
+        return Estimate.of_mean(accepted)
 
     def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_law` from drafts that are drawn at random.
@@ -269,16 +268,23 @@ class Rule(Frozen, ABC):
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate entry y of :meth:`accepted_law`; see :meth:`estimate`."""
-        return Estimate.of_mean(
-            self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
-        )
+        hits = self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
+        return Estimate.of_mean(hits)
+
+    def estimate_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
+        """Estimate column y of :meth:`accepted_by_draft`; see :meth:`estimate`."""
+        tuples, which = self._drawn(size, seed)
+        hits = np.zeros((self.k, len(tuples)))
+        for index, x in enumerate(tuples):
+            if y in x:
+                hits[x.index(y), index] = self.kernel(x)[y]
+        return [Estimate.of_mean(values[which]) for values in hits]
 
     def _estimate_with_hits(
         self, hits: Callable[[list[int]], Any], known: tuple[Number, Number], size: int, seed: int
     ) -> Estimate:
         """Return what is certainly accepted plus simulated residual hits, between known bounds."""
-        certain, _ = known
-        simulated = Estimate.of_mean(self._of_drawn(hits, size, seed), plus=float(certain))
+        simulated = Estimate.of_mean(self._of_drawn(hits, size, seed), plus=float(known[0]))
         return simulated.within(*known)
 
     def _of_drawn(self, question: Callable[[list[int]], Any], size: int, seed: int) -> Array:

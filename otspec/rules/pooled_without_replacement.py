@@ -10,10 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec.distributions import DistributionLike, as_pair
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
+from otspec.drafts.with_one import WithOne
 from otspec.estimate import Estimate
 from otspec.optimum import optimal_acceptances
 from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
@@ -138,6 +140,31 @@ class PooledSelectionWithoutReplacement(PooledRule):
             lambda x: self.coupling.hits(x, self._shares(x)), known, size, seed
         )
 
+    def estimate_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
+        """Estimate column y of :meth:`accepted_by_draft` from drafts that y is among.
+
+        The other drafts are drawn without y; what is known is how likely y is drafted among them
+        at each place. Size, seed and errors are those of :meth:`estimate`.
+        """
+        size = as_size(size, least=2, width=self.k)
+        drafts = WithOne(self.draft.astype(float), y, self.k)
+        rng = np.random.default_rng(as_seed(seed))
+        drawn, uniforms = drafts.sample(size, rng), rng.random(size)
+        hits = np.zeros((self.k, size))
+        for index, (z, uniform) in enumerate(zip(drawn.tolist(), uniforms, strict=True)):
+            for i, weight in enumerate(drafts.weights(z)):
+                x = (*z[:i], y, *z[i:])
+                shares = self._shares_between(x, uniform)
+                hits[i, index] = weight * self._output_of(x, i, shares)
+        most = drafts.most
+        return [Estimate.of_mean(hits[i], most=most[i]) for i in range(self.k)]
+
+    def _output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
+        """Return the probability that the output is draft i, given how likely each is selected."""
+        chances = self.coupling.chances[list(x)]
+        rejected = (shares * (1 - chances)).sum()
+        return float(shares[i] * chances[i] + rejected * self.coupling.residual[x[i]])
+
     def _shares(self, x: Sequence[int]) -> Array:
         if self._pools.split:
             return self._shares_by_rings(x)
@@ -149,15 +176,17 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts, and whether it is one of them."""
         uniform, choice = rng.random(2).tolist()
-        if self._pools.split:
-            shares = self._shares_by_rings(x)
-        else:
-            group = self.barriers.group(int(self.pool[list(x)].max()), uniform)
-            shares = self._shares_in(x, *group)
+        shares = self._shares_between(x, uniform)
         chosen = np.searchsorted(np.cumsum(shares), choice * shares.sum(), side="right")
         selected = x[min(int(chosen), int(np.flatnonzero(shares)[-1]))]
         token = self.coupling.sample(selected, rng)
         return token, token in x
+
+    def _shares_between(self, x: Sequence[int], uniform: float) -> Array:
+        """Return how likely each draft is selected, given the barriers: (k,)."""
+        if self._pools.split:
+            return self._shares_by_rings(x)
+        return self._shares_in(x, *self.barriers.group(int(self.pool[list(x)].max()), uniform))
 
     def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
         """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""

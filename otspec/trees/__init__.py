@@ -11,7 +11,7 @@ from otspec.trees.contract import DraftedTree, TreeRule
 from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
-from otspec.trees.shapes import Shape, as_shape
+from otspec.trees.shapes import Shape, as_shape, together
 from otspec.trees.token_rules import RULES
 from otspec.trees.token_tree import TokenTree
 
@@ -40,6 +40,7 @@ __all__ = [
     "compare_trees",
     "configurations",
     "sweep",
+    "together",
 ]
 
 

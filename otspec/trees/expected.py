@@ -12,7 +12,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_whole, quotient
 from otspec.models.contract import Prefix
-from otspec.trees.nodes import Accepted, Nodes
+from otspec.trees.nodes import Accepted, Node, Nodes
 from otspec.trees.shapes import LEAF, Shape
 
 
@@ -126,11 +126,15 @@ class _Places:
             self.texts.append(text)
         return number
 
+    def node(self, place: int, shape: Shape) -> Node:
+        """Return what is known of the children that a shape has after a place."""
+        return self.nodes.known(self.texts[place], len(shape.children), shape.top)
+
     def step(self, place: int, shape: Shape) -> tuple[Accepted, _Leads]:
         """Return what is accepted after a place, and where each of it leads."""
         if (place, shape) not in self.steps:
             text = self.texts[place]
-            node = self.nodes.known(text, len(shape.children))
+            node = self.node(place, shape)
             accepted = node.accepted(alike=len(set(shape.children[: node.rule.k])) == 1)
             tokens, which = np.unique(accepted.tokens, return_inverse=True)
             after = np.array([self.place((*text, token)) for token in tokens.tolist()], dtype=int)
@@ -145,7 +149,7 @@ class _Places:
         """Return the probability that one of the children is accepted."""
         if shape == LEAF:
             return 0
-        return self.nodes.known(self.texts[place], len(shape.children)).acceptance
+        return self.node(place, shape).acceptance
 
     def after(self, level: _Level) -> _Level:
         """Return the states after one more token is kept."""

@@ -44,6 +44,10 @@ WHOLE = {
     "2x1": (2, ANY_K),
     "2x2": (3, ["spechub", "pooled-selection-without-replacement"]),
     LOPSIDED: (2, ["pooled-selection", "pooled-selection-without-replacement", "target-only"]),
+    "[[]][][]": (3, ["recursive-rejection", "recursive-rejection-without-replacement"]),
+    "2xtop2": (3, ["k-sequential", "spechub"]),
+    "top[[][]][]": (3, ["pooled-selection", "spechub"]),
+    "[top[][[]]][top[][]][[]]": (2, ["recursive-rejection"]),
 }
 """Which trees are decoded with which rules, and how many tokens."""
 

@@ -17,7 +17,7 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import Children, Drafted, Drafting, Shape
+from otspec.decoding.drafting import Children, Drafted, Drafting
 from otspec.decoding.reader import Reader, Reading
 from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verdict
 from otspec.distributions import as_distribution
@@ -43,6 +43,7 @@ from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
 from otspec.trees import as_shape
+from otspec.trees.contract import Agreeing, Siblings
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
@@ -70,7 +71,7 @@ class Halves(Reader):
 
 
 HALF = as_distribution([0.5, 0.5])
-SHAPE = Shape(blocks.TokenTree.of_branching("2x1"))
+SHAPE = as_shape("2x1")
 DRAFTED = Drafted(blocks.TokenTree((-1,)), (0,), {-1: Children(HALF, (0,))})
 READ = ReadModel(Halves(), (0,))
 
@@ -116,7 +117,9 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
     "shape": lambda _: SHAPE,
-    "tree of any shape": lambda _: as_shape("[[][]][]"),
+    "tree of any shape": lambda _: as_shape("[top[][]][]"),
+    "node that agrees": lambda _: Agreeing(-1, SHAPE),
+    "siblings": lambda _: Siblings(False, [[Agreeing(0, SHAPE)]]),
     "children": lambda _: DRAFTED.children[-1],
     "drafted nodes": lambda _: DRAFTED,
     "drafting": lambda _: Drafting(DRAFTED, Halves(), {-1: 0}, 1),
