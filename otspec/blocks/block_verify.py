@@ -36,6 +36,7 @@ class BlockVerify(SingleDraftRule):
     """
 
     name: ClassVar[str] = "block-preprint"
+    batch: ClassVar[str | None] = "block_verification_preprint"
     title: ClassVar[str] = "block verification (preprint)"
     colour: ClassVar[str] = "#D55E00"
     marker: ClassVar[str] = "o"

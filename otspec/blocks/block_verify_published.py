@@ -31,6 +31,7 @@ class BlockVerifyPublished(SingleDraftRule):
     """
 
     name: ClassVar[str] = "block-published"
+    batch: ClassVar[str | None] = "block_verification"
     title: ClassVar[str] = "block verification (published)"
     colour: ClassVar[str] = "#009E73"
     marker: ClassVar[str] = "v"
