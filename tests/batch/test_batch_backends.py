@@ -1,6 +1,5 @@
 """Every batch function gives the same on every array library."""
 
-
 import numpy as np
 import pytest
 from batch_backends import (  # noqa: F401 # the backend is a fixture

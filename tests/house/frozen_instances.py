@@ -219,7 +219,7 @@ EXACT = {  # from exact arrays or from float ones
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in blocks.BLOCK_RULES
+        for kind in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
