@@ -22,6 +22,7 @@ from otspec.blocks.simulation import simulate
 from otspec.blocks.single_draft import RULES, SingleDraftRule
 from otspec.models import (
     CallableModel,
+    EndingModel,
     Model,
     NGramModel,
     TableModel,
@@ -61,6 +62,7 @@ __all__ = [
     "Decoded",
     "DraftSelection",
     "DraftedTree",
+    "EndingModel",
     "HierarchicalVerify",
     "LoggedBlock",
     "Model",

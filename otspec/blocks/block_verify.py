@@ -95,6 +95,10 @@ class ChainedResiduals(Model):
             self._known_rows[text] = read_only(normalised(positive_part(residual), wanted))
         return self._known_rows[text]
 
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the target's text is over."""
+        return self._target.ended(prefix)
+
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the residuals, or the target."""
         text = as_prefix(prefix, self.n)

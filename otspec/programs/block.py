@@ -12,7 +12,7 @@ from otspec.arguments import as_callable
 from otspec.arithmetic import Array, IntArray, counted_power, zeros
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.frozen import Frozen
-from otspec.models.contract import LanguageModel
+from otspec.models.contract import LanguageModel, Model
 from otspec.programs.builder import ProgramBuilder, arrow
 from otspec.programs.formulation import Size, check_size
 from otspec.solvers import LinearProgram, Sense
@@ -73,8 +73,8 @@ class BlockCoupling(Frozen, ABC):
         mass = model.columns("pi", arrow(names[drafted], blocks[output]), 0, np.inf)
         model.put(drafts[drafted], mass)
         model.put(outputs[output], mass)
-        kept = self._kept(blocks).ravel().astype(draft.dtype)
-        return model.program(self.title, Sense.MAXIMISE, mass, kept)
+        kept = np.minimum(self._kept(blocks), ends(self.target, blocks)).ravel()
+        return model.program(self.title, Sense.MAXIMISE, mass, kept.astype(draft.dtype))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +123,14 @@ class BlockProgram(BlockCoupling):
         same = blocks[:, None] == blocks
         kept: IntArray = np.cumprod(same, axis=2).sum(axis=2)
         return kept
+
+
+def ends(model: LanguageModel, blocks: IntArray) -> IntArray:
+    """Return how many tokens each block has up to the end of the model's text: (b, L) -> (b,)."""
+    number, length = blocks.shape
+    if not isinstance(model, Model):  # whose texts never end
+        return np.full(number, length)
+    return np.array([len(model.up_to_end(tuple(block))) for block in blocks.tolist()])
 
 
 def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, Array]:
