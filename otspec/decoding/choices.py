@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 from otspec import blocks, rules, trees
@@ -12,6 +12,7 @@ from otspec.decoding.drafting import Shape
 from otspec.decoding.reader import Reader
 from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verifier
 from otspec.models.contract import Prefix
+from otspec.models.ending import EndingModel
 from otspec.raw import shown
 from otspec.rules import PairRule
 from otspec.trees import TokenTree
@@ -61,7 +62,14 @@ def decoder_of(
                 "such as tree=(1, 1, 1, 1), or a rule for trees"
             )
         model = ReadModel(target, prompt)
-        verifier = ChainVerifier(kind, ReadModel(draft, prompt), model, (), model)
+        verifier = ChainVerifier(
+            kind,
+            shape.depth,
+            ReadModel(draft, prompt),
+            model,
+            (),
+            EndingModel(model, shape.end),
+        )
     else:
         if kind.only_k is not None and shape.widths - {kind.only_k}:
             raise ValueError(
@@ -73,8 +81,8 @@ def decoder_of(
     return Decoder(prompt, draft, target, shape, verifier)
 
 
-def as_shape(tree: AnyTree) -> Shape:
-    """Check a tree.
+def as_shape(tree: AnyTree, end: Collection[int] = ()) -> Shape:
+    """Check a tree, of texts that some tokens end.
 
     Raises
     ------
@@ -87,7 +95,7 @@ def as_shape(tree: AnyTree) -> Shape:
             f"tree has {len(checked):,} nodes, which the target reads at once: pass at most "
             f"{MOST_NODES:,}"
         )
-    return Shape(checked)
+    return Shape(checked, frozenset(end))
 
 
 def _as_rule(rule: Any) -> type[PairRule] | type[SingleDraftRule]:

@@ -17,8 +17,8 @@ class Step(Frozen):
     tokens : tuple of int
         The new tokens of the text.
     accepted : int
-        τ, the drafted tokens that were accepted. One more token follows them; of the last step some
-        may be beyond the end of the text.
+        τ, the drafted tokens that were accepted. One more token follows them, unless an end token
+        is the last of them; of the last step some may be more than were wanted.
     drafted : int
         Nodes of the tree that the target read.
     draft_calls : int
@@ -99,6 +99,7 @@ class Generated(Frozen):
     def efficiency(self) -> float:
         """The mean of τ + 1, which estimates block efficiency.
 
-        Unlike :attr:`tokens_per_call` it counts what the last step has beyond the end of the text.
+        Unlike :attr:`tokens_per_call` it counts what the last step has beyond what was wanted, and
+        a token after an end token, though there is none.
         """
         return 1 + sum(step.accepted for step in self.steps) / self.target_calls

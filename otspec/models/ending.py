@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from otspec.arguments import as_tokens
 from otspec.arithmetic import Array, zeros
 from otspec.distributions import Distribution
@@ -78,6 +80,6 @@ class EndingModel(Model):
         return next((token for token in prefix if token in self._end), None)
 
     def _row(self, token: int) -> Array:
-        row = zeros(self.n, like=self._model(()))
+        row = zeros(self.n, like=np.empty(0, dtype=object if self.exact else float))
         row[token] = self.number(1)
         return row

@@ -121,7 +121,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "reading": lambda _: Halves().read((0,), (-1,), 1),
     "read model": lambda _: READ,
     "tree verifier": lambda _: TreeVerifier(rules.KSequential),
-    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, READ, READ, (), READ),
+    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, 2, READ, READ, (), READ),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
     "decoder": lambda _: Decoder((0,), Halves(), Halves(), SHAPE, TreeVerifier(rules.KSequential)),
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
