@@ -62,7 +62,7 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
     while len(text) < wanted and not rule.target.ended(()):
         outcome = rule.sample(rng)
         calls += 1
-        text = (*text, *outcome.accepted)
+        text = (*text, *rule.kept_text(outcome))
         if rule.target.ended(outcome.accepted):
             break
         token = rule.next_token(outcome, rng)
@@ -100,7 +100,7 @@ def _decoded(rule: BlockRule, tokens: int) -> dict[Prefix, Any]:
         return {(): 1}
     law: dict[Prefix, Any] = {}
     for outcome in rule.outcomes():
-        head = outcome.accepted[:tokens]
+        head = rule.kept_text(outcome)[:tokens]
         if len(head) == tokens or rule.target.ended(outcome.accepted):
             law[head] = law.get(head, 0) + outcome.mass
             continue
@@ -121,7 +121,7 @@ def decoded_after(rule: BlockRule, blocks: int) -> Number:
     rule = as_block_rule(rule)
     total: Any = rule.target.number(0)
     for outcome in rule.outcomes():
-        total += outcome.mass * len(outcome.accepted)
+        total += outcome.mass * len(rule.kept_text(outcome))
         if rule.target.ended(outcome.accepted):
             continue
         total += outcome.mass

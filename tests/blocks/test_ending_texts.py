@@ -13,6 +13,7 @@ from otspec.auditing import audit_blocks
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
+    DraftSelection,
     EndingModel,
     HierarchicalVerify,
     TableModel,
@@ -26,6 +27,7 @@ from otspec.blocks import (
 )
 from otspec.blocks.contract import enumerated_expected
 from otspec.programs import BlockProgram
+from otspec.rules import KSequential
 from otspec.solvers import solve
 
 SIZES = {(2, 2): 40, (2, 3): 30, (3, 2): 40}
@@ -161,6 +163,14 @@ def test_tokens_of_several_blocks_are_counted_up_to_the_end(rule_class):
     exact = rule_class(memoryless(["1/2", "1/2"]), EndingModel(memoryless(["1/4", "3/4"]), [1]), 2)
     found = simulate(exact, 500, seed=1)
     assert found.low <= exact.efficiency() <= found.high
+
+
+def test_texts_that_trees_decode_have_the_targets_law_up_to_their_end():
+    for draft, target, end in ending_pairs(805, 2, 2, 12):
+        tree = DraftSelection(draft, EndingModel(target, end), "2x1", KSequential)
+        assert decoded_law(tree, 3) == law_up_to_end(target, end, 3)
+        padded = DraftSelection(certain(draft, end), certain(target, end), "2x1", KSequential)
+        assert enumerated_expected(tree) == kept_up_to_end(padded, end)
 
 
 def test_models_know_where_their_texts_end():

@@ -214,6 +214,7 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "table": model,
     "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
+    "ending": lambda give: blocks.EndingModel(model(give), [1]),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
