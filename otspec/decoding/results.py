@@ -32,6 +32,11 @@ class Step(Frozen):
     draft_calls: int
     ended: bool = False
 
+    @property
+    def reached(self) -> int:
+        """How many depths were tried: one more than was accepted, unless the text ended there."""
+        return self.accepted + (not self.ended or len(self.tokens) > self.accepted)
+
     def cut(self, most: int, end: frozenset[int]) -> Step:
         """Return the step without what is behind an end token, or more than is wanted."""
         for index, token in enumerate(self.tokens[:most]):
@@ -82,13 +87,17 @@ class Generated(Frozen):
         )
 
     @property
+    def reached(self) -> tuple[int, ...]:
+        """In how many steps a token of depth 1, …, L could be accepted."""
+        return tuple(
+            sum(step.reached > depth for step in self.steps) for depth in range(self.depth)
+        )
+
+    @property
     def acceptance(self) -> tuple[float | None, ...]:
         """The share of steps that accepted a token of depth 1, …, L, of those that got so far."""
-        reached = (self.target_calls, *self.accepted)
-        return tuple(
-            kept / number if number else None
-            for number, kept in zip(reached, self.accepted, strict=False)
-        )
+        shares = zip(self.accepted, self.reached, strict=True)
+        return tuple(kept / number if number else None for kept, number in shares)
 
     @property
     def tokens_per_call(self) -> float:

@@ -15,7 +15,7 @@ from every_branch import (
 from instances import fractions
 
 from otspec import blocks
-from otspec.decoding import usable_rules, verification
+from otspec.decoding import Generated, Step, usable_rules, verification
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.drafting import draft_tree
 from otspec.decoding.draws import Chance
@@ -147,6 +147,14 @@ def test_whatever_is_drafted_behind_an_end_token_makes_no_difference(rule):
     law, kept, without, as_much = laws
     assert law == without
     assert kept == as_much
+
+
+def test_behind_an_end_token_no_depth_is_reached():
+    ended = Step((1, 2), 2, 3, 3, ended=True)
+    drawn, whole = Step((1, 2), 1, 3, 3, ended=True), Step((1, 1, 1, 1), 3, 3, 3)
+    assert [step.reached for step in (ended, drawn, whole)] == [2, 2, 4]
+    text = Generated((whole, ended), 3)
+    assert (text.reached, text.accepted, text.acceptance) == ((2, 2, 1), (2, 2, 1), (1, 1, 1))
 
 
 class Shorter(ChainVerifier):
