@@ -20,6 +20,7 @@ from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
 from otspec.rules import PairRule
 from otspec.rules.contract import Rule
+from otspec.rules.tuples import NotExactError
 from otspec.trees.contract import DraftedTree, TreeRule, as_drafted
 from otspec.trees.shapes import Shape
 from otspec.trees.token_rules import TokenRule
@@ -103,7 +104,7 @@ class LeafToRoot(TreeRule):
 
         Raises
         ------
-        ValueError
+        NotExactError
             More than 20,000 tuples of drafts.
         """
         if not shape.children:
@@ -115,7 +116,7 @@ class LeafToRoot(TreeRule):
 
         Raises
         ------
-        ValueError
+        NotExactError
             More than 20,000 tuples of drafts at one node.
         """
         level: dict[Prefix, dict[tuple[Number, Shape], Any]] = {(): {(self._one, self.tree): 1}}
@@ -148,8 +149,10 @@ class LeafToRoot(TreeRule):
         Raises
         ------
         ValueError
-            No law of beginnings; more than 20,000 tuples of drafts at one node, or more than
-            1,000,000 states: :func:`otspec.blocks.simulate` needs neither.
+            No law of beginnings.
+        NotExactError
+            More than 20,000 tuples of drafts at one node, or more than 1,000,000 states:
+            :func:`otspec.blocks.simulate` needs neither.
         """
         level: _Level = {}
         for text, mass in as_beginnings(beginnings, self.target).items():
@@ -168,7 +171,7 @@ class LeafToRoot(TreeRule):
                         self._add(longer, (*text, child.token), child.weight, below, reached)
             states += len(longer)
             if states > STATE_LIMIT:
-                raise ValueError(
+                raise NotExactError(
                     f"tree is {self.tree.text}: there are more than {STATE_LIMIT:,} states, too "
                     "many for an exact sum; use a smaller tree, or simulate()"
                 )

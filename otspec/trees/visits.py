@@ -12,6 +12,7 @@ from otspec.coupling import acceptance_chance
 from otspec.digits import counted
 from otspec.distributions import Distribution
 from otspec.rules.contract import Rule
+from otspec.rules.tuples import NotExactError
 from otspec.trees.nodes import TUPLE_LIMIT, Places
 from otspec.trees.token_rules import TokenRule, made_rule
 
@@ -93,12 +94,12 @@ def over_drafts(rule: Rule, merge: bool) -> Arrivals:
 
     Raises
     ------
-    ValueError
+    NotExactError
         More than 20,000 tuples of drafts.
     """
     rows = rule.law.table_rows()
     if rows > TUPLE_LIMIT:
-        raise ValueError(
+        raise NotExactError(
             f"{counted(rows)} tuples of k = {rule.law.k} drafts over {rule.law.n - 1} tokens are "
             "too many for an exact sum: use a smaller tree, or simulate()"
         )
