@@ -25,6 +25,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
+from otspec.trees import VERIFIERS
 
 HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
 TREES = ["2", "2x2", "2x1", (1, 2)]
@@ -40,11 +41,16 @@ def test_trees_on_models_are_draft_selection_by_every_rule():
     for draft, target in models(210, 4, 3, 2, support=2):
         found = compare_trees(draft, target, TREES)
         expected = [
-            ("x".join(map(str, as_branching(tree))), rule.title,
-             DraftSelection(draft, target, tree, rule).expected())
+            ("x".join(map(str, as_branching(tree))), title, rule.expected())
             for tree in TREES
-            for rule in rows_of(tree)
-        ]  # fmt: skip
+            for title, rule in [
+                *(
+                    (rule.title, DraftSelection(draft, target, tree, rule))
+                    for rule in rows_of(tree)
+                ),
+                *((kind.title, kind(draft, target, tree)) for kind in VERIFIERS.values()),
+            ]
+        ]
         assert [(row.tree, row.rule, row.expected) for row in found] == expected
         assert {row.error for row in found} == {0}
         assert all(row.efficiency == row.expected + 1 for row in found)
