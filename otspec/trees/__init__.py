@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from otspec.trees.best_tree import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
-from otspec.trees.draft_selection import DraftedTree, DraftSelection
+from otspec.trees.contract import DraftedTree, TreeRule
+from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
 from otspec.trees.shapes import Shape, as_shape
@@ -31,6 +32,7 @@ __all__ = [
     "Shape",
     "TokenTree",
     "TreeComparison",
+    "TreeRule",
     "as_branching",
     "as_shape",
     "best_tree",
