@@ -21,7 +21,8 @@ from otspec.models.callables import as_models
 from otspec.models.contract import Prefix
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
-from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.contract import TreeRule
+from otspec.trees.greedy_multi_path import GreedyMultiPath
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +201,7 @@ def best_expected(rule: BlockRule) -> Number:
 
     Parameters
     ----------
-    rule : SingleDraftRule or DraftSelection
+    rule : SingleDraftRule, TreeRule or GreedyMultiPath
 
     Raises
     ------
@@ -222,7 +223,8 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
     return BlockVerify(rule.draft, rule.target, rule.length).expected()
 
 
-@_best_expected.register
-def _of_a_tree(rule: DraftSelection) -> Number:
+@_best_expected.register(TreeRule)
+@_best_expected.register(GreedyMultiPath)
+def _of_a_tree(rule: TreeRule | GreedyMultiPath) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)

@@ -196,7 +196,7 @@ def _accepted_children(
     """Yield what may be drafted after a token, and the probability that it is accepted there."""
     children = shape.children[: rule.k]
     if len(set(children)) > 1:
-        yield from zip(children, rule.placed_law()[:, token].tolist(), strict=True)
+        yield from zip(children, rule.accepted_by_draft()[:, token].tolist(), strict=True)
     else:
         output = rule.estimate_output(token) if estimated else rule.accepted_law()[token]
         yield children[0], output

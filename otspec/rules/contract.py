@@ -16,7 +16,7 @@ from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
-from otspec.rules.tuples import NotExactError, all_tuples, enumerated_law, enumerated_places
+from otspec.rules.tuples import NotExactError, all_tuples, enumerated_by_draft, enumerated_law
 
 
 class CountedLaw(NamedTuple):
@@ -186,7 +186,7 @@ class Rule(Frozen, ABC):
         """
         raise NotExactError(f"{type(self).__name__} has no formula for how often it is drafted")
 
-    def placed_law(self) -> Array:
+    def accepted_by_draft(self) -> Array:
         """Return the accepted law by the first of the drafts that is the output.
 
         Returns
@@ -198,9 +198,11 @@ class Rule(Frozen, ABC):
         Raises
         ------
         NotExactError
-            More draft tuples than can be enumerated, where a rule has no formula.
+            More than 20,000 draft tuples, where a rule has no formula.
         """
-        return enumerated_places(self)
+        if self.k == 1:
+            return self.accepted_law()[None]
+        return enumerated_by_draft(self)
 
     def acceptance_by_draft(self) -> Array:
         """Return, for each draft, the probability that it is the one that is accepted.

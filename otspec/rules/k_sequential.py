@@ -29,7 +29,7 @@ from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.raw import shown
 from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import no_counts, over, with_one_more
+from otspec.rules.counts import no_counts, over, refuse_many_counts, with_one_more
 from otspec.rules.pair_rule import MOST_LISTED, refuse_many_drafts
 from otspec.rules.powers import at_least_once, covers, geometric
 from otspec.rules.sequential import SequentialRule
@@ -135,6 +135,26 @@ class KSequential(SequentialRule):
         scale = unit**self.k
         residual = normalised(self._residual(), self.target) * over(rejected, scale)
         return CountedLaw(over(accepted[1:], scale) + residual[1:], residual[0])
+
+    def accepted_by_draft(self) -> Array:
+        """Return the accepted law by the first draft that is the output.
+
+        All drafts before draft i were rejected and are not y. Draft i is y, and accepted; or it was
+        rejected, as y, and a later one is accepted as y, or the residual draw is y.
+        """
+        refuse_many_counts(self)
+        kept, beta = self._kept()
+        lost = self.draft - kept
+        elsewhere = positive_part(1 - beta - lost)
+        later = [normalised(self._residual(), self.target)]
+        while len(later) < self.k:
+            later.append(kept + (1 - beta) * later[-1])
+        placed = zeros((self.k, len(self.draft)), like=self.draft)
+        before: Array = zeros(len(self.draft), like=self.draft) + 1
+        for i, hits in enumerate(reversed(later)):
+            placed[i] = before * (kept + lost * hits)
+            before = before * elsewhere
+        return placed
 
     def acceptance_by_draft(self) -> Array:
         """Return β (1−β)^{i−1} for draft i; residual hits are nobody's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import drafted_counts, over
+from otspec.rules.counts import drafted_counts, over, refuse_many_counts
 from otspec.rules.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
 from otspec.rules.powers import at_least_once
 
@@ -48,16 +48,29 @@ class NaiveSampling(PairRule):
         counts = self.target * over(drafted_counts(self, draft, unit), unit**self.k)
         return CountedLaw(counts[1:], counts[0])
 
+    def accepted_by_draft(self) -> Array:
+        """Return q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""
+        refuse_many_counts(self)
+        placed = zeros((self.k, len(self.draft)), like=self.draft)
+        for i, first in enumerate(self._firsts()):
+            placed[i] = first
+        return placed
+
     def acceptance_by_draft(self) -> Array:
         """Return Σ q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""
         refuse_many_drafts(self.k, MOST_LISTED, "acceptance_by_draft()")
         refuse_long_power(self.draft, self.k)
         by_draft = zeros(self.k, like=self.draft)
-        first = self.target * self.draft
-        for i in range(self.k):
+        for i, first in enumerate(self._firsts()):
             by_draft[i] = as_number(first.sum(), like=self.draft)
-            first = first * (1 - self.draft)
         return by_draft
+
+    def _firsts(self) -> Iterator[Array]:
+        """Yield, for each draft, the probability that it is the output and the first that is."""
+        first = self.target * self.draft
+        for _ in range(self.k):
+            yield first
+            first = first * (1 - self.draft)
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""

@@ -13,7 +13,7 @@ from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
 from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import refuse_many_counts
+from otspec.rules.counts import first_of_counts, refuse_many_counts
 from otspec.rules.pooled_rule import PooledRule
 from otspec.selection.counts import selected_counts
 
@@ -107,6 +107,12 @@ class PooledSelection(PooledRule):
         refuse_many_counts(self)
         accepted = selected_counts(self.barriers, self.k) * self.coupling.chances
         return CountedLaw(accepted, positive_part(self.target - self.law_of_selection))
+
+    def accepted_by_draft(self) -> Array:
+        """Return the accepted law by the first draft that is the output, from how many are."""
+        if not self.pools.optimal:
+            return super().accepted_by_draft()
+        return first_of_counts(self.counted_law().accepted)
 
     def acceptance_by_draft(self) -> Array:
         """Return Σ min(b, q)/k for each draft, shape (k,): all are selected alike."""

@@ -21,7 +21,7 @@ from otspec.arithmetic import (
 )
 from otspec.coupling import acceptance_chance
 from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import no_counts, over, with_one_more
+from otspec.rules.counts import no_counts, over, refuse_many_counts, with_one_more
 from otspec.rules.pair_rule import refuse_many_drafts
 from otspec.rules.sequential import SequentialRule
 
@@ -82,6 +82,20 @@ class RecursiveRejection(SequentialRule):
             accepted[1] += kept - so_far
             so_far = kept * unit
         return CountedLaw(over(accepted[1:], scale * unit), self.target - over(kept, scale * unit))
+
+    def accepted_by_draft(self) -> Array:
+        """Return the differences of min(q, c·p), one draft after the other.
+
+        No draft before the accepted one equals it, see :meth:`counted_law`.
+        """
+        refuse_many_counts(self)
+        placed = zeros((self.k, len(self.draft)), like=self.draft)
+        before: Array = zeros(len(self.draft), like=self.draft)
+        for i, (drafted, _, scale) in enumerate(self._rejected()):
+            kept = np.minimum(self.target, self._quotient(drafted, scale) * self.draft)
+            placed[i] = kept - before
+            before = kept
+        return placed
 
     def acceptance_by_draft(self) -> Array:
         """Return W_{i−1} − W_i for draft i."""

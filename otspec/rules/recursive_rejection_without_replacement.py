@@ -63,6 +63,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     name: ClassVar[str] = "recursive-rejection-without-replacement"
     title: ClassVar[str] = "recursive rejection (distinct)"
     batch: ClassVar[str | None] = "recursive_rejection_without_replacement"
+    nested: ClassVar[bool] = True
     formula: ClassVar[bool] = False
     colour: ClassVar[str] = "#009E73"
     marker: ClassVar[str] = "D"
@@ -117,7 +118,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         if not self._summable:
             return super().acceptance_by_draft()
-        by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
+        by_draft: Array = self.accepted_by_draft().sum(axis=1)
         return by_draft
 
     def accepted_law(self) -> Array:
@@ -132,8 +133,17 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         if not self._summable:
             return super().accepted_law()
-        accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
+        accepted: Array = self.accepted_by_draft().sum(axis=0)
         return accepted
+
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that draft i is the accepted one and is y, shape (k, n).
+
+        Cost and errors are those of :meth:`accepted_law`.
+        """
+        if not self._summable:
+            return super().accepted_by_draft()
+        return _accepted_laws(self.draft, self.target, self.k)
 
     @property
     def _summable(self) -> bool:

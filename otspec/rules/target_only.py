@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from otspec.arithmetic import Array, zeros
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
@@ -28,6 +30,7 @@ class TargetOnly(NaiveSampling):
 
     name: ClassVar[str] = "target-only"
     title: ClassVar[str] = "target-only verification"
+    nested: ClassVar[bool] = True
     law_class: ClassVar[type[SingleDraftLaw]] = TopK
     colour: ClassVar[str] = "#117733"
     marker: ClassVar[str] = "*"
@@ -38,6 +41,13 @@ class TargetOnly(NaiveSampling):
         drafts = likeliest(self.draft, self.k)
         accepted[drafts] = self.target[drafts]
         return accepted
+
+    def accepted_by_draft(self) -> Array:
+        """Return the target's mass of each draft, and 0 off it, shape (k, n)."""
+        placed = zeros((self.k, len(self.target)), like=self.target)
+        drafts = likeliest(self.draft, self.k)
+        placed[np.arange(len(drafts)), drafts] = self.target[drafts]
+        return placed
 
     def acceptance_by_draft(self) -> Array:
         """Return the target's mass of each draft, the likeliest one first, shape (k,)."""

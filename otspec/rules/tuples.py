@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otspec.arithmetic import Array, IntArray, zeros
+from otspec.digits import counted
 from otspec.drafts.contract import TooManyTuplesError
 
 if TYPE_CHECKING:
     from otspec.rules.contract import Rule
+
+PLACES_LIMIT = 20_000
+"""Most draft tuples that are enumerated to say which draft is accepted."""
 
 
 class NotExactError(ValueError):
@@ -38,8 +42,14 @@ def enumerated_law(rule: Rule) -> Array:
     return accepted
 
 
-def enumerated_places(rule: Rule) -> Array:
+def enumerated_by_draft(rule: Rule) -> Array:
     """Return a rule's accepted law by the first draft that is the output, shape (k, n)."""
+    rows = rule.law.table_rows()
+    if rows > PLACES_LIMIT:
+        raise NotExactError(
+            f"{counted(rows)} tuples of k = {rule.k} drafts are too many to say which of them is "
+            "accepted: use fewer drafts or tokens"
+        )
     placed = zeros((rule.k, len(rule.target)), like=rule.target)
     for x, mass in zip(*all_tuples(rule), strict=True):
         drafts, kernel = x.tolist(), rule.kernel(x)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from otspec.trees.best_tree import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
 from otspec.trees.contract import DraftedTree, TreeRule
 from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
@@ -25,9 +27,12 @@ __all__ = [
     "RULES",
     "TREE_RULES",
     "VERIFIERS",
+    "BestTree",
+    "BestTrees",
     "Configuration",
     "DraftSelection",
     "DraftedTree",
+    "GreedyMultiPath",
     "Shape",
     "TokenTree",
     "TraversalVerify",
@@ -38,6 +43,8 @@ __all__ = [
     "UniversalTreeWithoutReplacement",
     "as_branching",
     "as_shape",
+    "best_tree",
+    "best_trees",
     "compare_trees",
     "configurations",
     "sweep",

@@ -143,7 +143,9 @@ class Node(Frozen):
     @cached_property
     def _by_places(self) -> Accepted:
         if not self.merges:
-            return Accepted.of(((place,) for place in range(self.rule.k)), self.rule.placed_law())
+            return Accepted.of(
+                ((place,) for place in range(self.rule.k)), self.rule.accepted_by_draft()
+            )
         ways = sorted({places for _, places in self.enumerated[0]})
         rows = {places: row for row, places in enumerate(ways)}
         law = zeros((len(ways), self.rule.law.n), like=self.rule.target)

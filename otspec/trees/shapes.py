@@ -146,6 +146,9 @@ LEAF = Shape()
 """Nothing is drafted any more."""
 
 
+LEAF = Shape()
+
+
 def together(shapes: Iterable[Shape]) -> Shape:
     """Return what is drafted after a text that several nodes agree with."""
     children = tuple(child for shape in shapes for child in shape.children)

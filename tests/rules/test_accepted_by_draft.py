@@ -1,0 +1,104 @@
+"""Which draft is the first that is the output: formulas against every tuple and kernel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from instances import floats, pairs
+
+from otspec.drafts import IID
+from otspec.rules import (
+    Bins,
+    KSequential,
+    MaximalCoupling,
+    NaiveSampling,
+    NotExactError,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionIndependent,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
+
+
+def inflated(draft, target, k):
+    """K-Seq with a ρ above ρ*, whose residual may hit a draft."""
+    return KSequential(draft, target, k, rho=Fraction(k) if type(draft) is tuple else float(k))
+
+
+def binned(draft, target, k):
+    return PooledSelection(draft, target, k, Bins(2))
+
+
+def independent(draft, target, k):
+    return RecursiveRejectionIndependent(IID(draft, k), target)
+
+
+EVERY_K = {
+    "recursive": RecursiveRejection,
+    "k-sequential": KSequential,
+    "inflated": inflated,
+    "naive": NaiveSampling,
+    "pooled": PooledSelection,
+    "binned": binned,
+    "independent": independent,
+    "recursive-distinct": RecursiveRejectionWithoutReplacement,
+    "pooled-distinct": PooledSelectionWithoutReplacement,
+    "target-only": TargetOnly,
+}
+CASES = [(name, rule, k) for name, rule in EVERY_K.items() for k in (1, 2, 3)]
+CASES += [("spechub", SpecHub, 2), ("coupling", MaximalCoupling, 1)]
+
+
+def made_of_distinct(rule):
+    return getattr(rule, "law_class", IID) is not IID
+
+
+def enumerated(rule):
+    """The probability that y is the output and draft i the first that it equals."""
+    law = [[Fraction(0)] * len(rule.target) for _ in range(rule.k)]
+    for x, mass in zip(*rule.law.tuples(), strict=True):
+        for y, chance in enumerate(rule.kernel(x)):
+            if y in x:
+                law[x.tolist().index(y)][y] += mass * chance
+    return law
+
+
+@pytest.mark.parametrize(("name", "rule", "k"), CASES, ids=str)
+def test_formulas_are_every_tuple_and_kernel(name, rule, k):
+    count = 6 if k == 3 else 16
+    for draft, target in pairs(3_100 + k, count, 3, fewest=3):
+        if made_of_distinct(rule) and sum(mass > 0 for mass in draft) < k:
+            continue
+        made = rule(draft, target, k) if name != "coupling" else rule(draft, target)
+        found = made.accepted_by_draft()
+        if made.exact:
+            assert found.tolist() == enumerated(made)
+            assert found.sum(axis=0).tolist() == made.accepted_law().tolist()
+        rounded = rule(floats(draft), floats(target), k).accepted_by_draft()
+        assert rounded.dtype == np.float64
+        assert rounded == pytest.approx(found.astype(float), abs=1e-9)
+
+
+@pytest.mark.parametrize("rule", [RecursiveRejection, KSequential, PooledSelection, NaiveSampling])
+def test_many_drafts_at_full_vocabulary_add_up(rule):
+    draft, target = np.random.default_rng(3_110).dirichlet(np.ones(300), 2)
+    made = rule(draft, target, 12)
+    placed = made.accepted_by_draft()
+    assert (placed >= -1e-15).all()
+    assert placed.sum(axis=0) == pytest.approx(made.accepted_law(), abs=1e-12)
+
+
+def test_a_certain_hub_is_the_first_draft():
+    rule = SpecHub(["1", "0"], ["1/3", "2/3"])
+    assert rule.accepted_by_draft().tolist() == [[Fraction(1, 3), 0], [0, 0]]
+
+
+def test_more_than_can_be_enumerated_is_refused():
+    pair = np.random.default_rng(3_111).dirichlet(np.ones(40), 2)
+    with pytest.raises(NotExactError, match="2,560,000 tuples of k = 4 drafts are too many to say"):
+        PooledSelection(*pair, 4, Bins(4)).accepted_by_draft()
