@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_list, as_tokens
+from otspec.arguments import as_callable, as_flag, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
+from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
@@ -19,6 +20,7 @@ from otspec.rules.contract import Rule
 from otspec.rules.enumeration import acceptance_or_estimate
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import TokenRule, made_rule
+from otspec.trees.traversal_verify import equal_later, rejections
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +181,50 @@ class LoggedBlock(Frozen):
                 if shape.children and (isinstance(weight, Estimate) or weight != 0)
             }
         return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
+
+    def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
+        """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
+
+        Only one drafted text was logged. Its token stands for each of the i.i.d. children in turn:
+        with which weight it is visited, and how likely, follows from the two rows alone.
+
+        Parameters
+        ----------
+        tree : str, sequence of int, TokenTree or Shape
+            Any tree, see :func:`otspec.trees.as_shape`.
+        merge : bool
+            As for :class:`otspec.trees.TraversalVerify`.
+
+        Returns
+        -------
+        float or Fraction
+            Unbiased over drafted blocks (Theory, 24).
+
+        Raises
+        ------
+        ValueError
+            As :meth:`kept`.
+        """
+        shape = as_shape(tree)
+        as_flag(merge, "merge")
+        self._check(shape.depth)
+        one = as_number(1, like=self.draft[0])
+        total: Any = one * 0
+        visits: dict[tuple[Number, Shape], Any] = {(one, shape): one}
+        for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
+            after: dict[tuple[Number, Shape], Any] = {}
+            for (weight, shape), mass in visits.items():
+                *rounds, last = rejections(draft, target, weight, len(shape.children))
+                total += mass * (1 - last.reached)
+                for place, (reached, residual) in enumerate(rounds):
+                    chance = acceptance_chance(residual[token], reached * draft[token])
+                    for places, likely in equal_later(place, shape, draft[token], merge):
+                        below = shape.after(places)
+                        if chance > 0 and below.children:
+                            visit = chance, below
+                            after[visit] = after.get(visit, 0) + mass * reached * likely
+            visits = after
+        return as_number(total, like=self.draft[0])
 
     def _check(self, length: int) -> None:
         if as_k(length, "length") > len(self.tokens):

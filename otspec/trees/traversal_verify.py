@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Number, positive_part
+from otspec.arithmetic import Array, Number, positive_part
 from otspec.coupling import acceptance_chance
+from otspec.distributions import Distribution
 from otspec.models.contract import Prefix
 from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithoutReplacement
 from otspec.trees.leaf_to_root import LeafToRoot
@@ -71,38 +72,62 @@ class TraversalVerify(LeafToRoot):
         if not shape.children:
             return super().arrivals(prefix, weight, shape)
         draft, target = self.draft(prefix), self.target(prefix)
-        wanted = weight * target
-        residual, drafted, rejected = wanted, weight * 0, weight * 0 + 1
         masses: dict[Child, Any] = {}
-        for place in range(len(shape.children)):
-            if not rejected > 0:
-                break
+        *rounds, last = rejections(draft, target, weight, len(shape.children))
+        for place, (reached, residual) in enumerate(rounds):
             for token in np.flatnonzero((residual > 0) & (draft > 0)).tolist():
-                chance = acceptance_chance(residual[token], rejected * draft[token])
-                for places, likely in self._equal_later(place, shape, draft[token]):
+                chance = acceptance_chance(residual[token], reached * draft[token])
+                for places, likely in equal_later(place, shape, draft[token], self.merge):
                     child = Child(token, places, chance)
-                    mass = rejected * draft[token] * likely
+                    mass = reached * draft[token] * likely
                     masses[child] = masses.get(child, 0) + mass
-            drafted += rejected
-            residual = positive_part(wanted - drafted * draft)
-            rejected = residual.sum() + 1 - weight
-        return Arrivals(masses, with_dagger(residual, 1 - weight))
+        return Arrivals(masses, with_dagger(last.residual, 1 - weight))
 
-    def _equal_later(self, place: int, shape: Shape, mass: Any) -> Iterator[tuple[Places, Any]]:
-        """Yield which of the drafts from a place on are its token, given that this one is.
 
-        Of children after which the same is drafted it is enough how many: the next ones.
-        """
-        if not self.merge:
-            yield (place,), 1
-            return
-        after = range(place + 1, len(shape.children))
-        for more in range(len(after) + 1):
-            likely = mass**more * (1 - mass) ** (len(after) - more)
-            if likely > 0 and len(set(shape.children)) == 1:
-                yield (place, *after[:more]), comb(len(after), more) * likely
-            elif likely > 0:
-                yield from (((place, *others), likely) for others in combinations(after, more))
+class Rejections(NamedTuple):
+    """What is left after some children of a node were rejected."""
+
+    reached: Number
+    """The probability of that."""
+    residual: Array
+    """The target of then, times that, shape (n,); the rest is †."""
+
+
+def rejections(
+    draft: Distribution, target: Distribution, weight: Number, k: int
+) -> Iterator[Rejections]:
+    """Yield what is left after 0, 1, …, k i.i.d. children, or until one is kept for certain.
+
+    With W_i the probability that i children are rejected and c the sum of the earlier ones, the
+    residual is (w M_b − c M_s)₊.
+    """
+    wanted = weight * target
+    residual, drafted, reached = wanted, weight * 0, weight * 0 + 1
+    for _ in range(k):
+        if not reached > 0:
+            break
+        yield Rejections(reached, residual)
+        drafted += reached
+        residual = positive_part(wanted - drafted * draft)
+        reached = residual.sum() + 1 - weight
+    yield Rejections(reached, residual)
+
+
+def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tuple[Places, Any]]:
+    """Yield which i.i.d. children from a place on are its token of that mass, and how likely.
+
+    Of children after which the same is drafted it is enough how many: the next ones.
+    """
+    if not merge:
+        yield (place,), 1
+        return
+    after = range(place + 1, len(shape.children))
+    for more in range(len(after) + 1):
+        likely = mass**more * (1 - mass) ** (len(after) - more)
+        if likely > 0 and len(set(shape.children)) == 1:
+            yield (place, *after[:more]), comb(len(after), more) * likely
+        elif likely > 0:
+            yield from (((place, *others), likely) for others in combinations(after, more))
 
 
 @dataclass(frozen=True, eq=False)

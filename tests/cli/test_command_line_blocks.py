@@ -43,17 +43,17 @@ Of 2 drafted tokens at most 1.4375 can be kept; token by token 1.3125 are, and 1
 the best rule that corrects one token only.
 
 Trees of drafts
-tree  rule                                                             E[kept]  tokens per call
-2x1   recursive rejection                                      1.5781 = 101/64           2.5781
-2x1   k-sequential                        1.6454 ≈ 381…209/232…616 (63 digits)           2.6454
-2x1   pooled selection                                           1.8750 = 15/8           2.8750
-2x1   recursive rejection (distinct)                              1.7500 = 7/4           2.7500
-2x1   pooled selection (distinct)                                 1.7500 = 7/4           2.7500
-2x1   target-only verification                                    1.2500 = 5/4           2.2500
-2x1   traversal verification                                     1.6250 = 13/8           2.6250
-2x1   universal tree                                             1.8750 = 15/8           2.8750
-2x1   traversal verification (distinct)                         1.8125 = 29/16           2.8125
-2x1   universal tree (distinct)                                 1.8125 = 29/16           2.8125
+tree  rule                                                            E[kept]  tokens per call
+2x1   recursive rejection                                     1.5781 = 101/64           2.5781
+2x1   k-sequential                       1.6454 ≈ 381…209/232…616 (63 digits)           2.6454
+2x1   pooled selection                                          1.8750 = 15/8           2.8750
+2x1   recursive rejection (distinct)                             1.7500 = 7/4           2.7500
+2x1   pooled selection (distinct)                                1.7500 = 7/4           2.7500
+2x1   target-only verification                                   1.2500 = 5/4           2.2500
+2x1   traversal verification                                    1.6250 = 13/8           2.6250
+2x1   universal tree                                            1.8750 = 15/8           2.8750
+2x1   traversal verification (distinct)                        1.8125 = 29/16           2.8125
+2x1   universal tree (distinct)                                1.8125 = 29/16           2.8125
 """
 
 
