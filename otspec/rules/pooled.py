@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
 from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import first_of_counts, refuse_many_counts
+from otspec.rules.counts import refuse_many_counts
 from otspec.rules.pooled_rule import PooledRule
 from otspec.selection.counts import selected_counts
 
@@ -109,10 +110,19 @@ class PooledSelection(PooledRule):
         return CountedLaw(accepted, positive_part(self.target - self.law_of_selection))
 
     def accepted_by_draft(self) -> Array:
-        """Return the accepted law by the first draft that is the output, from how many are."""
+        """Return the accepted law by which draft is the first that is the output, shape (k, n).
+
+        All orders of the drafts are alike, so that of c equal ones the first is draft i in
+        C(k − i, c − 1) of C(k, c) ways. By enumeration with pools that are not optimal.
+        """
         if not self.pools.optimal:
             return super().accepted_by_draft()
-        return first_of_counts(self.counted_law().accepted)
+        accepted, one = self.counted_law().accepted, as_number(1, like=self.draft)
+        by_draft = zeros(accepted.shape, like=self.draft)
+        for i, c in np.argwhere(np.add.outer(np.arange(self.k), np.arange(self.k)) < self.k):
+            ways = comb(self.k - 1 - int(i), int(c)), comb(self.k, int(c) + 1)
+            by_draft[i] += accepted[c] * (one * ways[0] / ways[1])
+        return by_draft
 
     def acceptance_by_draft(self) -> Array:
         """Return Σ min(b, q)/k for each draft, shape (k,): all are selected alike."""
