@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 from otspec.trees.best_tree import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
+from otspec.trees.costs import Seconds, StepCost, as_seconds, measured
 from otspec.trees.draft_selection import DraftedTree, DraftSelection
+from otspec.trees.dynamic_tree import DynamicTree
+from otspec.trees.fastest import FastestTree, TimedTree, fastest_tree
 from otspec.trees.search import Configuration, configurations, sweep
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
@@ -26,15 +29,23 @@ __all__ = [
     "Configuration",
     "DraftSelection",
     "DraftedTree",
+    "DynamicTree",
+    "FastestTree",
+    "Seconds",
     "Shape",
+    "StepCost",
+    "TimedTree",
     "TokenTree",
     "TreeComparison",
     "as_branching",
+    "as_seconds",
     "as_shape",
     "best_tree",
     "best_trees",
     "compare_trees",
     "configurations",
+    "fastest_tree",
+    "measured",
     "sweep",
 ]
 

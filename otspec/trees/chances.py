@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -78,7 +78,14 @@ class Chances(Frozen):
 
     def expected(self, tree: Shape) -> Array:
         """Return what is kept of a tree at each place, shape (places,)."""
-        return self._expected(tree, {})
+        return self.all_expected([tree])[tree]
+
+    def all_expected(self, trees: Iterable[Shape]) -> dict[Shape, Array]:
+        """Return the same for several trees and what is in them."""
+        known: dict[Shape, Array] = {}
+        for tree in trees:
+            self._expected(tree, known)
+        return known
 
     def _expected(self, tree: Shape, known: dict[Shape, Array]) -> Array:
         if tree not in known:
