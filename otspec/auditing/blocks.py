@@ -23,6 +23,7 @@ from otspec.programs import CandidateProgram
 from otspec.solvers import solve
 from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.dynamic_tree import DynamicTree
+from otspec.trees.greedy_multi_path import GreedyMultiPath
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +202,7 @@ def best_expected(rule: BlockRule) -> Number:
 
     Parameters
     ----------
-    rule : SingleDraftRule, DraftSelection or DynamicTree
+    rule : SingleDraftRule, DraftSelection, DynamicTree or GreedyMultiPath
 
     Raises
     ------
@@ -223,8 +224,9 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
     return BlockVerify(rule.draft, rule.target, rule.length).expected()
 
 
-@_best_expected.register
-def _of_a_tree(rule: DraftSelection) -> Number:
+@_best_expected.register(DraftSelection)
+@_best_expected.register(GreedyMultiPath)
+def _of_a_tree(rule: DraftSelection | GreedyMultiPath) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)
 

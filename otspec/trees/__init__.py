@@ -11,6 +11,7 @@ from otspec.trees.costs import Seconds, StepCost, as_seconds, measured
 from otspec.trees.draft_selection import DraftedTree, DraftSelection
 from otspec.trees.dynamic_tree import DynamicTree
 from otspec.trees.fastest import FastestTree, TimedTree, fastest_tree
+from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
@@ -31,6 +32,7 @@ __all__ = [
     "DraftedTree",
     "DynamicTree",
     "FastestTree",
+    "GreedyMultiPath",
     "Seconds",
     "Shape",
     "StepCost",

@@ -28,6 +28,10 @@ def single():
     return blocks.TokenVerify(*small(), 2)
 
 
+def multi_path():
+    return blocks.GreedyMultiPath(*small(), 2, 1)
+
+
 def block_rows():
     for cls in blocks.BLOCK_RULES:
         name = f"blocks.{cls.__name__}"
@@ -65,6 +69,15 @@ def block_rows():
     yield (
         "DraftSelection.verify",
         Row(method(selection, "verify"), {"drafted": drafted, "rng": RNG}),
+    )
+    paths = {"paths": ("count", 2), "length": ("count", 2)}
+    yield "blocks.GreedyMultiPath", Row(blocks.GreedyMultiPath, {**MODELS, **paths})
+    for name in ("sample", "draw"):
+        yield f"GreedyMultiPath.{name}", Row(method(multi_path, name), {"rng": RNG})
+    path_tree = ("object", lambda: multi_path().draw(rng()))
+    yield (
+        "GreedyMultiPath.verify",
+        Row(method(multi_path, "verify"), {"drafted": path_tree, "rng": RNG}),
     )
     yield "blocks.decode", Row(blocks.decode, {"rule": rule, "tokens": ("few", 2), "rng": RNG})
     yield "blocks.decoded_law", Row(blocks.decoded_law, {"rule": rule, "tokens": ("small", 2)})

@@ -11,6 +11,7 @@ import otspec
 from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
+from otspec.blocks.greatest_path import GreatestPath
 from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
@@ -224,6 +225,8 @@ EXACT = {  # from exact arrays or from float ones
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
+    "greedy paths": lambda give: blocks.GreedyMultiPath(model(give), model(give, TARGET), 2, 2),
+    "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "accepted": lambda give: (
