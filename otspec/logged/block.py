@@ -87,7 +87,7 @@ class LoggedBlock(Frozen):
         ValueError
             More tokens than the block has, or one that is never drafted.
         """
-        self._check(length)
+        self.check(length)
         as_single_draft_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
@@ -112,7 +112,7 @@ class LoggedBlock(Frozen):
         ValueError
             As :meth:`kept`.
         """
-        self._check(length)
+        self.check(length)
         as_single_draft_rule(rule)
         total: Any = 0
         wanted: Any = 1
@@ -160,7 +160,7 @@ class LoggedBlock(Frozen):
         """
         shape = as_shape(tree)
         as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
-        self._check(shape.depth)
+        self.check(shape.depth)
         total: Any = 0
         weights: dict[Shape, Any] = {shape: 1}
         for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
@@ -180,7 +180,14 @@ class LoggedBlock(Frozen):
             }
         return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
 
-    def _check(self, length: int) -> None:
+    def check(self, length: int) -> None:
+        """Check how many of the first tokens are asked for.
+
+        Raises
+        ------
+        ValueError
+            More than there are, or one that is never drafted.
+        """
         if as_k(length, "length") > len(self.tokens):
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):

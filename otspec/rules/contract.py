@@ -16,7 +16,7 @@ from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
-from otspec.rules.tuples import NotExactError, all_tuples, enumerated_law, few_by_draft
+from otspec.rules.tuples import NotExactError, add_first, all_tuples, enumerated_law, few_by_draft
 
 __all__ = ["CountedLaw", "NotExactError", "Rule"]
 
@@ -226,6 +226,14 @@ class Rule(Frozen, ABC):
         """
         return few_by_draft(self)
 
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` as :meth:`estimate_law` does: floats, (k, n)."""
+        tuples, which = self._drawn(size, seed)
+        accepted = np.zeros((self.law.k, len(self.target)))
+        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
+            add_first(accepted, x, self.kernel(x).astype(float) * (count / size))
+        return accepted
+
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate :meth:`acceptance` from drafts that are drawn at random.
 
@@ -260,11 +268,7 @@ class Rule(Frozen, ABC):
         ndarray of float, shape (n,)
             Unbiased for every token.
         """
-        accepted = np.zeros(len(self.target))
-        tuples, which = self._drawn(size, seed)
-        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
-            drafts = sorted(set(x))
-            accepted[drafts] += self.kernel(x)[drafts].astype(float) * (count / size)
+        accepted: Array = self.estimate_by_draft(size, seed).sum(axis=0)
         return accepted
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:

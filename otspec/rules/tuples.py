@@ -60,7 +60,11 @@ def enumerated_by_draft(rule: Rule) -> Array:
     """Return the probability that the output is y and draft i the first that is y: (k, n)."""
     accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
     for x, mass in zip(*all_tuples(rule), strict=True):
-        drafts, kernel = x.tolist(), rule.kernel(x)
-        for token in sorted(set(drafts)):
-            accepted[drafts.index(token), token] += mass * kernel[token]
+        add_first(accepted, x.tolist(), mass * rule.kernel(x))
     return accepted
+
+
+def add_first(accepted: Array, drafts: list[int], row: Array) -> None:
+    """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
+    for token in sorted(set(drafts)):
+        accepted[drafts.index(token), token] += row[token]
