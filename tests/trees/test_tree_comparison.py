@@ -25,6 +25,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
+from otspec.trees import VERIFIERS
 
 HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
 TREES = ["2", "2x2", "2x1", (1, 2)]
@@ -37,20 +38,25 @@ def rows_of(tree):
 
 
 def test_trees_on_models_are_draft_selection_by_every_rule():
-    for draft, target in models(210, 4, 3, 2, support=2):
-        found = compare_trees(draft, target, TREES)
+    for pair in models(210, 4, 3, 2, support=2):
+        found = compare_trees(*pair, TREES)
         expected = [
-            ("x".join(map(str, as_branching(tree))), rule.title,
-             DraftSelection(draft, target, tree, rule).expected())
+            ("x".join(map(str, as_branching(tree))), title, rule.expected())
             for tree in TREES
-            for rule in rows_of(tree)
-        ]  # fmt: skip
+            for title, rule in [
+                *(
+                    (rule.title, DraftSelection(draft, target, tree, rule))
+                    for rule in rows_of(tree)
+                ),
+                *((kind.title, kind(*pair, tree)) for kind in VERIFIERS.values()),
+            ]
+        ]
         assert [(row.tree, row.rule, row.expected) for row in found] == expected
         assert {row.error for row in found} == {0}
         assert all(row.efficiency == row.expected + 1 for row in found)
-    assert compare_trees(draft, target, []) == []
+    assert compare_trees(*pair, []) == []
     with pytest.raises(ValueError, match="write the children by depth"):
-        compare_trees(draft, target, ["2*2"])
+        compare_trees(*pair, ["2*2"])
 
 
 def test_another_tree_of_the_same_rule_is_as_if_made_anew():
