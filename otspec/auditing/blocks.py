@@ -22,6 +22,7 @@ from otspec.models.contract import Prefix
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
 from otspec.trees.contract import TreeRule
+from otspec.trees.dynamic_tree import DynamicTree
 from otspec.trees.greedy_multi_path import GreedyMultiPath
 
 
@@ -201,7 +202,7 @@ def best_expected(rule: BlockRule) -> Number:
 
     Parameters
     ----------
-    rule : SingleDraftRule, TreeRule or GreedyMultiPath
+    rule : SingleDraftRule, TreeRule, DynamicTree or GreedyMultiPath
 
     Raises
     ------
@@ -228,3 +229,8 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
 def _of_a_tree(rule: TreeRule | GreedyMultiPath) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)
+
+
+@_best_expected.register
+def _of_certain_drafts(rule: DynamicTree) -> Number:
+    return rule.expected()  # each node is kept as often as the target's text goes through it

@@ -11,16 +11,15 @@ import numpy as np
 from otspec.arguments import as_callable, as_flag, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
-from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
+from otspec.logged.traversal import traversal_kept
 from otspec.models.logged import LoggedModel
 from otspec.rules.contract import Rule
 from otspec.rules.enumeration import acceptance_or_estimate
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import TokenRule, made_rule
-from otspec.trees.traversal_verify import equal_later, rejections
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,7 @@ class LoggedBlock(Frozen):
         ValueError
             More tokens than the block has, or one that is never drafted.
         """
-        self._check(length)
+        self.check(length)
         as_single_draft_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
@@ -114,7 +113,7 @@ class LoggedBlock(Frozen):
         ValueError
             As :meth:`kept`.
         """
-        self._check(length)
+        self.check(length)
         as_single_draft_rule(rule)
         total: Any = 0
         wanted: Any = 1
@@ -162,7 +161,7 @@ class LoggedBlock(Frozen):
         """
         shape = as_shape(tree)
         as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
-        self._check(shape.depth)
+        self.check(shape.depth)
         total: Any = 0
         weights: dict[Shape, Any] = {shape: 1}
         for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
@@ -185,9 +184,6 @@ class LoggedBlock(Frozen):
     def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
         """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
 
-        Only one drafted text was logged. Its token stands for each of the i.i.d. children in turn:
-        with which weight it is visited, and how likely, follows from the two rows alone.
-
         Parameters
         ----------
         tree : str, sequence of int, TokenTree or Shape
@@ -198,7 +194,7 @@ class LoggedBlock(Frozen):
         Returns
         -------
         float or Fraction
-            Unbiased over drafted blocks (Theory, 24).
+            Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`.
 
         Raises
         ------
@@ -207,26 +203,19 @@ class LoggedBlock(Frozen):
         """
         shape = as_shape(tree)
         as_flag(merge, "merge")
-        self._check(shape.depth)
+        self.check(shape.depth)
+        steps = zip(self.tokens, self.draft, self.target, strict=False)
         one = as_number(1, like=self.draft[0])
-        total: Any = one * 0
-        visits: dict[tuple[Number, Shape], Any] = {(one, shape): one}
-        for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
-            after: dict[tuple[Number, Shape], Any] = {}
-            for (weight, shape), mass in visits.items():
-                *rounds, last = rejections(draft, target, weight, len(shape.children))
-                total += mass * (1 - last.reached)
-                for place, (reached, residual) in enumerate(rounds):
-                    chance = acceptance_chance(residual[token], reached * draft[token])
-                    for places, likely in equal_later(place, shape, draft[token], merge):
-                        below = shape.after(places)
-                        if chance > 0 and below.children:
-                            visit = chance, below
-                            after[visit] = after.get(visit, 0) + mass * reached * likely
-            visits = after
-        return as_number(total, like=self.draft[0])
+        return as_number(traversal_kept(steps, shape, one, merge), like=self.draft[0])
 
-    def _check(self, length: int) -> None:
+    def check(self, length: int) -> None:
+        """Check how many of the first tokens are asked for.
+
+        Raises
+        ------
+        ValueError
+            More than there are, or one that is never drafted.
+        """
         if as_k(length, "length") > len(self.tokens):
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):

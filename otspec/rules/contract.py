@@ -16,7 +16,9 @@ from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
-from otspec.rules.tuples import NotExactError, all_tuples, enumerated_by_draft, enumerated_law
+from otspec.rules.tuples import NotExactError, add_first, all_tuples, enumerated_law, few_by_draft
+
+__all__ = ["CountedLaw", "NotExactError", "Rule"]
 
 
 class CountedLaw(NamedTuple):
@@ -51,6 +53,8 @@ class Rule(Frozen, ABC):
     """The function of :mod:`otspec.batch` that does the same, if there is one."""
     formula: ClassVar[bool] = True
     """Whether :meth:`acceptance` is a formula for any vocabulary; else by enumeration or a sum."""
+    nested: ClassVar[bool] = False
+    """Whether what is accepted of the first drafts is the same however many drafts follow."""
 
     target: Distribution
     """What the output is distributed as, shape (n,)."""
@@ -186,24 +190,6 @@ class Rule(Frozen, ABC):
         """
         raise NotExactError(f"{type(self).__name__} has no formula for how often it is drafted")
 
-    def accepted_by_draft(self) -> Array:
-        """Return the accepted law by the first of the drafts that is the output.
-
-        Returns
-        -------
-        ndarray, shape (k, n)
-            Entry (i, y): the output is y, as is draft i, and no draft before it. It sums to
-            :meth:`accepted_law` over the drafts.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 draft tuples, where a rule has no formula.
-        """
-        if self.k == 1:
-            return self.accepted_law()[None]
-        return enumerated_by_draft(self)
-
     def acceptance_by_draft(self) -> Array:
         """Return, for each draft, the probability that it is the one that is accepted.
 
@@ -223,6 +209,30 @@ class Rule(Frozen, ABC):
         rows = np.array([self.joint_kernel(x)[:-1].sum(axis=1) for x in tuples.tolist()])
         by_draft: Array = (masses.astype(rows.dtype)[:, None] * rows).sum(axis=0)
         return by_draft
+
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that the output is y and draft i the first that is y.
+
+        Returns
+        -------
+        ndarray, shape (k, n)
+            Its columns sum to :meth:`accepted_law`. So the draft that goes on in a tree is told
+            from the tokens alone, whichever of equal drafts a rule calls the accepted one.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 draft tuples, where a rule has no formula.
+        """
+        return few_by_draft(self)
+
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` as :meth:`estimate_law` does: floats, (k, n)."""
+        tuples, which = self._drawn(size, seed)
+        accepted = np.zeros((self.law.k, len(self.target)))
+        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
+            add_first(accepted, x, self.kernel(x).astype(float) * (count / size))
+        return accepted
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate :meth:`acceptance` from drafts that are drawn at random.
@@ -258,11 +268,7 @@ class Rule(Frozen, ABC):
         ndarray of float, shape (n,)
             Unbiased for every token.
         """
-        accepted = np.zeros(len(self.target))
-        tuples, which = self._drawn(size, seed)
-        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
-            drafts = sorted(set(x))
-            accepted[drafts] += self.kernel(x)[drafts].astype(float) * (count / size)
+        accepted: Array = self.estimate_by_draft(size, seed).sum(axis=0)
         return accepted
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:

@@ -8,7 +8,10 @@ from otspec.trees.best_tree import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
 from otspec.trees.contract import DraftedTree, TreeRule
+from otspec.trees.costs import Seconds, StepCost, as_seconds, measured
 from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.dynamic_tree import DynamicTree
+from otspec.trees.fastest import FastestTree, TimedTree, fastest_tree
 from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
 from otspec.trees.shapes import Shape, as_shape
@@ -32,8 +35,13 @@ __all__ = [
     "Configuration",
     "DraftSelection",
     "DraftedTree",
+    "DynamicTree",
+    "FastestTree",
     "GreedyMultiPath",
+    "Seconds",
     "Shape",
+    "StepCost",
+    "TimedTree",
     "TokenTree",
     "TraversalVerify",
     "TraversalVerifyWithoutReplacement",
@@ -42,11 +50,14 @@ __all__ = [
     "UniversalTree",
     "UniversalTreeWithoutReplacement",
     "as_branching",
+    "as_seconds",
     "as_shape",
     "best_tree",
     "best_trees",
     "compare_trees",
     "configurations",
+    "fastest_tree",
+    "measured",
     "sweep",
 ]
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_integer
+from otspec.arguments import as_callable, as_choice, as_integer
 from otspec.arithmetic import Number, as_number
 from otspec.distributions import as_k
 from otspec.frozen import Frozen
 from otspec.models.callables import as_models
 from otspec.models.contract import BEGINNING, MOST_DEPTH, Prefix, as_beginnings
-from otspec.raw import shown
 from otspec.trees.allotment import Allotment
 from otspec.trees.chances import Chances, chances_of_models
 from otspec.trees.children import KEEP, best_at_every_place
-from otspec.trees.shapes import Shape
+from otspec.trees.shapes import LEAF, Shape
 from otspec.trees.token_rules import TokenRule
 
 MOST_NODES = 4_096
@@ -71,8 +70,7 @@ class BestTrees(Frozen):
     keep: str = "all"
 
     def __post_init__(self) -> None:
-        if self.keep not in KEEP:
-            raise ValueError(f"keep is {shown(self.keep)}: it must be {' or '.join(KEEP)}")
+        as_choice(self.keep, "keep", KEEP)
         self._hold(nodes=as_nodes(self.nodes), depth=as_depth(self.depth))
 
     def at(self, nodes: int, depth: int) -> BestTree:
@@ -111,6 +109,33 @@ class BestTrees(Frozen):
         """
         values = best_at_every_place(self.chances, self.nodes, self.depth)
         return self._number(self.chances.start @ values)
+
+    @cached_property
+    def branchings(self) -> tuple[BestTree, ...]:
+        """All trees whose nodes have as many children as the others of their level, smaller first.
+
+        A rule that takes only one number of children has those with as many.
+        """
+        trees = sorted(self._branchings(1, LEAF), key=lambda tree: tree.size)
+        kept = self.chances.all_expected(trees)
+        return tuple(
+            BestTree(tree, self._number(self.chances.start @ kept[tree])) for tree in trees
+        )
+
+    def _branchings(self, levels: int, below: Shape) -> Iterator[Shape]:
+        """Yield what has one more level, and more."""
+        for k in self.chances.widths:
+            if k * (below.size + 1) > self.nodes:
+                break
+            tree = Shape((below,) * k)
+            yield tree
+            if levels < self.depth:
+                yield from self._branchings(levels + 1, tree)
+
+    @property
+    def chains(self) -> tuple[BestTree, ...]:
+        """The trees without branches."""
+        return tuple(each for each in self.branchings if each.tree.size == each.tree.depth)
 
     def expected(self, tree: Shape) -> Number:
         """Return what is kept of a tree, of which equal children stay apart."""
@@ -196,7 +221,7 @@ def best_tree(
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> found = best_tree(draft, target, RecursiveRejection, nodes=6, depth=4)
     >>> found.tree.text, found.expected
-    ('[[[[]]]][][]', Fraction(33, 16))
+    ('[[[[]]][]][]', Fraction(581, 256))
     """
     return best_trees(
         draft, target, rule, nodes, depth, widest=widest, keep=keep, beginnings=beginnings

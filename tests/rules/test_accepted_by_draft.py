@@ -22,6 +22,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
     TargetOnly,
+    pooled,
 )
 
 
@@ -102,3 +103,28 @@ def test_more_than_can_be_enumerated_is_refused():
     pair = np.random.default_rng(3_111).dirichlet(np.ones(40), 2)
     with pytest.raises(NotExactError, match="2,560,000 tuples of k = 4 drafts are too many to say"):
         PooledSelection(*pair, 4, Bins(4)).accepted_by_draft()
+
+
+@pytest.mark.parametrize("rule_class", [RecursiveRejectionWithoutReplacement, KSequential])
+def test_estimates_are_near(rule_class):
+    rng = np.random.default_rng(7)
+    draft, target = rng.dirichlet(np.ones(6), 2)
+    rule = rule_class(draft, target, 3)
+    found, size = rule.estimate_by_draft(20_000), 20_000
+    assert np.allclose(found, rule.accepted_by_draft(), rtol=0, atol=6 * 0.5 / np.sqrt(size))
+    assert np.allclose(found.sum(axis=0), rule.estimate_law(20_000), rtol=0, atol=1e-12)
+
+
+def test_light_tokens_are_as_good_as_never_drafted_twice(monkeypatch):
+    rng = np.random.default_rng(8)
+    draft, target = rng.dirichlet(np.full(2_000, 0.05), 2)
+    for k in (1, 2, 5):
+        rule = PooledSelection(draft, target, k)
+        wanted = rule.accepted_by_draft()
+        found = rule.estimate_by_draft()
+        assert np.allclose(found.sum(axis=0), wanted.sum(axis=0), rtol=0, atol=1e-12)
+        assert np.allclose(found, wanted, rtol=1e-3, atol=1e-12)
+        monkeypatch.setattr(pooled, "MOST_COUNTED", 1_999)
+        with pytest.raises(NotExactError, match="counts the likeliest"):
+            rule.accepted_by_draft()
+        monkeypatch.undo()
