@@ -14,7 +14,6 @@ from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.single_draft import RULES
 from otspec.estimate import average
 from otspec.logged.block import LoggedBlock
-from otspec.trees.branching import as_text
 from otspec.trees.comparison import TreeComparison, as_trees, rules_for
 
 
@@ -48,7 +47,7 @@ def compare_on_blocks(
 
 
 def compare_trees_on_blocks(
-    blocks: Iterable[LoggedBlock], trees: Sequence[str | Sequence[int]]
+    blocks: Iterable[LoggedBlock], trees: Sequence[Any]
 ) -> list[TreeComparison]:
     """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
 
@@ -57,7 +56,8 @@ def compare_trees_on_blocks(
     Parameters
     ----------
     blocks : iterable of LoggedBlock
-    trees : sequence of str or of sequence of int
+    trees : sequence
+        See :func:`otspec.trees.as_shape`.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def compare_trees_on_blocks(
     for tree in as_trees(trees):
         for rule in rules_for(tree):
             kept = [block.expected_of_tree(tree, rule) for block in logged]
-            found.append(TreeComparison(as_text(tree), rule.title, *mean_and_error(kept)))
+            found.append(TreeComparison(tree.text, rule.title, *mean_and_error(kept)))
     return found
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from otspec.trees.best_tree import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
+from otspec.trees.contract import DraftedTree, TreeRule
 from otspec.trees.costs import Seconds, StepCost, as_seconds, measured
-from otspec.trees.draft_selection import DraftedTree, DraftSelection
+from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.dynamic_tree import DynamicTree
 from otspec.trees.fastest import FastestTree, TimedTree, fastest_tree
 from otspec.trees.greedy_multi_path import GreedyMultiPath
@@ -39,6 +40,7 @@ __all__ = [
     "TimedTree",
     "TokenTree",
     "TreeComparison",
+    "TreeRule",
     "as_branching",
     "as_seconds",
     "as_shape",

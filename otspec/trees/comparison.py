@@ -10,8 +10,8 @@ from otspec.arguments import as_list
 from otspec.arithmetic import Number
 from otspec.models.callables import as_models
 from otspec.rules import PairRule
-from otspec.trees.branching import as_branching, as_text
 from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
 
 
@@ -22,7 +22,8 @@ class TreeComparison:
     Parameters
     ----------
     tree : str
-        The children by depth, such as ``"4x2x1"``.
+        The children by depth, such as ``"4x2x1"``, or brackets, see
+        :attr:`otspec.trees.Shape.text`.
     rule : str
     expected : float, Fraction or Estimate
         E[τ], the kept tokens; over logged blocks its mean, an estimate if the rule is simulated.
@@ -41,17 +42,16 @@ class TreeComparison:
         return self.expected + 1
 
 
-def compare_trees(
-    draft: Any, target: Any, trees: Sequence[str | Sequence[int]]
-) -> list[TreeComparison]:
+def compare_trees(draft: Any, target: Any, trees: Sequence[Any]) -> list[TreeComparison]:
     """Compare all rules for one token on trees of drafts by their exact E[τ].
 
     Parameters
     ----------
     draft, target : callable
         Language models, see :class:`otspec.blocks.contract.BlockRule`.
-    trees : sequence of str or of sequence of int
-        Branchings such as ``"4x2x1"``. Rules for pairs of drafts serve binary trees only.
+    trees : sequence
+        Trees such as ``"4x2x1"``, see :func:`otspec.trees.as_shape`. Rules for pairs of drafts
+        serve those only in which each node has two children or none.
 
     Raises
     ------
@@ -60,20 +60,20 @@ def compare_trees(
     """
     models = as_models(draft, target)
     return [
-        TreeComparison(as_text(tree), rule.title, DraftSelection(*models, tree, rule).expected())
+        TreeComparison(tree.text, rule.title, DraftSelection(*models, tree, rule).expected())
         for tree in as_trees(trees)
         for rule in rules_for(tree)
     ]
 
 
-def as_trees(trees: Any) -> list[tuple[int, ...]]:
-    """Check branchings."""
-    given = as_list(trees, "trees", "a sequence of branchings")
-    return [as_branching(tree, f"trees[{i}]") for i, tree in enumerate(given)]
+def as_trees(trees: Any) -> list[Shape]:
+    """Check trees of drafts."""
+    given = as_list(trees, "trees", "a sequence of trees")
+    return [as_shape(tree, f"trees[{i}]") for i, tree in enumerate(given)]
 
 
-def rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:
+def rules_for(tree: Shape) -> Iterator[type[PairRule]]:
     """Yield the rules that serve a tree."""
     for rule in RULES.values():
-        if rule.only_k is None or set(tree) == {rule.only_k}:
+        if rule.only_k is None or tree.widths == {rule.only_k}:
             yield rule

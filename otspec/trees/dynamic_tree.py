@@ -16,7 +16,7 @@ from otspec.distributions import as_k, normalised
 from otspec.drafts.contract import draw
 from otspec.models.contract import MOST_DEPTH, Model, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
-from otspec.trees.draft_selection import DraftedTree
+from otspec.trees.contract import DraftedTree
 from otspec.trees.growth import Grown, grown
 from otspec.trees.token_tree import TokenTree
 

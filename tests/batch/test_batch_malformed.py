@@ -32,6 +32,12 @@ CALLS = {
         "drafts": DRAFTS[:, :2],
         "uniforms": UNIFORMS[:, :3],
     },
+    batch.greedy_multi_path: {
+        "draft": np.stack([BLOCK] * 2, axis=1),
+        "target": np.stack([np.stack([TARGETS] * 2)[:, [0, 1, 1]]] * 2, axis=1),
+        "drafts": np.stack([DRAFTS[:, :2]] * 2, axis=1),
+        "uniforms": UNIFORMS[:, :3],
+    },
     batch.sample_iid: {"draft": ROWS, "uniforms": UNIFORMS},
     batch.sample_without_replacement: {"draft": ROWS, "uniforms": UNIFORMS[:, :3]},
     batch.sample_spechub: {"draft": ROWS, "uniforms": UNIFORMS[:, :2]},

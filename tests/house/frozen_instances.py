@@ -229,9 +229,9 @@ EXACT = {  # from exact arrays or from float ones
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
-    "accepted": lambda give: (
-        Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True).whole
-    ),
+    "accepted": lambda give: Node(
+        rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True
+    ).accepted(True),
     "logged block": logged,
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(

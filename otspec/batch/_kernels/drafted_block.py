@@ -36,7 +36,7 @@ def verify(problem: Problem) -> VerifiedBlock:
     lacking = xp.concat([lacking, xp.zeros_like(whole[..., :1, :])], axis=-2)
     from_target = at_end | (xp.sum(lacking, axis=-1) == 0)
     # One row of the L + 1, chosen along the last axis but one.
-    blocks = _at(library, xp.where(from_target[..., None], whole, lacking), tau)
+    blocks = row_at(library, xp.where(from_target[..., None], whole, lacking), tau)
     plain = library.pick(from_target, tau)
     return VerifiedBlock(tau, _drawn(problem, kept, blocks, plain, tau))
 
@@ -75,7 +75,7 @@ def _drawn(problem: Problem, kept: Array, blocks: Array, plain: Array, tau: Arra
     ids, drafted = block_weights(library, draft, draft, the_draft, every)
     more = block[..., None] + xp.zeros_like(target[..., 0], dtype=library.index)
     _, wanted = block_weights(library, target, target, the_target, more)
-    drafted, wanted = _at(library, drafted, place), _at(library, wanted, tau)
+    drafted, wanted = row_at(library, drafted, place), row_at(library, wanted, tau)
     lack = _lack(library, library.pick(kept, place))
     weights = library.widened(lack(library.narrowed(drafted), library.narrowed(wanted)))
     within, _ = locate(library, xp.where(plain[..., None], wanted, weights), left)
@@ -84,7 +84,7 @@ def _drawn(problem: Problem, kept: Array, blocks: Array, plain: Array, tau: Arra
     return xp.where(some, token, xp.full_like(token, -1))
 
 
-def _at(library: Library, values: Array, place: Array) -> Array:
+def row_at(library: Library, values: Array, place: Array) -> Array:
     """Return one row of each matrix: (..., L, m), (...) -> (..., m)."""
     xp = library.xp
     index = place[..., None, None] + xp.zeros_like(values[..., :1, :], dtype=library.index)
