@@ -14,8 +14,7 @@ from otspec.blocks import WarpedModel
 from otspec.datasets import letters
 from otspec.datasets.english_letters import ALPHABET
 from otspec.frozen import Frozen
-from otspec.rules.contract import Rule
-from otspec.rules.tuples import NotExactError
+from otspec.rules.contract import NotExactError, Rule
 from otspec.trees.token_rules import TokenRule, made_rule
 
 SYMBOLS = len(ALPHABET)

@@ -10,8 +10,8 @@ from scipy.stats import binom
 
 from otspec.estimate import Estimate
 from otspec.rules import ImportanceSampling, RecursiveRejectionWithoutReplacement
+from otspec.rules.contract import NotExactError
 from otspec.rules.enumeration import acceptance_or_estimate, enumerated_acceptance
-from otspec.rules.tuples import NotExactError
 
 
 def test_an_estimate_is_a_float_that_shows_its_interval():

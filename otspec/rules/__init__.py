@@ -1,6 +1,6 @@
 """Verification rules: one file each, one contract (:class:`Rule`), one table (:data:`RULES`)."""
 
-from otspec.rules.contract import Rule
+from otspec.rules.contract import NotExactError, Rule
 from otspec.rules.drawn_draft import DrawnDraft
 from otspec.rules.importance_sampling import ImportanceSampling
 from otspec.rules.k_sequential import KSequential
@@ -20,7 +20,6 @@ from otspec.rules.sequential import SequentialRule
 from otspec.rules.spechub import SpecHub
 from otspec.rules.table import RULES, compared_rules
 from otspec.rules.target_only import TargetOnly
-from otspec.rules.tuples import NotExactError
 from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
 
 for _rule in (

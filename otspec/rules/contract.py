@@ -16,13 +16,9 @@ from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
-from otspec.rules.tuples import (
-    NotExactError,
-    add_first,
-    all_tuples,
-    enumerated_by_draft,
-    enumerated_law,
-)  # fmt: skip
+from otspec.rules.tuples import NotExactError, add_first, all_tuples, enumerated_law, few_by_draft
+
+__all__ = ["CountedLaw", "NotExactError", "Rule"]
 
 
 class CountedLaw(NamedTuple):
@@ -57,6 +53,8 @@ class Rule(Frozen, ABC):
     """The function of :mod:`otspec.batch` that does the same, if there is one."""
     formula: ClassVar[bool] = True
     """Whether :meth:`acceptance` is a formula for any vocabulary; else by enumeration or a sum."""
+    nested: ClassVar[bool] = False
+    """Whether what is accepted of the first drafts is the same however many drafts follow."""
 
     target: Distribution
     """What the output is distributed as, shape (n,)."""
@@ -192,24 +190,6 @@ class Rule(Frozen, ABC):
         """
         raise NotExactError(f"{type(self).__name__} has no formula for how often it is drafted")
 
-    def accepted_by_draft(self) -> Array:
-        """Return the accepted law by the first of the drafts that is the output.
-
-        Returns
-        -------
-        ndarray, shape (k, n)
-            Entry (i, y): the output is y, as is draft i, and no draft before it. It sums to
-            :meth:`accepted_law` over the drafts.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 draft tuples, where a rule has no formula.
-        """
-        if self.k == 1:
-            return self.accepted_law()[None]
-        return enumerated_by_draft(self)
-
     def acceptance_by_draft(self) -> Array:
         """Return, for each draft, the probability that it is the one that is accepted.
 
@@ -229,6 +209,22 @@ class Rule(Frozen, ABC):
         rows = np.array([self.joint_kernel(x)[:-1].sum(axis=1) for x in tuples.tolist()])
         by_draft: Array = (masses.astype(rows.dtype)[:, None] * rows).sum(axis=0)
         return by_draft
+
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that the output is y and draft i the first that is y.
+
+        Returns
+        -------
+        ndarray, shape (k, n)
+            Its columns sum to :meth:`accepted_law`: which draft goes on in a tree is told from
+            the tokens alone.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 draft tuples, where a rule has no formula.
+        """
+        return few_by_draft(self)
 
     def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_by_draft` as :meth:`estimate_law` does: floats, (k, n)."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_number, is_exact, quotient, zeros
+from otspec.arithmetic import Array, is_exact, quotient
+from otspec.rules.contract import NotExactError
 from otspec.rules.pair_rule import PairRule
-from otspec.rules.tuples import NotExactError
 
 MOST_STEPS, MOST_EXACT_STEPS = 10**9, 10**7
 """Most terms, n·k², in floats and in exact arithmetic."""
@@ -63,21 +61,3 @@ def over(counts: Array, unit: Any) -> Array:
     """Return whole numbers divided by another one as fractions, floats divided."""
     divided: Array = np.frompyfunc(lambda count: quotient(count, unit), 1, 1)(counts)
     return divided if counts.dtype == object else divided.astype(float)
-
-
-def first_of_counts(accepted: Array) -> Array:
-    """Return what is accepted by the first draft that it equals, given how many do.
-
-    Parameters
-    ----------
-    accepted : ndarray, shape (k, n)
-        See :class:`otspec.rules.contract.CountedLaw`; of a rule that does not look at the order of
-        i.i.d. drafts: c of them are as likely here as there.
-    """
-    k = len(accepted)
-    placed = zeros(accepted.shape, like=accepted)
-    for i in range(k):
-        for c in range(1, k - i + 1):
-            share = Fraction(math.comb(k - i - 1, c - 1), math.comb(k, c))
-            placed[i] += accepted[c - 1] * as_number(share, like=accepted)
-    return placed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from otspec.arithmetic import Number, as_number
 from otspec.digits import counted
 from otspec.drafts import DraftLaw
-from otspec.rules.contract import Rule
-from otspec.rules.tuples import NotExactError, enumerated_law
+from otspec.rules.contract import NotExactError, Rule
+from otspec.rules.tuples import enumerated_law
 
 ENUMERATION_LIMIT = 20_000
 """Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""

@@ -29,7 +29,7 @@ from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.raw import shown
 from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import no_counts, over, refuse_many_counts, with_one_more
+from otspec.rules.counts import no_counts, over, with_one_more
 from otspec.rules.pair_rule import MOST_LISTED, refuse_many_drafts
 from otspec.rules.powers import at_least_once, covers, geometric
 from otspec.rules.sequential import SequentialRule
@@ -137,24 +137,21 @@ class KSequential(SequentialRule):
         return CountedLaw(over(accepted[1:], scale) + residual[1:], residual[0])
 
     def accepted_by_draft(self) -> Array:
-        """Return the accepted law by the first draft that is the output.
+        """Return the accepted law by which draft is the first that is the output, shape (k, n).
 
-        All drafts before draft i were rejected and are not y. Draft i is y, and accepted; or it was
-        rejected, as y, and a later one is accepted as y, or the residual draw is y.
+        The drafts before are rejected and others; draft i is accepted as y, or rejected and y
+        comes again among the later ones, or from the residual.
         """
-        refuse_many_counts(self)
         kept, beta = self._kept()
-        lost = self.draft - kept
+        lost, residual = self.draft - kept, normalised(self._residual(), self.target)
         elsewhere = positive_part(1 - beta - lost)
-        later = [normalised(self._residual(), self.target)]
-        while len(later) < self.k:
-            later.append(kept + (1 - beta) * later[-1])
-        placed = zeros((self.k, len(self.draft)), like=self.draft)
-        before: Array = zeros(len(self.draft), like=self.draft) + 1
-        for i, hits in enumerate(reversed(later)):
-            placed[i] = before * (kept + lost * hits)
-            before = before * elsewhere
-        return placed
+        by_draft, first = zeros((self.k, len(kept)), like=kept), zeros(len(kept), like=kept) + 1
+        for i in range(self.k):
+            later = self.k - 1 - i
+            again = kept * geometric(1 - beta, later) if later else 0 * kept
+            by_draft[i] = first * (kept + lost * (again + residual * (1 - beta) ** later))
+            first = first * elsewhere
+        return by_draft
 
     def acceptance_by_draft(self) -> Array:
         """Return β (1−β)^{i−1} for draft i; residual hits are nobody's."""

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from otspec.arithmetic import (
     Array,
-    as_number,
     over_one_denominator,
     refuse_long_power,
     zeros,
 )
 from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import drafted_counts, over, refuse_many_counts
+from otspec.rules.counts import drafted_counts, over
 from otspec.rules.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
 from otspec.rules.powers import at_least_once
 
@@ -34,6 +35,7 @@ class NaiveSampling(PairRule):
 
     name: ClassVar[str] = "naive-sampling"
     title: ClassVar[str] = "naive sampling"
+    nested: ClassVar[bool] = True
     colour: ClassVar[str] = "#56B4E9"
     marker: ClassVar[str] = "o"
 
@@ -48,26 +50,21 @@ class NaiveSampling(PairRule):
         counts = self.target * over(drafted_counts(self, draft, unit), unit**self.k)
         return CountedLaw(counts[1:], counts[0])
 
-    def accepted_by_draft(self) -> Array:
-        """Return q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""
-        refuse_many_counts(self)
-        placed = zeros((self.k, len(self.draft)), like=self.draft)
-        for i, first in enumerate(self._firsts()):
-            placed[i] = first
-        return placed
-
     def acceptance_by_draft(self) -> Array:
         """Return Σ q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""
         refuse_many_drafts(self.k, MOST_LISTED, "acceptance_by_draft()")
         refuse_long_power(self.draft, self.k)
         by_draft = zeros(self.k, like=self.draft)
-        for i, first in enumerate(self._firsts()):
-            by_draft[i] = as_number(first.sum(), like=self.draft)
+        by_draft[:] = [first.sum() for first in self._first()]
         return by_draft
 
-    def _firsts(self) -> Iterator[Array]:
-        """Yield, for each draft, the probability that it is the output and the first that is."""
-        first = self.target * self.draft
+    def accepted_by_draft(self) -> Array:
+        """Return q(y) (1 − p(y))^{i−1} p(y) for draft i, shape (k, n)."""
+        return np.array(list(self._first()))
+
+    def _first(self) -> Iterator[Array]:
+        """Yield for each draft how likely each token is the output and comes first there."""
+        first: Array = self.target * self.draft
         for _ in range(self.k):
             yield first
             first = first * (1 - self.draft)

@@ -21,7 +21,7 @@ from otspec.arithmetic import (
 )
 from otspec.coupling import acceptance_chance
 from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import no_counts, over, refuse_many_counts, with_one_more
+from otspec.rules.counts import no_counts, over, with_one_more
 from otspec.rules.pair_rule import refuse_many_drafts
 from otspec.rules.sequential import SequentialRule
 
@@ -50,6 +50,7 @@ class RecursiveRejection(SequentialRule):
     name: ClassVar[str] = "recursive-rejection"
     title: ClassVar[str] = "recursive rejection"
     batch: ClassVar[str | None] = "recursive_rejection"
+    nested: ClassVar[bool] = True
     colour: ClassVar[str] = "#D55E00"
     marker: ClassVar[str] = "^"
 
@@ -84,18 +85,16 @@ class RecursiveRejection(SequentialRule):
         return CountedLaw(over(accepted[1:], scale * unit), self.target - over(kept, scale * unit))
 
     def accepted_by_draft(self) -> Array:
-        """Return the differences of min(q, c·p), one draft after the other.
+        """Return min(q, c·p) with c the sum of W_0 to W_{i−1}, less that of draft i − 1: (k, n).
 
-        No draft before the accepted one equals it, see :meth:`counted_law`.
+        A token that was rejected is out of the residual, so that the accepted draft is the first
+        that is this token.
         """
-        refuse_many_counts(self)
-        placed = zeros((self.k, len(self.draft)), like=self.draft)
-        before: Array = zeros(len(self.draft), like=self.draft)
-        for i, (drafted, _, scale) in enumerate(self._rejected()):
-            kept = np.minimum(self.target, self._quotient(drafted, scale) * self.draft)
-            placed[i] = kept - before
-            before = kept
-        return placed
+        accepted = zeros((self.k + 1, len(self.target)), like=self.target)
+        for i, (drafted, _, scale) in enumerate(self._rejected(), start=1):
+            accepted[i] = np.minimum(self.target, self._quotient(drafted, scale) * self.draft)
+        by_draft: Array = accepted[1:] - accepted[:-1]
+        return by_draft
 
     def acceptance_by_draft(self) -> Array:
         """Return W_{i−1} − W_i for draft i."""

@@ -65,11 +65,6 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
         accepted: Array = self.target - self._residuals[-1]
         return accepted
 
-    def accepted_by_draft(self) -> Array:
-        """Return W_{i−1} q_{i−1} − W_i q_i for draft i, shape (k, n); none before it equals it."""
-        placed: Array = self._residuals[:-1] - self._residuals[1:]
-        return placed
-
     def acceptance_by_draft(self) -> Array:
         """Return W_{i−1} − W_i for draft i."""
         by_draft = zeros(self.k, like=self.target)

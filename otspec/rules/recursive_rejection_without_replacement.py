@@ -23,9 +23,9 @@ from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
+from otspec.rules.contract import NotExactError
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.sequential import SequentialRule
-from otspec.rules.tuples import NotExactError
 
 SUM_LIMIT = 4_000
 """Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""
@@ -118,8 +118,17 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         if not self._summable:
             return super().acceptance_by_draft()
-        by_draft: Array = self.accepted_by_draft().sum(axis=1)
+        by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
         return by_draft
+
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that draft i is the accepted one and is y, shape (k, n).
+
+        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
+        """
+        if not self._summable:
+            return super().accepted_by_draft()
+        return _accepted_laws(self.draft, self.target, self.k)
 
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).
@@ -133,17 +142,8 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         if not self._summable:
             return super().accepted_law()
-        accepted: Array = self.accepted_by_draft().sum(axis=0)
+        accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
         return accepted
-
-    def accepted_by_draft(self) -> Array:
-        """Return the probability that draft i is the accepted one and is y, shape (k, n).
-
-        Cost and errors are those of :meth:`accepted_law`.
-        """
-        if not self._summable:
-            return super().accepted_by_draft()
-        return _accepted_laws(self.draft, self.target, self.k)
 
     @property
     def _summable(self) -> bool:

@@ -42,13 +42,13 @@ class TargetOnly(NaiveSampling):
         accepted[drafts] = self.target[drafts]
         return accepted
 
-    def accepted_by_draft(self) -> Array:
-        """Return the target's mass of each draft, and 0 off it, shape (k, n)."""
-        placed = zeros((self.k, len(self.target)), like=self.target)
-        drafts = likeliest(self.draft, self.k)
-        placed[np.arange(len(drafts)), drafts] = self.target[drafts]
-        return placed
-
     def acceptance_by_draft(self) -> Array:
         """Return the target's mass of each draft, the likeliest one first, shape (k,)."""
         return self.target[likeliest(self.draft, self.k)]
+
+    def accepted_by_draft(self) -> Array:
+        """Return the target's mass of each draft at that draft, shape (k, n)."""
+        by_draft = zeros((self.k, len(self.target)), like=self.target)
+        drafts = likeliest(self.draft, self.k)
+        by_draft[np.arange(self.k), drafts] = self.target[drafts]
+        return by_draft

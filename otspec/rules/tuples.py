@@ -11,7 +11,7 @@ from otspec.drafts.contract import TooManyTuplesError
 if TYPE_CHECKING:
     from otspec.rules.contract import Rule
 
-PLACES_LIMIT = 20_000
+FEW = 20_000
 """Most draft tuples that are enumerated to say which draft is accepted."""
 
 
@@ -34,26 +34,34 @@ def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
 
 
 def enumerated_law(rule: Rule) -> Array:
-    """Return a rule's accepted law, shape (n,)."""
-    accepted = zeros(len(rule.target), like=rule.target)
-    for x, mass in zip(*all_tuples(rule), strict=True):
-        drafts = sorted(set(x.tolist()))
-        accepted[drafts] += mass * rule.kernel(x)[drafts]
+    """Return a rule's accepted law by enumerating the drafts."""
+    accepted: Array = enumerated_by_draft(rule).sum(axis=0)
     return accepted
 
 
-def enumerated_by_draft(rule: Rule) -> Array:
-    """Return a rule's accepted law by the first draft that is the output, shape (k, n)."""
+def few_by_draft(rule: Rule) -> Array:
+    """Return :func:`enumerated_by_draft`, if that is soon.
+
+    Raises
+    ------
+    NotExactError
+        More than 20,000 tuples.
+    """
     rows = rule.law.table_rows()
-    if rows > PLACES_LIMIT:
+    if rows > FEW:
         raise NotExactError(
-            f"{counted(rows)} tuples of k = {rule.k} drafts are too many to say which of them is "
-            "accepted: use fewer drafts or tokens"
+            f"{counted(rows)} tuples of k = {rule.law.k} drafts are too many to say which of them "
+            "is accepted: use fewer drafts or tokens"
         )
-    placed = zeros((rule.k, len(rule.target)), like=rule.target)
+    return enumerated_by_draft(rule)
+
+
+def enumerated_by_draft(rule: Rule) -> Array:
+    """Return the probability that the output is y and draft i the first that is y: (k, n)."""
+    accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
     for x, mass in zip(*all_tuples(rule), strict=True):
-        add_first(placed, x.tolist(), mass * rule.kernel(x))
-    return placed
+        add_first(accepted, x.tolist(), mass * rule.kernel(x))
+    return accepted
 
 
 def add_first(accepted: Array, drafts: list[int], row: Array) -> None:

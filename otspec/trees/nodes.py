@@ -13,8 +13,7 @@ from otspec.arithmetic import Array, IntArray, Number, is_exact, over_one_denomi
 from otspec.digits import counted
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
-from otspec.rules.contract import Rule
-from otspec.rules.tuples import NotExactError
+from otspec.rules.contract import NotExactError, Rule
 from otspec.trees.token_rules import TokenRule, made_rule
 
 TUPLE_LIMIT = 20_000
@@ -146,12 +145,24 @@ class Node(Frozen):
             return Accepted.of(
                 ((place,) for place in range(self.rule.k)), self.rule.accepted_by_draft()
             )
-        ways = sorted({places for _, places in self.enumerated[0]})
+        enumerated, _ = self.enumerated
+        ways = sorted({places for _, places in enumerated})
         rows = {places: row for row, places in enumerate(ways)}
         law = zeros((len(ways), self.rule.law.n), like=self.rule.target)
-        for (token, places), chance in self.enumerated[0].items():
+        for (token, places), chance in enumerated.items():
             law[rows[places], token] = chance
         return Accepted.of(ways, law)
+
+    @property
+    def _by_draft(self) -> Array:
+        """What is accepted, by the first draft that it is: (k, n)."""
+        try:
+            return self.rule.accepted_by_draft()
+        except NotExactError:
+            law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
+            for (token, (place, *_)), chance in self.enumerated[0].items():
+                law[place, token] += chance
+            return law
 
     @cached_property
     def acceptance(self) -> Number:
