@@ -216,8 +216,8 @@ class Rule(Frozen, ABC):
         Returns
         -------
         ndarray, shape (k, n)
-            Its columns sum to :meth:`accepted_law`. So the draft that goes on in a tree is told
-            from the tokens alone, whichever of equal drafts a rule calls the accepted one.
+            Its columns sum to :meth:`accepted_law`: which draft goes on in a tree is told from
+            the tokens alone.
 
         Raises
         ------

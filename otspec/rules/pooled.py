@@ -13,9 +13,10 @@ from otspec.arguments import as_integer
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
-from otspec.rules.contract import CountedLaw, NotExactError
+from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import refuse_many_counts
 from otspec.rules.pooled_rule import PooledRule
+from otspec.rules.tuples import NotExactError
 from otspec.selection.counts import selected_counts
 
 MOST_COUNTED = 4_000
