@@ -16,7 +16,7 @@ from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
-from otspec.rules.tuples import NotExactError, all_tuples, enumerated_by_draft, enumerated_law
+from otspec.rules.tuples import NotExactError, add_first, all_tuples, enumerated_law, few_by_draft
 
 __all__ = ["CountedLaw", "NotExactError", "Rule"]
 
@@ -53,6 +53,8 @@ class Rule(Frozen, ABC):
     """The function of :mod:`otspec.batch` that does the same, if there is one."""
     formula: ClassVar[bool] = True
     """Whether :meth:`acceptance` is a formula for any vocabulary; else by enumeration or a sum."""
+    nested: ClassVar[bool] = False
+    """Whether what is accepted of the first drafts is the same however many drafts follow."""
 
     target: Distribution
     """What the output is distributed as, shape (n,)."""
@@ -214,15 +216,23 @@ class Rule(Frozen, ABC):
         Returns
         -------
         ndarray, shape (k, n)
-            Its columns sum to :meth:`accepted_law`. So the draft that goes on in a tree is told
-            from the tokens alone, whichever of equal drafts a rule calls the accepted one.
+            Its columns sum to :meth:`accepted_law`: which draft goes on in a tree is told from
+            the tokens alone.
 
         Raises
         ------
         NotExactError
-            More draft tuples than can be enumerated, where a rule has no formula.
+            More than 20,000 draft tuples, where a rule has no formula.
         """
-        return enumerated_by_draft(self)
+        return few_by_draft(self)
+
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` as :meth:`estimate_law` does: floats, (k, n)."""
+        tuples, which = self._drawn(size, seed)
+        accepted = np.zeros((self.law.k, len(self.target)))
+        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
+            add_first(accepted, x, self.kernel(x).astype(float) * (count / size))
+        return accepted
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate :meth:`acceptance` from drafts that are drawn at random.
@@ -258,11 +268,7 @@ class Rule(Frozen, ABC):
         ndarray of float, shape (n,)
             Unbiased for every token.
         """
-        accepted = np.zeros(len(self.target))
-        tuples, which = self._drawn(size, seed)
-        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
-            drafts = sorted(set(x))
-            accepted[drafts] += self.kernel(x)[drafts].astype(float) * (count / size)
+        accepted: Array = self.estimate_by_draft(size, seed).sum(axis=0)
         return accepted
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:

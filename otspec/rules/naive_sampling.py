@@ -35,6 +35,7 @@ class NaiveSampling(PairRule):
 
     name: ClassVar[str] = "naive-sampling"
     title: ClassVar[str] = "naive sampling"
+    nested: ClassVar[bool] = True
     colour: ClassVar[str] = "#56B4E9"
     marker: ClassVar[str] = "o"
 

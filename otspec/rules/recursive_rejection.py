@@ -50,6 +50,7 @@ class RecursiveRejection(SequentialRule):
     name: ClassVar[str] = "recursive-rejection"
     title: ClassVar[str] = "recursive rejection"
     batch: ClassVar[str | None] = "recursive_rejection"
+    nested: ClassVar[bool] = True
     colour: ClassVar[str] = "#D55E00"
     marker: ClassVar[str] = "^"
 

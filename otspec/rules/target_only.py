@@ -30,6 +30,7 @@ class TargetOnly(NaiveSampling):
 
     name: ClassVar[str] = "target-only"
     title: ClassVar[str] = "target-only verification"
+    nested: ClassVar[bool] = True
     law_class: ClassVar[type[SingleDraftLaw]] = TopK
     colour: ClassVar[str] = "#117733"
     marker: ClassVar[str] = "*"

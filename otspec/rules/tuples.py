@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otspec.arithmetic import Array, IntArray, zeros
+from otspec.digits import counted
 from otspec.drafts.contract import TooManyTuplesError
 
 if TYPE_CHECKING:
     from otspec.rules.contract import Rule
+
+FEW = 20_000
+"""Most draft tuples that are enumerated to say which draft is accepted."""
 
 
 class NotExactError(ValueError):
@@ -35,11 +39,32 @@ def enumerated_law(rule: Rule) -> Array:
     return accepted
 
 
+def few_by_draft(rule: Rule) -> Array:
+    """Return :func:`enumerated_by_draft`, if that is soon.
+
+    Raises
+    ------
+    NotExactError
+        More than 20,000 tuples.
+    """
+    rows = rule.law.table_rows()
+    if rows > FEW:
+        raise NotExactError(
+            f"{counted(rows)} tuples of k = {rule.law.k} drafts are too many to say which of them "
+            "is accepted: use fewer drafts or tokens"
+        )
+    return enumerated_by_draft(rule)
+
+
 def enumerated_by_draft(rule: Rule) -> Array:
     """Return the probability that the output is y and draft i the first that is y: (k, n)."""
     accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
     for x, mass in zip(*all_tuples(rule), strict=True):
-        drafts, kernel = x.tolist(), rule.kernel(x)
-        for token in sorted(set(drafts)):
-            accepted[drafts.index(token), token] += mass * kernel[token]
+        add_first(accepted, x.tolist(), mass * rule.kernel(x))
     return accepted
+
+
+def add_first(accepted: Array, drafts: list[int], row: Array) -> None:
+    """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
+    for token in sorted(set(drafts)):
+        accepted[drafts.index(token), token] += row[token]

@@ -19,7 +19,7 @@ from otspec.distributions import as_k
 from otspec.drafts.contract import draw
 from otspec.models.contract import Prefix, as_beginnings
 from otspec.raw import shown
-from otspec.trees.draft_selection import DraftedTree
+from otspec.trees.contract import DraftedTree
 from otspec.trees.token_tree import TokenTree
 
 MOST_PATHS = 10_000

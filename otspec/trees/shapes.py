@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
-from otspec.arguments import MOST_ITEMS
+from otspec.arguments import MOST_ITEMS, as_instance, as_list
 from otspec.frozen import Frozen
 from otspec.models.contract import MOST_DEPTH
 from otspec.raw import shown
@@ -15,11 +14,12 @@ from otspec.trees.branching import as_branching, as_text
 from otspec.trees.token_tree import TokenTree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Shape(Frozen):
     """What is drafted after a text: its children, each with what is drafted after it.
 
-    Equal subtrees may be one object, so that a branching takes one for each depth.
+    Equal subtrees are one object where a shape is made by a function here, so that a branching
+    takes one for each depth.
 
     Parameters
     ----------
@@ -28,22 +28,42 @@ class Shape(Frozen):
     """
 
     children: tuple[Shape, ...] = ()
-    size: int = field(init=False, repr=False, compare=False)
+    size: int = field(init=False, compare=False)
     """How many tokens are drafted."""
-    depth: int = field(init=False, repr=False, compare=False)
+    depth: int = field(init=False, compare=False)
     """L, the most drafted tokens that can be kept."""
-    _hash: int = field(init=False, repr=False, compare=False)
+    even: bool = field(init=False, compare=False)
+    """Whether all siblings, here and below, have equally many children: it is a branching."""
+    widths: frozenset[int] = field(init=False, compare=False)
+    """How many children nodes have that have any."""
+    _hash: int = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         # Here, from the bottom: shapes may be too deep for what goes down into them.
+        given = as_list(self.children, "children", "a sequence of shapes")
+        children = tuple(
+            as_instance(child, f"children[{i}]", Shape, "a Shape") for i, child in enumerate(given)
+        )
+        first, *others = children or (self,)
         self._hold(
-            size=sum(1 + child.size for child in self.children),
-            depth=max((1 + child.depth for child in self.children), default=0),
-            _hash=hash(self.children),
+            children=children,
+            size=sum(1 + child.size for child in children),
+            depth=max((1 + child.depth for child in children), default=0),
+            even=not children or (first.even and all(child == first for child in others)),
+            widths=frozenset({len(children)} - {0}).union(
+                *(child.widths for child in set(children))
+            ),
+            _hash=hash(children),
         )
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __repr__(self) -> str:
+        return f"as_shape({self.text!r})" if self.children else "Shape()"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Shape.of_tree, (self.tree(),)
 
     @classmethod
     def of_branching(cls, branching: str | Sequence[int], name: str = "branching") -> Shape:
@@ -55,7 +75,7 @@ class Shape(Frozen):
             nodes += leaves
             if nodes > MOST_ITEMS:  # before a tuple of so many is made
                 raise ValueError(_too_large(branching, name))
-        shape = cls()
+        shape = LEAF
         for width in reversed(widths):
             shape = cls((shape,) * width)
         return shape
@@ -64,20 +84,25 @@ class Shape(Frozen):
     def of_tree(cls, tree: TokenTree) -> Shape:
         """Return the shape of a tree, children in the order of their nodes."""
         below: list[list[Shape]] = [[] for _ in range(len(tree) + 1)]
-        for node in reversed(range(len(tree))):
+        known: dict[tuple[Shape, ...], Shape] = {(): LEAF}
+        for node in reversed(range(-1, len(tree))):
             children = tuple(reversed(below[node + 1]))
-            below[tree.parents[node] + 1].append(cls(children))
-        return cls(tuple(reversed(below[0])))
+            shape = known.get(children) or known.setdefault(children, cls(children))
+            if node >= 0:
+                below[tree.parents[node] + 1].append(shape)
+        return shape
 
-    @cached_property
+    @property
     def branching(self) -> tuple[int, ...] | None:
         """The children by depth if those of one depth have equally many, else None."""
-        if not self.children:
-            return ()
-        first, *others = self.children
-        if first.branching is None or any(child != first for child in others):
+        if not self.even:
             return None
-        return (len(self.children), *first.branching)
+        widths = []
+        shape = self
+        while shape.children:
+            widths.append(len(shape.children))
+            shape = shape.children[0]
+        return tuple(widths)
 
     @property
     def text(self) -> str:
@@ -85,7 +110,23 @@ class Shape(Frozen):
 
         ``"[[][]][]"`` has two nodes after the text, the first of them with two children.
         """
-        return as_text(self.branching) if self.branching else _brackets(self)
+        branching = self.branching
+        if branching is not None:
+            return as_text(branching)
+        letters = []
+        left: list[Shape | None] = list(reversed(self.children))
+        while left:
+            shape = left.pop()
+            if shape is None:
+                letters.append("]")
+            else:
+                letters.append("[")
+                left += [None, *reversed(shape.children)]
+        return "".join(letters)
+
+    def after(self, places: Sequence[int]) -> Shape:
+        """Return what is drafted after the token that all children at some places equal."""
+        return together(self.children[place] for place in places)
 
     def tree(self) -> TokenTree:
         """Return the tree, level by level."""
@@ -101,13 +142,17 @@ class Shape(Frozen):
         return TokenTree(tuple(parents))
 
 
-def _brackets(shape: Shape) -> str:
-    return "".join(f"[{_brackets(child)}]" for child in shape.children)
+LEAF = Shape()
+"""Nothing is drafted any more."""
+
+
+LEAF = Shape()
 
 
 def together(shapes: Iterable[Shape]) -> Shape:
     """Return what is drafted after a text that several nodes agree with."""
-    return Shape(tuple(child for shape in shapes for child in shape.children))
+    children = tuple(child for shape in shapes for child in shape.children)
+    return Shape(children) if children else LEAF
 
 
 def as_shape(tree: Any, name: str = "tree") -> Shape:
@@ -148,18 +193,20 @@ def _too_large(tree: Any, name: str) -> str:
 
 
 def _of_brackets(text: str, name: str) -> Shape:
-    open_nodes: list[list[Shape]] = [[]]
+    """Read brackets, each pair of which is a node."""
+    parents: list[int] = []
+    node = -1
     for letter in text:
         if letter == "[":
-            open_nodes.append([])
-        elif letter == "]" and len(open_nodes) > 1:
-            children = open_nodes.pop()
-            open_nodes[-1].append(Shape(tuple(children)))
+            parents.append(node)
+            node = len(parents) - 1
+        elif letter == "]" and node >= 0:
+            node = parents[node]
         else:
+            node = len(text)  # none of the nodes
             break
-    else:
-        if len(open_nodes) == 1:
-            return Shape(tuple(open_nodes[0]))
+    if node == -1:
+        return Shape.of_tree(TokenTree(tuple(parents)))
     raise ValueError(
         f"{name} is {shown(text)}: write each node as a pair of brackets around its children, such "
         "as [[][]][], or the children by depth, such as 4x2x1"

@@ -38,6 +38,7 @@ from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
+from otspec.trees import VERIFIERS
 from otspec.trees.nodes import Node, Nodes
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
@@ -227,11 +228,17 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "greedy paths": lambda give: blocks.GreedyMultiPath(model(give), model(give, TARGET), 2, 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
+    **{
+        kind.title: lambda give, kind=kind: kind(
+            model(give), model(give, TARGET), give.sequence([2, 1])
+        )
+        for kind in VERIFIERS.values()
+    },
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
-    "accepted": lambda give: (
-        Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True).whole
-    ),
+    "accepted": lambda give: Node(
+        rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True
+    ).accepted(True),
     "logged block": logged,
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(

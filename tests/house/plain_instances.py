@@ -42,6 +42,7 @@ from otspec.traces.runs.chunking import Chunk, Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
+from otspec.trees import as_shape
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
@@ -115,6 +116,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
     "shape": lambda _: SHAPE,
+    "tree of any shape": lambda _: as_shape("[[][]][]"),
     "children": lambda _: DRAFTED.children[-1],
     "drafted nodes": lambda _: DRAFTED,
     "drafting": lambda _: Drafting(DRAFTED, Halves(), {-1: 0}, 1),
