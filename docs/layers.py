@@ -44,6 +44,7 @@ CONTENT = {
     "digits": "long numbers",
     "memory": "how much there is",
     "compiling": "Numba, or not",
+    "extras": "optional packages",
     "pretrained": "transformers",
     "tables": "printing",
     "registry": "named things",

@@ -38,18 +38,22 @@ def rule_row(rule: type[Rule]) -> list[str]:
     return [f"`{rule.__name__}`", f"`{rule.name}`", law, k, exact, how, batch_of(rule)]
 
 
-def batch_of(rule: type[Rule] | type[blocks.SingleDraftRule]) -> str:
+def batch_of(rule: type[Rule] | type[blocks.BlockRule]) -> str:
     """Return the batch function with the law of a rule, if there is one."""
     return f"`{rule.batch}`" if rule.batch else ""
 
 
 def rules_for_several() -> str:
-    """Return the table of rules for blocks, and of rules for one token that serve trees."""
+    """Return the table of rules for blocks, of rules for one token by depth, and for trees."""
     return table(
         "drafts | rule | name | in tables | batch function",
         (
             [what, f"`{rule.__name__}`", f"`{name}`", rule.title, batch_of(rule)]
-            for what, registry in (("one block", blocks.RULES), ("a tree", trees.RULES))
+            for what, registry in (
+                ("one block", blocks.RULES),
+                ("a tree, by depth", trees.RULES),
+                ("a tree, from its leaves", trees.VERIFIERS),
+            )
             for name, rule in registry.items()
         ),
     )

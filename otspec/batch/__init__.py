@@ -33,11 +33,12 @@ from otspec.batch import acceptance
 from otspec.batch._blocks import (
     block_verification,
     block_verification_preprint,
+    greedy_multi_path,
     token_verification,
 )
 from otspec.batch._drafters import sample_iid, sample_spechub, sample_without_replacement
 from otspec.batch._pooled_rules import pooled_selection, pooled_selection_without_replacement
-from otspec.batch._results import CorrectedBlock, Corrections, Verified, VerifiedBlock
+from otspec.batch._results import CorrectedBlock, Corrections, Verified, VerifiedBlock, VerifiedPath
 from otspec.batch._rules import (
     k_sequential,
     maximal_coupling,
@@ -53,9 +54,11 @@ __all__ = [
     "Corrections",
     "Verified",
     "VerifiedBlock",
+    "VerifiedPath",
     "acceptance",
     "block_verification",
     "block_verification_preprint",
+    "greedy_multi_path",
     "k_sequential",
     "maximal_coupling",
     "optimal_acceptance",

@@ -55,6 +55,31 @@ def as_block_problem(
         As :func:`as_problem`; or places that do not fit.
     """
     library = _library_of_all(draft, target, drafts, uniforms, mask)
+    _check_places(draft, target, drafts)
+    return _problem(library, draft, target, drafts, uniforms, mask)
+
+
+def as_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Array) -> Problem:
+    """Check the arguments of verification of several paths, where drafts are (..., K, L).
+
+    Raises
+    ------
+    ValueError
+        As :func:`as_block_problem`.
+    """
+    library = _library_of_all(draft, target, drafts, uniforms, None)
+    _check_places(draft, target, drafts)
+    if drafts.ndim < 2 or drafts.shape[-2] == 0:
+        raise ValueError(f"drafts has shape {drafts.shape}: it must be (..., K, L), K at least 1")
+    *lead, _, length = drafts.shape
+    check_uniforms(uniforms, (*lead, length + 1))
+    valid = check_mask(library, None, drafts)
+    ids = counted_ids(library, drafts, valid, draft.shape[-1])
+    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+
+
+def _check_places(draft: Array, target: Array, drafts: Array) -> None:
+    """Check L places of a draft and one more of the target, and a token for each of the L."""
     _check_both(draft, target)
     if draft.ndim < 2 or draft.shape[-2] == 0:
         raise ValueError(f"draft has shape {draft.shape}: it must be (..., L, V), L at least 1")
@@ -67,7 +92,6 @@ def as_block_problem(
     if drafts.shape != (*lead, length):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, length)}")
     _check_tokens(drafts)
-    return _problem(library, draft, target, drafts, uniforms, mask)
 
 
 def _library_of_all(

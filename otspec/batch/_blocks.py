@@ -1,11 +1,16 @@
-"""The fronts of the rules for one drafted block: arguments are checked, and go to the kernel."""
+"""The fronts of the rules for blocks: arguments are checked, and go to the kernels."""
 
 from __future__ import annotations
 
-from otspec.batch._arguments import as_block_problem, check_corrections, check_reach
-from otspec.batch._kernels import drafted_block
+from otspec.batch._arguments import (
+    as_block_problem,
+    as_paths_problem,
+    check_corrections,
+    check_reach,
+)
+from otspec.batch._kernels import drafted_block, greatest_path
 from otspec.batch._kernels.library import Array, quiet
-from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock
+from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
 
 
 @quiet
@@ -133,3 +138,45 @@ def block_verification_preprint(
     if reach is not None:
         check_reach(reach, drafts)
     return drafted_block.preprint(problem, corrections, reach)
+
+
+@quiet
+def greedy_multi_path(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, /
+) -> VerifiedPath:
+    """Choose the greatest of K drafted paths of L tokens, and verify it as one block.
+
+    At each place the path goes on with the drafted token of the highest q(x)/p(x), of equal ones
+    the largest. The law of that path has a closed form, which stands in place of p in
+    :func:`block_verification` of the chosen path.
+
+    Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
+    target's text; :class:`otspec.blocks.GreedyMultiPath`. Source: GBV.
+
+    Parameters
+    ----------
+    draft : array, shape (..., K, L, V)
+        What each token of each path was drawn from. Paths that begin alike have equal rows there.
+    target : array, shape (..., K, L + 1, V)
+        The target at the same places, and after each path.
+    drafts : array of token ids, shape (..., K, L)
+        The paths, each drawn independently of the others.
+    uniforms : array, shape (..., L + 1)
+        One for each place, the last one for the draw.
+
+    Returns
+    -------
+    VerifiedPath
+        ``path``, ``length`` and ``token``, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        As :func:`block_verification`.
+
+    Notes
+    -----
+    Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
+    float64, the sum over the ranks is one of float32.
+    """
+    return greatest_path.verify(as_paths_problem(draft, target, drafts, uniforms))

@@ -69,3 +69,21 @@ class CorrectedBlock(NamedTuple):
     length: Array
     token: Array
     corrections: Corrections
+
+
+class VerifiedPath(NamedTuple):
+    """Which of several drafted paths is kept and how far, per row, and the token that follows.
+
+    Parameters
+    ----------
+    path : array of int, shape (...)
+        The path that was chosen, the first of those that are alike.
+    length : array of int, shape (...)
+        How many of its tokens are kept, from 0 to L.
+    token : array of token ids, shape (...)
+        The token after them. −1 where the target there is zero everywhere.
+    """
+
+    path: Array
+    length: Array
+    token: Array

@@ -18,6 +18,8 @@ from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.hierarchical_verify import HierarchicalVerify
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
+from otspec.blocks.handing_over import HandOverPlan, HandOverRule
+from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.simulation import simulate
 from otspec.blocks.single_draft import RULES, SingleDraftRule
 from otspec.models import (
@@ -41,8 +43,13 @@ if TYPE_CHECKING:
         Configuration,
         DraftedTree,
         DraftSelection,
+        GreedyMultiPath,
         TokenTree,
+        TraversalVerify,
+        TraversalVerifyWithoutReplacement,
         TreeComparison,
+        UniversalTree,
+        UniversalTreeWithoutReplacement,
         as_branching,
         compare_trees,
         configurations,
@@ -63,8 +70,12 @@ __all__ = [
     "DraftSelection",
     "DraftedTree",
     "EndingModel",
+    "GreedyMultiPath",
+    "HandOverPlan",
+    "HandOverRule",
     "HierarchicalVerify",
     "LoggedBlock",
+    "LongRun",
     "Model",
     "NGramModel",
     "Outcome",
@@ -72,7 +83,11 @@ __all__ = [
     "TableModel",
     "TokenTree",
     "TokenVerify",
+    "TraversalVerify",
+    "TraversalVerifyWithoutReplacement",
     "TreeComparison",
+    "UniversalTree",
+    "UniversalTreeWithoutReplacement",
     "WarpedModel",
     "as_branching",
     "compare_block_rules",
@@ -84,6 +99,7 @@ __all__ = [
     "decoded_after",
     "decoded_law",
     "load_model",
+    "long_run",
     "markov",
     "memoryless",
     "random_pair",

@@ -1,4 +1,4 @@
-"""Block verification as it was published (Theory, 9): one token is corrected."""
+"""Block verification as it was published (Theory, 9 and 19): one token is corrected."""
 
 from __future__ import annotations
 

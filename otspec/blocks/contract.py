@@ -49,6 +49,8 @@ class BlockRule(Frozen, ABC):
 
     title: ClassVar[str]
     """What tables and charts call the rule."""
+    batch: ClassVar[str | None] = None
+    """The function of :mod:`otspec.batch` that does the same, if there is one."""
 
     draft: Model
     target: Model

@@ -47,8 +47,6 @@ class SingleDraftRule(BlockRule):
 
     name: ClassVar[str]
     """What :data:`RULES` calls the rule."""
-    batch: ClassVar[str | None] = None
-    """The function of :mod:`otspec.batch` that does the same, if there is one."""
     colour: ClassVar[str] = "#666666"
     """Of its line in charts, as Matplotlib writes it."""
     marker: ClassVar[str] = "x"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from otspec.cli.trace_runs import (
     sources_of,
 )
 from otspec.drafts import IID, Hub, WithoutReplacement
+from otspec.extras import needed
 from otspec.models.warped import check_warping
 from otspec.tables import say
 from otspec.traces.readers import Warping
@@ -144,8 +144,8 @@ def _check_places(
     ):
         if given and out is None:
             raise ValueError(f"{flag} needs --out: name the folder of the run")
-    if scheduler is not None and find_spec("distributed") is None:
-        raise ValueError("--scheduler needs the package distributed: pip install 'otspec[cluster]'")
+    if scheduler is not None:
+        needed("distributed", "--scheduler", "cluster")
     if out is not None:
         check_picture(".png")
     if report is not None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from otspec.registry import Registry, instance_of
@@ -81,22 +79,6 @@ def named_errors(path: Path) -> Iterator[None]:
         text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
         reason = " ".join(text.split()) or type(error).__name__
         raise ValueError(f"cannot read {path}: {reason[:200]}") from error
-
-
-def needed(package: str, what: str) -> ModuleType:
-    """Return a package that reads a format, imported where it is used.
-
-    Raises
-    ------
-    ValueError
-        It is not installed.
-    """
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise ValueError(
-            f"{what} needs the package {package}: pip install 'otspec[traces]'"
-        ) from None
 
 
 def selected(names: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:

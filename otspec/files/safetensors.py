@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from otspec.files.contract import READERS, Named, Reader, needed, selected
+from otspec.extras import needed
+from otspec.files.contract import READERS, Named, Reader, selected
 
 
 def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
@@ -15,7 +16,7 @@ def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
     ValueError
         A missing package, a malformed file, or a type that NumPy does not have.
     """
-    package = needed("safetensors", "reading .safetensors")
+    package = needed("safetensors", "reading .safetensors", "traces")
     try:
         with package.safe_open(path, framework="numpy") as tensors:
             names = selected(tensors.keys(), keys)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_list, as_tokens
+from otspec.arguments import as_callable, as_flag, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
+from otspec.logged.traversal import traversal_kept
 from otspec.models.ending import EndingModel
 from otspec.models.logged import LoggedModel
-from otspec.rules.enumeration import acceptance_or_estimate
-from otspec.trees.branching import as_branching
+from otspec.rules.contract import Rule
+from otspec.rules.enumeration import acceptance_or_estimate, by_draft_or_estimate
+from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import TokenRule, made_rule
 
 
@@ -98,7 +100,7 @@ class LoggedBlock(Frozen):
         ValueError
             More tokens than the block has, or one that is never drafted.
         """
-        self._check(length)
+        self.check(length)
         as_single_draft_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
@@ -123,7 +125,7 @@ class LoggedBlock(Frozen):
         ValueError
             As :meth:`kept`.
         """
-        self._check(length)
+        self.check(length)
         as_single_draft_rule(rule)
         total: Any = 0
         wanted: Any = 1
@@ -141,16 +143,17 @@ class LoggedBlock(Frozen):
             wanted, drafted = (mass[place[0]] / draft[token] for mass in masses)
         return as_number(total, like=self.draft[0])
 
-    def expected_of_tree(self, branching: str | Sequence[int], rule: TokenRule) -> Number:
+    def expected_of_tree(self, tree: Any, rule: TokenRule) -> Number:
         """Estimate how many tokens a tree of drafts keeps, E[τ] after the block's prompt.
 
-        Only one drafted text was logged. Its token x stands for a selected one with the weight
-        a(x)/p(x), a the law of the accepted output and p that of the drafts.
+        Only one drafted text was logged. Its token x stands for a selected one that goes on with
+        child i with the weight a(i, x)/p(x), a the law of the accepted output by the first draft
+        that it equals, and p that of the drafts.
 
         Parameters
         ----------
-        branching : str or sequence of int
-            Children of each node by depth; equal children stay apart
+        tree : str, sequence of int, TokenTree or Shape
+            Any tree, see :func:`otspec.trees.as_shape`; equal children stay apart
             (:class:`otspec.trees.DraftSelection` with ``merge=False``).
         rule : callable
             (draft, target, k) → a rule for one token.
@@ -158,8 +161,9 @@ class LoggedBlock(Frozen):
         Returns
         -------
         float, Fraction or Estimate
-            Σ_ℓ Π_{i<ℓ} a_i(x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted blocks. An
-            :class:`otspec.estimate.Estimate` of that where the rule has no exact acceptance.
+            Σ_ℓ Σ_paths Π_{i<ℓ} a_i(path_i, x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted
+            blocks. An :class:`otspec.estimate.Estimate` of that where the rule has no exact
+            acceptance.
 
         Raises
         ------
@@ -167,24 +171,63 @@ class LoggedBlock(Frozen):
             As :meth:`kept`; or a rule without a formula or an estimate of its accepted law above
             the last depth.
         """
-        widths = as_branching(branching)
+        shape = as_shape(tree)
         as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
-        self._check(len(widths))
+        self.check(shape.depth)
         total: Any = 0
-        weight: Any = 1
-        rows = zip(self.tokens, self.draft, self.target, widths, strict=False)
-        for depth, (token, draft, target, k) in enumerate(rows, start=1):
-            made = made_rule(rule, draft, target, k)
-            acceptance = acceptance_or_estimate(made)
-            total += weight * acceptance
-            if depth == len(widths) or (weight == 0 and not isinstance(weight, Estimate)):
-                break
-            estimated = isinstance(acceptance, Estimate)
-            output = made.estimate_output(token) if estimated else made.accepted_law()[token]
-            weight *= output / draft[token]
+        weights: dict[Shape, Any] = {shape: 1}
+        for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
+            after: dict[Shape, Any] = {}
+            for shape, weight in weights.items():
+                made = made_rule(rule, draft, target, len(shape.children))
+                acceptance = acceptance_or_estimate(made)
+                total += weight * acceptance
+                if shape.depth > 1:
+                    estimated = isinstance(acceptance, Estimate)
+                    for child, output in _accepted_children(made, shape, token, estimated):
+                        after[child] = after.get(child, 0) + weight * output / draft[token]
+            weights = {
+                shape: weight
+                for shape, weight in after.items()
+                if shape.children and (isinstance(weight, Estimate) or weight != 0)
+            }
         return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
 
-    def _check(self, length: int) -> None:
+    def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
+        """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
+
+        Parameters
+        ----------
+        tree : str, sequence of int, TokenTree or Shape
+            Any tree, see :func:`otspec.trees.as_shape`.
+        merge : bool
+            As for :class:`otspec.trees.TraversalVerify`.
+
+        Returns
+        -------
+        float or Fraction
+            Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`kept`.
+        """
+        shape = as_shape(tree)
+        as_flag(merge, "merge")
+        self.check(shape.depth)
+        steps = zip(self.tokens, self.draft, self.target, strict=False)
+        one = as_number(1, like=self.draft[0])
+        return as_number(traversal_kept(steps, shape, one, merge), like=self.draft[0])
+
+    def check(self, length: int) -> None:
+        """Check how many of the first tokens are asked for.
+
+        Raises
+        ------
+        ValueError
+            More than there are, or one that is never drafted.
+        """
         if as_k(length, "length") > len(self.tokens) and not self.ended:
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):
@@ -192,3 +235,15 @@ class LoggedBlock(Frozen):
                 raise ValueError(
                     f"tokens[{depth}] is {token}, which the draft model never drafts there"
                 )
+
+
+def _accepted_children(
+    rule: Rule, shape: Shape, token: int, estimated: bool
+) -> Iterator[tuple[Shape, Number]]:
+    """Yield what may be drafted after a token, and the probability that it is accepted there."""
+    children = shape.children[: rule.k]
+    if len(set(children)) > 1:
+        yield from zip(children, by_draft_or_estimate(rule)[:, token].tolist(), strict=True)
+    else:
+        output = rule.estimate_output(token) if estimated else rule.accepted_law()[token]
+        yield children[0], output

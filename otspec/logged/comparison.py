@@ -14,8 +14,8 @@ from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.single_draft import RULES
 from otspec.estimate import average
 from otspec.logged.block import LoggedBlock
-from otspec.trees.branching import as_text
 from otspec.trees.comparison import TreeComparison, as_trees, rules_for
+from otspec.trees.traversal_verify import TraversalVerify
 
 
 def compare_on_blocks(
@@ -48,16 +48,19 @@ def compare_on_blocks(
 
 
 def compare_trees_on_blocks(
-    blocks: Iterable[LoggedBlock], trees: Sequence[str | Sequence[int]]
+    blocks: Iterable[LoggedBlock], trees: Sequence[Any]
 ) -> list[TreeComparison]:
     """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
 
-    More than two distinct drafts of recursive rejection are simulated at full vocabulary.
+    More than two distinct drafts of recursive rejection are simulated at full vocabulary. Of the
+    rules for whole trees only Traversal Verification of i.i.d. children can be estimated, see
+    :meth:`LoggedBlock.expected_of_traversal`. Equal children stay apart.
 
     Parameters
     ----------
     blocks : iterable of LoggedBlock
-    trees : sequence of str or of sequence of int
+    trees : sequence
+        See :func:`otspec.trees.as_shape`.
 
     Raises
     ------
@@ -69,7 +72,9 @@ def compare_trees_on_blocks(
     for tree in as_trees(trees):
         for rule in rules_for(tree):
             kept = [block.expected_of_tree(tree, rule) for block in logged]
-            found.append(TreeComparison(as_text(tree), rule.title, *mean_and_error(kept)))
+            found.append(TreeComparison(tree.text, rule.title, *mean_and_error(kept)))
+        kept = [block.expected_of_traversal(tree, merge=False) for block in logged]
+        found.append(TreeComparison(tree.text, TraversalVerify.title, *mean_and_error(kept)))
     return found
 
 

@@ -31,8 +31,8 @@ class CandidateProgram(BlockCoupling):
     Parameters
     ----------
     candidates : mapping
-        From sets of sequences of L tokens to their probabilities, such as
-        :meth:`otspec.trees.DraftSelection.candidates` returns.
+        From sets of sequences of at most L tokens to their probabilities, such as
+        :meth:`otspec.trees.TreeRule.candidates` returns.
     target : callable
         Language model: prefix → distribution, in the arithmetic of the probabilities.
     length : int
@@ -41,8 +41,7 @@ class CandidateProgram(BlockCoupling):
     Raises
     ------
     ValueError
-        Probabilities that do not sum to 1 or are unlike the target's; sequences of another
-        length.
+        Probabilities that do not sum to 1 or are unlike the target's; longer sequences, or none.
     """
 
     name: ClassVar[str] = "candidate"
@@ -64,10 +63,10 @@ class CandidateProgram(BlockCoupling):
         for sequences in self.candidates:
             as_instance(sequences, "a key of candidates", frozenset, "a frozenset of sequences")
             tokens = [as_tokens(each, len(start), "a candidate") for each in sequences]
-            if any(len(sequence) != self.length for sequence in tokens) or not tokens:
+            if not tokens or not all(0 < len(sequence) <= self.length for sequence in tokens):
                 raise ValueError(
-                    f"candidates holds {sorted(tokens)}: sequences must have {self.length} "
-                    "tokens, as many as the length"
+                    f"candidates holds {sorted(tokens)}: sequences must have from 1 to "
+                    f"{self.length} tokens, the length"
                 )
 
     def _drafted(self) -> int:
@@ -89,7 +88,7 @@ def longest_beginning(sequences: Sequences, block: tuple[int, ...]) -> int:
 
 
 def _common(first: tuple[Any, ...], second: tuple[Any, ...]) -> int:
-    for depth, (one, other) in enumerate(zip(first, second, strict=True)):
+    for depth, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
             return depth
-    return len(first)
+    return min(len(first), len(second))

@@ -9,17 +9,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from otspec.arguments import as_generator, as_seed, as_size
-from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec.arithmetic import Array, IntArray, Number, as_number
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import TooManyTuplesError, as_drafts, draw
+from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
+from otspec.rules.tuples import NotExactError, add_first, all_tuples, enumerated_law, few_by_draft
 
-
-class NotExactError(ValueError):
-    """What is asked for takes too long to compute exactly; the message names what estimates it."""
+__all__ = ["CountedLaw", "NotExactError", "Rule"]
 
 
 class CountedLaw(NamedTuple):
@@ -54,6 +53,8 @@ class Rule(Frozen, ABC):
     """The function of :mod:`otspec.batch` that does the same, if there is one."""
     formula: ClassVar[bool] = True
     """Whether :meth:`acceptance` is a formula for any vocabulary; else by enumeration or a sum."""
+    nested: ClassVar[bool] = False
+    """Whether what is accepted of the first drafts is the same however many drafts follow."""
 
     target: Distribution
     """What the output is distributed as, shape (n,)."""
@@ -204,10 +205,34 @@ class Rule(Frozen, ABC):
         NotExactError
             More draft tuples than can be enumerated, where a rule has no formula.
         """
-        tuples, masses = _all_tuples(self)
+        tuples, masses = all_tuples(self)
         rows = np.array([self.joint_kernel(x)[:-1].sum(axis=1) for x in tuples.tolist()])
         by_draft: Array = (masses.astype(rows.dtype)[:, None] * rows).sum(axis=0)
         return by_draft
+
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that the output is y and draft i the first that is y.
+
+        Returns
+        -------
+        ndarray, shape (k, n)
+            Its columns sum to :meth:`accepted_law`: which draft goes on in a tree is told from
+            the tokens alone.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 draft tuples, where a rule has no formula.
+        """
+        return few_by_draft(self)
+
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` as :meth:`estimate_law` does: floats, (k, n)."""
+        tuples, which = self._drawn(size, seed)
+        accepted = np.zeros((self.law.k, len(self.target)))
+        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
+            add_first(accepted, x, self.kernel(x).astype(float) * (count / size))
+        return accepted
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate :meth:`acceptance` from drafts that are drawn at random.
@@ -243,11 +268,7 @@ class Rule(Frozen, ABC):
         ndarray of float, shape (n,)
             Unbiased for every token.
         """
-        accepted = np.zeros(len(self.target))
-        tuples, which = self._drawn(size, seed)
-        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
-            drafts = sorted(set(x))
-            accepted[drafts] += self.kernel(x)[drafts].astype(float) * (count / size)
+        accepted: Array = self.estimate_by_draft(size, seed).sum(axis=0)
         return accepted
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
@@ -275,26 +296,3 @@ class Rule(Frozen, ABC):
         drawn = self.law.sample(size, np.random.default_rng(as_seed(seed)))
         different, which = np.unique(drawn, axis=0, return_inverse=True)
         return different.tolist(), which.reshape(-1)
-
-
-def _all_tuples(rule: Rule) -> tuple[IntArray, Array]:
-    """Return all draft tuples and their masses.
-
-    Raises
-    ------
-    NotExactError
-        There are too many.
-    """
-    try:
-        return rule.law.tuples()
-    except TooManyTuplesError as error:
-        raise NotExactError(f"{error}; estimate() and estimate_law() simulate drafts") from error
-
-
-def enumerated_law(rule: Rule) -> Array:
-    """Return a rule's accepted law by enumerating the drafts; small vocabularies only."""
-    accepted = zeros(len(rule.target), like=rule.target)
-    for x, mass in zip(*_all_tuples(rule), strict=True):
-        drafts = sorted(set(x.tolist()))
-        accepted[drafts] += mass * rule.kernel(x)[drafts]
-    return accepted

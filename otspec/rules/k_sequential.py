@@ -136,6 +136,23 @@ class KSequential(SequentialRule):
         residual = normalised(self._residual(), self.target) * over(rejected, scale)
         return CountedLaw(over(accepted[1:], scale) + residual[1:], residual[0])
 
+    def accepted_by_draft(self) -> Array:
+        """Return the accepted law by which draft is the first that is the output, shape (k, n).
+
+        The drafts before are rejected and others; draft i is accepted as y, or rejected and y
+        comes again among the later ones, or from the residual.
+        """
+        kept, beta = self._kept()
+        lost, residual = self.draft - kept, normalised(self._residual(), self.target)
+        elsewhere = positive_part(1 - beta - lost)
+        by_draft, first = zeros((self.k, len(kept)), like=kept), zeros(len(kept), like=kept) + 1
+        for i in range(self.k):
+            later = self.k - 1 - i
+            again = kept * geometric(1 - beta, later) if later else 0 * kept
+            by_draft[i] = first * (kept + lost * (again + residual * (1 - beta) ** later))
+            first = first * elsewhere
+        return by_draft
+
     def acceptance_by_draft(self) -> Array:
         """Return β (1−β)^{i−1} for draft i; residual hits are nobody's."""
         refuse_many_drafts(self.k, MOST_LISTED, "acceptance_by_draft()")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from otspec.arithmetic import (
     Array,
-    as_number,
     over_one_denominator,
     refuse_long_power,
     zeros,
@@ -34,6 +35,7 @@ class NaiveSampling(PairRule):
 
     name: ClassVar[str] = "naive-sampling"
     title: ClassVar[str] = "naive sampling"
+    nested: ClassVar[bool] = True
     colour: ClassVar[str] = "#56B4E9"
     marker: ClassVar[str] = "o"
 
@@ -53,11 +55,19 @@ class NaiveSampling(PairRule):
         refuse_many_drafts(self.k, MOST_LISTED, "acceptance_by_draft()")
         refuse_long_power(self.draft, self.k)
         by_draft = zeros(self.k, like=self.draft)
-        first = self.target * self.draft
-        for i in range(self.k):
-            by_draft[i] = as_number(first.sum(), like=self.draft)
-            first = first * (1 - self.draft)
+        by_draft[:] = [first.sum() for first in self._first()]
         return by_draft
+
+    def accepted_by_draft(self) -> Array:
+        """Return q(y) (1 − p(y))^{i−1} p(y) for draft i, shape (k, n)."""
+        return np.array(list(self._first()))
+
+    def _first(self) -> Iterator[Array]:
+        """Yield for each draft how likely each token is the output and comes first there."""
+        first: Array = self.target * self.draft
+        for _ in range(self.k):
+            yield first
+            first = first * (1 - self.draft)
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""

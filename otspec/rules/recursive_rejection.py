@@ -50,6 +50,7 @@ class RecursiveRejection(SequentialRule):
     name: ClassVar[str] = "recursive-rejection"
     title: ClassVar[str] = "recursive rejection"
     batch: ClassVar[str | None] = "recursive_rejection"
+    nested: ClassVar[bool] = True
     colour: ClassVar[str] = "#D55E00"
     marker: ClassVar[str] = "^"
 
@@ -82,6 +83,18 @@ class RecursiveRejection(SequentialRule):
             accepted[1] += kept - so_far
             so_far = kept * unit
         return CountedLaw(over(accepted[1:], scale * unit), self.target - over(kept, scale * unit))
+
+    def accepted_by_draft(self) -> Array:
+        """Return min(q, c·p) with c the sum of W_0 to W_{i−1}, less that of draft i − 1: (k, n).
+
+        A token that was rejected is out of the residual, so that the accepted draft is the first
+        that is this token.
+        """
+        accepted = zeros((self.k + 1, len(self.target)), like=self.target)
+        for i, (drafted, _, scale) in enumerate(self._rejected(), start=1):
+            accepted[i] = np.minimum(self.target, self._quotient(drafted, scale) * self.draft)
+        by_draft: Array = accepted[1:] - accepted[:-1]
+        return by_draft
 
     def acceptance_by_draft(self) -> Array:
         """Return W_{i−1} − W_i for draft i."""

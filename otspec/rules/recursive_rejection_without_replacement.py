@@ -63,6 +63,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     name: ClassVar[str] = "recursive-rejection-without-replacement"
     title: ClassVar[str] = "recursive rejection (distinct)"
     batch: ClassVar[str | None] = "recursive_rejection_without_replacement"
+    nested: ClassVar[bool] = True
     formula: ClassVar[bool] = False
     colour: ClassVar[str] = "#009E73"
     marker: ClassVar[str] = "D"
@@ -120,6 +121,15 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
         return by_draft
 
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that draft i is the accepted one and is y, shape (k, n).
+
+        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
+        """
+        if not self._summable:
+            return super().accepted_by_draft()
+        return _accepted_laws(self.draft, self.target, self.k)
+
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).
 
@@ -164,6 +174,12 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
     def estimate_law(self, size: int = _SIZE, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_law` from the same simulation, without bias; shape (n,)."""
         return self.paths(size, seed).accepted_law(self.k)
+
+    def estimate_by_draft(self, size: int = _SIZE, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` from the same simulation, without bias; (k, n)."""
+        paths = self.paths(size, seed)
+        up_to = np.array([paths.accepted_law(k) for k in range(self.k + 1)])
+        return np.diff(up_to, axis=0)
 
     def estimate_output(self, y: int, size: int = _SIZE, seed: int = 0) -> Estimate:
         """Estimate entry y of :meth:`accepted_law` from the same simulation."""

@@ -56,13 +56,19 @@ class SpecHub(PairRule):
 
     def acceptance_by_draft(self) -> Array:
         """Return what is accepted of the first and of the second draft, shape (2,)."""
-        plan = self._plan
-        by_draft = zeros(2, like=self.draft)
-        hub = Hub(self.draft).hub
+        by_draft: Array = self.accepted_by_draft().sum(axis=1)
+        return by_draft
+
+    def accepted_by_draft(self) -> Array:
+        """Return the same by token, shape (2, n)."""
+        plan, hub = self._plan, Hub(self.draft).hub
+        by_draft = zeros((2, len(self.draft)), like=self.draft)
+        by_draft[0] = plan["x of (x, a)"]
+        by_draft[1] = plan["x of (a, x)"]
         # If the hub is certain, both drafts are the hub and the first is the accepted one.
         certain = plan["a of (x, a)"][hub]
-        by_draft[0] = (plan["x of (x, a)"] + plan["a of (a, x)"]).sum() + certain
-        by_draft[1] = (plan["x of (a, x)"] + plan["a of (x, a)"]).sum() - certain
+        by_draft[0, hub] += plan["a of (a, x)"].sum() + certain
+        by_draft[1, hub] += plan["a of (x, a)"].sum() - certain
         return by_draft
 
     @cached_property

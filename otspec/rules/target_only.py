@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from otspec.arithmetic import Array, zeros
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
@@ -28,6 +30,7 @@ class TargetOnly(NaiveSampling):
 
     name: ClassVar[str] = "target-only"
     title: ClassVar[str] = "target-only verification"
+    nested: ClassVar[bool] = True
     law_class: ClassVar[type[SingleDraftLaw]] = TopK
     colour: ClassVar[str] = "#117733"
     marker: ClassVar[str] = "*"
@@ -42,3 +45,10 @@ class TargetOnly(NaiveSampling):
     def acceptance_by_draft(self) -> Array:
         """Return the target's mass of each draft, the likeliest one first, shape (k,)."""
         return self.target[likeliest(self.draft, self.k)]
+
+    def accepted_by_draft(self) -> Array:
+        """Return the target's mass of each draft at that draft, shape (k, n)."""
+        by_draft = zeros((self.k, len(self.target)), like=self.target)
+        drafts = likeliest(self.draft, self.k)
+        by_draft[np.arange(self.k), drafts] = self.target[drafts]
+        return by_draft

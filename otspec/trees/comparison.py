@@ -1,4 +1,4 @@
-"""Rules for one token side by side on trees of drafts."""
+"""Rules side by side on trees of drafts: for one token, by depth, and for whole trees."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from typing import Any
 
 from otspec.arguments import as_list
 from otspec.arithmetic import Number
+from otspec.blocks.simulation import simulate
 from otspec.models.callables import as_models
-from otspec.rules import PairRule
-from otspec.trees.branching import as_branching, as_text
+from otspec.rules import NotExactError, PairRule
+from otspec.trees.contract import TreeRule
 from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
+from otspec.trees.verifiers import VERIFIERS
 
 
 @dataclass(frozen=True)
 class TreeComparison:
-    """What a rule for one token keeps of a tree of drafts.
+    """What a rule keeps of a tree of drafts.
 
     Parameters
     ----------
     tree : str
-        The children by depth, such as ``"4x2x1"``.
+        The children by depth, such as ``"4x2x1"``, or brackets, see
+        :attr:`otspec.trees.Shape.text`.
     rule : str
     expected : float, Fraction or Estimate
         E[τ], the kept tokens; over logged blocks its mean, an estimate if the rule is simulated.
@@ -42,38 +46,54 @@ class TreeComparison:
 
 
 def compare_trees(
-    draft: Any, target: Any, trees: Sequence[str | Sequence[int]]
+    draft: Any, target: Any, trees: Sequence[Any], *, size: int = 400, seed: int = 0
 ) -> list[TreeComparison]:
-    """Compare all rules for one token on trees of drafts by their exact E[τ].
+    """Compare all rules on trees of drafts by their exact E[τ].
 
     Parameters
     ----------
     draft, target : callable
         Language models, see :class:`otspec.blocks.contract.BlockRule`.
-    trees : sequence of str or of sequence of int
-        Branchings such as ``"4x2x1"``. Rules for pairs of drafts serve binary trees only.
+    trees : sequence
+        Trees such as ``"4x2x1"``, see :func:`otspec.trees.as_shape`. Rules for pairs of drafts
+        serve those only in which each node has two children or none.
+    size, seed : int
+        Of the simulation where a rule for whole trees (:data:`otspec.trees.VERIFIERS`) has no
+        exact sum; its E[τ] is an :class:`otspec.estimate.Estimate`.
 
     Raises
     ------
     ValueError
-        Unusable models or trees, or too many drafts for an exact sum.
+        Unusable models or trees, or too many drafts for an exact sum depth by depth.
     """
     models = as_models(draft, target)
-    return [
-        TreeComparison(as_text(tree), rule.title, DraftSelection(*models, tree, rule).expected())
-        for tree in as_trees(trees)
-        for rule in rules_for(tree)
-    ]
+    found = []
+    for tree in as_trees(trees):
+        for rule in rules_for(tree):
+            by_depth = DraftSelection(*models, tree, rule)
+            found.append(TreeComparison(tree.text, rule.title, by_depth.expected()))
+        for kind in VERIFIERS.values():
+            whole = kind(*models, tree)
+            found.append(TreeComparison(tree.text, whole.title, _expected(whole, size, seed)))
+    return found
 
 
-def as_trees(trees: Any) -> list[tuple[int, ...]]:
-    """Check branchings."""
-    given = as_list(trees, "trees", "a sequence of branchings")
-    return [as_branching(tree, f"trees[{i}]") for i, tree in enumerate(given)]
+def _expected(rule: TreeRule, size: int, seed: int) -> Number:
+    """Return E[τ], simulated if there is no exact sum."""
+    try:
+        return rule.expected()
+    except NotExactError:
+        return simulate(rule, size, seed) - 1
 
 
-def rules_for(tree: tuple[int, ...]) -> Iterator[type[PairRule]]:
+def as_trees(trees: Any) -> list[Shape]:
+    """Check trees of drafts."""
+    given = as_list(trees, "trees", "a sequence of trees")
+    return [as_shape(tree, f"trees[{i}]") for i, tree in enumerate(given)]
+
+
+def rules_for(tree: Shape) -> Iterator[type[PairRule]]:
     """Yield the rules that serve a tree."""
     for rule in RULES.values():
-        if rule.only_k is None or set(tree) == {rule.only_k}:
+        if rule.only_k is None or tree.widths == {rule.only_k}:
             yield rule

@@ -4,39 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_flag, as_generator, as_instance
-from otspec.arithmetic import Number, zeros
-from otspec.blocks.contract import BlockRule, Outcome
+from otspec.arguments import as_callable, as_flag, as_generator
+from otspec.arithmetic import Array, Number, zeros
+from otspec.blocks.contract import Outcome
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
 from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
-from otspec.trees.branching import as_branching
+from otspec.trees.contract import DraftedTree, TreeRule, as_drafted
 from otspec.trees.expected import expected_kept
-from otspec.trees.nodes import Node, Nodes
+from otspec.trees.nodes import Nodes
+from otspec.trees.shapes import LEAF, Shape, as_shape
 from otspec.trees.token_rules import TokenRule
-from otspec.trees.token_tree import TokenTree
-
-
-class DraftedTree(NamedTuple):
-    """A tree and its tokens."""
-
-    tree: TokenTree
-    tokens: Prefix
-    """The token of each node."""
 
 
 @dataclass(frozen=True, eq=False)
-class DraftSelection(BlockRule):
+class DraftSelection(TreeRule):
     """Verify a tree of drafts: select among the children of all nodes that agree with the text.
 
-    At each depth the rule for one token sees the children of the m nodes that agree, k = m·k_i
-    i.i.d. drafts; its selected token goes on with the children that equal it. K sequences drawn
-    independently are the tree K x 1 x … x 1. Distinct drafts never agree twice.
+    At each depth the rule for one token sees the children of all nodes that agree; its selected
+    token goes on with the children that equal it. K sequences drawn independently are the tree
+    K x 1 x … x 1. Distinct drafts never agree twice.
 
     Law: what is kept and its continuation is the target's text (not given τ, which depends on it).
     Source: SpecTr, alg. 3 with alg. 4 and thm. 2, with equal drafts counted as often as they were
@@ -46,9 +38,10 @@ class DraftSelection(BlockRule):
     ----------
     draft, target : callable
         Language models, see :class:`otspec.blocks.contract.BlockRule`.
-    branching : str or sequence of int
-        Children of each node by depth, such as ``"4x2x1"``; its length is the length of the
-        block. Of distinct children no more are drawn than the draft model has tokens.
+    tree : str, sequence of int, TokenTree or Shape
+        Children of each node by depth, such as ``"4x2x1"``, or a tree of any shape, see
+        :func:`otspec.trees.as_shape`. Of distinct children no more are drawn than the draft model
+        has tokens: the first ones.
     rule : callable
         (draft, target, k) → a rule for one token: a class of :mod:`otspec.rules`, which also says
         how the drafts are drawn, or any function.
@@ -61,8 +54,7 @@ class DraftSelection(BlockRule):
     Raises
     ------
     ValueError
-        Models or a branching that cannot be used; later, a number of children that the rule
-        refuses.
+        Models or a tree that cannot be used; later, a number of children that the rule refuses.
 
     Examples
     --------
@@ -71,9 +63,10 @@ class DraftSelection(BlockRule):
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> DraftSelection(draft, target, "2x1", RecursiveRejection).expected()
     Fraction(101, 64)
+    >>> DraftSelection(draft, target, "[[]][]", RecursiveRejection).expected()
+    Fraction(23, 16)
     """
 
-    branching: tuple[int, ...]
     rule: TokenRule
     merge: bool = True
     nodes: InitVar[Nodes | None] = field(default=None, kw_only=True)
@@ -87,13 +80,7 @@ class DraftSelection(BlockRule):
         as_callable(self.rule, "rule", wanted)
         as_flag(self.merge, "merge")
         own = Nodes(self.draft, self.target, self.rule, self.merge)
-        shared = nodes if nodes == own else own
-        self._hold(branching=as_branching(self.branching), _nodes=shared)
-
-    @property
-    def depth(self) -> int:
-        """L, the depth of the tree."""
-        return len(self.branching)
+        self._hold(_nodes=nodes if nodes == own else own)
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each beginning of a text with the probability that it is what is kept.
@@ -103,24 +90,32 @@ class DraftSelection(BlockRule):
         ValueError
             More than 20,000 tuples of drafts at one node.
         """
-        level: dict[Prefix, dict[int, Any]] = {(): {1: self.target.number(1)}}
-        for _ in self.branching:
-            longer: dict[Prefix, dict[int, Any]] = {}
-            for prefix, agreeing in level.items():
+        level: dict[Prefix, dict[Shape, Any]] = {(): {self.tree: self.target.number(1)}}
+        while level:
+            longer: dict[Prefix, dict[Shape, Any]] = {}
+            for prefix, shapes in level.items():
+                complete = shapes.pop(LEAF, self.target.number(0))
                 rejected: Any = zeros(self.target.n, like=self.target(()))
-                for nodes, mass in agreeing.items():
-                    accepted, left = self._known(prefix, nodes).enumerated
+                for shape, mass in shapes.items():
+                    node = self._nodes.known(prefix, len(shape.children))
+                    accepted, left = node.enumerated
                     rejected = rejected + mass * left
-                    for (token, count), chance in accepted.items():
+                    for (token, places), chance in accepted.items():
                         into = longer.setdefault((*prefix, token), {})
-                        into[count] = into.get(count, 0) + mass * chance
-                if rejected.sum() > 0:
-                    row = normalised(rejected, rejected)
-                    following = OneCorrectedToken(self.target.after(prefix), row)
-                    yield Outcome(prefix, rejected.sum(), following)
+                        below = shape.after(places)
+                        into[below] = into.get(below, 0) + mass * chance
+                if complete > 0 or rejected.sum() > 0:
+                    yield self._outcome(prefix, complete, rejected)
             level = longer
-        for prefix, agreeing in level.items():
-            yield Outcome(prefix, sum(agreeing.values()), self.target.after(prefix))
+
+    def _outcome(self, prefix: Prefix, complete: Any, rejected: Array) -> Outcome:
+        """Return how it ends after so many tokens: at a leaf, or because nothing is accepted."""
+        following = self.target.after(prefix)
+        mass = complete + rejected.sum()
+        if mass > complete:
+            row = normalised(rejected + complete * self.target(prefix), rejected)
+            following = OneCorrectedToken(following, row)
+        return Outcome(prefix, mass, following)
 
     def expected(self) -> Number:
         """Return E[τ] by dynamic programming, see :meth:`expected_after`."""
@@ -135,72 +130,23 @@ class DraftSelection(BlockRule):
         ------
         ValueError
             No law of beginnings; or more than 20,000 tuples of drafts at one node and a rule
-            without :meth:`otspec.rules.Rule.counted_law`: :func:`otspec.blocks.simulate` needs
-            no table.
+            without :meth:`otspec.rules.Rule.counted_law`, or siblings of different shapes:
+            :func:`otspec.blocks.simulate` needs no table.
         """
         law = as_beginnings(beginnings, self.target)
-        return self.target.number(expected_kept(self._nodes, self.branching, law))
+        return self.target.number(expected_kept(self._nodes, self.tree, law))
+
+    def with_tree(self, tree: Any) -> DraftSelection:
+        """Return the same rule for another tree; what was computed serves both."""
+        return replace(self, tree=tree, nodes=self._nodes)
 
     def with_branching(self, branching: str | Sequence[int]) -> DraftSelection:
-        """Return the same rule for another tree; what was computed serves both."""
-        return replace(self, branching=as_branching(branching), nodes=self._nodes)
+        """Return the same rule for another tree: :meth:`with_tree`."""
+        return self.with_tree(as_shape(branching, "branching"))
 
-    def _known(self, prefix: Prefix, nodes: int) -> Node:
-        """Return what is known of the children of so many nodes; distinct ones may be fewer."""
-        return self._nodes.known(prefix, nodes * self.branching[len(prefix)])
-
-    def _law(self, prefix: Prefix) -> DraftLaw:
-        """Return the law of the children of one node."""
-        return self._nodes.at(prefix, self.branching[len(prefix)]).rule.law
-
-    def candidates(self) -> dict[frozenset[Prefix], Number]:
-        """Return the law of the set of candidate sequences, the leaves of the tree.
-
-        Returns
-        -------
-        dict
-            From sets of sequences of L tokens to their probabilities, for
-            :class:`otspec.programs.CandidateProgram`; all trees are enumerated, so only the
-            smallest sizes.
-        """
-        return {
-            sequences: self.target.number(mass)
-            for sequences, mass in self._candidates((), 0).items()
-        }
-
-    def _candidates(self, prefix: Prefix, depth: int) -> dict[frozenset[Prefix], Any]:
-        """Return the law of what may follow a node."""
-        if depth == self.depth:
-            return {frozenset([()]): 1}
-        law: dict[frozenset[Prefix], Any] = {}
-        tuples, masses = self._law(prefix).tuples()
-        for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
-            sets: dict[frozenset[Prefix], Any] = {frozenset(): mass}
-            for token in drafts:
-                sets = _joined(sets, token, self._candidates((*prefix, token), depth + 1))
-            for sequences, each in sets.items():
-                law[sequences] = law.get(sequences, 0) + each
-        return law
-
-    def sample(self, rng: np.random.Generator) -> Outcome:
-        """Draw a tree of drafts and verify it."""
-        return self.verify(self.draw(rng), rng)
-
-    def draw(self, rng: np.random.Generator) -> DraftedTree:
-        """Draw a tree of drafts from the draft model."""
-        as_generator(rng)
-        parents: list[int] = []
-        tokens: list[int] = []
-        level: list[tuple[int, Prefix]] = [(-1, ())]
-        for _ in range(self.depth):
-            below: list[tuple[int, Prefix]] = []
-            for node, prefix in level:
-                for token in self._law(prefix).sample(1, rng)[0].tolist():
-                    below.append((len(parents), (*prefix, token)))
-                    parents.append(node)
-                    tokens.append(token)
-            level = below
-        return DraftedTree(TokenTree(tuple(parents)), tuple(tokens))
+    def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
+        """Return the law of k children of a node; distinct ones may be fewer."""
+        return self._nodes.at(prefix, k).rule.law
 
     def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
         """Select tokens of a drafted tree from its root until none of the children is selected.
@@ -208,7 +154,7 @@ class DraftSelection(BlockRule):
         Parameters
         ----------
         drafted : DraftedTree
-            As :meth:`draw` returns it; its tree may also be another one of the same branching.
+            As :meth:`draw` returns it; its tree may also be another one.
         rng : numpy.random.Generator
 
         Returns
@@ -217,13 +163,12 @@ class DraftSelection(BlockRule):
             Its following model starts with the one token that was selected last, if it is none of
             the drafts.
         """
-        as_instance(drafted, "drafted", DraftedTree, "a DraftedTree, as draw() returns it")
+        tree, tokens = as_drafted(drafted)
         as_generator(rng)
         prefix: Prefix = ()
         agreeing: Sequence[int] = (-1,)
-        for _ in range(self.depth):
-            children = [child for node in agreeing for child in drafted.tree.children(node)]
-            drafts = [drafted.tokens[child] for child in children]
+        while children := [child for node in agreeing for child in tree.children(node)]:
+            drafts = [tokens[child] for child in children]
             node = self._nodes.at(prefix, len(drafts))
             token, accepted = node.rule.sample(drafts, rng)
             if not accepted:
@@ -231,19 +176,7 @@ class DraftSelection(BlockRule):
                 row[token] = self.target.number(1)
                 following = OneCorrectedToken(self.target.after(prefix), row)
                 return Outcome(prefix, self.target.number(1), following)
-            same = [child for child in children if drafted.tokens[child] == token]
+            same = [child for child in children if tokens[child] == token]
             agreeing = same if node.merges else same[:1]
             prefix = (*prefix, token)
         return Outcome(prefix, self.target.number(1), self.target.after(prefix))
-
-
-def _joined(
-    sets: dict[frozenset[Prefix], Any], token: int, below: dict[frozenset[Prefix], Any]
-) -> dict[frozenset[Prefix], Any]:
-    """Add one independent child and what follows it to the law of a set of sequences."""
-    law: dict[frozenset[Prefix], Any] = {}
-    for sequences, mass in sets.items():
-        for more, chance in below.items():
-            union = sequences | {(token, *rest) for rest in more}
-            law[union] = law.get(union, 0) + mass * chance
-    return law

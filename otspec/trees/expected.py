@@ -3,76 +3,98 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_whole, quotient
 from otspec.models.contract import Prefix
-from otspec.trees.nodes import Accepted, Node, Nodes
+from otspec.trees.nodes import Accepted, Nodes
+from otspec.trees.shapes import LEAF, Shape
 
 
-def expected_kept(
-    nodes: Nodes, branching: Sequence[int], beginnings: Mapping[Prefix, Number]
-) -> Number:
+def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]) -> Number:
     """Return E[τ], from the last depth to the first.
 
-    Texts after which the same number of nodes agree and both models remember the same are one
-    state. Exact numbers are whole ones over a denominator for each depth and number of nodes,
-    since fractions would look for a common divisor at every step. Fewer nodes never become more,
-    so that their denominators stay short.
+    Texts after which the same is drafted and both models remember the same are one state. Exact
+    numbers are whole ones over a denominator for each depth and shape, since fractions would look
+    for a common divisor at every step. The denominator of a smaller shape divides those of the
+    larger ones of its depth, so that it stays short.
 
     Parameters
     ----------
     nodes : Nodes
-    branching : sequence of int
+    tree : Shape
     beginnings : mapping
         The law of what stands before the tree.
     """
     places = _Places(nodes, {}, [], {})
-    first = [places.place(text) for text in beginnings]
-    start = _Level.of(np.array(first), np.ones(len(first), dtype=int))
-    levels = [start]
-    for width in branching[:-1]:
-        levels.append(places.after(levels[-1], width))
-    values = _last(places, levels.pop(), branching[-1])
-    for level, width in zip(reversed(levels), branching[-2::-1], strict=True):
-        values = _before(places, level, width, values)
+    first = np.array([places.place(text) for text in beginnings])
+    which = np.zeros(len(first), dtype=int)
+    levels = [_Level.of([_Leads(first, which, (tree,))])]
+    while len(levels) < tree.depth:
+        levels.append(places.after(levels[-1]))
+    values = _Values(_Level.of([]), np.empty(0, dtype=object), [])
+    for level in reversed(levels):
+        values = _before(places, level, values)
     masses, scale = as_whole(list(beginnings.values()))
-    found = values.numbers[values.level.find(np.array(first), np.ones(len(first), dtype=int))]
+    found = values.numbers[values.level.find(first, which)]
     kept = sum(mass * value for mass, value in zip(masses, found.tolist(), strict=True))
     return quotient(kept, scale * math.prod(values.lifts))
 
 
+class _Leads(NamedTuple):
+    """Some states: what is remembered, by number, and which of the shapes is drafted there."""
+
+    places: IntArray
+    which: IntArray
+    shapes: tuple[Shape, ...]
+
+
 class _Level(NamedTuple):
-    """The states of one depth: what is remembered, by number, and how many nodes agree."""
+    """The states of one depth: what is remembered, by number, and what is drafted, by number."""
 
     keys: IntArray
-    base: int
+    shapes: list[Shape]
+    """By ascending size."""
+    numbers: dict[Shape, int]
 
     @classmethod
-    def of(cls, places: IntArray, counts: IntArray) -> _Level:
-        base = int(counts.max(initial=0)) + 1
-        return cls(np.unique(places * base + counts), base)
+    def of(cls, leads: Sequence[_Leads]) -> _Level:
+        """Return the level of some states."""
+        shapes = sorted({shape for each in leads for shape in each.shapes}, key=attrgetter("size"))
+        numbers = {shape: number for number, shape in enumerate(shapes)}
+        level = cls(np.empty(0, dtype=int), shapes, numbers)
+        keys = [level.key(each.places, level.numbered(each)) for each in leads]
+        return level._replace(keys=np.unique(np.concatenate([level.keys, *keys])))
 
-    def find(self, places: IntArray, counts: IntArray) -> IntArray:
+    def numbered(self, leads: _Leads) -> IntArray:
+        """Return the numbers of the shapes of some states."""
+        numbers = np.array([self.numbers[shape] for shape in leads.shapes], dtype=int)
+        return numbers[leads.which]
+
+    def key(self, places: IntArray, numbers: IntArray) -> IntArray:
+        """Return what is different for different states."""
+        keys: IntArray = places * len(self.shapes) + numbers
+        return keys
+
+    def find(self, places: IntArray, numbers: IntArray) -> IntArray:
         """Return where states are."""
-        found: IntArray = np.searchsorted(self.keys, places * self.base + counts)
+        found: IntArray = np.searchsorted(self.keys, self.key(places, numbers))
         return found
 
-    def states(self) -> list[tuple[int, int]]:
-        """Return them, each place with its counts."""
-        return [divmod(key, self.base) for key in self.keys.tolist()]
+    def states(self) -> Iterable[tuple[int, int]]:
+        """Return them, each place with the number of its shape."""
+        return (divmod(key, len(self.shapes)) for key in self.keys.tolist())
 
 
 class _Values(NamedTuple):
     """What is expected to be kept after each state of a depth.
 
-    Values of states of c nodes are whole numbers over lifts[0] · … · lifts[c − 1]; floats are
-    over 1.
+    Values of states of shape s are whole numbers over lifts[0] · … · lifts[s]; floats are over 1.
     """
 
     level: _Level
@@ -80,11 +102,12 @@ class _Values(NamedTuple):
     lifts: list[Any]
 
 
-class _Step(NamedTuple):
-    """What is accepted after a place, and where each of it leads."""
+class _Value(NamedTuple):
+    """A whole number over the unit and the first lifts of the next depth."""
 
-    accepted: Accepted
-    places: IntArray
+    number: Any
+    unit: Any
+    lifts: int
 
 
 @dataclass
@@ -94,7 +117,7 @@ class _Places:
     nodes: Nodes
     numbers: dict[tuple[Prefix, Prefix], int]
     texts: list[Prefix]
-    steps: dict[tuple[int, int], _Step]
+    steps: dict[tuple[int, Shape], tuple[Accepted, _Leads]]
 
     def place(self, text: Prefix) -> int:
         """Return the number of what is remembered of a text."""
@@ -103,100 +126,88 @@ class _Places:
             self.texts.append(text)
         return number
 
-    def node(self, place: int, k: int) -> Node:
-        """Return the node of k children after a place."""
-        return self.nodes.known(self.texts[place], k)
-
-    def step(self, place: int, k: int) -> _Step:
-        """Return what is accepted of k children after a place."""
-        if (place, k) not in self.steps:
-            accepted, text = self.node(place, k).whole, self.texts[place]
+    def step(self, place: int, shape: Shape) -> tuple[Accepted, _Leads]:
+        """Return what is accepted after a place, and where each of it leads."""
+        if (place, shape) not in self.steps:
+            text = self.texts[place]
+            node = self.nodes.known(text, len(shape.children))
+            accepted = node.accepted(alike=len(set(shape.children[: node.rule.k])) == 1)
             tokens, which = np.unique(accepted.tokens, return_inverse=True)
-            after = [self.place((*text, token)) for token in tokens.tolist()]
-            self.steps[place, k] = _Step(accepted, np.array(after, dtype=int)[which])
-        return self.steps[place, k]
+            after = np.array([self.place((*text, token)) for token in tokens.tolist()], dtype=int)
+            shapes = tuple(map(shape.after, accepted.ways))
+            places = after[which]
+            ends = np.array([each == LEAF for each in shapes], dtype=bool)
+            places[ends[accepted.which]] = 0
+            self.steps[place, shape] = accepted, _Leads(places, accepted.which, shapes)
+        return self.steps[place, shape]
 
-    def after(self, level: _Level, width: int) -> _Level:
+    def acceptance(self, place: int, shape: Shape) -> Number:
+        """Return the probability that one of the children is accepted."""
+        if shape == LEAF:
+            return 0
+        return self.nodes.known(self.texts[place], len(shape.children)).acceptance
+
+    def after(self, level: _Level) -> _Level:
         """Return the states after one more token is kept."""
-        steps = [self.step(place, count * width) for place, count in level.states()]
-        none = np.empty(0, dtype=int)
-        return _Level.of(
-            np.concatenate([none, *(step.places for step in steps)]),
-            np.concatenate([none, *(step.accepted.counts for step in steps)]),
-        )
+        states = [(place, level.shapes[number]) for place, number in level.states()]
+        return _Level.of([self.step(place, shape)[1] for place, shape in states if shape.depth > 1])
 
 
-def _last(places: _Places, level: _Level, width: int) -> _Values:
-    """Return what is kept of the last token: whether it is."""
-    states = level.states()
-    chances = [places.node(place, count * width).acceptance for place, count in states]
-    counts = [count for _, count in states]
-    whole, units = [], []
-    for chance in chances:
-        (numerator,), unit = as_whole([chance])
-        whole.append(numerator)
-        units.append(unit)
-    return _over_common(level, whole, units, counts, [1] * max(counts, default=0))
-
-
-def _before(places: _Places, level: _Level, width: int, after: _Values) -> _Values:
+def _before(places: _Places, level: _Level, after: _Values) -> _Values:
     """Return what is kept from one depth on, given what is from the next on."""
-    numbers, units, counts = [], [], []
     one_more = _plus_one(after)
-    for place, count in level.states():
-        accepted, following = places.step(place, count * width)
-        found = one_more[after.level.find(following, accepted.counts)]
-        numbers.append(_lifted(accepted, found, after.lifts[: count * width]))
-        units.append(accepted.unit)
-        counts.append(count)
-    most = max(counts, default=0)
-    below = [math.prod(after.lifts[c * width : (c + 1) * width]) for c in range(most)]
-    return _over_common(level, numbers, units, counts, below)
+    found: list[list[_Value]] = [[] for _ in level.shapes]
+    order = []
+    for place, number in level.states():
+        order.append((number, len(found[number])))
+        found[number].append(_value(places, place, level.shapes[number], after, one_more))
+    numbers, lifts = _over_common(found, after.lifts)
+    whole = [numbers[number][index] for number, index in order]
+    kind = float if any(isinstance(number, float) for number in whole) else object
+    return _Values(level, np.array(whole, dtype=kind), lifts)
+
+
+def _over_common(found: list[list[_Value]], below: list[Any]) -> tuple[list[list[Any]], list[Any]]:
+    """Bring the values of each shape over one denominator, which the next one is a multiple of."""
+    numbers, lifts = [], []
+    common, reached = 1, 0
+    for values in found:
+        unit = math.lcm(common, *{value.unit for value in values})
+        most = max([reached, *(value.lifts for value in values)])
+        lifts.append(unit // common * math.prod(below[reached:most]))
+        numbers.append(
+            [
+                value.number * (unit // value.unit) * math.prod(below[value.lifts : most])
+                for value in values
+            ]
+        )
+        common, reached = unit, most
+    return numbers, lifts
+
+
+def _value(places: _Places, place: int, shape: Shape, after: _Values, one_more: Array) -> _Value:
+    """Return what is kept after a state, given what is from the next depth on."""
+    if shape.depth < 2:
+        (number,), unit = as_whole([places.acceptance(place, shape)])
+        return _Value(number, unit, 0)
+    accepted, leads = places.step(place, shape)
+    numbers = after.level.numbered(leads)
+    products = accepted.chances * one_more[after.level.find(leads.places, numbers)]
+    total: Any = 0
+    lifted = 0
+    for number in np.unique(numbers).tolist():
+        lift = math.prod(after.lifts[lifted : number + 1])
+        total = total * lift + sum(products[numbers == number].tolist())
+        lifted = number + 1
+    return _Value(total, accepted.unit, lifted)
 
 
 def _plus_one(values: _Values) -> Array:
     """Return the values plus 1, over the same denominators."""
-    ones = [1]
+    ones, one = [], 1
     for lift in values.lifts:
-        ones.append(ones[-1] * lift)
-    own = np.array(ones, dtype=values.numbers.dtype)[values.level.keys % values.level.base]
+        one = one * lift
+        ones.append(one)
+    own = np.array(ones, dtype=values.numbers.dtype)[values.level.keys % len(values.level.shapes)]
     one_more: Array = values.numbers + own
     return one_more
-
-
-def _lifted(accepted: Accepted, values: Array, lifts: list[Any]) -> Any:
-    """Return the sum of chances times values, over the denominator of the highest count."""
-    products = (accepted.chances * values).tolist()
-    total: Any = 0
-    ends = np.searchsorted(accepted.counts, np.arange(1, len(lifts) + 1), side="right").tolist()
-    for lift, (start, end) in zip(lifts, pairwise([0, *ends]), strict=True):
-        total = total * lift + sum(products[start:end])
-    return total
-
-
-def _over_common(
-    level: _Level, numbers: list[Any], units: list[Any], counts: list[int], below: list[Any]
-) -> _Values:
-    """Bring numbers over units of their own to one for each count, which the next is a multiple of.
-
-    Parameters
-    ----------
-    level : _Level
-    numbers, units, counts : list
-        By state.
-    below : list
-        What the denominators have as a factor already, more of it with every count.
-    """
-    common = [1]
-    for count in range(1, len(below) + 1):
-        own = {unit for unit, each in zip(units, counts, strict=True) if each == count}
-        common.append(math.lcm(common[-1], *own))
-    whole = [
-        number * (common[count] // unit)
-        for number, unit, count in zip(numbers, units, counts, strict=True)
-    ]
-    lifts = [
-        more // less * lift for (less, more), lift in zip(pairwise(common), below, strict=True)
-    ]
-    kind = float if any(isinstance(number, float) for number in whole) else object
-    return _Values(level, np.array(whole, dtype=kind), lifts)

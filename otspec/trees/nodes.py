@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -19,27 +20,47 @@ TUPLE_LIMIT = 20_000
 """Most tuples of drafts that are enumerated after one prefix, where a rule has no formula."""
 
 State: TypeAlias = tuple[Prefix, Prefix, int]
-"""What draft and target remember of a prefix, and a number of nodes or children."""
-Counted = dict[tuple[int, int], Any]
-"""(y, c) → the probability that y is selected and c ≥ 1 of the drafts are y."""
+"""What draft and target remember of a prefix, and a number of children."""
+Places: TypeAlias = tuple[int, ...]
+"""Which of the children go on together, ascending; at least one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Accepted(Frozen):
-    """What is accepted of the children of a node, by ascending number of drafts that it equals."""
+    """What is accepted of the children of a node, and which of them go on with it.
 
+    Parameters
+    ----------
+    ways : tuple of tuple of int
+        The places that may go on.
+    tokens, which : ndarray of int, shape (m,)
+        The accepted token, and which of the ways; by ascending way.
+    chances : ndarray, shape (m,)
+        Whole numbers over the unit in exact arithmetic; floats are over 1.
+    unit : int
+    """
+
+    ways: tuple[Places, ...]
     tokens: IntArray
-    counts: IntArray
+    which: IntArray
     chances: Array
-    """Whole numbers over the unit in exact arithmetic; floats are over 1."""
     unit: int
+
+    @classmethod
+    def of(cls, ways: Iterable[Places], law: Array) -> Accepted:
+        """Return it from the chance of each token in a row for each way."""
+        which, tokens = np.nonzero(law > 0)
+        chances, unit = law[which, tokens], 1
+        if is_exact(law):
+            chances, unit = over_one_denominator(chances)
+        return cls(tuple(ways), tokens, which, chances, unit)
 
 
 @dataclass(frozen=True, eq=False)
 class Node(Frozen):
     """A rule for the children of all nodes that agree with one text.
 
-    With ``merge`` equal i.i.d. children go on together; else c counts as 1.
+    With ``merge`` equal i.i.d. children go on together; else the first of them does.
     """
 
     rule: Rule
@@ -51,8 +72,10 @@ class Node(Frozen):
         return self.merge and self.rule.law.iid
 
     @cached_property
-    def enumerated(self) -> tuple[Counted, Array]:
+    def enumerated(self) -> tuple[dict[tuple[int, Places], Any], Array]:
         """What is accepted, and the probability that y is selected and no draft, shape (n,).
+
+        The former is (y, places) → the probability that y is selected and goes on there.
 
         Raises
         ------
@@ -66,41 +89,79 @@ class Node(Frozen):
                 f"{counted(rows)} tuples of k = {law.k} drafts over {law.n} tokens are too "
                 "many for an exact sum: use a smaller tree, merge=False, or simulate()"
             )
-        accepted: Counted = {}
+        accepted: dict[tuple[int, Places], Any] = {}
         rejected = zeros(law.n, like=self.rule.target)
         tuples, masses = law.tuples()
         for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
             row = self.rule.kernel(drafts)
             for token in np.flatnonzero(row).tolist():
-                count = drafts.count(token)
-                if count == 0:
+                places = tuple(i for i, drafted in enumerate(drafts) if drafted == token)
+                if not places:
                     rejected[token] += mass * row[token]
                     continue
-                pair = token, count if self.merges else 1
-                accepted[pair] = accepted.get(pair, 0) + mass * row[token]
+                way = token, places if self.merges else places[:1]
+                accepted[way] = accepted.get(way, 0) + mass * row[token]
         return accepted, rejected
 
+    def accepted(self, alike: bool) -> Accepted:
+        """Return what is accepted, and which children go on.
+
+        Parameters
+        ----------
+        alike : bool
+            What follows the children is the same for all, so that it is enough how many go on:
+            they are said to be the first ones.
+
+        Raises
+        ------
+        ValueError
+            More than 20,000 tuples of drafts where there is no formula.
+        """
+        if alike:
+            return self._by_count
+        return self._by_places
+
     @cached_property
-    def whole(self) -> Accepted:
-        """What is accepted, by formula where the rule has one."""
-        law = self._law
-        less, tokens = np.nonzero(law > 0)
-        chances, unit = law[less, tokens], 1
-        if is_exact(law):
-            chances, unit = over_one_denominator(chances)
-        return Accepted(tokens, less + 1, chances, unit)
+    def _by_count(self) -> Accepted:
+        law = self._count_law
+        return Accepted.of((tuple(range(count)) for count in range(1, len(law) + 1)), law)
 
     @property
-    def _law(self) -> Array:
-        """What is accepted, by how many of the drafts it is, in a row for each number."""
+    def _count_law(self) -> Array:
+        """What is accepted, by how many children go on, in a row for each number."""
         if not self.merges:
             return self.rule.accepted_law()[None]
         try:
             return self.rule.counted_law().accepted
         except NotExactError:
             law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
-            for (token, count), chance in self.enumerated[0].items():
-                law[count - 1, token] = chance
+            for (token, places), chance in self.enumerated[0].items():
+                law[len(places) - 1, token] += chance
+            return law
+
+    @cached_property
+    def _by_places(self) -> Accepted:
+        if not self.merges:
+            return Accepted.of(
+                ((place,) for place in range(self.rule.k)), self.rule.accepted_by_draft()
+            )
+        enumerated, _ = self.enumerated
+        ways = sorted({places for _, places in enumerated})
+        rows = {places: row for row, places in enumerate(ways)}
+        law = zeros((len(ways), self.rule.law.n), like=self.rule.target)
+        for (token, places), chance in enumerated.items():
+            law[rows[places], token] = chance
+        return Accepted.of(ways, law)
+
+    @property
+    def _by_draft(self) -> Array:
+        """What is accepted, by the first draft that it is: (k, n)."""
+        try:
+            return self.rule.accepted_by_draft()
+        except NotExactError:
+            law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
+            for (token, (place, *_)), chance in self.enumerated[0].items():
+                law[place, token] += chance
             return law
 
     @cached_property

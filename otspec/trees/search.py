@@ -14,6 +14,7 @@ from otspec.distributions import as_k
 from otspec.models.contract import MOST_DEPTH
 from otspec.trees.branching import as_text
 from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.shapes import as_shape
 from otspec.trees.token_rules import TokenRule
 
 
@@ -124,9 +125,9 @@ def sweep(
     as_flag(merge, "merge")
     length = as_integer(as_k(length, "length"), "length", 1, MOST_DEPTH)
     found = []
-    start = DraftSelection(draft, target, (1,) * length, rule, merge)
+    start = DraftSelection(draft, target, as_shape((1,) * length), rule, merge)
     for branching in reversed(list(configurations(budget, length))):
-        selection = start.with_branching(branching)
+        selection = start.with_tree(branching)
         worth = selection.efficiency() if size is None else simulate(selection, size, seed)
         found.append(Configuration(branching, worth))
     return sorted(found, key=lambda configuration: -configuration.efficiency)

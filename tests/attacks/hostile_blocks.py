@@ -22,10 +22,15 @@ from hostile_rows import (
 
 from otspec import blocks, rules
 from otspec import models as models_room
+from otspec import trees as trees_room
 
 
 def single():
     return blocks.TokenVerify(*small(), 2)
+
+
+def multi_path():
+    return blocks.GreedyMultiPath(*small(), 2, 1)
 
 
 def block_rows():
@@ -49,13 +54,17 @@ def block_rows():
         )
     rule = ("object", lambda: blocks.BlockVerify(*small(), 1))
     token_rule = ("callable", lambda: rules.RecursiveRejection)
-    tree = {"branching": ("branching", (2, 1)), "rule": token_rule, "merge": ("flag", True)}
+    tree = {"tree": ("branching", (2, 1)), "rule": token_rule, "merge": ("flag", True)}
     trees = ("trees", ("2x1",))
     yield "blocks.DraftSelection", Row(blocks.DraftSelection, {**SMALL, **tree})
     yield (
         "DraftSelection.with_branching",
-        Row(method(selection, "with_branching"), {"branching": tree["branching"]}),
+        Row(method(selection, "with_branching"), {"branching": tree["tree"]}),
     )
+    yield "DraftSelection.with_tree", Row(method(selection, "with_tree"), {"tree": tree["tree"]})
+    whole = {"tree": tree["tree"], "merge": tree["merge"]}
+    yield "blocks.TraversalVerify", Row(blocks.TraversalVerify, {**SMALL, **whole})
+    yield "blocks.UniversalTree", Row(blocks.UniversalTree, {**SMALL, **tree})
     beginnings = ("mapping", lambda: {(): 1})
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
         yield question, Row(method(make, question), {"beginnings": beginnings})
@@ -65,6 +74,15 @@ def block_rows():
     yield (
         "DraftSelection.verify",
         Row(method(selection, "verify"), {"drafted": drafted, "rng": RNG}),
+    )
+    paths = {"paths": ("count", 2), "length": ("count", 2)}
+    yield "blocks.GreedyMultiPath", Row(blocks.GreedyMultiPath, {**MODELS, **paths})
+    for name in ("sample", "draw"):
+        yield f"GreedyMultiPath.{name}", Row(method(multi_path, name), {"rng": RNG})
+    path_tree = ("object", lambda: multi_path().draw(rng()))
+    yield (
+        "GreedyMultiPath.verify",
+        Row(method(multi_path, "verify"), {"drafted": path_tree, "rng": RNG}),
     )
     yield "blocks.decode", Row(blocks.decode, {"rule": rule, "tokens": ("few", 2), "rng": RNG})
     yield "blocks.decoded_law", Row(blocks.decoded_law, {"rule": rule, "tokens": ("small", 2)})
@@ -117,9 +135,12 @@ def block_rows():
         "LoggedBlock.expected_of_tree",
         Row(
             method(logged, "expected_of_tree"),
-            {"branching": ("branching", (2, 1)), "rule": token_rule},
+            {"tree": ("branching", (2, 1)), "rule": token_rule},
         ),
     )
+    yield "trees.as_shape", Row(trees_room.as_shape, {"tree": tree["tree"]})
+    shapes = ("objects", lambda: [trees_room.Shape()])
+    yield "trees.Shape", Row(trees_room.Shape, {"children": shapes})
     yield "blocks.as_branching", Row(blocks.as_branching, {"branching": ("branching", (2, 1))})
     yield "TokenTree", Row(blocks.TokenTree, {"parents": ("parents", (-1, 0))})
     yield (

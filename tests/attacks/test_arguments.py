@@ -31,7 +31,7 @@ RESULTS = {
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {
     "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SequentialRule",
-    "SingleDraftLaw", "SingleDraftRule",
+    "SingleDraftLaw", "SingleDraftRule", "TreeRule",
 }  # fmt: skip
 ALIKE = {"CompactMaxFlow", "Importance", "MaxFlow", "Membership", "Reduced"}
 """The programs that ``formulate`` makes, and nobody else."""

@@ -109,6 +109,19 @@ def test_blocks(backend, name):  # noqa: F811
     agree(backend.call(rule, *arguments, **options), rule(*arguments, **options))
 
 
+@pytest.mark.parametrize("backend", [name for name in NAMES if name != "jax"], indirect=True)
+def test_greedy_multi_path(backend):  # noqa: F811
+    # JAX compiles each of its operations alone for half a minute, and all together in seconds.
+    draft, _, _ = rows((3, 1, 2, 300))
+    _, target, uniforms = rows((3, 1, 3, 300), seed=1)
+    draft, target = (np.repeat(part, 2, axis=1) for part in (draft, target))  # two paths
+    drafts = batch.sample_iid(draft, np.stack([uniforms[:, 0, :2, :1]] * 2, axis=1))[..., 0]
+    drafts[:, 1, 0] = drafts[::-1, 0, 0]
+    arguments = draft, target, drafts, uniforms[:, 0, :, 1].copy()
+    wanted = batch.greedy_multi_path(*arguments)
+    agree(backend.call(batch.greedy_multi_path, *arguments), wanted)
+
+
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.7, "top_k": 20}, {"top_p": 0.8}])
 def test_warping(backend, options):  # noqa: F811
     logits = np.random.default_rng(0).normal(size=(3, 300)).astype(np.float32)
@@ -157,8 +170,11 @@ def test_no_value_is_looked_at():
                 )
                 for name in BLOCKS
             ),
+            batch.greedy_multi_path(
+                draft[None, None, :K], draft[None, None], drafts[:1, None], uniforms[:1]
+            ),
         ]
-        assert [tuple(result.token.shape) for result in results] == [(4,)] * 7 + [(1,)] * 3
+        assert [tuple(result.token.shape) for result in results] == [(4,)] * 7 + [(1,)] * 4
 
 
 def test_no_library_is_forgotten():

@@ -194,3 +194,9 @@ def test_other_unfit_arguments_are_named():
         batch.block_verification(ROWS[0], ROWS, np.zeros(2, int), np.zeros(3))
     with pytest.raises(ValueError, match="drafts has shape"):
         batch.block_verification(ROWS, np.full((3, 4), 0.25), np.zeros(3, int), np.zeros(3))
+    with pytest.raises(ValueError, match="K at least 1"):
+        batch.greedy_multi_path(ROWS, np.full((3, 4), 0.25), np.zeros(2, int), np.zeros(3))
+    with pytest.raises(ValueError, match=r"uniforms has shape \(2, 3\): it must be \(3,\)"):
+        batch.greedy_multi_path(
+            ROWS[None], np.full((1, 3, 4), 0.25), np.zeros((1, 2), int), np.zeros((2, 3))
+        )

@@ -34,6 +34,10 @@ CALLS = {
     batch.pooled_selection_without_replacement: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
     batch.spechub: {**PAIR, "drafts": DRAFTS[:, :2], "uniforms": UNIFORMS[:, :3]},
     **dict.fromkeys(BLOCK_RULES, BLOCK_CALL),
+    batch.greedy_multi_path: {
+        name: np.stack([value] * 2, axis=1) if name != "uniforms" else value
+        for name, value in BLOCK_CALL.items()
+    },
     batch.sample_iid: {"draft": ROWS, "uniforms": UNIFORMS},
     batch.sample_without_replacement: {"draft": ROWS, "uniforms": UNIFORMS[:, :3]},
     batch.sample_spechub: {"draft": ROWS, "uniforms": UNIFORMS[:, :2]},

@@ -24,6 +24,8 @@ from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
+from otspec.models.joint_contexts import JointContexts
+from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
 from otspec.selection.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
@@ -42,6 +44,7 @@ from otspec.traces.runs.chunking import Chunk, Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
+from otspec.trees import as_shape
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
@@ -111,10 +114,13 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
     "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
+    "contexts": lambda _: JointContexts(*[blocks.memoryless(DRAFT)] * 2, past=1),
+    "end of a block": lambda _: End(0, (0,), 0),
     "decoded": lambda _: blocks.Decoded((0, 1), 1),
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
     "shape": lambda _: SHAPE,
+    "tree of any shape": lambda _: as_shape("[[][]][]"),
     "children": lambda _: DRAFTED.children[-1],
     "drafted nodes": lambda _: DRAFTED,
     "drafting": lambda _: Drafting(DRAFTED, Halves(), {-1: 0}, 1),

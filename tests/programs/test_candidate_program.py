@@ -178,9 +178,9 @@ def test_the_program_is_the_one_of_the_definition():
         ({}, "candidates is empty"),
         ({frozenset([(0, 1)]): "1/2"}, "candidates sums to 1/2"),
         ({frozenset([(0, 1)]): "3/2", frozenset([(0, 0)]): "-1/2"}, r"candidates\[1\] is -1/2"),
-        ({frozenset([(0,)]): 1}, r"holds \[\(0,\)\]: sequences must have 2 tokens"),
-        ({frozenset([(0, 1), (0, 1, 1)]): 1}, "must have 2 tokens, as many as the length"),
-        ({frozenset(): 1}, r"holds \[\]: sequences must have 2 tokens"),
+        ({frozenset([()]): 1}, r"holds \[\(\)\]: sequences must have from 1 to 2 tokens"),
+        ({frozenset([(0, 1), (0, 1, 1)]): 1}, "must have from 1 to 2 tokens, the length"),
+        ({frozenset(): 1}, r"holds \[\]: sequences must have from 1 to 2 tokens"),
         ({frozenset([(0, 1)]): 1.0}, "is exact but candidates is float"),
     ],
 )

@@ -13,8 +13,8 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     compared_rules,
 )
-from otspec.rules.contract import enumerated_law
 from otspec.rules.enumeration import acceptance_or_estimate
+from otspec.rules.tuples import enumerated_law
 
 EPS = np.finfo(float).eps
 

@@ -12,7 +12,7 @@ import oracles
 from instances import KINDS, Exact, floats, pair
 
 import otspec
-from otspec.blocks import DraftSelection, TableModel, as_branching
+from otspec.blocks import DraftSelection, TableModel
 from otspec.rules import (
     KSequential,
     MaximalCoupling,
@@ -25,6 +25,7 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
+from otspec.trees import Shape, as_shape
 
 Prefix = tuple[int, ...]
 Law = dict[tuple[Prefix, int], Fraction]
@@ -69,10 +70,10 @@ RULES: dict[str, tuple[Callable, Callable]] = {
 IID_RULES = ("recursive", "k-sequential", "naive", "pooled", "optimal")
 
 
-def takes(rule: str, branching: str) -> bool:
+def takes(rule: str, branching: object) -> bool:
     """Whether a rule can verify a tree."""
     only = getattr(RULES[rule][0], "only_k", None)
-    return only is None or set(as_branching(branching)) == {only}
+    return only is None or as_shape(branching).widths == {only}
 
 
 def models(
@@ -106,15 +107,16 @@ def as_floats(model: TableModel) -> TableModel:
     return TableModel({prefix: floats(tuple(row)) for prefix, row in model.rows.items()})
 
 
-def trees(draws: Callable, draft: Callable, branching: Prefix, prefix: Prefix = ()) -> dict:
+def trees(draws: Callable, draft: Callable, tree: object, prefix: Prefix = ()) -> dict:
     """The law of the whole drafted tree, written as its children and what is below each."""
-    if not branching:
+    children = as_shape(tree).children if not isinstance(tree, Shape) else tree.children
+    if not children:
         return {(): Fraction(1)}
     law: dict = {}
-    for tokens, mass in draws(tuple(draft(prefix)), branching[0]).items():
+    for tokens, mass in draws(tuple(draft(prefix)), len(children)).items():
         made = {(): mass}
-        for token in tokens:
-            below = trees(draws, draft, branching[1:], (*prefix, token))
+        for token, child in zip(tokens, children, strict=False):
+            below = trees(draws, draft, child, (*prefix, token))
             made = {
                 (*done, (token, tree)): each * chance
                 for done, each in made.items()
@@ -157,7 +159,7 @@ def verified(selection: DraftSelection, draws: Callable, merges: bool) -> Law:
         if mass:
             law[prefix, token] = law.get((prefix, token), 0) + mass
 
-    for tree, mass in trees(draws, draft, selection.branching).items():
+    for tree, mass in trees(draws, draft, selection.tree).items():
         walk(tree, (), mass)
     return law
 

@@ -232,7 +232,7 @@ def test_a_missing_package_is_one_line_with_the_fix(package, tmp_path, monkeypat
         main, ["--gguf", str(model), "--out", str(tmp_path / "trace.npz"), "--device", "cpu"]
     )
     assert done.exit_code == 2
-    assert f"language models need {package}: pip install 'otspec[hf]'" in done.output
+    assert f"a language model needs the package {package}: pip install 'otspec[hf]'" in done.output
 
 
 def test_a_damaged_gguf_file_is_one_line(tmp_path):

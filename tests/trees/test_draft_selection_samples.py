@@ -155,8 +155,8 @@ def test_trees_that_do_not_fit_are_refused():
         memoryless(HALVES), memoryless(HALVES), "2x2", RecursiveRejection, merge=False
     )
     rng = np.random.default_rng(168)
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        selection.verify(DraftedTree(TokenTree((-1, -1)), (0, 0)), rng)
+    with pytest.raises(ValueError, match="drafted has 2 tokens, but its tree has 1 nodes"):
+        selection.verify(DraftedTree(TokenTree((-1,)), (0, 0)), rng)
     with pytest.raises(ValueError, match=r"x\[1\] is 2, but token ids run from 0 to 1"):
         selection.verify(DraftedTree(TokenTree.of_branching("2x2"), (0, 2, 0, 0, 0, 0)), rng)
 
@@ -203,7 +203,7 @@ def test_what_is_no_tree_or_no_rule_is_refused():
     pair = (lambda _: HALVES, lambda _: QUARTERS)
     with pytest.raises(ValueError, match="write the children by depth, such as 4x2x1"):
         DraftSelection(*pair, "2*2", RecursiveRejection)
-    with pytest.raises(ValueError, match="branching is empty"):
+    with pytest.raises(ValueError, match="tree is empty"):
         DraftSelection(*pair, (), RecursiveRejection)
     with pytest.raises(ValueError, match=r"rule is 'recursive'.*must be a class of otspec\.rules"):
         DraftSelection(*pair, "2x2", "recursive")

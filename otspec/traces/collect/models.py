@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.pretrained import find_gguf, needed, quiet, read_gguf, without_layers
+from otspec.pretrained import find_gguf, model_package, quiet, read_gguf, without_layers
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def load_models(draft: str, target: str, *, device: str | None = None) -> Models
         Missing packages, models that cannot be loaded, or tokenizers that differ.
     """
     where = _device(device)
-    transformers = needed("transformers")
+    transformers = model_package("transformers")
     try:
         tokenizers = [transformers.AutoTokenizer.from_pretrained(name) for name in (draft, target)]
         if tokenizers[0].get_vocab() != tokenizers[1].get_vocab():
@@ -149,5 +149,5 @@ def load_gguf(name: str, skipped: Iterable[int], *, device: str | None = None) -
 
 
 def _device(device: str | None) -> str:
-    torch = needed("torch")
+    torch = model_package("torch")
     return device or ("cuda" if torch.cuda.is_available() else "cpu")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otspec.arithmetic import Array
-from otspec.files.contract import needed
+from otspec.extras import needed
 from otspec.traces.readers.boxes import Box
 from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, is_logged
 
@@ -36,7 +36,7 @@ def locate_safetensors(path: Path) -> dict[str, StoredArray]:
     ValueError
         A missing package, a malformed file, or a type that NumPy does not have.
     """
-    package = needed("safetensors", "it")
+    package = needed("safetensors", "it", "traces")
     try:
         with package.safe_open(path, framework="numpy") as tensors:
             parts = {key: tensors.get_slice(key) for key in tensors.keys()}  # noqa: SIM118

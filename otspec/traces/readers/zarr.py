@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.files.contract import needed
+from otspec.extras import needed
 from otspec.traces.readers.boxes import Box, boxes_of
 from otspec.traces.readers.changed_files import files_below
 from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, is_logged
@@ -104,7 +104,7 @@ def locate_zarr(path: Path) -> dict[str, StoredArray]:
     ValueError
         A missing package, no group, or chunks that are larger than a gigabyte.
     """
-    zarr = needed("zarr", "it")
+    zarr = needed("zarr", "it", "traces")
     try:
         group = zarr.open_group(path, mode="r")
         arrays = dict(group.arrays())

@@ -13,6 +13,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
+from otspec.extras import needed
+
 Graph = dict[str, tuple[Any, ...]]
 Get = Callable[[Graph, list[str]], Any]
 """Dask's way to run a graph, the same for all schedulers."""
@@ -147,13 +149,10 @@ def _one_thread_each() -> Iterator[None]:
 
 @contextmanager
 def _cluster(address: str) -> Iterator[Get]:
-    try:
-        from distributed import Client
-        from distributed.scheduler import KilledWorker
-    except ImportError:
-        raise ValueError(
-            "--scheduler needs the package distributed: pip install 'otspec[cluster]'"
-        ) from None
+    needed("distributed", "--scheduler", "cluster")
+    from distributed import Client
+    from distributed.scheduler import KilledWorker
+
     with Client(address, set_as_default=False) as client:
         try:
             yield client.get

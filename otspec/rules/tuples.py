@@ -1,0 +1,70 @@
+"""What a rule accepts, by enumerating all tuples of drafts; small vocabularies only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from otspec.arithmetic import Array, IntArray, zeros
+from otspec.digits import counted
+from otspec.drafts.contract import TooManyTuplesError
+
+if TYPE_CHECKING:
+    from otspec.rules.contract import Rule
+
+FEW = 20_000
+"""Most draft tuples that are enumerated to say which draft is accepted."""
+
+
+class NotExactError(ValueError):
+    """What is asked for takes too long to compute exactly; the message names what estimates it."""
+
+
+def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
+    """Return all draft tuples and their masses.
+
+    Raises
+    ------
+    NotExactError
+        There are too many.
+    """
+    try:
+        return rule.law.tuples()
+    except TooManyTuplesError as error:
+        raise NotExactError(f"{error}; estimate() and estimate_law() simulate drafts") from error
+
+
+def enumerated_law(rule: Rule) -> Array:
+    """Return a rule's accepted law by enumerating the drafts."""
+    accepted: Array = enumerated_by_draft(rule).sum(axis=0)
+    return accepted
+
+
+def few_by_draft(rule: Rule) -> Array:
+    """Return :func:`enumerated_by_draft`, if that is soon.
+
+    Raises
+    ------
+    NotExactError
+        More than 20,000 tuples.
+    """
+    rows = rule.law.table_rows()
+    if rows > FEW:
+        raise NotExactError(
+            f"{counted(rows)} tuples of k = {rule.law.k} drafts are too many to say which of them "
+            "is accepted: use fewer drafts or tokens"
+        )
+    return enumerated_by_draft(rule)
+
+
+def enumerated_by_draft(rule: Rule) -> Array:
+    """Return the probability that the output is y and draft i the first that is y: (k, n)."""
+    accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
+    for x, mass in zip(*all_tuples(rule), strict=True):
+        add_first(accepted, x.tolist(), mass * rule.kernel(x))
+    return accepted
+
+
+def add_first(accepted: Array, drafts: list[int], row: Array) -> None:
+    """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
+    for token in sorted(set(drafts)):
+        accepted[drafts.index(token), token] += row[token]

@@ -1,0 +1,176 @@
+"""What every rule for trees of drafts answers: how they are drawn, and what is kept of one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from otspec.arguments import as_generator, as_instance
+from otspec.arithmetic import Number
+from otspec.blocks.contract import BlockRule, Outcome
+from otspec.drafts import IID, DraftLaw
+from otspec.models.contract import Prefix
+from otspec.trees.shapes import Shape, as_shape
+from otspec.trees.token_tree import TokenTree
+
+
+class DraftedTree(NamedTuple):
+    """A tree and its tokens."""
+
+    tree: TokenTree
+    tokens: Prefix
+    """The token of each node."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRule(BlockRule):
+    """A rule that keeps a path from the root of a tree of drafts, and says what follows it.
+
+    Subclasses give :meth:`verify` and :meth:`outcomes`, and :meth:`children_law` unless children
+    are i.i.d.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+    tree : str, sequence of int, TokenTree or Shape
+        Which tree is drafted, see :func:`otspec.trees.as_shape`: ``"4x2x1"``, or any other.
+
+    Raises
+    ------
+    ValueError
+        Models or a tree that cannot be used.
+    """
+
+    tree: Shape
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._hold(tree=as_shape(self.tree))
+
+    @property
+    def depth(self) -> int:
+        """L, the depth of the tree."""
+        return self.tree.depth
+
+    @property
+    def branching(self) -> tuple[int, ...] | None:
+        """The children by depth if those of one depth have equally many, else None."""
+        return self.tree.branching
+
+    def with_tree(self, tree: Any) -> Self:
+        """Return the same rule for another tree."""
+        return replace(self, tree=tree)
+
+    def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
+        """Return the law of k children of a node; distinct ones may be fewer."""
+        return IID(self.draft(prefix), k)
+
+    def draw(self, rng: np.random.Generator) -> DraftedTree:
+        """Draw a tree of drafts from the draft model, level by level."""
+        as_generator(rng)
+        parents: list[int] = []
+        tokens: list[int] = []
+        level: list[tuple[int, Prefix, Shape]] = [(-1, (), self.tree)]
+        while level:
+            below: list[tuple[int, Prefix, Shape]] = []
+            for node, prefix, shape in level:
+                if not shape.children:
+                    continue
+                drafts = self.children_law(prefix, len(shape.children)).sample(1, rng)[0].tolist()
+                for token, child in zip(drafts, shape.children, strict=False):
+                    below.append((len(parents), (*prefix, token), child))
+                    parents.append(node)
+                    tokens.append(token)
+            level = below
+        return DraftedTree(TokenTree(tuple(parents)), tuple(tokens))
+
+    @abstractmethod
+    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
+        """Keep a path of a drafted tree.
+
+        Parameters
+        ----------
+        drafted : DraftedTree
+            As :meth:`draw` returns it; its tree may also be another one of the same shape.
+        rng : numpy.random.Generator
+
+        Raises
+        ------
+        ValueError
+            No drafted tree, or no generator.
+        """
+
+    def sample(self, rng: np.random.Generator) -> Outcome:
+        """Draw a tree of drafts and verify it."""
+        return self.verify(self.draw(rng), rng)
+
+    def candidates(self) -> dict[frozenset[Prefix], Number]:
+        """Return the law of the set of candidate sequences, the leaves of the tree.
+
+        Returns
+        -------
+        dict
+            From sets of sequences, of which none is the beginning of another, to their
+            probabilities, for :class:`otspec.programs.CandidateProgram`; all trees are
+            enumerated, so only the smallest sizes.
+        """
+        law = self._candidates((), self.tree)
+        return {sequences: self.target.number(mass) for sequences, mass in law.items()}
+
+    def _candidates(self, prefix: Prefix, shape: Shape) -> dict[frozenset[Prefix], Any]:
+        """Return the law of what may follow a node."""
+        if not shape.children:
+            return {frozenset([()]): 1}
+        law: dict[frozenset[Prefix], Any] = {}
+        tuples, masses = self.children_law(prefix, len(shape.children)).tuples()
+        for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+            sets: dict[frozenset[Prefix], Any] = {frozenset(): mass}
+            for token, child in zip(drafts, shape.children, strict=False):
+                sets = _joined(sets, token, self._candidates((*prefix, token), child))
+            for sequences, each in sets.items():
+                law[sequences] = law.get(sequences, 0) + each
+        return law
+
+
+def as_drafted(drafted: Any) -> DraftedTree:
+    """Check a drafted tree.
+
+    Raises
+    ------
+    ValueError
+        Something else, or another number of tokens than nodes.
+    """
+    as_instance(drafted, "drafted", DraftedTree, "a DraftedTree, as draw() returns it")
+    as_instance(drafted.tree, "drafted.tree", TokenTree, "a TokenTree, as draw() returns it")
+    if len(drafted.tokens) != len(drafted.tree):
+        raise ValueError(
+            f"drafted has {len(drafted.tokens)} tokens, but its tree has {len(drafted.tree)} "
+            "nodes: pass one token for each node"
+        )
+    checked: DraftedTree = drafted
+    return checked
+
+
+def _joined(
+    sets: Mapping[frozenset[Prefix], Any], token: int, below: Mapping[frozenset[Prefix], Any]
+) -> dict[frozenset[Prefix], Any]:
+    """Add one independent child and what follows it to the law of a set of sequences."""
+    law: dict[frozenset[Prefix], Any] = {}
+    for sequences, mass in sets.items():
+        for more, chance in below.items():
+            union = _longest(sequences | {(token, *rest) for rest in more})
+            law[union] = law.get(union, 0) + mass * chance
+    return law
+
+
+def _longest(sequences: frozenset[Prefix]) -> frozenset[Prefix]:
+    """Leave out the sequences that others begin with."""
+    if len(set(map(len, sequences))) == 1:
+        return sequences
+    beginnings = {text[:length] for text in sequences for length in range(len(text))}
+    return sequences - beginnings

@@ -1,0 +1,147 @@
+"""The best tree: against every tree there is, exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from drafted_trees import as_floats
+from instances import pairs
+from tree_search import all_trees, forests, kept_of, text
+
+from otspec.blocks import markov, memoryless, random_pair
+from otspec.rules import (
+    KSequential,
+    MaximalCoupling,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
+from otspec.trees import as_shape, best_tree, best_trees
+
+LARGEST = {
+    RecursiveRejection: (8, 4),
+    KSequential: (6, 4),
+    PooledSelection: (7, 4),
+    RecursiveRejectionWithoutReplacement: (8, 5),
+    PooledSelectionWithoutReplacement: (8, 4),
+    TargetOnly: (8, 5),
+}
+"""The most nodes of the trees that are all followed, with two tokens and with three."""
+RULES = tuple(LARGEST)
+COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+
+
+def random_models(seed, count, n):
+    """Memoryless models and Markov chains in turn; a draft has two tokens or more."""
+    rng = np.random.default_rng(seed)
+    rows = ((p, q) for p, q in pairs(seed, 40 * count, n, fewest=n) if sum(x > 0 for x in p) > 1)
+    for index in range(count):
+        if index % 2 == 0:
+            yield tuple(map(memoryless, next(rows)))
+        elif index % 4 == 1:
+            drafts, targets = zip(*(next(rows) for _ in range(n)), strict=True)
+            yield markov(np.array(drafts)), markov(np.array(targets))
+        else:
+            yield random_pair(n, Fraction(int(rng.integers(1, 9)), 10), rng)
+
+
+def test_all_trees_are_all_there_are():
+    assert [len(forests(nodes)) for nodes in range(9)] == [1, 1, 2, 5, 14, 42, 132, 429, 1430]
+    assert len({text(tree) for tree in all_trees(6, 6)}) == 1 + 2 + 5 + 14 + 42 + 132
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("n", [2, 3])
+def test_no_tree_keeps_more(rule, n):
+    nodes = depth = LARGEST[rule][n - 2]
+    for draft, target in random_models(910 + n, 2, n):
+        kept = kept_of(draft, target, rule)
+        table = best_trees(draft, target, rule, nodes, depth)
+        values = {tree: kept(tree, target.context(())) for tree in all_trees(nodes, depth)}
+        for size, levels in [(nodes, depth), (nodes, 2), (nodes - 2, depth), (1, 1)]:
+            found = table.at(size, levels)
+            assert found.expected == max(values[tree] for tree in all_trees(size, levels))
+            assert found.tree.size <= size
+            assert found.tree.depth <= levels
+            assert found.expected == table.expected(found.tree)
+        assert text_of(values, table.best) == table.best.expected
+        for tree in list(values)[:: len(values) // 20]:
+            assert table.expected(as_shape(text(tree))) == values[tree]
+        assert table.bound >= table.best.expected
+        likely = best_trees(draft, target, rule, nodes, depth, keep="likely")
+        assert likely.best.expected <= table.best.expected
+        if target.context((0,)) == draft.context((1,)) == ():
+            assert table.bound == table.best.expected == likely.best.expected
+
+
+def text_of(values, best):
+    """What the tree that was found keeps, by its text."""
+    wanted = as_shape(best.tree)
+    return next(kept for tree, kept in values.items() if as_shape(text(tree)) == wanted)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_floats_find_as_much(rule):
+    for draft, target in random_models(950, 4, 3):
+        pair = as_floats(draft), as_floats(target)
+        exact = best_tree(draft, target, rule, 4, 3, widest=3)
+        found = best_tree(*pair, rule, 4, 3, widest=3)
+        assert isinstance(found.expected, float)
+        assert found.expected == pytest.approx(float(exact.expected), abs=1e-12)
+
+
+def test_subtrees_that_are_best_after_some_texts_only_are_gone_on_with():
+    # After 0 one draft is never rejected, after 1 the coins differ: the subtree of the first child
+    # must suit what follows it, which is known by law only.
+    draft = markov([["1/2", "1/2"], ["1/2", "1/2"]])
+    target = markov([["1/2", "1/2"], ["1/10", "9/10"]])
+    table = best_trees(draft, target, RecursiveRejection, 6, 3)
+    assert table.bound > table.best.expected
+    assert table.best.expected == max(
+        kept_of(draft, target, RecursiveRejection)(tree, ()) for tree in all_trees(6, 3)
+    )
+
+
+def test_a_rule_for_pairs_has_nodes_of_two_children():
+    found = best_tree(*COIN, SpecHub, 6, 3)
+    assert found.tree.size == 6
+    assert {len(node) for node in _nodes(found.tree)} == {0, 2}
+    single = best_tree(*COIN, MaximalCoupling, 6, 4)
+    assert single.tree.text == "1x1x1x1"
+    with pytest.raises(ValueError, match="exactly 2 children, but a node may have at most 1"):
+        best_tree(*COIN, SpecHub, 1, 1)
+
+
+def _nodes(shape):
+    yield shape.children
+    for child in shape.children:
+        yield from _nodes(child)
+
+
+def test_beginnings_are_drawn_at_random():
+    draft, target = random_pair(2, "1/2", np.random.default_rng(3))
+    law = {(0,): Fraction(1, 3), (1,): Fraction(2, 3)}
+    found = best_tree(draft, target, RecursiveRejection, 5, 3, beginnings=law)
+    kept = kept_of(draft, target, RecursiveRejection)
+    assert found.expected == max(
+        sum(mass * kept(tree, text) for text, mass in law.items()) for tree in all_trees(5, 3)
+    )
+
+
+def test_bad_searches_are_refused():
+    for change, message in [
+        ({"nodes": 0}, "nodes must be at least 1, got 0"),
+        ({"nodes": 10_000}, "at most 4,096"),
+        ({"depth": 0}, "depth must be at least 1, got 0"),
+        ({"widest": 0}, "widest must be at least 1, got 0"),
+        ({"keep": "some"}, "keep is 'some': it must be one of all, likely"),
+        ({"rule": 3}, "rule is 3"),
+    ]:
+        given = {"rule": RecursiveRejection, "nodes": 4, "depth": 2, **change}
+        with pytest.raises(ValueError, match=message):
+            best_tree(*COIN, **given)
