@@ -226,7 +226,6 @@ EXACT = {  # from exact arrays or from float ones
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
-    "greedy paths": lambda give: blocks.GreedyMultiPath(model(give), model(give, TARGET), 2, 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(
