@@ -17,6 +17,8 @@ from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
+from otspec.blocks.handing_over import HandOverPlan, HandOverRule
+from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.simulation import simulate
 from otspec.blocks.single_draft import RULES, SingleDraftRule
 from otspec.models import (
@@ -66,7 +68,10 @@ __all__ = [
     "DraftSelection",
     "DraftedTree",
     "GreedyMultiPath",
+    "HandOverPlan",
+    "HandOverRule",
     "LoggedBlock",
+    "LongRun",
     "Model",
     "NGramModel",
     "Outcome",
@@ -90,6 +95,7 @@ __all__ = [
     "decoded_after",
     "decoded_law",
     "load_model",
+    "long_run",
     "markov",
     "memoryless",
     "random_pair",

@@ -10,33 +10,9 @@ from otspec.frozen import Frozen
 from otspec.logged.block import LoggedBlock
 from otspec.logged.chances import LoggedChances, logged_chances
 from otspec.logged.comparison import as_blocks, mean_and_error
-from otspec.trees.best_tree import BestTrees, as_depth, as_nodes, as_widths
+from otspec.trees.best_tree import BestTree, BestTrees, as_depth, as_nodes, as_widths
 from otspec.trees.shapes import Shape
 from otspec.trees.token_rules import TokenRule
-
-
-@dataclass(frozen=True)
-class LoggedTree:
-    """A tree, what is kept of it on logged blocks, and what its averaged chances promise.
-
-    Parameters
-    ----------
-    tree : Shape
-    expected, error : float
-        The mean of E[τ] over the blocks, unbiased, and its standard error.
-    promised : float
-        E[τ] if all positions had the mean chances, by which the tree was chosen.
-    """
-
-    tree: Shape
-    expected: float
-    error: float
-    promised: float
-
-    @property
-    def efficiency(self) -> float:
-        """Tokens per call of the target, E[τ] + 1."""
-        return self.expected + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,21 +23,33 @@ class LoggedTrees(Frozen):
     ----------
     chances : LoggedChances
     trees : BestTrees
-        By the mean chances.
+        By the mean chances: there ``expected`` is what is kept if all positions had those.
     """
 
     chances: LoggedChances
     trees: BestTrees
 
     @property
-    def best(self) -> LoggedTree:
-        """The best tree of all."""
+    def best(self) -> BestTree:
+        """The best tree of all, and what is kept of it on the blocks."""
         return self.on_blocks(self.trees.best.tree)
 
-    def on_blocks(self, tree: Shape) -> LoggedTree:
-        """Return what is kept of a tree on the blocks."""
-        expected, error = mean_and_error(self.chances.kept_of(tree))
-        return LoggedTree(tree, expected, error, float(self.trees.expected(tree)))
+    @property
+    def branching(self) -> BestTree | None:
+        """The best branching, if there is one."""
+        return self._on_blocks(self.trees.branching)
+
+    @property
+    def chain(self) -> BestTree | None:
+        """The longest chain, if the rule takes single drafts."""
+        return self._on_blocks(self.trees.chain)
+
+    def on_blocks(self, tree: Shape) -> BestTree:
+        """Return the mean of E[τ] of a tree over the blocks, unbiased, and its standard error."""
+        return BestTree(tree, *mean_and_error(self.chances.kept_of(tree)))
+
+    def _on_blocks(self, found: BestTree | None) -> BestTree | None:
+        return None if found is None else self.on_blocks(found.tree)
 
 
 def best_trees_on_blocks(

@@ -17,7 +17,7 @@ from otspec.frozen import Frozen
 from otspec.logged.traversal import traversal_kept
 from otspec.models.logged import LoggedModel
 from otspec.rules.contract import Rule
-from otspec.rules.enumeration import acceptance_or_estimate
+from otspec.rules.enumeration import acceptance_or_estimate, by_draft_or_estimate
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import TokenRule, made_rule
 
@@ -231,7 +231,7 @@ def _accepted_children(
     """Yield what may be drafted after a token, and the probability that it is accepted there."""
     children = shape.children[: rule.k]
     if len(set(children)) > 1:
-        yield from zip(children, rule.accepted_by_draft()[:, token].tolist(), strict=True)
+        yield from zip(children, by_draft_or_estimate(rule)[:, token].tolist(), strict=True)
     else:
         output = rule.estimate_output(token) if estimated else rule.accepted_law()[token]
         yield children[0], output

@@ -43,7 +43,8 @@ def traversal_kept(
             for visit, likely in _visits(rounds, shape, token, draft[token], merge):
                 after[visit] = after.get(visit, 0) + mass * likely
         visits = after
-    return kept
+    total: Number = kept
+    return total
 
 
 def _visits(

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec.distributions import DistributionLike, as_pair
 from otspec.drafts import WithoutReplacement
@@ -149,15 +150,34 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts, and whether it is one of them."""
         uniform, choice = rng.random(2).tolist()
-        if self._pools.split:
-            shares = self._shares_by_rings(x)
-        else:
-            group = self.barriers.group(int(self.pool[list(x)].max()), uniform)
-            shares = self._shares_in(x, *group)
+        shares = self._some_shares(x, uniform)
         chosen = np.searchsorted(np.cumsum(shares), choice * shares.sum(), side="right")
         selected = x[min(int(chosen), int(np.flatnonzero(shares)[-1]))]
         token = self.coupling.sample(selected, rng)
         return token, token in x
+
+    def _some_shares(self, x: Sequence[int], uniform: float) -> Array:
+        """Return how likely each draft is selected, if quicker at one uniform number, (k,)."""
+        if self._pools.split:
+            return self._shares_by_rings(x)
+        return self._shares_in(x, *self.barriers.group(int(self.pool[list(x)].max()), uniform))
+
+    def estimate_by_draft(self, size: int = 200, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft`: how often each token is accepted is exact.
+
+        Which draft it is then is simulated; a token that is hardly ever drafted is taken to be what
+        the others are on average. With pools that are not optimal as any rule does it; (k, n).
+        """
+        if not self.pools.optimal:
+            return super().estimate_by_draft(size, seed)
+        rng, hits = np.random.default_rng(as_seed(seed)), np.zeros((self.k, len(self.draft)))
+        drawn, places = self.law.sample(as_size(size, width=self.k), rng), np.arange(self.k)
+        for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
+            hits[places, x] += self._some_shares(x, uniform) * self.coupling.chances[x]
+        average = hits.sum(axis=1, keepdims=True) / max(hits.sum(), np.finfo(float).tiny)
+        likely = (hits + average) / (hits + average).sum(axis=0)
+        by_draft: Array = likely * self._accepted_selection().astype(float)
+        return by_draft
 
     def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
         """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""

@@ -34,10 +34,13 @@ class BestTree:
     tree : Shape
     expected : float or Fraction
         E[τ], the kept tokens; of equal children the first goes on.
+    error : float
+        The standard error of a mean over logged blocks; 0 if exact, NaN for a single block.
     """
 
     tree: Shape
     expected: Number
+    error: float = 0.0
 
     @property
     def efficiency(self) -> Number:
@@ -131,6 +134,16 @@ class BestTrees(Frozen):
             yield tree
             if levels < self.depth:
                 yield from self._branchings(levels + 1, tree)
+
+    @property
+    def branching(self) -> BestTree | None:
+        """The best branching, if there is one."""
+        return max(self.branchings, key=lambda each: each.expected, default=None)
+
+    @property
+    def chain(self) -> BestTree | None:
+        """The longest chain, if the rule takes single drafts."""
+        return max(self.chains, key=lambda each: each.expected, default=None)
 
     @property
     def chains(self) -> tuple[BestTree, ...]:

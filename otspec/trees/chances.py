@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, is_exact, zeros
+from otspec.arithmetic import Array, IntArray, Number, zeros
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
-from otspec.rules import NotExactError
+from otspec.rules.enumeration import by_draft_or_estimate
 from otspec.trees.shapes import Shape
 from otspec.trees.token_rules import TokenRule, made_rule
 
@@ -166,13 +166,7 @@ def accepted_by_draft(rule: TokenRule, draft: Array, target: Array, k: int) -> A
     NotExactError
         Such a rule in exact arithmetic.
     """
-    made = made_rule(rule, draft, target, k)
-    try:
-        found = made.accepted_by_draft()
-    except NotExactError:
-        if is_exact(target):
-            raise
-        found = made.estimate_by_draft()
+    found = by_draft_or_estimate(made_rule(rule, draft, target, k))
     accepted = zeros((k, len(draft)), like=draft)
     accepted[: len(found)] = found
     return accepted

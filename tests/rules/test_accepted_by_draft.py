@@ -128,3 +128,15 @@ def test_light_tokens_are_as_good_as_never_drafted_twice(monkeypatch):
         with pytest.raises(NotExactError, match="counts the likeliest"):
             rule.accepted_by_draft()
         monkeypatch.undo()
+
+
+def test_which_distinct_draft_is_selected_is_simulated_and_how_often_is_exact():
+    rng = np.random.default_rng(9)
+    for alpha in (0.3, 3.0):
+        draft, target = rng.dirichlet(np.full(20, alpha), 2)
+        rule = PooledSelectionWithoutReplacement(draft, target, 3)
+        wanted, found = rule.accepted_by_draft(), rule.estimate_by_draft(4_000)
+        assert found.sum(axis=0) == pytest.approx(rule.accepted_law(), abs=1e-12)
+        # Of a share of the tuples, and what is added to it for each token.
+        assert np.allclose(found.sum(axis=1), wanted.sum(axis=1), rtol=0, atol=0.04)
+        assert np.allclose(found, wanted, rtol=0, atol=0.04)
