@@ -163,7 +163,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
             return self._shares_by_rings(x)
         return self._shares_in(x, *self.barriers.group(int(self.pool[list(x)].max()), uniform))
 
-    def estimate_by_draft(self, size: int = 500, seed: int = 0) -> Array:
+    def estimate_by_draft(self, size: int = 200, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_by_draft`: how often each token is accepted is exact.
 
         Which draft it is then is simulated; a token that is hardly ever drafted is taken to be what
