@@ -40,12 +40,16 @@ def rule_row(rule: type[Rule]) -> list[str]:
 
 
 def rules_for_several() -> str:
-    """Return the table of rules for blocks, and of rules for one token that serve trees."""
+    """Return the table of rules for blocks, of rules for one token by depth, and for trees."""
     return table(
         "drafts | rule | name | in tables",
         (
             [what, f"`{rule.__name__}`", f"`{name}`", rule.title]
-            for what, registry in (("one block", blocks.RULES), ("a tree", trees.RULES))
+            for what, registry in (
+                ("one block", blocks.RULES),
+                ("a tree, by depth", trees.RULES),
+                ("a tree, from its leaves", trees.VERIFIERS),
+            )
             for name, rule in registry.items()
         ),
     )

@@ -17,6 +17,8 @@ from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
+from otspec.blocks.handing_over import HandOverPlan, HandOverRule
+from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.simulation import simulate
 from otspec.blocks.single_draft import RULES, SingleDraftRule
 from otspec.models import (
@@ -57,7 +59,11 @@ if TYPE_CHECKING:
         StepCost,
         TimedTree,
         TokenTree,
+        TraversalVerify,
+        TraversalVerifyWithoutReplacement,
         TreeComparison,
+        UniversalTree,
+        UniversalTreeWithoutReplacement,
         as_branching,
         as_seconds,
         as_shape,
@@ -88,8 +94,11 @@ __all__ = [
     "DynamicTree",
     "FastestTree",
     "GreedyMultiPath",
+    "HandOverPlan",
+    "HandOverRule",
     "LoggedBlock",
     "LoggedTrees",
+    "LongRun",
     "Model",
     "NGramModel",
     "Outcome",
@@ -102,7 +111,11 @@ __all__ = [
     "TimedTree",
     "TokenTree",
     "TokenVerify",
+    "TraversalVerify",
+    "TraversalVerifyWithoutReplacement",
     "TreeComparison",
+    "UniversalTree",
+    "UniversalTreeWithoutReplacement",
     "WarpedModel",
     "as_branching",
     "as_seconds",
@@ -121,6 +134,7 @@ __all__ = [
     "dynamic_tree_on_blocks",
     "fastest_tree",
     "load_model",
+    "long_run",
     "markov",
     "measured",
     "memoryless",

@@ -186,7 +186,7 @@ def _on_models(
     if tree_rows:
         say("", "Trees of drafts")
         print_table(
-            ("tree", "rule for one token", "E[kept]", "tokens per call"),
+            ("tree", "rule", "E[kept]", "tokens per call"),
             [(row.tree, *_cells(row)) for row in tree_rows],
             text=2,
         )
@@ -210,7 +210,7 @@ def _on_trace(
     say("", _meaning(rows))
     if tree_rows:
         say("", "Trees of drafts")
-        _print_means("tree", "rule for one token", [(row.tree, row) for row in tree_rows])
+        _print_means("tree", "rule", [(row.tree, row) for row in tree_rows])
 
 
 def _compared(

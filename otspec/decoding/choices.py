@@ -10,25 +10,34 @@ from otspec.blocks import SingleDraftRule
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Shape
 from otspec.decoding.reader import Reader
-from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verifier
+from otspec.decoding.verification import (
+    ChainVerifier,
+    LeafVerifier,
+    ReadModel,
+    TreeVerifier,
+    Verifier,
+)
 from otspec.models.contract import Prefix
 from otspec.raw import shown
 from otspec.rules import PairRule
 from otspec.trees import TokenTree
+from otspec.trees.leaf_to_root import LeafToRoot
 
 MOST_NODES = 10_000
 """Most nodes of a tree, each of which may see all others."""
-AnyRule: TypeAlias = str | type[PairRule] | type[SingleDraftRule]
-"""A rule for one token or for one drafted block: its name or its class."""
+Kind: TypeAlias = type[PairRule] | type[LeafToRoot] | type[SingleDraftRule]
+"""A class of rules for one token, for a tree that is verified from its leaves, or for a block."""
+AnyRule: TypeAlias = str | Kind
+"""Such a class, or its name."""
 AnyTree: TypeAlias = str | Sequence[int] | TokenTree
 """Children by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any shape."""
 
 
-def usable_rules() -> dict[str, type[PairRule] | type[SingleDraftRule]]:
-    """Return the rules that decoding may use, by name: for one token, then for one block."""
-    named = {**rules.RULES, **trees.RULES}
+def usable_rules() -> dict[str, Kind]:
+    """Return the rules that decoding may use, by name: for one token, a tree, then one block."""
+    named = {**rules.RULES, **trees.RULES, **trees.VERIFIERS}
     return {
-        **{name: rule for name, rule in named.items() if issubclass(rule, PairRule)},
+        **{name: rule for name, rule in named.items() if issubclass(rule, (PairRule, LeafToRoot))},
         **blocks.RULES,
     }
 
@@ -62,15 +71,22 @@ def decoder_of(
             )
         model = ReadModel(target, prompt)
         verifier = ChainVerifier(kind, ReadModel(draft, prompt), model, (), model)
+    elif issubclass(kind, LeafToRoot):
+        verifier = LeafVerifier(_serving(kind.lifts, shape))
     else:
-        if kind.only_k is not None and shape.widths - {kind.only_k}:
-            raise ValueError(
-                f"{kind.name} verifies exactly {kind.only_k} drafts, but nodes of the tree have "
-                f"{', '.join(map(str, sorted(shape.widths)))} children: use a tree such as "
-                f"tree={(kind.only_k,) * 2}, or another rule"
-            )
-        verifier = TreeVerifier(kind)
+        verifier = TreeVerifier(_serving(kind, shape))
     return Decoder(prompt, draft, target, shape, verifier)
+
+
+def _serving(rule: type[PairRule], shape: Shape) -> type[PairRule]:
+    """Return a rule for one token if it verifies the children of every node."""
+    if rule.only_k is not None and shape.widths - {rule.only_k}:
+        raise ValueError(
+            f"{rule.name} verifies exactly {rule.only_k} drafts, but nodes of the tree have "
+            f"{', '.join(map(str, sorted(shape.widths)))} children: use a tree such as "
+            f"tree={(rule.only_k,) * 2}, or another rule"
+        )
+    return rule
 
 
 def as_shape(tree: AnyTree) -> Shape:
@@ -90,9 +106,9 @@ def as_shape(tree: AnyTree) -> Shape:
     return Shape(checked)
 
 
-def _as_rule(rule: Any) -> type[PairRule] | type[SingleDraftRule]:
+def _as_rule(rule: Any) -> Kind:
     usable = usable_rules()
-    if isinstance(rule, type) and issubclass(rule, (PairRule, SingleDraftRule)):
+    if isinstance(rule, type) and issubclass(rule, (PairRule, LeafToRoot, SingleDraftRule)):
         return rule
     if isinstance(rule, str) and rule in usable:
         return usable[rule]

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_list, as_tokens
+from otspec.arguments import as_callable, as_flag, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
+from otspec.logged.traversal import traversal_kept
 from otspec.models.logged import LoggedModel
 from otspec.rules.contract import Rule
 from otspec.rules.enumeration import acceptance_or_estimate, by_draft_or_estimate
@@ -179,6 +180,33 @@ class LoggedBlock(Frozen):
                 if shape.children and (isinstance(weight, Estimate) or weight != 0)
             }
         return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
+
+    def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
+        """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
+
+        Parameters
+        ----------
+        tree : str, sequence of int, TokenTree or Shape
+            Any tree, see :func:`otspec.trees.as_shape`.
+        merge : bool
+            As for :class:`otspec.trees.TraversalVerify`.
+
+        Returns
+        -------
+        float or Fraction
+            Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`kept`.
+        """
+        shape = as_shape(tree)
+        as_flag(merge, "merge")
+        self.check(shape.depth)
+        steps = zip(self.tokens, self.draft, self.target, strict=False)
+        one = as_number(1, like=self.draft[0])
+        return as_number(traversal_kept(steps, shape, one, merge), like=self.draft[0])
 
     def check(self, length: int) -> None:
         """Check how many of the first tokens are asked for.

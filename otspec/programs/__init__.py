@@ -16,6 +16,9 @@ from otspec.programs.compact_network import CompactMaxFlow
 from otspec.programs.truncated import TruncatedImportance
 from otspec.programs.block import BlockProgram
 from otspec.programs.candidates import CandidateProgram
+from otspec.programs.chained_residuals import Residual, ResidualsProgram
+from otspec.programs.one_corrected_token import OneTokenProgram
+from otspec.programs.past_windows import WindowProgram
 
 ProgramName: TypeAlias = str
 """One of :data:`PROGRAMS`: ``"membership"``, ``"reduced"``, ``"importance"``, ``"maxflow"``,
@@ -56,9 +59,13 @@ __all__ = [
     "Importance",
     "MaxFlow",
     "Membership",
+    "OneTokenProgram",
     "ProgramName",
     "Reduced",
+    "Residual",
+    "ResidualsProgram",
     "Size",
     "TruncatedImportance",
+    "WindowProgram",
     "formulate",
 ]

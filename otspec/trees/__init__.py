@@ -17,6 +17,9 @@ from otspec.trees.search import Configuration, configurations, sweep
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
 from otspec.trees.token_tree import TokenTree
+from otspec.trees.traversal_verify import TraversalVerify, TraversalVerifyWithoutReplacement
+from otspec.trees.universal_tree import UniversalTree, UniversalTreeWithoutReplacement
+from otspec.trees.verifiers import VERIFIERS
 
 if TYPE_CHECKING:
     from otspec.rules import PairRule
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RULES",
     "TREE_RULES",
+    "VERIFIERS",
     "BestTree",
     "BestTrees",
     "Configuration",
@@ -39,8 +43,12 @@ __all__ = [
     "StepCost",
     "TimedTree",
     "TokenTree",
+    "TraversalVerify",
+    "TraversalVerifyWithoutReplacement",
     "TreeComparison",
     "TreeRule",
+    "UniversalTree",
+    "UniversalTreeWithoutReplacement",
     "as_branching",
     "as_seconds",
     "as_shape",

@@ -62,6 +62,9 @@ def block_rows():
         Row(method(selection, "with_branching"), {"branching": tree["tree"]}),
     )
     yield "DraftSelection.with_tree", Row(method(selection, "with_tree"), {"tree": tree["tree"]})
+    whole = {"tree": tree["tree"], "merge": tree["merge"]}
+    yield "blocks.TraversalVerify", Row(blocks.TraversalVerify, {**SMALL, **whole})
+    yield "blocks.UniversalTree", Row(blocks.UniversalTree, {**SMALL, **tree})
     beginnings = ("mapping", lambda: {(): 1})
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
         yield question, Row(method(make, question), {"beginnings": beginnings})

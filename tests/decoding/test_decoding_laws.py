@@ -13,7 +13,7 @@ from otspec.decoding.draws import Chance
 from otspec.decoding.reader import Reading
 from otspec.models import TableModel
 from otspec.rules import KSequential, PairRule
-from otspec.trees import TokenTree
+from otspec.trees import VERIFIERS, TokenTree, visits
 
 DRAFT = TableModel(
     {
@@ -35,22 +35,27 @@ TARGET = TableModel(
 PROMPT, END = (2, 1), frozenset([2])
 RULES = usable_rules()
 ANY_K = [name for name, rule in RULES.items() if issubclass(rule, PairRule) and rule.only_k is None]
+LIFTED = list(VERIFIERS)
 LOPSIDED = TokenTree((-1, -1, 0, 0, 2))
 """Two drafts of which the first has two more, and the first of those another one."""
 WHOLE = {
     "1x1": (3, [name for name in RULES if name != "spechub"]),
     "1x1x1": (4, list(blocks.RULES)),
     "3": (2, ANY_K),
-    "2x1": (2, ANY_K),
+    "2x1": (2, [*ANY_K, *LIFTED]),
     "2x2": (3, ["spechub", "pooled-selection-without-replacement"]),
-    LOPSIDED: (2, ["pooled-selection", "pooled-selection-without-replacement", "target-only"]),
+    LOPSIDED: (
+        2,
+        ["pooled-selection", "target-only", "universal", "traversal-without-replacement"],
+    ),
 }
 """Which trees are decoded with which rules, and how many tokens."""
 
 
 @pytest.fixture(autouse=True)
 def _rules_are_made_once(monkeypatch):
-    monkeypatch.setattr(verification, "made_rule", remembered_rule)
+    for module in (verification, visits):
+        monkeypatch.setattr(module, "made_rule", remembered_rule)
 
 
 def decoder(rule, tree, draft=DRAFT, target=TARGET):

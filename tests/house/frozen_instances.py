@@ -18,6 +18,7 @@ from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
+from otspec.models.given_beginning import GivenBeginning
 from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
@@ -38,6 +39,7 @@ from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
+from otspec.trees import VERIFIERS
 from otspec.trees.nodes import Node, Nodes
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
@@ -58,6 +60,19 @@ def logged(give):
     """Return a logged block of two tokens."""
     rows = [give.sequence([give(row)] * 3) for row in (DRAFT, TARGET)]
     return blocks.LoggedBlock(*rows, give.sequence(TOKENS))
+
+
+def residuals(give):
+    """Return residuals of one token after each context of :func:`model`."""
+    return give.sequence([programs.Residual(text, give(TARGET)) for text in ((), (0,))])
+
+
+def planned(give):
+    """Return a plan of blocks of one token that hands over one of them."""
+    ends = {((token,), int(token == 0)): give.number("1/3") for token in range(3)}
+    shares = give.sequence([give.number("2/3"), give.number("1/3")])
+    models = model(give), model(give, TARGET)
+    return blocks.HandOverPlan(*models, 1, residuals(give), [ends, ends], shares)
 
 
 def linear_program(give):
@@ -227,6 +242,12 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "greedy paths": lambda give: blocks.GreedyMultiPath(model(give), model(give, TARGET), 2, 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
+    **{
+        kind.title: lambda give, kind=kind: kind(
+            model(give), model(give, TARGET), give.sequence([2, 1])
+        )
+        for kind in VERIFIERS.values()
+    },
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "accepted": lambda give: Node(
@@ -237,6 +258,20 @@ EXACT = {  # from exact arrays or from float ones
     "audit": lambda give: auditing.Audit(
         False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS
     ),
+    "given beginning": lambda give: GivenBeginning(model(give), give(TARGET)),
+    "residual": lambda give: programs.ResidualsProgram(
+        model(give), model(give, TARGET), 1, residuals(give)
+    ).residuals[0],
+    "residuals program": lambda give: programs.ResidualsProgram(
+        model(give), model(give, TARGET), 1, residuals(give)
+    ),
+    "one token program": lambda give: programs.OneTokenProgram(model(give), model(give, TARGET), 1),
+    "window program": lambda give: programs.WindowProgram(model(give), model(give, TARGET), 1, 1),
+    "plan of blocks": planned,
+    "handed residual": lambda give: planned(give).rule({0: give.number("1")}).target,
+    "ended block": lambda give: next(planned(give).rule({0: 1}).outcomes()).following,
+    "hand over": lambda give: planned(give).rule({0: give.number("1")}),
+    "long run": lambda give: blocks.LongRun(1, 1, 2, planned(give).rule({1: 1})),
     "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 2),
     "candidates": lambda give: programs.CandidateProgram(
         give.mapping(

@@ -24,6 +24,8 @@ from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
+from otspec.models.joint_contexts import JointContexts
+from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
 from otspec.selection.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
@@ -112,6 +114,8 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
     "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
+    "contexts": lambda _: JointContexts(*[blocks.memoryless(DRAFT)] * 2, past=1),
+    "end of a block": lambda _: End(0, (0,), 0),
     "decoded": lambda _: blocks.Decoded((0, 1), 1),
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
