@@ -16,6 +16,7 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.simulation import simulate
 from otspec.blocks.single_draft import RULES, SingleDraftRule
@@ -64,6 +65,7 @@ __all__ = [
     "Model",
     "NGramModel",
     "Outcome",
+    "PlannedBlock",
     "SingleDraftRule",
     "TableModel",
     "TokenTree",
