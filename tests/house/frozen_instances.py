@@ -17,6 +17,7 @@ from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
+from otspec.frozen import frozen
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.given_beginning import GivenBeginning
@@ -42,6 +43,8 @@ from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
 from otspec.trees import VERIFIERS
 from otspec.trees.nodes import Node, Nodes
+from otspec.trees.traversal_verify import rejections
+from otspec.trees.visits import over_drafts
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 HEIGHTS = ["0", "1/4", "16/25", "1"]
@@ -254,6 +257,12 @@ EXACT = {  # from exact arrays or from float ones
         )
         for kind in VERIFIERS.values()
     },
+    "arrivals": lambda give: frozen(
+        over_drafts(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True)
+    ),
+    "rejections": lambda give: frozen(
+        next(rejections(np.array(give(DRAFT)), np.array(give(TARGET)), 1, 2))
+    ),
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "accepted": lambda give: Node(
