@@ -25,6 +25,7 @@ from otspec.drafts import IID, TopK
 from otspec.models import EndingModel, TableModel
 from otspec.rules import KSequential, PairRule
 from otspec.trees import VERIFIERS, TokenTree, visits
+from otspec.trees.leaf_to_root import LeafToRoot
 
 DRAFT = TableModel(
     {
@@ -47,7 +48,7 @@ PROMPT, END = (2, 1), frozenset([2])
 TARGET_ENDS = EndingModel(TARGET, END)
 RULES = usable_rules()
 ANY_K = [name for name, rule in RULES.items() if issubclass(rule, PairRule) and rule.only_k is None]
-LIFTED = list(VERIFIERS)
+LIFTED = [name for name, kind in VERIFIERS.items() if issubclass(kind, LeafToRoot)]
 LOPSIDED = TokenTree((-1, -1, 0, 0, 2))
 """Two drafts of which the first has two more, and the first of those another one."""
 WHOLE = {
