@@ -16,6 +16,7 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
 from otspec.blocks.long_run import LongRun, long_run
@@ -35,14 +36,30 @@ from otspec.models import (
 
 if TYPE_CHECKING:
     BLOCK_RULES: tuple[type[SingleDraftRule], ...]
-    from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
+    from otspec.logged import (
+        LoggedBlock,
+        LoggedTrees,
+        Thresholded,
+        best_trees_on_blocks,
+        compare_on_blocks,
+        compare_trees_on_blocks,
+        dynamic_tree_on_blocks,
+    )
     from otspec.trees import (
         TREE_RULES,
+        BestTree,
+        BestTrees,
         Configuration,
-        DraftedTree,
         DraftSelection,
         FirstHighestPath,
+        DraftedTree,
+        DynamicTree,
+        FastestTree,
         GreedyMultiPath,
+        Seconds,
+        Shape,
+        StepCost,
+        TimedTree,
         TokenTree,
         TraversalVerify,
         TraversalVerifyWithoutReplacement,
@@ -50,8 +67,14 @@ if TYPE_CHECKING:
         UniversalTree,
         UniversalTreeWithoutReplacement,
         as_branching,
+        as_seconds,
+        as_shape,
+        best_tree,
+        best_trees,
         compare_trees,
         configurations,
+        fastest_tree,
+        measured,
         sweep,
     )
 
@@ -59,6 +82,8 @@ __all__ = [
     "BLOCK_RULES",
     "RULES",
     "TREE_RULES",
+    "BestTree",
+    "BestTrees",
     "BlockComparison",
     "BlockRule",
     "BlockVerify",
@@ -68,17 +93,26 @@ __all__ = [
     "Decoded",
     "DraftSelection",
     "DraftedTree",
+    "DynamicTree",
+    "FastestTree",
     "FirstHighestPath",
     "GreedyMultiPath",
     "HandOverPlan",
     "HandOverRule",
     "LoggedBlock",
+    "LoggedTrees",
     "LongRun",
     "Model",
     "NGramModel",
     "Outcome",
+    "PlannedBlock",
+    "Seconds",
+    "Shape",
     "SingleDraftRule",
+    "StepCost",
     "TableModel",
+    "Thresholded",
+    "TimedTree",
     "TokenTree",
     "TokenVerify",
     "TraversalVerify",
@@ -88,6 +122,11 @@ __all__ = [
     "UniversalTreeWithoutReplacement",
     "WarpedModel",
     "as_branching",
+    "as_seconds",
+    "as_shape",
+    "best_tree",
+    "best_trees",
+    "best_trees_on_blocks",
     "compare_block_rules",
     "compare_on_blocks",
     "compare_trees",
@@ -96,9 +135,12 @@ __all__ = [
     "decode",
     "decoded_after",
     "decoded_law",
+    "dynamic_tree_on_blocks",
+    "fastest_tree",
     "load_model",
     "long_run",
     "markov",
+    "measured",
     "memoryless",
     "random_pair",
     "simulate",

@@ -15,6 +15,7 @@ from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec.distributions import DistributionLike, as_pair
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
+from otspec.drafts.successive import successive
 from otspec.estimate import Estimate
 from otspec.optimum import optimal_acceptances
 from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
@@ -171,7 +172,8 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if not self.pools.optimal:
             return super().estimate_by_draft(size, seed)
         rng, hits = np.random.default_rng(as_seed(seed)), np.zeros((self.k, len(self.draft)))
-        drawn, places = self.law.sample(as_size(size, width=self.k), rng), np.arange(self.k)
+        size, places = as_size(size, width=self.k), np.arange(self.k)
+        drawn = successive(self.draft.astype(float), self.k, size, rng)
         for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
             hits[places, x] += self._some_shares(x, uniform) * self.coupling.chances[x]
         average = hits.sum(axis=1, keepdims=True) / max(hits.sum(), np.finfo(float).tiny)
