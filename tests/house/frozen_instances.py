@@ -42,6 +42,7 @@ from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
 from otspec.trees import VERIFIERS
+from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
 from otspec.trees.traversal_verify import rejections
 from otspec.trees.visits import over_drafts
@@ -251,6 +252,10 @@ EXACT = {  # from exact arrays or from float ones
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
+    "first highest path": lambda give: blocks.FirstHighestPath(
+        model(give), model(give, TARGET), give.sequence([2, 1])
+    ),
+    "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(
