@@ -84,6 +84,18 @@ def block_rows():
         "GreedyMultiPath.verify",
         Row(method(multi_path, "verify"), {"drafted": path_tree, "rng": RNG}),
     )
+    yield (
+        "blocks.long_run",
+        Row(
+            blocks.long_run,
+            {
+                **SMALL,
+                "length": ("small", 1),
+                "reach": ("natural", 1),
+                "past": ("natural", 0),
+            },
+        ),
+    )
     yield "blocks.decode", Row(blocks.decode, {"rule": rule, "tokens": ("few", 2), "rng": RNG})
     yield "blocks.decoded_law", Row(blocks.decoded_law, {"rule": rule, "tokens": ("small", 2)})
     yield "blocks.decoded_after", Row(blocks.decoded_after, {"rule": rule, "blocks": ("small", 2)})

@@ -25,6 +25,7 @@ from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
+from otspec.rules.two_hubs import HubShares
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.cut_pools import CutPool
 from otspec.selection.graded import by_grade
@@ -144,6 +145,9 @@ EXACT = {  # from exact arrays or from float ones
     "without replacement": lambda give: otspec.WithoutReplacement(give(DRAFT), 2),
     "three distinct": lambda give: otspec.WithoutReplacement(give(DRAFT), 3),
     "hub": lambda give: otspec.Hub(give(DRAFT)),
+    "two hubs": lambda give: otspec.TwoHubs(give(DRAFT)),
+    "spechub of two hubs": lambda give: rules.SpecTwoHubs(give(DRAFT), give(TARGET)),
+    "shares of hubs": lambda give: HubShares(give(DRAFT), give(TARGET), give(DRAFT)),
     "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
     "top plus one": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
     "top": lambda give: otspec.TopK(give(DRAFT), 2),
