@@ -48,7 +48,7 @@ def rules_for_several() -> str:
             for what, registry in (
                 ("one block", blocks.RULES),
                 ("a tree, by depth", trees.RULES),
-                ("a tree, from its leaves", trees.VERIFIERS),
+                ("a whole tree", trees.VERIFIERS),
             )
             for name, rule in registry.items()
         ),

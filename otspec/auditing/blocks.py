@@ -23,7 +23,6 @@ from otspec.programs import CandidateProgram
 from otspec.solvers import solve
 from otspec.trees.contract import TreeRule
 from otspec.trees.dynamic_tree import DynamicTree
-from otspec.trees.greedy_multi_path import GreedyMultiPath
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +201,7 @@ def best_expected(rule: BlockRule) -> Number:
 
     Parameters
     ----------
-    rule : SingleDraftRule, TreeRule, DynamicTree or GreedyMultiPath
+    rule : SingleDraftRule, TreeRule or DynamicTree
 
     Raises
     ------
@@ -224,9 +223,8 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
     return BlockVerify(rule.draft, rule.target, rule.length).expected()
 
 
-@_best_expected.register(TreeRule)
-@_best_expected.register(GreedyMultiPath)
-def _of_a_tree(rule: TreeRule | GreedyMultiPath) -> Number:
+@_best_expected.register
+def _of_a_tree(rule: TreeRule) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)
 

@@ -16,6 +16,7 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
 from otspec.blocks.long_run import LongRun, long_run
@@ -102,6 +103,7 @@ __all__ = [
     "Model",
     "NGramModel",
     "Outcome",
+    "PlannedBlock",
     "Seconds",
     "Shape",
     "SingleDraftRule",

@@ -73,6 +73,16 @@ class BlockRule(Frozen, ABC):
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draft at random, verify, and return what happened."""
 
+    def candidates(self) -> dict[frozenset[Prefix], Number]:
+        """Return the law of the drafted set of sequences, by enumeration; small sizes only.
+
+        Raises
+        ------
+        ValueError
+            A rule that does not tell what it drafts.
+        """
+        raise ValueError(f"rule is {type(self).__name__}, whose drafts are not known")
+
     def expected(self) -> Number:
         """Return E[τ], the expected number of drafted tokens that are kept.
 

@@ -135,6 +135,16 @@ class SingleDraftRule(BlockRule):
         for head, mass in masses.items():
             yield Outcome(head, mass, self.following(head))
 
+    def candidates(self) -> dict[frozenset[Prefix], Number]:
+        """Return the law of the drafted block, as a set of one sequence.
+
+        Returns
+        -------
+        dict
+            n^L blocks are enumerated.
+        """
+        return {frozenset([block]): mass for block, mass in self.draft.texts(self.length)}
+
     def expected(self) -> Number:
         """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""
         return self.expected_up_to()[-1]

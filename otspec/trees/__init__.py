@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from otspec.trees.best_by_budget import BestTree, BestTrees, best_tree, best_trees
+from otspec.trees.best_shape import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
 from otspec.trees.contract import DraftedTree, TreeRule

@@ -52,6 +52,11 @@ class TreeRule(BlockRule):
         super().__post_init__()
         self._hold(tree=as_shape(self.tree))
 
+    @classmethod
+    def serves(cls, tree: Shape) -> bool:  # noqa: ARG003 -- most rules serve any
+        """Whether the rule verifies such trees."""
+        return True
+
     @property
     def depth(self) -> int:
         """L, the depth of the tree."""

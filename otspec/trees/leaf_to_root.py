@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,7 @@ from otspec.blocks.expected import STATE_LIMIT
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import draw
+from otspec.frozen import frozen
 from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
 from otspec.rules import PairRule
@@ -78,9 +80,9 @@ class LeafToRoot(TreeRule):
         as_flag(self.merge, "merge")
 
     @property
+    @abstractmethod
     def token_rule(self) -> TokenRule:
         """The rule for one token: (draft, target, k) → a rule."""
-        return self.lifts
 
     def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
         """Return the law of k children of a node; distinct ones may be fewer."""
@@ -229,7 +231,7 @@ class LeafToRoot(TreeRule):
         """Return the arrivals, from what was computed where the models tell nothing apart."""
         state = *self._remembered(prefix), weight, shape
         if state not in self._arrivals:
-            self._arrivals[state] = self.arrivals(prefix, weight, shape)
+            self._arrivals[state] = frozen(self.arrivals(prefix, weight, shape))
         return self._arrivals[state]
 
     def _remembered(self, prefix: Prefix) -> tuple[Prefix, Prefix]:

@@ -18,6 +18,7 @@ from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithout
 from otspec.trees.leaf_to_root import LeafToRoot
 from otspec.trees.nodes import Places
 from otspec.trees.shapes import Shape
+from otspec.trees.token_rules import TokenRule
 from otspec.trees.visits import Arrivals, Child, with_dagger
 
 
@@ -62,6 +63,11 @@ class TraversalVerify(LeafToRoot):
     name: ClassVar[str] = "traversal"
     title: ClassVar[str] = "traversal verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejection
+
+    @property
+    def token_rule(self) -> TokenRule:
+        """Recursive rejection."""
+        return self.lifts
 
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return which children of a node are visited, round by round, and what if none is kept.
@@ -148,3 +154,8 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
     name: ClassVar[str] = "traversal-without-replacement"
     title: ClassVar[str] = "traversal verification (distinct)"
     lifts: ClassVar[type[PairRule]] = RecursiveRejectionWithoutReplacement
+
+    @property
+    def token_rule(self) -> TokenRule:
+        """Recursive rejection."""
+        return self.lifts

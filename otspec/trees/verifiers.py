@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from otspec.registry import Registry, subclass_of
 from otspec.trees.contract import TreeRule
+from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.traversal_verify import TraversalVerify, TraversalVerifyWithoutReplacement
 from otspec.trees.universal_tree import UniversalTree, UniversalTreeWithoutReplacement
 
@@ -16,5 +17,6 @@ for _rule in (
     UniversalTree,
     TraversalVerifyWithoutReplacement,
     UniversalTreeWithoutReplacement,
+    GreedyMultiPath,
 ):
     VERIFIERS.register(_rule)

@@ -30,7 +30,7 @@ def single():
 
 
 def multi_path():
-    return blocks.GreedyMultiPath(*small(), 2, 1)
+    return blocks.GreedyMultiPath(*small(), paths=2, length=1)
 
 
 def block_rows():

@@ -96,6 +96,22 @@ FUNCTIONS = {
             "length": ("count", 2),
         },
     ),
+    "programs.DraftedSets": Row(
+        programs.DraftedSets,
+        {"candidates": ("mapping", lambda: selection().candidates()), "n": ("count", 3)},
+    ),
+    "programs.PathProgram": Row(
+        programs.PathProgram,
+        {
+            "drafted": ("object", lambda: programs.DraftedSets(selection().candidates(), 2)),
+            "target": SMALL["target"],
+            "corrects": ("name", "one"),
+        },
+    ),
+    "blocks.PlannedBlock": Row(
+        blocks.PlannedBlock,
+        {**SMALL, "drafts": ("object", selection), "corrects": ("name", "one")},
+    ),
     "solvers.solve": Row(
         solvers.solve,
         {

@@ -14,6 +14,7 @@ from otspec.decoding.reader import Reading
 from otspec.models import TableModel
 from otspec.rules import KSequential, PairRule
 from otspec.trees import VERIFIERS, TokenTree, visits
+from otspec.trees.leaf_to_root import LeafToRoot
 
 DRAFT = TableModel(
     {
@@ -35,7 +36,7 @@ TARGET = TableModel(
 PROMPT, END = (2, 1), frozenset([2])
 RULES = usable_rules()
 ANY_K = [name for name, rule in RULES.items() if issubclass(rule, PairRule) and rule.only_k is None]
-LIFTED = list(VERIFIERS)
+LIFTED = [name for name, kind in VERIFIERS.items() if issubclass(kind, LeafToRoot)]
 LOPSIDED = TokenTree((-1, -1, 0, 0, 2))
 """Two drafts of which the first has two more, and the first of those another one."""
 WHOLE = {

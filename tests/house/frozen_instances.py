@@ -12,10 +12,12 @@ from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.planned_block import PlannedRest
 from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
+from otspec.frozen import frozen
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.given_beginning import GivenBeginning
@@ -41,6 +43,8 @@ from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
 from otspec.trees import VERIFIERS
 from otspec.trees.nodes import Node, Nodes
+from otspec.trees.traversal_verify import rejections
+from otspec.trees.visits import over_drafts
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 HEIGHTS = ["0", "1/4", "16/25", "1"]
@@ -54,6 +58,12 @@ SOLUTION = solvers.solve(PROGRAM, "rational")
 def model(give, row=DRAFT):
     """Return a language model with a table of the caller's arrays."""
     return blocks.TableModel(give.mapping({(): give(row), (0,): give(TARGET)}))
+
+
+def drafted_sets(give):
+    """Return the law of a drafted set of one or two sequences."""
+    chances = {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
+    return programs.DraftedSets(give.mapping(chances), 3)
 
 
 def logged(give):
@@ -240,7 +250,6 @@ EXACT = {  # from exact arrays or from float ones
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
-    "greedy paths": lambda give: blocks.GreedyMultiPath(model(give), model(give, TARGET), 2, 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(
@@ -248,6 +257,12 @@ EXACT = {  # from exact arrays or from float ones
         )
         for kind in VERIFIERS.values()
     },
+    "arrivals": lambda give: frozen(
+        over_drafts(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True)
+    ),
+    "rejections": lambda give: frozen(
+        next(rejections(np.array(give(DRAFT)), np.array(give(TARGET)), 1, 2))
+    ),
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "accepted": lambda give: Node(
@@ -274,11 +289,26 @@ EXACT = {  # from exact arrays or from float ones
     "long run": lambda give: blocks.LongRun(1, 1, 2, planned(give).rule({1: 1})),
     "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 2),
     "candidates": lambda give: programs.CandidateProgram(
-        give.mapping(
-            {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
-        ),
+        drafted_sets(give).candidates, model(give), 1
+    ),
+    "block plan": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 1).plan(
+        "highs"
+    ),
+    "drafted sets": drafted_sets,
+    "path program": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)),
+    "path plan": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)).solve(
+        "highs"
+    ),
+    "price bound": lambda give: programs.PriceBound.of(
+        drafted_sets(give), model(give, TARGET), "one", (give(DRAFT)[:1], give(DRAFT))
+    ),
+    "planned rest": lambda give: PlannedRest(
+        model(give), (give(DRAFT)[:1], give(DRAFT)), give.sequence([])
+    ),
+    "planned block": lambda give: blocks.PlannedBlock(
         model(give),
-        1,
+        model(give, TARGET),
+        blocks.TokenVerify(model(give), model(give, TARGET), 1),
     ),
 }
 FLOAT = {  # from float arrays only

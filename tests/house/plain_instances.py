@@ -19,7 +19,13 @@ from otspec.cones.vectors import Quotient
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, Shape
 from otspec.decoding.reader import Reader, Reading
-from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verdict
+from otspec.decoding.verification import (
+    ChainVerifier,
+    LeafVerifier,
+    ReadModel,
+    TreeVerifier,
+    Verdict,
+)
 from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
@@ -45,6 +51,7 @@ from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
 from otspec.trees import as_shape
+from otspec.trees.visits import Child
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
@@ -127,6 +134,8 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "reading": lambda _: Halves().read((0,), (-1,), 1),
     "read model": lambda _: READ,
     "tree verifier": lambda _: TreeVerifier(rules.KSequential),
+    "leaf verifier": lambda _: LeafVerifier(rules.KSequential),
+    "child": lambda _: Child(0, (1, 2), 0.5),
     "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, READ, READ, (), READ),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
     "decoder": lambda _: Decoder((0,), Halves(), Halves(), SHAPE, TreeVerifier(rules.KSequential)),

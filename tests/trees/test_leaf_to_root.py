@@ -40,8 +40,10 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.trees import VERIFIERS
+from otspec.trees import VERIFIERS as ALL_VERIFIERS
+from otspec.trees.leaf_to_root import LeafToRoot
 
+VERIFIERS = {name: kind for name, kind in ALL_VERIFIERS.items() if issubclass(kind, LeafToRoot)}
 TREES = [tree for nodes in range(1, 7) for tree in ordered_trees(nodes)]
 PARTS = 14
 

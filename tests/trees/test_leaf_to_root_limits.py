@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from drafted_trees import models
-from instances import fractions
+from instances import fractions, pairs
 from lifted_trees import DRAWS, kept, larger_first, lifted, optimum, over_trees, smaller_first
 
 from otspec.blocks import (
@@ -16,7 +16,17 @@ from otspec.blocks import (
     UniversalTree,
     memoryless,
 )
-from otspec.rules import KSequential, PooledSelection
+from otspec.rules import (
+    DrawnDraft,
+    KSequential,
+    NaiveSampling,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
 from otspec.trees import VERIFIERS
 from otspec.trees.shapes import as_shape
 
@@ -30,6 +40,30 @@ def in_order(pair, tree, order):
     """E[τ] of lifted pooled selection with children visited in some order."""
     verified = lifted(PooledSelection, pair, True, order)
     return kept(over_trees(verified, DRAWS["iid"], pair[0], as_shape(tree)))
+
+
+@pytest.mark.parametrize(
+    ("made", "k"),
+    [
+        (RecursiveRejection, 3),
+        (PooledSelection, 3),
+        (NaiveSampling, 2),
+        (RecursiveRejectionWithoutReplacement, 3),
+        (PooledSelectionWithoutReplacement, 2),
+        (SpecHub, 2),
+        (DrawnDraft, 2),
+        (TargetOnly, 2),
+    ],
+)
+def test_what_is_accepted_shrinks_no_faster_than_the_weight(made, k):
+    """Token by token, from weight 1 to a smaller one."""
+    for draft, target in pairs(245, 4, 48):
+        if sum(mass > 0 for mass in draft) < k:
+            continue
+        for weight in (Fraction(1, 5), Fraction(2, 3)):
+            scaled = [*(weight * mass for mass in target), 1 - weight]
+            whole, less = (made([*draft, 0], row, k) for row in ([*target, 0], scaled))
+            assert all(less.accepted_law() >= weight * whole.accepted_law())
 
 
 def test_merged_pooled_selection_may_keep_less_than_by_depth():

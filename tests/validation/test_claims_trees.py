@@ -123,7 +123,7 @@ def test_paths_are_verified_like_the_rule_of_the_package():
     for pair in islice(models(11, tuple(PATHS), enumerated=30), 60):
         target, draft, length = table(pair["target"]), table(pair["draft"]), pair["length"]
         for number in PATHS[draft.n, length][:2]:
-            rule = GreedyMultiPath(draft, target, number, length)
+            rule = GreedyMultiPath(draft, target, paths=number, length=length)
             ended = verified(target, draft, length, number)
             assert rule.expected() == ended.mean()
             kept = {outcome.accepted: outcome.mass for outcome in rule.outcomes()}
