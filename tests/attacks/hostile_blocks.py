@@ -63,8 +63,10 @@ def block_rows():
     )
     yield "DraftSelection.with_tree", Row(method(selection, "with_tree"), {"tree": tree["tree"]})
     whole = {"tree": tree["tree"], "merge": tree["merge"]}
-    yield "blocks.TraversalVerify", Row(blocks.TraversalVerify, {**SMALL, **whole})
-    yield "blocks.UniversalTree", Row(blocks.UniversalTree, {**SMALL, **tree})
+    for kind in (blocks.TraversalVerify, blocks.TraversalVerifyWithoutReplacement):
+        yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **whole})
+    for kind in (blocks.UniversalTree, blocks.UniversalTreeWithoutReplacement):
+        yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **tree})
     beginnings = ("mapping", lambda: {(): 1})
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
         yield question, Row(method(make, question), {"beginnings": beginnings})
@@ -143,6 +145,10 @@ def block_rows():
             f"LoggedBlock.{name}",
             Row(method(logged, name), {"rule": block_rule, "length": ("count", 2)}),
         )
+    yield (
+        "LoggedBlock.expected_of_traversal",
+        Row(method(logged, "expected_of_traversal"), whole),
+    )
     yield (
         "LoggedBlock.expected_of_tree",
         Row(
