@@ -140,7 +140,6 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, 2, READ, READ, (), READ),
     "arrivals": lambda _: over_drafts(rules.RecursiveRejection(DRAFT, TARGET, 2), merge=True),
     "rejections": lambda _: next(rejections(HALF, HALF, 1.0, 2)),
-    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, READ, READ, (), READ),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
     "decoder": lambda _: Decoder((0,), Halves(), Halves(), SHAPE, TreeVerifier(rules.KSequential)),
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
