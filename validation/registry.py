@@ -15,6 +15,12 @@ PAPERS = {
     "spechub": "SpecHub: provable acceleration to multi-draft speculative decoding (2024)",
     "block": "Optimal block-level draft verification for accelerating speculative decoding (2024)",
     "mcsd": "Multi-candidate speculative decoding (2024)",
+    "traversal": "Traversal Verification for speculative tree decoding (2025)",
+    "gbv": "Greedy multi-path block verification (2026)",
+    "spectr_gbv": "SpecTr-GBV (2026)",
+    "univer": "UniVer: tree verification as conditional optimal transport (2026)",
+    "hsd": "Lossless hierarchical speculative decoding (2026)",
+    "delayed": "Delayed trees for multi-path speculative decoding (2026)",
     "beyond": "Facts beyond the papers",
 }
 

@@ -22,7 +22,7 @@ from otspec.models.contract import Prefix
 from otspec.programs import CandidateProgram
 from otspec.solvers import solve
 from otspec.trees.contract import TreeRule
-from otspec.trees.greedy_multi_path import GreedyMultiPath
+from otspec.trees.dynamic_tree import DynamicTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ def best_expected(rule: BlockRule) -> Number:
 
     Parameters
     ----------
-    rule : SingleDraftRule, TreeRule or GreedyMultiPath
+    rule : SingleDraftRule, TreeRule or DynamicTree
 
     Raises
     ------
@@ -223,8 +223,12 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
     return BlockVerify(rule.draft, rule.target, rule.length).expected()
 
 
-@_best_expected.register(TreeRule)
-@_best_expected.register(GreedyMultiPath)
-def _of_a_tree(rule: TreeRule | GreedyMultiPath) -> Number:
+@_best_expected.register
+def _of_a_tree(rule: TreeRule) -> Number:
     program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
     return rule.target.number(solve(program.build()).value)
+
+
+@_best_expected.register
+def _of_certain_drafts(rule: DynamicTree) -> Number:
+    return rule.expected()  # each node is kept as often as the target's text goes through it

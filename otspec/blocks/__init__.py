@@ -16,11 +16,16 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.hierarchical_verify import HierarchicalVerify
+from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
+from otspec.blocks.handing_over import HandOverPlan, HandOverRule
+from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.simulation import simulate
 from otspec.blocks.single_draft import RULES, SingleDraftRule
 from otspec.models import (
     CallableModel,
+    EndingModel,
     Model,
     NGramModel,
     TableModel,
@@ -33,18 +38,45 @@ from otspec.models import (
 
 if TYPE_CHECKING:
     BLOCK_RULES: tuple[type[SingleDraftRule], ...]
-    from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
+    from otspec.logged import (
+        LoggedBlock,
+        LoggedTrees,
+        Thresholded,
+        best_trees_on_blocks,
+        compare_on_blocks,
+        compare_trees_on_blocks,
+        dynamic_tree_on_blocks,
+    )
     from otspec.trees import (
         TREE_RULES,
+        BestTree,
+        BestTrees,
         Configuration,
         DraftedTree,
         DraftSelection,
+        DynamicTree,
+        FastestTree,
+        FirstHighestPath,
         GreedyMultiPath,
+        Seconds,
+        Shape,
+        StepCost,
+        TimedTree,
         TokenTree,
+        TraversalVerify,
+        TraversalVerifyWithoutReplacement,
         TreeComparison,
+        UniversalTree,
+        UniversalTreeWithoutReplacement,
         as_branching,
+        as_seconds,
+        as_shape,
+        best_tree,
+        best_trees,
         compare_trees,
         configurations,
+        fastest_tree,
+        measured,
         sweep,
     )
 
@@ -52,6 +84,8 @@ __all__ = [
     "BLOCK_RULES",
     "RULES",
     "TREE_RULES",
+    "BestTree",
+    "BestTrees",
     "BlockComparison",
     "BlockRule",
     "BlockVerify",
@@ -61,18 +95,42 @@ __all__ = [
     "Decoded",
     "DraftSelection",
     "DraftedTree",
+    "DynamicTree",
+    "EndingModel",
+    "FastestTree",
+    "FirstHighestPath",
     "GreedyMultiPath",
+    "HandOverPlan",
+    "HandOverRule",
+    "HierarchicalVerify",
     "LoggedBlock",
+    "LoggedTrees",
+    "LongRun",
     "Model",
     "NGramModel",
     "Outcome",
+    "PlannedBlock",
+    "Seconds",
+    "Shape",
     "SingleDraftRule",
+    "StepCost",
     "TableModel",
+    "Thresholded",
+    "TimedTree",
     "TokenTree",
     "TokenVerify",
+    "TraversalVerify",
+    "TraversalVerifyWithoutReplacement",
     "TreeComparison",
+    "UniversalTree",
+    "UniversalTreeWithoutReplacement",
     "WarpedModel",
     "as_branching",
+    "as_seconds",
+    "as_shape",
+    "best_tree",
+    "best_trees",
+    "best_trees_on_blocks",
     "compare_block_rules",
     "compare_on_blocks",
     "compare_trees",
@@ -81,8 +139,12 @@ __all__ = [
     "decode",
     "decoded_after",
     "decoded_law",
+    "dynamic_tree_on_blocks",
+    "fastest_tree",
     "load_model",
+    "long_run",
     "markov",
+    "measured",
     "memoryless",
     "random_pair",
     "simulate",

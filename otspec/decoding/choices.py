@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 from otspec import blocks, rules, trees
 from otspec.blocks import SingleDraftRule
 from otspec.decoding.decoder import Decoder
+from otspec.decoding.drafting import EndingShape
 from otspec.decoding.reader import Reader
-from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verifier
+from otspec.decoding.verification import (
+    ChainVerifier,
+    LeafVerifier,
+    ReadModel,
+    TreeVerifier,
+    Verifier,
+)
 from otspec.models.contract import Prefix
+from otspec.models.ending import EndingModel
 from otspec.raw import shown
 from otspec.rules import PairRule
 from otspec.trees import Shape, TokenTree, shapes
+from otspec.trees.leaf_to_root import LeafToRoot
 
 MOST_NODES = 10_000
 """Most nodes of a tree, each of which may see all others."""
-AnyRule: TypeAlias = str | type[PairRule] | type[SingleDraftRule]
-"""A rule for one token or for one drafted block: its name or its class."""
+Kind: TypeAlias = type[PairRule] | type[LeafToRoot] | type[SingleDraftRule]
+"""A class of rules for one token, for a tree that is verified from its leaves, or for a block."""
+AnyRule: TypeAlias = str | Kind
+"""Such a class, or its name."""
 AnyTree: TypeAlias = str | Sequence[Any] | TokenTree | Shape
 """Children by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any shape."""
 
 
-def usable_rules() -> dict[str, type[PairRule] | type[SingleDraftRule]]:
-    """Return the rules that decoding may use, by name: for one token, then for one block."""
-    named = {**rules.RULES, **trees.RULES}
+def usable_rules() -> dict[str, Kind]:
+    """Return the rules that decoding may use, by name: for one token, a tree, then one block."""
+    named = {**rules.RULES, **trees.RULES, **trees.VERIFIERS}
     return {
-        **{name: rule for name, rule in named.items() if issubclass(rule, PairRule)},
+        **{name: rule for name, rule in named.items() if issubclass(rule, (PairRule, LeafToRoot))},
         **blocks.RULES,
     }
 
 
 def decoder_of(
-    prompt: Prefix, rule: AnyRule, shape: Shape, *, draft: Reader, target: Reader
+    prompt: Prefix, rule: AnyRule, shape: EndingShape, *, draft: Reader, target: Reader
 ) -> Decoder:
     """Return the decoder of a text that has only its prompt.
 
@@ -42,7 +53,7 @@ def decoder_of(
     prompt : tuple of int
         One token at least.
     rule : str or type
-    shape : Shape
+    shape : EndingShape
     draft, target : Reader
         Which have read nothing.
 
@@ -54,27 +65,47 @@ def decoder_of(
     kind = _as_rule(rule)
     verifier: Verifier
     if issubclass(kind, SingleDraftRule):
-        if not shape.children or not shape.drawn or shape.depth != shape.size:
-            what = "has branches" if shape.drawn else "has likeliest tokens"
+        tree = shape.tree
+        if not tree.children or not tree.drawn or tree.depth != tree.size:
+            what = "has branches" if tree.drawn else "has likeliest tokens"
             raise ValueError(
                 f"{kind.name} verifies one drafted block, but the tree {what}: use a chain "
                 "such as tree=(1, 1, 1, 1), or a rule for trees"
             )
         model = ReadModel(target, prompt)
-        verifier = ChainVerifier(kind, ReadModel(draft, prompt), model, (), model)
-    else:
-        if kind.only_k is not None and shape.widths - {kind.only_k}:
+        verifier = ChainVerifier(
+            kind,
+            tree.depth,
+            ReadModel(draft, prompt),
+            model,
+            (),
+            EndingModel(model, shape.end),
+        )
+    elif issubclass(kind, LeafToRoot):
+        if not shape.tree.drawn:
             raise ValueError(
-                f"{kind.name} verifies exactly {kind.only_k} drafts, but nodes of the tree have "
-                f"{', '.join(map(str, sorted(shape.widths)))} children: use a tree such as "
-                f"tree={(kind.only_k,) * 2}, or another rule"
+                f"{kind.name} verifies trees of drawn tokens only, but the tree has likeliest "
+                "tokens: leave out top, or use a rule for one token"
             )
-        verifier = TreeVerifier(kind)
+        verifier = LeafVerifier(_serving(kind.lifts, shape.tree))
+    else:
+        verifier = TreeVerifier(_serving(kind, shape.tree))
     return Decoder(prompt, draft, target, shape, verifier)
 
 
-def as_shape(tree: AnyTree) -> Shape:
-    """Check a tree.
+def _serving(rule: type[PairRule], shape: Shape) -> type[PairRule]:
+    """Return a rule for one token if it verifies the children of every node."""
+    if rule.only_k is not None and shape.widths - {rule.only_k}:
+        raise ValueError(
+            f"{rule.name} verifies exactly {rule.only_k} drafts, but nodes of the tree have "
+            f"{', '.join(map(str, sorted(shape.widths)))} children: use a tree such as "
+            f"tree={(rule.only_k,) * 2}, or another rule"
+        )
+    return rule
+
+
+def as_shape(tree: AnyTree, end: Collection[int] = ()) -> EndingShape:
+    """Check a tree, of texts that some tokens end.
 
     Raises
     ------
@@ -89,12 +120,12 @@ def as_shape(tree: AnyTree) -> Shape:
             f"tree has {shape.size:,} nodes, which the target reads at once: pass at most "
             f"{MOST_NODES:,}"
         )
-    return shape
+    return EndingShape(shape, frozenset(end))
 
 
-def _as_rule(rule: Any) -> type[PairRule] | type[SingleDraftRule]:
+def _as_rule(rule: Any) -> Kind:
     usable = usable_rules()
-    if isinstance(rule, type) and issubclass(rule, (PairRule, SingleDraftRule)):
+    if isinstance(rule, type) and issubclass(rule, (PairRule, LeafToRoot, SingleDraftRule)):
         return rule
     if isinstance(rule, str) and rule in usable:
         return usable[rule]

@@ -64,8 +64,23 @@ class Drafting(NamedTuple):
         return self.reader.keep([*range(self.places[-1] + 1), *read])
 
 
+@dataclass(frozen=True, eq=False)
+class EndingShape(Frozen):
+    """Which trees are drafted, and where they end before.
+
+    Parameters
+    ----------
+    tree : Shape
+    end : frozenset of int
+        Tokens that end a text: nothing is drafted after them.
+    """
+
+    tree: Shape
+    end: frozenset[int] = frozenset()
+
+
 def draft_tree(
-    reader: Reader, unread: Sequence[int], shape: Shape, law: ChildrenLaw, draws: Draws
+    reader: Reader, unread: Sequence[int], shape: EndingShape, law: ChildrenLaw, draws: Draws
 ) -> Drafting:
     """Draft a tree behind a text.
 
@@ -78,15 +93,16 @@ def draft_tree(
         The draft model.
     unread : sequence of int
         What it has not read of the text; one token at least.
-    shape : Shape
-        Of distinct children no more are drawn than the draft model has tokens.
+    shape : EndingShape
+        Of distinct children no more are drawn than the draft model has tokens, and none behind an
+        end token.
     law : callable
     draws : Draws
     """
     tree = _Growing(shape, law, draws)
     root = len(unread) - 1
     places, read = {-1: root}, len(unread)
-    level, calls = [-1] if shape.children else [], 0
+    level, calls = [-1] if shape.tree.children else [], 0
     new, before = list(unread), list(range(-1, root))
     while level:
         reading = reader.read(new, before, len(level))
@@ -103,12 +119,12 @@ def draft_tree(
 class _Growing:
     """A tree that is being drafted."""
 
-    def __init__(self, shape: Shape, law: ChildrenLaw, draws: Draws) -> None:
-        self._law, self._draws = law, draws
+    def __init__(self, shape: EndingShape, law: ChildrenLaw, draws: Draws) -> None:
+        self._law, self._draws, self._end = law, draws, shape.end
         self.parents: list[int] = []
         self.tokens: list[int] = []
         self._children: dict[int, Children] = {}
-        self._below = {-1: shape}  # of each node what is to be drafted after it
+        self._below = {-1: shape.tree}  # of each node what is to be drafted after it
 
     def branch(self, node: int, row: Distribution) -> list[int]:
         """Draft the children of a node; return those that are to have children, too."""
@@ -121,7 +137,9 @@ class _Growing:
             self._below[len(self.tokens)] = shape.after(places)
             self.parents.append(node)
             self.tokens.append(token)
-        return [child for child in range(first, len(self.tokens)) if self._below[child].children]
+        new = range(first, len(self.tokens))
+        open_ended = (child for child in new if self.tokens[child] not in self._end)
+        return [child for child in open_ended if self._below[child].children]
 
     def drafted(self) -> Drafted:
         """Return the tree as it is."""

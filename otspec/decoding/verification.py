@@ -10,16 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from otspec.arithmetic import Array, Number, as_number
 from otspec.blocks import SingleDraftRule
 from otspec.decoding.drafting import Drafted
 from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader, read_text
-from otspec.distributions import Distribution
+from otspec.distributions import Distribution, normalised
 from otspec.drafts import IID, DraftLaw, TooFewTokensError
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
 from otspec.rules import PairRule, TargetOnly
 from otspec.trees.token_rules import made_rule
+from otspec.trees.visits import at_leaf, given_drafts, kept_from_the_leaves, rule_of_weight
 
 
 class Verdict(NamedTuple):
@@ -54,12 +56,8 @@ class Verifier(Frozen, ABC):
 
 
 @dataclass(frozen=True)
-class TreeVerifier(Verifier):
-    """A rule for one token, applied depth by depth to the children of the node that is kept.
-
-    Law: what is kept and its continuation is the target's text. Source: SpecTr, alg. 3 and thm. 2;
-    MCSD, alg. 1 and 2. See :class:`otspec.trees.DraftSelection`, which is the same for models of
-    small alphabets.
+class TokenVerifier(Verifier):
+    """A rule for one token at every node of a tree.
 
     Parameters
     ----------
@@ -80,6 +78,16 @@ class TreeVerifier(Verifier):
     def _rule(self, top: bool) -> type[PairRule]:
         return TargetOnly if top else self.rule
 
+
+@dataclass(frozen=True)
+class TreeVerifier(TokenVerifier):
+    """A rule for one token, applied depth by depth to the children of the node that is kept.
+
+    Law: what is kept and its continuation is the target's text. Source: SpecTr, alg. 3 and thm. 2;
+    MCSD, alg. 1 and 2. See :class:`otspec.trees.DraftSelection`, which is the same for models of
+    small alphabets. Parameters: :class:`TokenVerifier`.
+    """
+
     def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
         """Select a token for each depth, until it is none of the children, or there are none."""
         path: list[int] = []
@@ -96,6 +104,34 @@ class TreeVerifier(Verifier):
         return Verdict(tuple(path), draws.token(wanted[node + 1]), self)
 
 
+@dataclass(frozen=True)
+class LeafVerifier(TokenVerifier):
+    """A rule for one token, lifted to the tree: from the leaves to the root (Theory, 22).
+
+    Law: what is kept and its continuation is the target's text. See
+    :class:`otspec.trees.leaf_to_root.LeafToRoot`, which is the same for models of small alphabets.
+    Parameters: :class:`TokenVerifier`.
+    """
+
+    def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
+        """Visit nodes with their weights, each after all below it, until one is kept."""
+
+        def visit(node: int, weight: Number) -> tuple[list[tuple[int, Number]], Array]:
+            below = drafted.children.get(node)
+            if below is None:
+                return [], at_leaf(wanted[node + 1], weight).rest
+            number = len(below.drafts)
+            rule = rule_of_weight(self.rule, below.draft, wanted[node + 1], weight, number)
+            found = given_drafts(rule, below.drafts, merge=True)
+            children = [(drafted.child(node, each.token), each.weight) for each in found.masses]
+            return children, found.rest
+
+        one = as_number(1, like=wanted[0])
+        path, row = kept_from_the_leaves(visit, -1, one, draws.token)
+        last = path[-1] if path else -1
+        return Verdict(tuple(path), draws.token(normalised(row, wanted[last + 1])), self)
+
+
 @dataclass(frozen=True, eq=False)
 class ChainVerifier(Verifier):
     """A rule for one drafted block, applied to a chain of drafts.
@@ -107,15 +143,18 @@ class ChainVerifier(Verifier):
     ----------
     rule : type
         A class of rules for one drafted block.
+    length : int
+        L, the tokens of a block; with an end token it is over before.
     draft, target : ReadModel
         The two models, after the prompt.
     text : tuple of int
         What follows the prompt.
     wanted : Model
-        What the text is continued with: the target, or its corrections.
+        What the text is continued with: the target, whose texts end, or its corrections.
     """
 
     rule: type[SingleDraftRule]
+    length: int
     draft: ReadModel
     target: ReadModel
     text: Prefix
@@ -130,7 +169,7 @@ class ChainVerifier(Verifier):
         block = drafted.tokens
         self.draft.remember(self.text, block, [each.draft for each in drafted.children.values()])
         self.target.remember(self.text, block, wanted)
-        rule = self.rule(self.draft.after(self.text), self.wanted, len(block))
+        rule = self.rule(self.draft.after(self.text), self.wanted, self.length)
         kept = block[: draws.token(rule.kept(block))]
         following = rule.following(kept)
         token = draws.token(following(()))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.drafts.race import arrivals
+from otspec.drafts.successive import successive
 from otspec.frozen import Frozen
 
 
@@ -38,7 +38,7 @@ class WithOne(Frozen):
         """Draw the other drafts, shape (size, k − 1)."""
         if self.k == 1:
             return np.empty((size, 0), dtype=np.intp)
-        return arrivals(self._others / self._others.sum(), self.k - 1, size, rng)
+        return successive(self._others / self._others.sum(), self.k - 1, size, rng)
 
     def weights(self, z: Sequence[int]) -> list[float]:
         """Return, for each place, the probability that y is drafted there among others like z."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_list, as_tokens
+from otspec.arguments import as_callable, as_flag, as_list, as_tokens
 from otspec.arithmetic import Array, Number, as_number
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
+from otspec.logged.traversal import traversal_kept
+from otspec.models.ending import EndingModel
 from otspec.models.logged import LoggedModel
 from otspec.rules.contract import NotExactError, Rule
 from otspec.rules.enumeration import acceptance_or_estimate
@@ -33,6 +35,9 @@ class LoggedBlock(Frozen):
         of L + 1 is not needed to verify.
     tokens : sequence of int, length L
         The block, drawn from the draft model.
+    end : collection of int, optional
+        Tokens that end a text. The block is over with the first of them, and whatever was logged
+        behind it is left out; then it is a block of any greater length, too.
 
     Raises
     ------
@@ -43,6 +48,7 @@ class LoggedBlock(Frozen):
     draft: Sequence[Distribution]
     target: Sequence[Distribution]
     tokens: Sequence[int]
+    end: Collection[int] = ()
 
     def __post_init__(self) -> None:
         drafts, targets = (
@@ -65,7 +71,14 @@ class LoggedBlock(Frozen):
         for i, (row, _) in enumerate(pairs):
             check_alike("draft[0]", pairs[0][0], f"draft[{i}]", row)
         draft, target = zip(*pairs, strict=True)
-        self._hold(draft=draft, target=target, tokens=tokens)
+        end = tuple(sorted(as_tokens(self.end, n, "end", unordered=True)))
+        stop = next((i for i, token in enumerate(tokens, 1) if token in end), len(tokens))
+        self._hold(draft=draft, target=target, tokens=tokens[:stop], end=end)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the block is over with an end token."""
+        return self.tokens[-1] in self.end
 
     def kept(self, rule: type[SingleDraftRule], length: int) -> Array:
         """Return the law of τ when a rule verifies the first tokens of the block.
@@ -79,7 +92,7 @@ class LoggedBlock(Frozen):
 
         Returns
         -------
-        ndarray, shape (length + 1,)
+        ndarray, shape (length + 1,), or less if the block ends before
             Its mean τ is an unbiased estimate of E[τ] after the block's prompt;
             :meth:`expected` is a closer one.
 
@@ -88,11 +101,11 @@ class LoggedBlock(Frozen):
         ValueError
             More tokens than the block has, or one that is never drafted.
         """
-        self._check(length)
+        self.check(length)
         as_single_draft_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
-        target = LoggedModel(self.target, text, "target")
+        target = EndingModel(LoggedModel(self.target, text, "target"), self.end)
         return rule(draft, target, length).kept(text[:length])
 
     def expected(self, rule: type[SingleDraftRule], length: int) -> Number:
@@ -113,7 +126,7 @@ class LoggedBlock(Frozen):
         ValueError
             As :meth:`kept`.
         """
-        self._check(length)
+        self.check(length)
         as_single_draft_rule(rule)
         total: Any = 0
         wanted: Any = 1
@@ -161,7 +174,7 @@ class LoggedBlock(Frozen):
         """
         shape = as_shape(tree)
         as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
-        self._check(shape.depth)
+        self.check(shape.depth)
         total: Any = 0
         weights: dict[Shape, Any] = {shape: 1}
         for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
@@ -183,8 +196,42 @@ class LoggedBlock(Frozen):
             }
         return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
 
-    def _check(self, length: int) -> None:
-        if as_k(length, "length") > len(self.tokens):
+    def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
+        """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
+
+        Parameters
+        ----------
+        tree : str, sequence of int, TokenTree or Shape
+            Any tree, see :func:`otspec.trees.as_shape`.
+        merge : bool
+            As for :class:`otspec.trees.TraversalVerify`.
+
+        Returns
+        -------
+        float or Fraction
+            Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`kept`.
+        """
+        shape = as_shape(tree)
+        as_flag(merge, "merge")
+        self.check(shape.depth)
+        steps = zip(self.tokens, self.draft, self.target, strict=False)
+        one = as_number(1, like=self.draft[0])
+        return as_number(traversal_kept(steps, shape, one, merge), like=self.draft[0])
+
+    def check(self, length: int) -> None:
+        """Check how many of the first tokens are asked for.
+
+        Raises
+        ------
+        ValueError
+            More than there are, or one that is never drafted.
+        """
+        if as_k(length, "length") > len(self.tokens) and not self.ended:
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):
             if not self.draft[depth][token] > 0:
@@ -212,4 +259,4 @@ def _by_draft(rule: Rule, token: int, simulated: bool) -> Sequence[Number]:
             return list(rule.accepted_by_draft()[:, token])
         except NotExactError:
             pass
-    return rule.estimate_by_draft(token)
+    return rule.estimate_output_by_draft(token)

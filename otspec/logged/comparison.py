@@ -15,6 +15,7 @@ from otspec.blocks.single_draft import RULES
 from otspec.estimate import average
 from otspec.logged.block import LoggedBlock
 from otspec.trees.comparison import TreeComparison, as_trees, rules_for
+from otspec.trees.traversal_verify import TraversalVerify
 
 
 def compare_on_blocks(
@@ -51,7 +52,9 @@ def compare_trees_on_blocks(
 ) -> list[TreeComparison]:
     """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
 
-    More than two distinct drafts of recursive rejection are simulated at full vocabulary.
+    More than two distinct drafts of recursive rejection are simulated at full vocabulary. Of the
+    rules for whole trees only Traversal Verification of i.i.d. children can be estimated, see
+    :meth:`LoggedBlock.expected_of_traversal`. Equal children stay apart.
 
     Parameters
     ----------
@@ -70,6 +73,8 @@ def compare_trees_on_blocks(
         for rule in rules_for(tree):
             kept = [block.expected_of_tree(tree, rule) for block in logged]
             found.append(TreeComparison(tree.text, rule.title, *mean_and_error(kept)))
+        kept = [block.expected_of_traversal(tree, merge=False) for block in logged]
+        found.append(TreeComparison(tree.text, TraversalVerify.title, *mean_and_error(kept)))
     return found
 
 

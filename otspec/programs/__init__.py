@@ -15,7 +15,16 @@ from otspec.programs.maxflow import MaxFlow
 from otspec.programs.compact_network import CompactMaxFlow
 from otspec.programs.truncated import TruncatedImportance
 from otspec.programs.block import BlockProgram
+from otspec.programs.block_plan import BlockPlan
 from otspec.programs.candidates import CandidateProgram
+from otspec.programs.chained_residuals import Residual, ResidualsProgram
+from otspec.programs.one_corrected_token import OneTokenProgram
+from otspec.programs.past_windows import WindowProgram
+from otspec.programs.drafted import Drafted, DraftedSets
+from otspec.programs.kept_texts import KeptTexts
+from otspec.programs.path_plan import PathPlan
+from otspec.programs.path_program import PathProgram
+from otspec.programs.prices import PriceBound
 
 ProgramName: TypeAlias = str
 """One of :data:`PROGRAMS`: ``"membership"``, ``"reduced"``, ``"importance"``, ``"maxflow"``,
@@ -49,16 +58,27 @@ def formulate(
 
 __all__ = [
     "PROGRAMS",
+    "BlockPlan",
     "BlockProgram",
     "CandidateProgram",
     "CompactMaxFlow",
+    "Drafted",
+    "DraftedSets",
     "Formulation",
     "Importance",
+    "KeptTexts",
     "MaxFlow",
     "Membership",
+    "OneTokenProgram",
+    "PathPlan",
+    "PathProgram",
+    "PriceBound",
     "ProgramName",
     "Reduced",
+    "Residual",
+    "ResidualsProgram",
     "Size",
     "TruncatedImportance",
+    "WindowProgram",
     "formulate",
 ]

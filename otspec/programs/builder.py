@@ -20,7 +20,7 @@ class ProgramBuilder:
     def __init__(self, like: Array) -> None:
         self._like = like
         self._rows, self._columns = _Lines(like), _Lines(like)
-        self._coefficients: list[tuple[IntArray, IntArray, int]] = []
+        self._coefficients: list[tuple[IntArray, IntArray, Array]] = []
 
     def rows(
         self, prefix: str, indices: IntArray, lower: Array | float, upper: Array | float
@@ -34,9 +34,10 @@ class ProgramBuilder:
         """Add a block of columns with names ``prefix(indices)`` and bounds; as :meth:`rows`."""
         return self._columns.add(prefix, indices, lower, upper)
 
-    def put(self, rows: IntArray, columns: IntArray, value: int = 1) -> None:
+    def put(self, rows: IntArray, columns: IntArray, value: int | Array = 1) -> None:
         """Add one coefficient for each row and column of two arrays of one length."""
-        self._coefficients.append((rows, columns, value))
+        values = zeros(len(rows), like=self._like) + value
+        self._coefficients.append((rows, columns, values))
 
     def program(
         self, title: str, sense: Sense, objective: IntArray, weights: Array | None = None
@@ -56,14 +57,13 @@ class ProgramBuilder:
         goal = zeros(len(self._columns), like=self._like)
         goal[objective] = one if weights is None else weights
         rows, columns, values = zip(*self._coefficients, strict=True)
-        counts = [len(block) for block in rows]
         return LinearProgram(
             title,
             sense,
             goal,
             np.concatenate(rows),
             np.concatenate(columns),
-            np.repeat(values, counts) * one,
+            np.concatenate(values),
             *self._rows.bounds(),
             *self._columns.bounds(),
             self._rows.names(),

@@ -16,7 +16,14 @@ from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
-from otspec.rules.tuples import NotExactError, all_tuples, enumerated_law, few_by_draft
+from otspec.rules.tuples import (
+    NotExactError,
+    add_first,
+    all_tuples,
+    enumerated_law,
+    few_by_draft,
+    output_by_draft,
+)
 
 __all__ = ["CountedLaw", "NotExactError", "Rule"]
 
@@ -216,8 +223,8 @@ class Rule(Frozen, ABC):
         Returns
         -------
         ndarray, shape (k, n)
-            It sums to :meth:`accepted_law`. So the draft that goes on in a tree is told from the
-            tokens alone, whichever of equal drafts a rule calls the accepted one.
+            Its columns sum to :meth:`accepted_law`: which draft goes on in a tree is told from
+            the tokens alone.
 
         Raises
         ------
@@ -225,6 +232,14 @@ class Rule(Frozen, ABC):
             More than 20,000 draft tuples, where a rule has no formula.
         """
         return few_by_draft(self)
+
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` as :meth:`estimate_law` does: floats, (k, n)."""
+        tuples, which = self._drawn(size, seed)
+        accepted = np.zeros((self.law.k, len(self.target)))
+        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
+            add_first(accepted, x, self.kernel(x).astype(float) * (count / size))
+        return accepted
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate :meth:`acceptance` from drafts that are drawn at random.
@@ -259,11 +274,7 @@ class Rule(Frozen, ABC):
         ndarray of float, shape (n,)
             Unbiased for every token.
         """
-        accepted = np.zeros(len(self.target))
-        tuples, which = self._drawn(size, seed)
-        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
-            drafts = sorted(set(x))
-            accepted[drafts] += self.kernel(x)[drafts].astype(float) * (count / size)
+        accepted: Array = self.estimate_by_draft(size, seed).sum(axis=0)
         return accepted
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
@@ -271,14 +282,10 @@ class Rule(Frozen, ABC):
         hits = self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
         return Estimate.of_mean(hits)
 
-    def estimate_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
+    def estimate_output_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
         """Estimate column y of :meth:`accepted_by_draft`; see :meth:`estimate`."""
         tuples, which = self._drawn(size, seed)
-        hits = np.zeros((self.k, len(tuples)))
-        for index, x in enumerate(tuples):
-            if y in x:
-                hits[x.index(y), index] = self.kernel(x)[y]
-        return [Estimate.of_mean(values[which]) for values in hits]
+        return [Estimate.of_mean(hits[which]) for hits in output_by_draft(self, y, tuples)]
 
     def _estimate_with_hits(
         self, hits: Callable[[list[int]], Any], known: tuple[Number, Number], size: int, seed: int

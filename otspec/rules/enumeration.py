@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otspec.arithmetic import Number, as_number
+from otspec.arithmetic import Array, Number, as_number, is_exact
 from otspec.digits import counted
 from otspec.drafts import DraftLaw
 from otspec.rules.contract import NotExactError, Rule
@@ -31,6 +31,22 @@ def refuse_many_tuples(law: DraftLaw) -> None:
 def enumerated_acceptance(rule: Rule) -> Number:
     """Return a rule's acceptance by enumerating the drafts; small vocabularies only."""
     return as_number(enumerated_law(rule).sum(), like=rule.target)
+
+
+def by_draft_or_estimate(rule: Rule) -> Array:
+    """Return a rule's :meth:`Rule.accepted_by_draft`, or in floats where it has none an estimate.
+
+    Raises
+    ------
+    NotExactError
+        Such a rule in exact arithmetic.
+    """
+    try:
+        return rule.accepted_by_draft()
+    except NotExactError:
+        if is_exact(rule.target):
+            raise
+        return rule.estimate_by_draft()
 
 
 def acceptance_or_estimate(rule: Rule) -> Number:

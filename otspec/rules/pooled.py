@@ -10,14 +10,19 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arguments import as_integer
-from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import refuse_many_counts
 from otspec.rules.pooled_rule import PooledRule
+from otspec.rules.tuples import NotExactError
 from otspec.selection.counts import selected_counts
 
+MOST_COUNTED = 4_000
+"""Most tokens in floats for which it is counted how often each is drafted."""
+TWICE = 1e-3
+"""How likely a light token is to be drafted again, at most."""
 MOST_DRAFTS = 10**9
 """Compiled loops count in integers."""
 
@@ -117,11 +122,25 @@ class PooledSelection(PooledRule):
         """
         if not self.pools.optimal:
             return super().accepted_by_draft()
-        accepted, one = self.counted_law().accepted, as_number(1, like=self.draft)
-        by_draft = zeros(accepted.shape, like=self.draft)
-        for i, c in np.argwhere(np.add.outer(np.arange(self.k), np.arange(self.k)) < self.k):
-            ways = comb(self.k - 1 - int(i), int(c)), comb(self.k, int(c) + 1)
-            by_draft[i] += accepted[c] * (one * ways[0] / ways[1])
+        if not is_exact(self.draft) and len(self.draft) > MOST_COUNTED:
+            raise NotExactError(
+                f"which of {self.k} drafts is the first that is the output takes long to count for "
+                f"{len(self.draft):,} tokens: estimate_by_draft() counts the likeliest"
+            )
+        return _by_first(self.counted_law().accepted)
+
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Return :meth:`accepted_by_draft` as if light tokens were never drafted twice, (k, n).
+
+        That is nearly so: light are those that are drafted twice, given that they are drafted, with
+        a chance below 1/1000. Nothing is drawn.
+        """
+        if not self.pools.optimal:
+            return super().estimate_by_draft(size, seed)
+        by_draft: Array = np.tile(self._accepted_selection().astype(float) / self.k, (self.k, 1))
+        heavy = np.flatnonzero(self.draft * self.k > TWICE)
+        counts = selected_counts(self.barriers, self.k, heavy) * self.coupling.chances[heavy]
+        by_draft[:, heavy] = _by_first(counts)
         return by_draft
 
     def acceptance_by_draft(self) -> Array:
@@ -157,3 +176,16 @@ class PooledSelection(PooledRule):
         competing = [token for token, pool in zip(x, pools, strict=True) if pool >= lowest]
         token = self.coupling.sample(competing[int(choice * len(competing))], rng)
         return token, token in x
+
+
+def _by_first(counts: Array) -> Array:
+    """Return what is accepted by the first draft that it is, given how many drafts it is: (k, n).
+
+    For rules to which all orders of the drafts are alike.
+    """
+    k, one = len(counts), as_number(1, like=counts)
+    by_draft = zeros(counts.shape, like=counts)
+    for i in range(k):
+        for c in range(1, k - i + 1):
+            by_draft[i] += counts[c - 1] * (one * comb(k - 1 - i, c - 1) / comb(k, c))
+    return by_draft

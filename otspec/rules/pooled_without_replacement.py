@@ -15,6 +15,7 @@ from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec.distributions import DistributionLike, as_pair
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
+from otspec.drafts.successive import successive
 from otspec.drafts.with_one import WithOne
 from otspec.estimate import Estimate
 from otspec.optimum import optimal_acceptances
@@ -140,31 +141,6 @@ class PooledSelectionWithoutReplacement(PooledRule):
             lambda x: self.coupling.hits(x, self._shares(x)), known, size, seed
         )
 
-    def estimate_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
-        """Estimate column y of :meth:`accepted_by_draft` from drafts that y is among.
-
-        The other drafts are drawn without y; what is known is how likely y is drafted among them
-        at each place. Size, seed and errors are those of :meth:`estimate`.
-        """
-        size = as_size(size, least=2, width=self.k)
-        drafts = WithOne(self.draft.astype(float), y, self.k)
-        rng = np.random.default_rng(as_seed(seed))
-        drawn, uniforms = drafts.sample(size, rng), rng.random(size)
-        hits = np.zeros((self.k, size))
-        for index, (z, uniform) in enumerate(zip(drawn.tolist(), uniforms, strict=True)):
-            for i, weight in enumerate(drafts.weights(z)):
-                x = (*z[:i], y, *z[i:])
-                shares = self._shares_between(x, uniform)
-                hits[i, index] = weight * self._output_of(x, i, shares)
-        most = drafts.most
-        return [Estimate.of_mean(hits[i], most=most[i]) for i in range(self.k)]
-
-    def _output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
-        """Return the probability that the output is draft i, given how likely each is selected."""
-        chances = self.coupling.chances[list(x)]
-        rejected = (shares * (1 - chances)).sum()
-        return float(shares[i] * chances[i] + rejected * self.coupling.residual[x[i]])
-
     def _shares(self, x: Sequence[int]) -> Array:
         if self._pools.split:
             return self._shares_by_rings(x)
@@ -176,17 +152,58 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts, and whether it is one of them."""
         uniform, choice = rng.random(2).tolist()
-        shares = self._shares_between(x, uniform)
+        shares = self._some_shares(x, uniform)
         chosen = np.searchsorted(np.cumsum(shares), choice * shares.sum(), side="right")
         selected = x[min(int(chosen), int(np.flatnonzero(shares)[-1]))]
         token = self.coupling.sample(selected, rng)
         return token, token in x
 
-    def _shares_between(self, x: Sequence[int], uniform: float) -> Array:
-        """Return how likely each draft is selected, given the barriers: (k,)."""
+    def _some_shares(self, x: Sequence[int], uniform: float) -> Array:
+        """Return how likely each draft is selected, if quicker at one uniform number, (k,)."""
         if self._pools.split:
             return self._shares_by_rings(x)
         return self._shares_in(x, *self.barriers.group(int(self.pool[list(x)].max()), uniform))
+
+    def estimate_by_draft(self, size: int = 200, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft`: how often each token is accepted is exact.
+
+        Which draft it is then is simulated; a token that is hardly ever drafted is taken to be what
+        the others are on average. With pools that are not optimal as any rule does it; (k, n).
+        """
+        if not self.pools.optimal:
+            return super().estimate_by_draft(size, seed)
+        rng, hits = np.random.default_rng(as_seed(seed)), np.zeros((self.k, len(self.draft)))
+        size, places = as_size(size, width=self.k), np.arange(self.k)
+        drawn = successive(self.draft.astype(float), self.k, size, rng)
+        for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
+            hits[places, x] += self._some_shares(x, uniform) * self.coupling.chances[x]
+        average = hits.sum(axis=1, keepdims=True) / max(hits.sum(), np.finfo(float).tiny)
+        likely = (hits + average) / (hits + average).sum(axis=0)
+        by_draft: Array = likely * self._accepted_selection().astype(float)
+        return by_draft
+
+    def estimate_output_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
+        """Estimate column y of :meth:`accepted_by_draft` from drafts that y is among.
+
+        The others are drawn without y; how likely y is drafted among them at each place is known.
+        Size, seed and errors are those of :meth:`estimate`.
+        """
+        drafts = WithOne(self.draft.astype(float), y, self.k)
+        size, rng = as_size(size, least=2, width=self.k), np.random.default_rng(as_seed(seed))
+        others, uniforms = drafts.sample(size, rng), rng.random(size)
+        hits = np.zeros((self.k, size))
+        for index, (z, uniform) in enumerate(zip(others.tolist(), uniforms, strict=True)):
+            for i, weight in enumerate(drafts.weights(z)):
+                x = (*z[:i], y, *z[i:])
+                hits[i, index] = weight * self._output_of(x, i, self._some_shares(x, uniform))
+        most = drafts.most
+        return [Estimate.of_mean(hits[i], most=most[i]) for i in range(self.k)]
+
+    def _output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
+        """Return the probability that the output is draft i, given how likely each is selected."""
+        chances = self.coupling.chances[list(x)]
+        rejected = (shares * (1 - chances)).sum()
+        return float(shares[i] * chances[i] + rejected * self.coupling.residual[x[i]])
 
     def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
         """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""

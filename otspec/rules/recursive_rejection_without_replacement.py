@@ -175,13 +175,19 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """Estimate :meth:`accepted_law` from the same simulation, without bias; shape (n,)."""
         return self.paths(size, seed).accepted_law(self.k)
 
+    def estimate_by_draft(self, size: int = _SIZE, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` from the same simulation, without bias; (k, n)."""
+        paths = self.paths(size, seed)
+        up_to = np.array([paths.accepted_law(k) for k in range(self.k + 1)])
+        return np.diff(up_to, axis=0)
+
     def estimate_output(self, y: int, size: int = _SIZE, seed: int = 0) -> Estimate:
         """Estimate entry y of :meth:`accepted_law` from the same simulation."""
         return self.paths(size, seed).output(self.k, y)
 
-    def estimate_by_draft(self, y: int, size: int = _SIZE, seed: int = 0) -> list[Estimate]:
+    def estimate_output_by_draft(self, y: int, size: int = _SIZE, seed: int = 0) -> list[Estimate]:
         """Estimate column y of :meth:`accepted_by_draft` from the same simulation."""
-        return self.paths(size, seed).by_draft_output(self.k, y)
+        return self.paths(size, seed).output_by_draft(self.k, y)
 
     def paths(self, size: int = _SIZE, seed: int = 0) -> DistinctPaths:
         """Return the simulated rejections that the estimates follow, in floats.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from otspec.arithmetic import Array, IntArray, zeros
 from otspec.digits import counted
 from otspec.drafts.contract import TooManyTuplesError
@@ -60,7 +62,20 @@ def enumerated_by_draft(rule: Rule) -> Array:
     """Return the probability that the output is y and draft i the first that is y: (k, n)."""
     accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
     for x, mass in zip(*all_tuples(rule), strict=True):
-        drafts, kernel = x.tolist(), rule.kernel(x)
-        for token in sorted(set(drafts)):
-            accepted[drafts.index(token), token] += mass * kernel[token]
+        add_first(accepted, x.tolist(), mass * rule.kernel(x))
     return accepted
+
+
+def add_first(accepted: Array, drafts: list[int], row: Array) -> None:
+    """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
+    for token in sorted(set(drafts)):
+        accepted[drafts.index(token), token] += row[token]
+
+
+def output_by_draft(rule: Rule, y: int, tuples: list[list[int]]) -> Array:
+    """Return, for some tuples, how likely y is the output, at the first draft that is y: (k, m)."""
+    hits = np.zeros((rule.k, len(tuples)))
+    for index, x in enumerate(tuples):
+        if y in x:
+            hits[x.index(y), index] = rule.kernel(x)[y]
+    return hits

@@ -6,14 +6,14 @@ from math import comb
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_whole, over_one_denominator, quotient
+from otspec.arithmetic import Array, IntArray, as_whole, over_one_denominator, quotient
 from otspec.selection.barriers import Barriers
 
 MOST_AT_ONCE = 2**20
 """Most numbers that are computed together: those of so many groups as make them."""
 
 
-def selected_counts(barriers: Barriers, k: int) -> Array:
+def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) -> Array:
     """Return the probability that y is selected and c of the drafts are y.
 
     Parameters
@@ -22,6 +22,8 @@ def selected_counts(barriers: Barriers, k: int) -> Array:
         Those that select.
     k : int
         Number of drafts.
+    tokens : ndarray of int, optional
+        For which y; by default for all.
 
     Returns
     -------
@@ -29,7 +31,9 @@ def selected_counts(barriers: Barriers, k: int) -> Array:
         Entry (c − 1, y).
     """
     pools = barriers.pools
-    draft, knots, unit = over_one_denominator(pools.tokens, pools.knots)
+    own = np.arange(len(pools.tokens)) if tokens is None else tokens
+    draft, knots, unit = over_one_denominator(pools.tokens[own], pools.knots)
+    index = pools.index[own]
     spans, whole = as_whole(barriers.spans.tolist())
     weights = np.array(spans, dtype=draft.dtype)
     counts = np.zeros((k, len(draft)), dtype=draft.dtype)
@@ -38,13 +42,13 @@ def selected_counts(barriers: Barriers, k: int) -> Array:
     for first in range(0, len(occurring), at_once):
         some = occurring[first : first + at_once]
         starts, ends = barriers.starts[some], barriers.ends[some]
-        within = (pools.index >= starts[:, None]) & (pools.index < ends[:, None]) & (draft > 0)
-        which, tokens = np.nonzero(within)
-        below, masses = knots[starts][which], draft[tokens]
+        within = (index >= starts[:, None]) & (index < ends[:, None]) & (draft > 0)
+        which, places = np.nonzero(within)
+        below, masses = knots[starts][which], draft[places]
         others = np.maximum(knots[ends][which] - below - masses, 0)
         selected = _in_group(masses, others, below, k) * weights[some][which]
         for row, chances in zip(counts, selected, strict=True):
-            np.add.at(row, tokens, chances)
+            np.add.at(row, places, chances)
     divided = np.frompyfunc(lambda count: quotient(count, whole * unit**k), 1, 1)(counts)
     return np.asarray(divided, dtype=draft.dtype)
 

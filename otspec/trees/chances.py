@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,6 +11,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray, Number, zeros
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
+from otspec.rules.enumeration import by_draft_or_estimate
 from otspec.trees.shapes import Shape
 from otspec.trees.token_rules import TokenRule, made_rule
 
@@ -78,7 +79,14 @@ class Chances(Frozen):
 
     def expected(self, tree: Shape) -> Array:
         """Return what is kept of a tree at each place, shape (places,)."""
-        return self._expected(tree, {})
+        return self.all_expected([tree])[tree]
+
+    def all_expected(self, trees: Iterable[Shape]) -> dict[Shape, Array]:
+        """Return the same for several trees and what is in them."""
+        known: dict[Shape, Array] = {}
+        for tree in trees:
+            self._expected(tree, known)
+        return known
 
     def _expected(self, tree: Shape, known: dict[Shape, Array]) -> Array:
         if tree not in known:
@@ -102,8 +110,7 @@ def chances_of_models(
     ValueError
         Too many places; or what the rule refuses.
     """
-    nested = bool(getattr(rule, "nested", False))
-    needed = [max(widths)] if nested else list(widths)
+    nested, needed = asked_widths(rule, widths)
     numbers: dict[tuple[Prefix, Prefix], int] = {}
     texts: list[Prefix] = []
     place = partial(_place, draft, target, numbers, texts)
@@ -113,7 +120,7 @@ def chances_of_models(
     for _ in range(depth):
         for text in texts[len(rows) :]:
             pair = draft(text), target(text)
-            rows.append({k: _accepted(rule, *pair, k) for k in needed})
+            rows.append({k: accepted_by_draft(rule, *pair, k) for k in needed})
             possible = np.flatnonzero((pair[0] > 0) & (pair[1] > 0))
             after = [len(rows) - 1] * draft.n  # where nothing leads
             for token in possible.tolist():
@@ -149,9 +156,26 @@ def _place(
     return number
 
 
-def _accepted(rule: TokenRule, draft: Array, target: Array, k: int) -> Array:
-    """Return how likely draft i is accepted as y, shape (k, n); 0 for drafts that there are not."""
-    found = made_rule(rule, draft, target, k).accepted_by_draft()
+def accepted_by_draft(rule: TokenRule, draft: Array, target: Array, k: int) -> Array:
+    """Return how likely draft i is accepted as y, shape (k, n); 0 for drafts that there are not.
+
+    In floats it is estimated where a rule has no formula and too many tuples.
+
+    Raises
+    ------
+    NotExactError
+        Such a rule in exact arithmetic.
+    """
+    found = by_draft_or_estimate(made_rule(rule, draft, target, k))
     accepted = zeros((k, len(draft)), like=draft)
     accepted[: len(found)] = found
     return accepted
+
+
+def asked_widths(rule: TokenRule, widths: Sequence[int]) -> tuple[bool, list[int]]:
+    """Return whether the greatest number of drafts serves all, and for which ones a rule is asked.
+
+    The first drafts are those of fewer for a rule that says so of itself.
+    """
+    nested = bool(getattr(rule, "nested", False))
+    return nested, [max(widths)] if nested else list(widths)

@@ -14,8 +14,10 @@ from otspec.trees.shapes import LEAF, Shape
 
 MOST_CANDIDATES = 20_000
 """Most trees that are gone on with at once."""
-_LEVELS, _FIRST = 4, 4
-"""How deep, and after how many of the first drafts, the law of texts is followed."""
+_FIRST = 4
+"""After how many of the first drafts of a level the law of texts is followed."""
+_ALIKE = 1e-3
+"""How far all chances of two laws of texts are from each other that count as one."""
 
 
 def all_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:
@@ -118,20 +120,23 @@ def likely_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list
 
 def _likely_laws(chances: Chances, depth: int) -> Array:
     """Return the laws of places after the first drafts of a level, and after any of its drafts."""
-    law, found = chances.start, []
-    for _ in range(min(depth - 1, _LEVELS)):
+    law: Array = chances.start
+    found: list[Array] = []
+    for _ in range(depth - 1):
         after = chances.before(max(chances.widths), law[None])[:, 0]
         together = after.sum(axis=0)
         if not together.sum() > 0:
             break
         law = together / together.sum()
         laws = [each / each.sum() for each in after[:_FIRST] if each.sum() > 0]
-        found += [law, *laws]
-    return np.array(found) if found else chances.start[None]
+        for each in (law, *laws):
+            if not any((abs(each - other) < _ALIKE).all() for other in found):
+                found.append(each)
+    return np.array(found or [chances.start])
 
 
 def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
-    """Return what trees keep that are shaped by what is remembered, shape (places,)."""
+    """Return what trees keep that are shaped by what is remembered, (places, nodes + 1)."""
     values = zeros((len(chances.start), nodes + 1), like=chances.start)
     ends: IntArray = np.arange(1, nodes + 1)
     for _ in range(depth):
@@ -144,8 +149,7 @@ def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
             for _ in Shared(scores, ends, nodes).improve(family, more):
                 pass
         values = more
-    every: Array = values[:, nodes]
-    return every
+    return values
 
 
 KEEP: dict[str, Callable[[Chances, int, int], Iterator[list[Candidate]]]] = {

@@ -1,4 +1,4 @@
-"""Rules for one token side by side on trees of drafts."""
+"""Rules side by side on trees of drafts: for one token, by depth, and for whole trees."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import Any
 
 from otspec.arguments import as_list
 from otspec.arithmetic import Number
+from otspec.blocks.simulation import simulate
 from otspec.models.callables import as_models
-from otspec.rules import PairRule
+from otspec.rules import NotExactError, PairRule
+from otspec.trees.contract import TreeRule
 from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
+from otspec.trees.verifiers import VERIFIERS
 
 
 @dataclass(frozen=True)
 class TreeComparison:
-    """What a rule for one token keeps of a tree of drafts.
+    """What a rule keeps of a tree of drafts.
 
     Parameters
     ----------
@@ -42,8 +45,10 @@ class TreeComparison:
         return self.expected + 1
 
 
-def compare_trees(draft: Any, target: Any, trees: Sequence[Any]) -> list[TreeComparison]:
-    """Compare all rules for one token on trees of drafts by their exact E[τ].
+def compare_trees(
+    draft: Any, target: Any, trees: Sequence[Any], *, size: int = 400, seed: int = 0
+) -> list[TreeComparison]:
+    """Compare all rules on trees of drafts by their exact E[τ].
 
     Parameters
     ----------
@@ -52,18 +57,34 @@ def compare_trees(draft: Any, target: Any, trees: Sequence[Any]) -> list[TreeCom
     trees : sequence
         Trees such as ``"4x2x1"``, see :func:`otspec.trees.as_shape`. Rules for pairs of drafts
         serve those only in which each node has two children or none.
+    size, seed : int
+        Of the simulation where a rule for whole trees (:data:`otspec.trees.VERIFIERS`) has no
+        exact sum; its E[τ] is an :class:`otspec.estimate.Estimate`.
 
     Raises
     ------
     ValueError
-        Unusable models or trees, or too many drafts for an exact sum.
+        Unusable models or trees, or too many drafts for an exact sum depth by depth.
     """
     models = as_models(draft, target)
-    return [
-        TreeComparison(tree.text, rule.title, DraftSelection(*models, tree, rule).expected())
-        for tree in as_trees(trees)
-        for rule in rules_for(tree)
-    ]
+    found = []
+    for tree in as_trees(trees):
+        for rule in rules_for(tree):
+            by_depth = DraftSelection(*models, tree, rule)
+            found.append(TreeComparison(tree.text, rule.title, by_depth.expected()))
+        for kind in VERIFIERS.values():
+            if kind.serves(tree):
+                whole = kind(*models, tree)
+                found.append(TreeComparison(tree.text, whole.title, _expected(whole, size, seed)))
+    return found
+
+
+def _expected(rule: TreeRule, size: int, seed: int) -> Number:
+    """Return E[τ], simulated if there is no exact sum."""
+    try:
+        return rule.expected()
+    except NotExactError:
+        return simulate(rule, size, seed) - 1
 
 
 def as_trees(trees: Any) -> list[Shape]:

@@ -64,6 +64,11 @@ class TreeRule(BlockRule):
             )
         self._hold(tree=tree)
 
+    @classmethod
+    def serves(cls, tree: Shape) -> bool:
+        """Whether the rule verifies such trees."""
+        return tree.drawn or cls.takes_top
+
     @property
     def depth(self) -> int:
         """L, the depth of the tree."""

@@ -58,6 +58,7 @@ FUNCTIONS = {
     "Fixed": Row(
         otspec.Fixed, {"tokens": ("tokens", [2, 0]), "n": ("count", 3), "exact": ("flag", True)}
     ),
+    "TwoHubs": Row(otspec.TwoHubs, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "Hub": Row(otspec.Hub, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "Independent": Row(
         otspec.Independent, {"drafts": ("distributions", [DRAFT, TARGET]), **NORMALIZE}
@@ -95,6 +96,22 @@ FUNCTIONS = {
             "target": SMALL["target"],
             "length": ("count", 2),
         },
+    ),
+    "programs.DraftedSets": Row(
+        programs.DraftedSets,
+        {"candidates": ("mapping", lambda: selection().candidates()), "n": ("count", 3)},
+    ),
+    "programs.PathProgram": Row(
+        programs.PathProgram,
+        {
+            "drafted": ("object", lambda: programs.DraftedSets(selection().candidates(), 2)),
+            "target": SMALL["target"],
+            "corrects": ("name", "one"),
+        },
+    ),
+    "blocks.PlannedBlock": Row(
+        blocks.PlannedBlock,
+        {**SMALL, "drafts": ("object", selection), "corrects": ("name", "one")},
     ),
     "solvers.solve": Row(
         solvers.solve,

@@ -23,6 +23,7 @@ MODULES = (
     "otspec.traces", "otspec.datasets", "otspec.closed_forms",
 )  # fmt: skip
 RESULTS = {
+    "BlockPlan", "PathPlan", "PriceBound", "TextOptimum",
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
@@ -30,6 +31,7 @@ RESULTS = {
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {
+    "Drafted", "KeptTexts",
     "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SequentialRule",
     "SingleDraftLaw", "SingleDraftRule", "TreeRule",
 }  # fmt: skip

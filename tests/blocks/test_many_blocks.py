@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from itertools import pairwise
 from math import prod
 
@@ -10,7 +11,7 @@ import pytest
 from block_models import Pair, model_pairs
 from instances import fractions
 
-from otspec.blocks import BlockVerifyPublished, TokenVerify, decoded_after
+from otspec.blocks import BlockVerifyPublished, CallableModel, TokenVerify, decoded_after
 
 SIZES = [(2, 2, 2, 200), (2, 1, 3, 48), (2, 3, 2, 32), (3, 2, 2, 32), (2, 2, 3, 8)]
 """Alphabet, block, how many blocks, and for how many pairs of models."""
@@ -83,3 +84,24 @@ def test_the_published_rule_may_end_earlier_from_a_later_beginning():
     assert whole == [1, 1, 1]
     assert rest[1] < 1
     assert all(more >= less for more, less in pairwise(whole))
+
+
+def ever_farther(prefix):
+    """Five tokens alike, one that the target draws, one that the draft does, then alike or not."""
+    drawn, first = ["1/2", "1/2"], [1, 0]
+    if len(prefix) > 5 and prefix[5] == 1:
+        return [0, 1], first
+    return {5: (first, drawn), 6: (drawn, first)}.get(len(prefix), (first, first))
+
+
+def test_after_two_blocks_a_rule_that_keeps_less_at_first_may_be_ahead():
+    """Of five tokens, all alike, four are kept: the second block begins before the sixth."""
+    draft, target = (
+        CallableModel(lambda prefix, side=side: ever_farther(prefix)[side]) for side in (0, 1)
+    )
+    published = BlockVerifyPublished(draft, target, 5)
+    first, five = BlockVerifyPublished(draft, target, 4), (0,) * 5
+    assert [outcome.accepted for outcome in first.outcomes()] == [five[:4]]
+    second = published.restarted(draft.after(five), target.after(five))
+    assert first.efficiency() + second.efficiency() == Fraction(17, 2)
+    assert decoded_after(published, 2) == Fraction(33, 4)

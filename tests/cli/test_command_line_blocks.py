@@ -21,6 +21,7 @@ from otspec.blocks import (
 )
 from otspec.datasets import load_smollm2
 from otspec.traces import load_trace
+from otspec.trees import VERIFIERS, as_shape
 
 DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
 MODELS = ("--draft-model", DRAFT, "--target-model", TARGET)
@@ -43,13 +44,18 @@ Of 2 drafted tokens at most 1.4375 can be kept; token by token 1.3125 are, and 1
 the best rule that corrects one token only.
 
 Trees of drafts
-tree  rule for one token                                           E[kept]  tokens per call
-2x1   recursive rejection                                  1.5781 = 101/64           2.5781
-2x1   k-sequential                    1.6454 ≈ 381…209/232…616 (63 digits)           2.6454
-2x1   pooled selection                                       1.8750 = 15/8           2.8750
-2x1   recursive rejection (distinct)                          1.7500 = 7/4           2.7500
-2x1   pooled selection (distinct)                             1.7500 = 7/4           2.7500
-2x1   target-only verification                                1.2500 = 5/4           2.2500
+tree  rule                                                            E[kept]  tokens per call
+2x1   recursive rejection                                     1.5781 = 101/64           2.5781
+2x1   k-sequential                       1.6454 ≈ 381…209/232…616 (63 digits)           2.6454
+2x1   pooled selection                                          1.8750 = 15/8           2.8750
+2x1   recursive rejection (distinct)                             1.7500 = 7/4           2.7500
+2x1   pooled selection (distinct)                                1.7500 = 7/4           2.7500
+2x1   target-only verification                                   1.2500 = 5/4           2.2500
+2x1   traversal verification                                    1.6250 = 13/8           2.6250
+2x1   universal tree                                            1.8750 = 15/8           2.8750
+2x1   traversal verification (distinct)                        1.8125 = 29/16           2.8125
+2x1   universal tree (distinct)                                1.8125 = 29/16           2.8125
+2x1   greedy multi-path                                         1.8750 = 15/8           2.8750
 """
 
 
@@ -102,12 +108,16 @@ def test_rules_for_two_drafts_are_for_binary_trees(capsys):
     for tree in ("2x2", "2x1", "2"):
         shown = [row["rule"] for row in document["trees"] if row["tree"] == tree]
         rules = [rule for rule in TREE_RULES if rule.only_k is None or tree in ("2x2", "2")]
-        assert shown == [rule.title for rule in rules]
-        for rule, row in zip(
-            rules, (row for row in document["trees"] if row["tree"] == tree), strict=True
-        ):
-            expected = DraftSelection(*PAIR, tree, rule).expected()
-            assert Fraction(row["expected"]) == expected
+        made = [(rule.title, DraftSelection(*PAIR, tree, rule)) for rule in rules]
+        made += [
+            (kind.title, kind(*PAIR, tree))
+            for kind in VERIFIERS.values()
+            if kind.serves(as_shape(tree))
+        ]
+        assert shown == [title for title, _ in made]
+        rows = (row for row in document["trees"] if row["tree"] == tree)
+        for (_, rule), row in zip(made, rows, strict=True):
+            assert Fraction(row["expected"]) == rule.expected()
 
 
 def test_models_from_files(capsys, files):

@@ -141,6 +141,10 @@ class RememberedRule:
     def kernel(self, drafts):
         return _kernel(*self.arguments, drafts)
 
+    @property
+    def law(self):
+        return _rule(*self.arguments).law
+
 
 def remembered_rule(rule, draft, target, k):
     """Do what :func:`otspec.trees.token_rules.made_rule` does."""

@@ -12,17 +12,21 @@ from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.planned_block import PlannedRest
 from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.drafts.with_one import WithOne
+from otspec.frozen import frozen
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
+from otspec.models.given_beginning import GivenBeginning
 from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
+from otspec.rules.two_hubs import HubShares
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.cut_pools import CutPool
 from otspec.selection.graded import by_grade
@@ -39,7 +43,11 @@ from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
+from otspec.trees import VERIFIERS
+from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
+from otspec.trees.traversal_verify import rejections
+from otspec.trees.visits import over_drafts
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 HEIGHTS = ["0", "1/4", "16/25", "1"]
@@ -55,10 +63,29 @@ def model(give, row=DRAFT):
     return blocks.TableModel(give.mapping({(): give(row), (0,): give(TARGET)}))
 
 
+def drafted_sets(give):
+    """Return the law of a drafted set of one or two sequences."""
+    chances = {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
+    return programs.DraftedSets(give.mapping(chances), 3)
+
+
 def logged(give):
     """Return a logged block of two tokens."""
     rows = [give.sequence([give(row)] * 3) for row in (DRAFT, TARGET)]
     return blocks.LoggedBlock(*rows, give.sequence(TOKENS))
+
+
+def residuals(give):
+    """Return residuals of one token after each context of :func:`model`."""
+    return give.sequence([programs.Residual(text, give(TARGET)) for text in ((), (0,))])
+
+
+def planned(give):
+    """Return a plan of blocks of one token that hands over one of them."""
+    ends = {((token,), int(token == 0)): give.number("1/3") for token in range(3)}
+    shares = give.sequence([give.number("2/3"), give.number("1/3")])
+    models = model(give), model(give, TARGET)
+    return blocks.HandOverPlan(*models, 1, residuals(give), [ends, ends], shares)
 
 
 def linear_program(give):
@@ -119,6 +146,9 @@ EXACT = {  # from exact arrays or from float ones
     "without replacement": lambda give: otspec.WithoutReplacement(give(DRAFT), 2),
     "three distinct": lambda give: otspec.WithoutReplacement(give(DRAFT), 3),
     "hub": lambda give: otspec.Hub(give(DRAFT)),
+    "two hubs": lambda give: otspec.TwoHubs(give(DRAFT)),
+    "spechub of two hubs": lambda give: rules.SpecTwoHubs(give(DRAFT), give(TARGET)),
+    "shares of hubs": lambda give: HubShares(give(DRAFT), give(TARGET), give(DRAFT)),
     "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
     "top plus one": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
     "top": lambda give: otspec.TopK(give(DRAFT), 2),
@@ -216,18 +246,34 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "table": model,
     "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
+    "ending": lambda give: blocks.EndingModel(model(give), [1]),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in blocks.BLOCK_RULES
+        for kind in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
-    "greedy paths": lambda give: blocks.GreedyMultiPath(model(give), model(give, TARGET), 2, 2),
+    "first highest path": lambda give: blocks.FirstHighestPath(
+        model(give), model(give, TARGET), give.sequence([2, 1])
+    ),
+    "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
+    **{
+        kind.title: lambda give, kind=kind: kind(
+            model(give), model(give, TARGET), give.sequence([2, 1])
+        )
+        for kind in VERIFIERS.values()
+    },
+    "arrivals": lambda give: frozen(
+        over_drafts(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True)
+    ),
+    "rejections": lambda give: frozen(
+        next(rejections(np.array(give(DRAFT)), np.array(give(TARGET)), 1, 2))
+    ),
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "accepted": lambda give: Node(
@@ -238,13 +284,42 @@ EXACT = {  # from exact arrays or from float ones
     "audit": lambda give: auditing.Audit(
         False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS
     ),
+    "given beginning": lambda give: GivenBeginning(model(give), give(TARGET)),
+    "residual": lambda give: programs.ResidualsProgram(
+        model(give), model(give, TARGET), 1, residuals(give)
+    ).residuals[0],
+    "residuals program": lambda give: programs.ResidualsProgram(
+        model(give), model(give, TARGET), 1, residuals(give)
+    ),
+    "one token program": lambda give: programs.OneTokenProgram(model(give), model(give, TARGET), 1),
+    "window program": lambda give: programs.WindowProgram(model(give), model(give, TARGET), 1, 1),
+    "plan of blocks": planned,
+    "handed residual": lambda give: planned(give).rule({0: give.number("1")}).target,
+    "ended block": lambda give: next(planned(give).rule({0: 1}).outcomes()).following,
+    "hand over": lambda give: planned(give).rule({0: give.number("1")}),
+    "long run": lambda give: blocks.LongRun(1, 1, 2, planned(give).rule({1: 1})),
     "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 2),
     "candidates": lambda give: programs.CandidateProgram(
-        give.mapping(
-            {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
-        ),
+        drafted_sets(give).candidates, model(give), 1
+    ),
+    "block plan": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 1).plan(
+        "highs"
+    ),
+    "drafted sets": drafted_sets,
+    "path program": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)),
+    "path plan": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)).solve(
+        "highs"
+    ),
+    "price bound": lambda give: programs.PriceBound.of(
+        drafted_sets(give), model(give, TARGET), "one", (give(DRAFT)[:1], give(DRAFT))
+    ),
+    "planned rest": lambda give: PlannedRest(
+        model(give), (give(DRAFT)[:1], give(DRAFT)), give.sequence([])
+    ),
+    "planned block": lambda give: blocks.PlannedBlock(
         model(give),
-        1,
+        model(give, TARGET),
+        blocks.TokenVerify(model(give), model(give, TARGET), 1),
     ),
 }
 FLOAT = {  # from float arrays only

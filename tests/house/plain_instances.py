@@ -17,13 +17,21 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import Children, Drafted, Drafting
+from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading
-from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verdict
+from otspec.decoding.verification import (
+    ChainVerifier,
+    LeafVerifier,
+    ReadModel,
+    TreeVerifier,
+    Verdict,
+)
 from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
+from otspec.models.joint_contexts import JointContexts
+from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
 from otspec.selection.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
@@ -44,6 +52,8 @@ from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
 from otspec.trees import as_shape
 from otspec.trees.contract import Agreeing, Siblings
+from otspec.trees.traversal_verify import rejections
+from otspec.trees.visits import Child, over_drafts
 
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
@@ -72,6 +82,7 @@ class Halves(Reader):
 
 HALF = as_distribution([0.5, 0.5])
 SHAPE = as_shape("2x1")
+ENDING = EndingShape(SHAPE, frozenset([1]))
 DRAFTED = Drafted(blocks.TokenTree((-1,)), (0,), {-1: Children(HALF, (0,))})
 READ = ReadModel(Halves(), (0,))
 
@@ -113,10 +124,13 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
     "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
+    "contexts": lambda _: JointContexts(*[blocks.memoryless(DRAFT)] * 2, past=1),
+    "end of a block": lambda _: End(0, (0,), 0),
     "decoded": lambda _: blocks.Decoded((0, 1), 1),
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
     "shape": lambda _: SHAPE,
+    "shape that ends": lambda _: ENDING,
     "tree of any shape": lambda _: as_shape("[top[][]][]"),
     "node that agrees": lambda _: Agreeing(-1, SHAPE),
     "siblings": lambda _: Siblings(False, [[Agreeing(0, SHAPE)]]),
@@ -126,9 +140,13 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "reading": lambda _: Halves().read((0,), (-1,), 1),
     "read model": lambda _: READ,
     "tree verifier": lambda _: TreeVerifier(rules.KSequential),
-    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, READ, READ, (), READ),
+    "leaf verifier": lambda _: LeafVerifier(rules.KSequential),
+    "child": lambda _: Child(0, (1, 2), 0.5),
+    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, 2, READ, READ, (), READ),
+    "arrivals": lambda _: over_drafts(rules.RecursiveRejection(DRAFT, TARGET, 2), merge=True),
+    "rejections": lambda _: next(rejections(HALF, HALF, 1.0, 2)),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
-    "decoder": lambda _: Decoder((0,), Halves(), Halves(), SHAPE, TreeVerifier(rules.KSequential)),
+    "decoder": lambda _: Decoder((0,), Halves(), Halves(), ENDING, TreeVerifier(rules.KSequential)),
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
     "step of decoding": lambda _: decoding.Step((0, 1), 1, 2, 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),

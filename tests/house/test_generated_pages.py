@@ -30,6 +30,7 @@ def test_every_entry_has_a_row():
         ("rules.md", RULES),
         ("blocks.md", blocks.RULES),
         ("blocks.md", trees.RULES),
+        ("blocks.md", trees.VERIFIERS),
     ):
         assert [name for name in registry if f"| `{name}` |" in pages[page]()] == list(registry)
 

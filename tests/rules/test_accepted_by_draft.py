@@ -1,4 +1,4 @@
-"""Which draft is the first that is the output: formulas against enumeration."""
+"""Which draft is the first that is the output: formulas against every tuple and kernel."""
 
 from __future__ import annotations
 
@@ -6,59 +6,137 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from drafted_trees import RULES
 from instances import floats, pairs
 
-from otspec.rules import Fewest, KSequential, PooledSelection
+from otspec.drafts import IID
+from otspec.rules import (
+    Bins,
+    KSequential,
+    MaximalCoupling,
+    NaiveSampling,
+    NotExactError,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionIndependent,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+    pooled,
+)
 
 
 def inflated(draft, target, k):
     """K-Seq with a ρ above ρ*, whose residual may hit a draft."""
-    return KSequential(draft, target, k, rho=Fraction(k))
+    return KSequential(draft, target, k, rho=Fraction(k) if type(draft) is tuple else float(k))
 
 
-def fewest(draft, target, k):
-    return PooledSelection(draft, target, k, Fewest())
+def binned(draft, target, k):
+    return PooledSelection(draft, target, k, Bins(2))
 
 
-ALL = RULES | {
-    "inflated": (inflated, RULES["k-sequential"][1]),
-    "fewest": (fewest, RULES["pooled"][1]),
+def independent(draft, target, k):
+    return RecursiveRejectionIndependent(IID(draft, k), target)
+
+
+EVERY_K = {
+    "recursive": RecursiveRejection,
+    "k-sequential": KSequential,
+    "inflated": inflated,
+    "naive": NaiveSampling,
+    "pooled": PooledSelection,
+    "binned": binned,
+    "independent": independent,
+    "recursive-distinct": RecursiveRejectionWithoutReplacement,
+    "pooled-distinct": PooledSelectionWithoutReplacement,
+    "target-only": TargetOnly,
 }
+CASES = [(name, rule, k) for name, rule in EVERY_K.items() for k in (1, 2, 3)]
+CASES += [("spechub", SpecHub, 2), ("coupling", MaximalCoupling, 1)]
 
 
-def enumerated(rule, table):
-    """Tuple by tuple of an independent table of the drafts."""
-    law: dict[tuple[int, int], Fraction] = {}
-    for x, mass in table.items():
+def made_of_distinct(rule):
+    return getattr(rule, "law_class", IID) is not IID
+
+
+def enumerated(rule):
+    """The probability that y is the output and draft i the first that it equals."""
+    law = [[Fraction(0)] * len(rule.target) for _ in range(rule.k)]
+    for x, mass in zip(*rule.law.tuples(), strict=True):
         for y, chance in enumerate(rule.kernel(x)):
             if y in x:
-                first = x.index(y), y
-                law[first] = law.get(first, 0) + mass * chance
-    return {key: mass for key, mass in law.items() if mass}
+                law[x.tolist().index(y)][y] += mass * chance
+    return law
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_the_first_of_equal_drafts_that_are_the_output(name):
-    rule_class, table = ALL[name]
-    later = 0
-    for i, (draft, target) in enumerate(pairs(830, 24, most_tokens=4)):
-        only = getattr(rule_class, "only_k", None)
-        k = only or 1 + i % 3
-        support = sum(mass > 0 for mass in draft)
-        if (name in ("recursive-distinct", "pooled-distinct", "target-only") and support < k) or (
-            name == "pooled-distinct" and support < 2
-        ):
+@pytest.mark.parametrize(("name", "rule", "k"), CASES, ids=str)
+def test_formulas_are_every_tuple_and_kernel(name, rule, k):
+    count = 6 if k == 3 else 16
+    for draft, target in pairs(3_100 + k, count, 3, fewest=3):
+        if made_of_distinct(rule) and sum(mass > 0 for mass in draft) < k:
             continue
-        rule = rule_class(draft, target, k)
-        found = rule.accepted_by_draft()
-        assert found.shape == (k, len(draft))
-        assert {(i, y): found[i, y] for i, y in np.argwhere(found != 0).tolist()} == enumerated(
-            rule, table(draft, k)
-        )
-        assert found.sum(axis=0).tolist() == rule.accepted_law().tolist()
-        later += any(found[1:].sum(axis=1))
-        if name not in ("optimal", "inflated"):
-            again = rule_class(floats(draft), floats(target), k).accepted_by_draft()
-            assert np.allclose(again, found.astype(float), rtol=0, atol=1e-12)
-    assert later > 2 or name == "coupling"
+        made = rule(draft, target, k) if name != "coupling" else rule(draft, target)
+        found = made.accepted_by_draft()
+        if made.exact:
+            assert found.tolist() == enumerated(made)
+            assert found.sum(axis=0).tolist() == made.accepted_law().tolist()
+        rounded = rule(floats(draft), floats(target), k).accepted_by_draft()
+        assert rounded.dtype == np.float64
+        assert rounded == pytest.approx(found.astype(float), abs=1e-9)
+
+
+@pytest.mark.parametrize("rule", [RecursiveRejection, KSequential, PooledSelection, NaiveSampling])
+def test_many_drafts_at_full_vocabulary_add_up(rule):
+    draft, target = np.random.default_rng(3_110).dirichlet(np.ones(300), 2)
+    made = rule(draft, target, 12)
+    placed = made.accepted_by_draft()
+    assert (placed >= -1e-15).all()
+    assert placed.sum(axis=0) == pytest.approx(made.accepted_law(), abs=1e-12)
+
+
+def test_a_certain_hub_is_the_first_draft():
+    rule = SpecHub(["1", "0"], ["1/3", "2/3"])
+    assert rule.accepted_by_draft().tolist() == [[Fraction(1, 3), 0], [0, 0]]
+
+
+def test_more_than_can_be_enumerated_is_refused():
+    pair = np.random.default_rng(3_111).dirichlet(np.ones(40), 2)
+    with pytest.raises(NotExactError, match="2,560,000 tuples of k = 4 drafts are too many to say"):
+        PooledSelection(*pair, 4, Bins(4)).accepted_by_draft()
+
+
+@pytest.mark.parametrize("rule_class", [RecursiveRejectionWithoutReplacement, KSequential])
+def test_estimates_are_near(rule_class):
+    rng = np.random.default_rng(7)
+    draft, target = rng.dirichlet(np.ones(6), 2)
+    rule = rule_class(draft, target, 3)
+    found, size = rule.estimate_by_draft(20_000), 20_000
+    assert np.allclose(found, rule.accepted_by_draft(), rtol=0, atol=6 * 0.5 / np.sqrt(size))
+    assert np.allclose(found.sum(axis=0), rule.estimate_law(20_000), rtol=0, atol=1e-12)
+
+
+def test_light_tokens_are_as_good_as_never_drafted_twice(monkeypatch):
+    rng = np.random.default_rng(8)
+    draft, target = rng.dirichlet(np.full(2_000, 0.05), 2)
+    for k in (1, 2, 5):
+        rule = PooledSelection(draft, target, k)
+        wanted = rule.accepted_by_draft()
+        found = rule.estimate_by_draft()
+        assert np.allclose(found.sum(axis=0), wanted.sum(axis=0), rtol=0, atol=1e-12)
+        assert np.allclose(found, wanted, rtol=1e-3, atol=1e-12)
+        monkeypatch.setattr(pooled, "MOST_COUNTED", 1_999)
+        with pytest.raises(NotExactError, match="counts the likeliest"):
+            rule.accepted_by_draft()
+        monkeypatch.undo()
+
+
+def test_which_distinct_draft_is_selected_is_simulated_and_how_often_is_exact():
+    rng = np.random.default_rng(9)
+    for alpha in (0.3, 3.0):
+        draft, target = rng.dirichlet(np.full(20, alpha), 2)
+        rule = PooledSelectionWithoutReplacement(draft, target, 3)
+        wanted, found = rule.accepted_by_draft(), rule.estimate_by_draft(4_000)
+        assert found.sum(axis=0) == pytest.approx(rule.accepted_law(), abs=1e-12)
+        # Of a share of the tuples, and what is added to it for each token.
+        assert np.allclose(found.sum(axis=1), wanted.sum(axis=1), rtol=0, atol=0.04)
+        assert np.allclose(found, wanted, rtol=0, atol=0.04)

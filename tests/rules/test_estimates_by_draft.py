@@ -53,7 +53,7 @@ def test_intervals_cover_the_exact_chances(rule, n, k):
         made = rule(draft, target, k)
         exact = made.accepted_by_draft()
         for y in range(n):
-            found = made.estimate_by_draft(y, 400, seed=6)
+            found = made.estimate_output_by_draft(y, 400, seed=6)
             assert len(found) == k
             for i, estimate in enumerate(found):  # each misses with probability at most 0.001
                 assert estimate.low - 1e-12 <= exact[i, y] <= estimate.high + 1e-12

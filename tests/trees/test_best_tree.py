@@ -139,7 +139,7 @@ def test_bad_searches_are_refused():
         ({"nodes": 10_000}, "at most 4,096"),
         ({"depth": 0}, "depth must be at least 1, got 0"),
         ({"widest": 0}, "widest must be at least 1, got 0"),
-        ({"keep": "some"}, "keep is 'some': it must be all or likely"),
+        ({"keep": "some"}, "keep is 'some': it must be one of all, likely"),
         ({"rule": 3}, "rule is 3"),
     ]:
         given = {"rule": RecursiveRejection, "nodes": 4, "depth": 2, **change}

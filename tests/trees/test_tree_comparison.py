@@ -13,18 +13,22 @@ from otspec.blocks import (
     TREE_RULES,
     DraftSelection,
     LoggedBlock,
+    TraversalVerify,
+    UniversalTree,
     compare_trees,
     compare_trees_on_blocks,
     memoryless,
 )
 from otspec.datasets import load_smollm2
+from otspec.estimate import Estimate
 from otspec.rules import (
+    NotExactError,
     PooledSelectionWithoutReplacement,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
-from otspec.trees import as_shape
+from otspec.trees import VERIFIERS, as_shape
 
 HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
 TREES = ["2", "2x2", "2x1", (1, 2), "[[]][]", [[0], [1], [1, 0]], "top2x1"]
@@ -37,20 +41,38 @@ def rows_of(tree):
 
 
 def test_trees_on_models_are_draft_selection_by_every_rule():
-    for draft, target in models(210, 4, 3, 2, support=2):
-        found = compare_trees(draft, target, TREES)
+    for pair in models(210, 4, 3, 2, support=2):
+        found = compare_trees(*pair, TREES)
         expected = [
-            (as_shape(tree).text, rule.title,
-             DraftSelection(draft, target, tree, rule).expected())
+            (as_shape(tree).text, title, rule.expected())
             for tree in TREES
-            for rule in rows_of(tree)
-        ]  # fmt: skip
+            for title, rule in [
+                *((rule.title, DraftSelection(*pair, tree, rule)) for rule in rows_of(tree)),
+                *(
+                    (kind.title, kind(*pair, tree))
+                    for kind in VERIFIERS.values()
+                    if kind.serves(as_shape(tree))
+                ),
+            ]
+        ]
         assert [(row.tree, row.rule, row.expected) for row in found] == expected
         assert {row.error for row in found} == {0}
         assert all(row.efficiency == row.expected + 1 for row in found)
-    assert compare_trees(draft, target, []) == []
+    assert compare_trees(*pair, []) == []
     with pytest.raises(ValueError, match="write the children by depth"):
-        compare_trees(draft, target, ["2*2"])
+        compare_trees(*pair, ["2*2"])
+
+
+def test_what_has_no_exact_sum_is_simulated():
+    flat, steep = memoryless([1 / 12] * 12), memoryless([*[1 / 24] * 11, 13 / 24])
+    rows = {row.rule: row.expected for row in compare_trees(flat, steep, ["4"], size=50, seed=1)}
+    universal, wanted = rows["universal tree"], rows["pooled selection"]
+    assert isinstance(universal, Estimate)
+    assert universal.low <= wanted <= universal.high
+    assert universal.size == 50
+    assert rows["traversal verification"] == pytest.approx(rows["recursive rejection"], rel=1e-12)
+    with pytest.raises(NotExactError, match="too many for an exact sum"):
+        UniversalTree(flat, steep, "4").expected()
 
 
 def test_another_tree_of_the_same_rule_is_as_if_made_anew():
@@ -81,6 +103,19 @@ def test_what_logged_blocks_say_of_a_tree_is_right_on_average(rule, tree):
         )
         assert mean == DraftSelection(draft, target, tree, made, merge=False).expected()
         assert type(mean) is Fraction
+
+
+@pytest.mark.parametrize("tree", ["1x1x1", "3", "2x1x1", "2x2x1", "[[][]][][[[]]]"])
+def test_what_logged_blocks_say_of_traversal_is_right_on_average(tree):
+    for merge in (True, False):
+        for draft, target in models(214, 8, 2, 2):
+            rule = TraversalVerify(draft, target, tree, merge=merge)
+            mean = sum(
+                mass * logged(draft, target, text).expected_of_traversal(tree, merge=merge)
+                for text, mass in draft.texts(rule.depth)
+            )
+            assert mean == rule.expected()
+            assert type(mean) is Fraction
 
 
 def logged(draft, target, text):
@@ -118,11 +153,19 @@ def test_the_bundled_trace():
     blocks = list(load_smollm2().blocks())
     found = compare_trees_on_blocks(blocks, ["2x2", "4x1"])
     # Rules for pairs do not serve 4x1; more than two distinct drafts are simulated.
-    expected = [("2x2", rule.title) for rule in TREE_RULES]
-    expected += [("4x1", rule.title) for rule in rows_of("4x1")]
+    rules = {rule.title: rule for rule in TREE_RULES}
+    titles = {tree: [rule.title for rule in rows_of(tree)] for tree in ("2x2", "4x1")}
+    expected = [
+        (tree, title) for tree in titles for title in [*titles[tree], TraversalVerify.title]
+    ]
     assert [(row.tree, row.rule) for row in found] == expected
-    for row, rule in zip(found, [*TREE_RULES, *rows_of("4x1")], strict=True):
-        values = [block.expected_of_tree(row.tree, rule) for block in blocks]
+    for row in found:
+        values = [
+            block.expected_of_tree(row.tree, rules[row.rule])
+            if row.rule in rules
+            else block.expected_of_traversal(row.tree, merge=False)
+            for block in blocks
+        ]
         assert row.expected == pytest.approx(np.mean(values), rel=1e-12)
         assert row.error == pytest.approx(abs(values[0] - values[1]) / 2, rel=1e-12)
         assert row.expected > 0

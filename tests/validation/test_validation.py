@@ -32,7 +32,7 @@ from validation.running import Finding, check_claim, check_claims
 
 ROOT = Path(__file__).parents[2]
 HALF = Fraction(1, 2)
-LISTED = re.compile(r"^\| `?([a-z]+\.[A-Za-z0-9_.+-]+)`? \|", re.MULTILINE)
+LISTED = re.compile(r"^\| `?([a-z_]+\.[A-Za-z0-9_.+-]+)`? \|", re.MULTILINE)
 
 
 def test_the_comparisons_return_slack_or_fail_with_both_numbers():

@@ -27,7 +27,9 @@ class Program:
     def __post_init__(self) -> None:
         self.objective = [ZERO] * self.size
 
-    def add(self, terms: Sequence[tuple[int, int]], bound: Fraction, *, equal: bool) -> None:
+    def add(
+        self, terms: Sequence[tuple[int, int | Fraction]], bound: Fraction, *, equal: bool
+    ) -> None:
         """Add a row given by (variable, coefficient) pairs, whose coefficients add up."""
         row = [ZERO] * self.size
         for variable, coefficient in terms:

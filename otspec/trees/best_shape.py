@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_integer
+from otspec.arguments import as_callable, as_choice, as_integer
 from otspec.arithmetic import Number, as_number
 from otspec.distributions import as_k
 from otspec.frozen import Frozen
 from otspec.models.callables import as_models
 from otspec.models.contract import BEGINNING, MOST_DEPTH, Prefix, as_beginnings
-from otspec.raw import shown
 from otspec.trees.allotment import Allotment
 from otspec.trees.chances import Chances, chances_of_models
 from otspec.trees.children import KEEP, best_at_every_place
-from otspec.trees.shapes import Shape
+from otspec.trees.shapes import LEAF, Shape
 from otspec.trees.token_rules import TokenRule
 
 MOST_NODES = 4_096
@@ -35,10 +34,13 @@ class BestTree:
     tree : Shape
     expected : float or Fraction
         E[τ], the kept tokens; of equal children the first goes on.
+    error : float
+        The standard error of a mean over logged blocks; 0 if exact, NaN for a single block.
     """
 
     tree: Shape
     expected: Number
+    error: float = 0.0
 
     @property
     def efficiency(self) -> Number:
@@ -71,8 +73,7 @@ class BestTrees(Frozen):
     keep: str = "all"
 
     def __post_init__(self) -> None:
-        if self.keep not in KEEP:
-            raise ValueError(f"keep is {shown(self.keep)}: it must be {' or '.join(KEEP)}")
+        as_choice(self.keep, "keep", KEEP)
         self._hold(nodes=as_nodes(self.nodes), depth=as_depth(self.depth))
 
     def at(self, nodes: int, depth: int) -> BestTree:
@@ -102,15 +103,57 @@ class BestTrees(Frozen):
             rows.append(tuple(BestTree(tree, self._number(value)) for tree, value in found))
         return tuple(rows)
 
-    @cached_property
+    @property
     def bound(self) -> Number:
-        """The most that trees keep whose shape may follow the text, and so a bound on all trees.
+        """The most that trees keep whose shape may follow the text, and so a bound on all trees."""
+        return self.bounds[-1]
+
+    @cached_property
+    def bounds(self) -> tuple[Number, ...]:
+        """The same for each number of nodes, from 1.
 
         There each node may share out what is below it by what both models remember of its text.
         It is what the best tree keeps if nothing is remembered.
         """
-        values = best_at_every_place(self.chances, self.nodes, self.depth)
-        return self._number(self.chances.start @ values)
+        values = best_at_every_place(self.chances, self.nodes, self.depth)[:, 1:]
+        return tuple(self._number(self.chances.start @ column) for column in values.T)
+
+    @cached_property
+    def branchings(self) -> tuple[BestTree, ...]:
+        """All trees whose nodes have as many children as the others of their level, smaller first.
+
+        A rule that takes only one number of children has those with as many.
+        """
+        trees = sorted(self._branchings(1, LEAF), key=lambda tree: tree.size)
+        kept = self.chances.all_expected(trees)
+        return tuple(
+            BestTree(tree, self._number(self.chances.start @ kept[tree])) for tree in trees
+        )
+
+    def _branchings(self, levels: int, below: Shape) -> Iterator[Shape]:
+        """Yield what has one more level, and more."""
+        for k in self.chances.widths:
+            if k * (below.size + 1) > self.nodes:
+                break
+            tree = Shape((below,) * k)
+            yield tree
+            if levels < self.depth:
+                yield from self._branchings(levels + 1, tree)
+
+    @property
+    def branching(self) -> BestTree | None:
+        """The best branching, if there is one."""
+        return max(self.branchings, key=lambda each: each.expected, default=None)
+
+    @property
+    def chain(self) -> BestTree | None:
+        """The longest chain, if the rule takes single drafts."""
+        return max(self.chains, key=lambda each: each.expected, default=None)
+
+    @property
+    def chains(self) -> tuple[BestTree, ...]:
+        """The trees without branches."""
+        return tuple(each for each in self.branchings if each.tree.size == each.tree.depth)
 
     def expected(self, tree: Shape) -> Number:
         """Return what is kept of a tree, of which equal children stay apart."""
@@ -154,8 +197,7 @@ def best_tree(
     """Return the tree that keeps most tokens in expectation, of all with so many nodes and levels.
 
     Of equal children the first goes on alone (``merge=False`` of
-    :class:`otspec.trees.DraftSelection`). With ``merge=True`` more is kept of the tree that is
-    found, though another may then be the best.
+    :class:`otspec.trees.DraftSelection`); where they go on together another tree may be the best.
 
     Parameters
     ----------
@@ -196,7 +238,7 @@ def best_tree(
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> found = best_tree(draft, target, RecursiveRejection, nodes=6, depth=4)
     >>> found.tree.text, found.expected
-    ('[[[[]]]][][]', Fraction(33, 16))
+    ('[[[[]]][]][]', Fraction(581, 256))
     """
     return best_trees(
         draft, target, rule, nodes, depth, widest=widest, keep=keep, beginnings=beginnings

@@ -1,0 +1,226 @@
+"""Tokens per call in the long run (Theory, 20 and 21): the best rule found, and an upper bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from otspec.arguments import as_integer
+from otspec.arithmetic import Array, Number, zeros
+from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.handing_over import HandOverPlan, HandOverRule, Ways
+from otspec.frozen import Frozen
+from otspec.models.contract import Model, Prefix
+from otspec.models.given_beginning import GivenBeginning
+from otspec.models.joint_contexts import JointContexts
+from otspec.programs.chained_residuals import Residual, ResidualsProgram
+from otspec.programs.one_corrected_token import OneTokenProgram
+from otspec.programs.past_windows import WindowProgram
+from otspec.solvers import LinearProgram, Solution, solve
+
+MOST_REACH = 20
+"""Most tokens that a residual reaches."""
+GRAIN = 64
+"""What the shares of texts in the residuals that the bound suggests are rounded to: its parts."""
+NEVER = 1e-9
+"""What counts as 0 of the shares that a solver finds."""
+
+
+@dataclass(frozen=True, eq=False)
+class LongRun(Frozen):
+    """Tokens per call of the target in the long run.
+
+    Parameters
+    ----------
+    one_token : float or Fraction
+        Of the best rule that corrects one token only.
+    rate : float or Fraction
+        Of the best rule over the residuals that were tried, :attr:`policy`.
+    bound : float or Fraction
+        No lossless rule is above, whatever it hands over.
+    policy : HandOverRule
+        The rule, at the beginning of a text.
+    """
+
+    one_token: Number
+    rate: Number
+    bound: Number
+    policy: HandOverRule
+
+    @property
+    def gap(self) -> Number:
+        """How far the rule may be from the best."""
+        return self.bound - self.rate
+
+
+def long_run(
+    draft: Model,
+    target: Model,
+    length: int,
+    *,
+    reach: int = 1,
+    past: int = 4,
+) -> LongRun:
+    """Bound the tokens per call of all lossless rules in the long run, from both sides.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models that remember finitely many tokens; small alphabets only.
+    length : int
+        L, the tokens of a block.
+    reach : int
+        How many tokens the residuals reach that the rule may hand over: those whose first tokens
+        follow the draft, and those that the bound's program would hand over after each past.
+    past : int
+        How many of the last tokens the bound tells apart; more make it lower.
+
+    Returns
+    -------
+    LongRun
+
+    Raises
+    ------
+    ValueError
+        Models or numbers that cannot be used, or programs that are too large; or a beginning of
+        the text from which the rule does not come to where it is best.
+    """
+    windows = WindowProgram(draft, target, length, past)
+    draft, target, length = windows.draft, windows.target, windows.length
+    reach = as_integer(reach, "reach", 0, MOST_REACH, otherwise="use residuals that end earlier")
+    found = solve(windows.build().as_floats(), "highs")
+    residuals = _residuals(draft, target, reach, _handed_in_windows(windows, found, reach))
+    program = ResidualsProgram(draft, target, length, residuals)
+    solution = _sparse(program.build())
+    return LongRun(
+        target.number(_sparse(OneTokenProgram(draft, target, length).build()).value),
+        target.number(solution.value),
+        windows.certified(found),
+        _plan(program, solution).rule({0: target.number(1)}),
+    )
+
+
+def _sparse(program: LinearProgram) -> Solution:
+    """Solve a program, in exact arithmetic over the variables that are positive in floats."""
+    if not program.exact:
+        return solve(program)
+    primal = solve(program.as_floats(), "highs").primal
+    columns = np.flatnonzero(primal > 0)
+    numbers = np.full(len(primal), -1)
+    numbers[columns] = np.arange(len(columns))
+    kept = numbers[program.columns] >= 0
+    smaller = replace(
+        program,
+        objective=program.objective[columns],
+        rows=program.rows[kept],
+        columns=numbers[program.columns[kept]],
+        coefficients=program.coefficients[kept],
+        lower=program.lower[columns],
+        upper=program.upper[columns],
+        column_names=[program.column_names[i] for i in columns.tolist()],
+    )
+    solution = solve(smaller, "rational")
+    whole = zeros(len(primal), like=program.objective)
+    whole[columns] = solution.primal
+    return replace(solution, program=program, primal=whole)
+
+
+def _residuals(draft: Model, target: Model, reach: int, more: Iterator[Residual]) -> list[Residual]:
+    """Return residuals of each context, first of all the target after it."""
+    found: list[Residual] = []
+    texts = JointContexts(draft, target).texts
+    for own in range(reach + 1):
+        found += [
+            Residual(text, _law(draft.after(text), target, text, own, reach)) for text in texts
+        ]
+    kept: dict[Any, Residual] = {}
+    for residual in (*found, *more):
+        wanted = _law(target.after(residual.text), target, residual.text, 0, reach)
+        if not (residual.law[wanted == 0] > 0).any():  # what is never said is never handed over
+            kept.setdefault((residual.text, *residual.law.ravel().tolist()), residual)
+    return list(kept.values())
+
+
+def _law(first: Model, target: Model, start: Prefix, own: int, reach: int) -> Array:
+    """Return the law of the tokens after a start, of which some come from a model of their own."""
+    law = zeros((target.n,) * reach, like=target(()))
+    for head, mass in first.texts(own):
+        for text, chance in target.after(start + head).texts(reach - own):
+            law[head + text] += mass * chance
+    return law
+
+
+def _handed_in_windows(windows: WindowProgram, found: Solution, reach: int) -> Iterator[Residual]:
+    """Yield what the bound's program hands over after each past, roughly: its first tokens."""
+    target, plain = windows.target, JointContexts(windows.draft, windows.target)
+    for own in range(1, min(reach, windows.length + 1) + 1):
+        laws = np.zeros((len(windows.contexts.texts), *(target.n,) * own))
+        for (past, text), share in zip(windows.windows, found.primal, strict=False):
+            laws[past, *text[:own]] += share
+        for start, law in zip(windows.contexts.texts, laws, strict=True):
+            if law.sum() > NEVER:
+                text = plain.texts[plain.after(0, start)]
+                first = GivenBeginning(target.after(text), _rounded(law, target))
+                yield Residual(text, _law(first, target, text, own, reach))
+
+
+def _rounded(law: Array, model: Model) -> Array:
+    """Return a law in small fractions, in a model's arithmetic."""
+    rounded = zeros(law.shape, like=model(()))
+    rounded[...] = np.rint(law / law.sum() * GRAIN).astype(int)
+    scaled: Array = rounded / model.number(rounded.sum())
+    return scaled
+
+
+def _plan(program: ResidualsProgram, solution: Solution) -> HandOverPlan:
+    """Return the plan of a solution; where it never comes, published block verification."""
+    found: list[dict[tuple[Prefix, int], Any]] = [{} for _ in program.residuals]
+    for end, column in program.ends.items():
+        if solution.primal[column] > 0:
+            found[end.begun][end.decoded, end.handed] = solution.primal[column]
+    best = {number for number, ways in enumerate(found) if ways}
+    ends: list[Ways] = [
+        _scaled(ways) if ways else dict(_published(program, number))
+        for number, ways in enumerate(found)
+    ]
+    _check_that_it_comes(ends, best)
+    shares = solution.primal[: len(found)].tolist()
+    models = program.draft, program.target
+    return HandOverPlan(*models, program.length, program.residuals, ends, shares)
+
+
+def _scaled(ways: Ways) -> Ways:
+    total: Any = sum(ways.values())
+    return {way: share / total for way, share in ways.items()}
+
+
+def _published(program: ResidualsProgram, number: int) -> Iterator[tuple[tuple[Prefix, int], Any]]:
+    """Yield how a block of published verification ends; the targets are the first residuals."""
+    start = program.residuals[number].text
+    models = program.draft.after(start), program.models[number]
+    for outcome in BlockVerifyPublished(*models, program.length).outcomes():
+        for token, chance in enumerate(outcome.following(()).tolist()):
+            if chance > 0:
+                text = (*outcome.accepted, token)
+                yield (text, program.contexts.after(0, start + text)), outcome.mass * chance
+
+
+def _check_that_it_comes(ends: Sequence[Ways], best: set[int]) -> None:
+    """Refuse a plan of which the blocks that begin with the target may miss the best ones."""
+    leads = [{handed for _, handed in ways} for ways in ends]
+    coming, grown = set[int](), set(best)
+    while grown != coming:
+        coming = grown
+        grown = coming | {number for number, after in enumerate(leads) if after & coming}
+    reached, grown = set[int](), {0}
+    while grown != reached:
+        reached = grown
+        grown = reached.union(*(leads[number] for number in reached))
+    if not reached <= coming:
+        raise ValueError(
+            "target has texts from which the best rule is never reached: use a target each of "
+            "whose contexts leads to every other"
+        )

@@ -1,0 +1,125 @@
+"""How likely drafts are kept along logged blocks: one by one, and averaged (Sequoia, sec. 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.frozen import Frozen
+from otspec.logged.block import LoggedBlock
+from otspec.trees.chances import Chances, accepted_by_draft, asked_widths
+from otspec.trees.shapes import Shape
+from otspec.trees.token_rules import TokenRule
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedChances(Frozen):
+    """How likely each of k drafts is kept at the positions of logged blocks.
+
+    Parameters
+    ----------
+    widths : tuple of int
+        How many children a node may have, ascending.
+    kept : mapping
+        k → ndarray, shape (k, blocks, depth): the probability that draft i is kept.
+    led : mapping
+        k → ndarray of the same shape: the weight a_i(x)/p(x) of the logged token x as draft i.
+    nested : bool
+        As for :class:`otspec.trees.chances.Chances`.
+    """
+
+    widths: tuple[int, ...]
+    kept: Mapping[int, Array]
+    led: Mapping[int, Array]
+    nested: bool
+
+    def chances(self, k: int) -> tuple[Array, Array]:
+        """Return the mean chance of each of k drafts over all positions, and standard errors.
+
+        Returns
+        -------
+        means, errors : ndarray, shape (k,)
+            Errors count every position as drawn on its own; NaN for a single one.
+        """
+        known = max(self.kept) if self.nested else k
+        every = self.kept[known][:k].reshape(k, -1)
+        count = every.shape[1]
+        spread = every.std(axis=1, ddof=1) if count > 1 else np.full(k, np.nan)
+        return every.mean(axis=1), spread / np.sqrt(count)
+
+    def averaged(self, *, by_depth: bool = False) -> Chances:
+        """Return the chances averaged over positions, as if texts did not matter otherwise.
+
+        Parameters
+        ----------
+        by_depth : bool
+            Average over the blocks at each depth; else over all positions, as Sequoia does.
+        """
+        if by_depth:
+            depth = self._shape[1]
+            kept = {k: _with_end(each.mean(axis=1)) for k, each in self.kept.items()}
+            following = np.minimum(np.arange(1, depth + 2), depth)[:, None]
+            start = np.eye(1, depth + 1)[0]
+        else:
+            kept = {k: each.mean(axis=(1, 2))[:, None] for k, each in self.kept.items()}
+            following, start = np.zeros((1, 1), dtype=int), np.ones(1)
+        led = {k: each[:, :, None] for k, each in kept.items()}
+        return Chances(start, following, self.widths, kept, led, self.nested)
+
+    @cached_property
+    def along(self) -> Chances:
+        """The chances along the logged blocks, each position a place of its own."""
+        blocks, depth = self._shape
+        following = np.arange(blocks * (depth + 1)).reshape(blocks, depth + 1) + 1
+        following[:, -1] -= 1
+        kept = {k: _with_end(each).reshape(k, -1) for k, each in self.kept.items()}
+        led = {k: _with_end(each).reshape(k, -1, 1) for k, each in self.led.items()}
+        start = np.zeros((blocks, depth + 1))
+        start[:, 0] = 1 / blocks
+        return Chances(start.ravel(), following.reshape(-1, 1), self.widths, kept, led, self.nested)
+
+    def kept_of(self, tree: Shape) -> Array:
+        """Return for each block the unbiased estimate of what is kept of a tree, shape (blocks,).
+
+        Σ over nodes of the chance of each, with the logged token as what its parents accepted.
+        """
+        blocks, depth = self._shape
+        return self.along.expected(tree).reshape(blocks, depth + 1)[:, 0]
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        _, blocks, depth = next(iter(self.kept.values())).shape
+        return blocks, depth
+
+
+def _with_end(chances: Array) -> Array:
+    """Return chances with a place after the last, where nothing is known: along the last axis."""
+    return np.concatenate([chances, np.zeros((*chances.shape[:-1], 1))], axis=-1)
+
+
+def logged_chances(
+    blocks: Sequence[LoggedBlock], rule: TokenRule, widths: Sequence[int], depth: int
+) -> LoggedChances:
+    """Ask a rule at the first positions of logged blocks.
+
+    Raises
+    ------
+    ValueError
+        A block that is shorter; or what the rule refuses.
+    """
+    nested, needed = asked_widths(rule, widths)
+    shape = len(blocks), depth
+    kept, led = ({k: np.zeros((k, *shape)) for k in needed} for _ in range(2))
+    for number, block in enumerate(blocks):
+        block.check(depth)
+        rows = zip(block.tokens[:depth], block.draft, block.target, strict=False)
+        for position, (token, draft, target) in enumerate(rows):
+            for k in needed:
+                accepted = accepted_by_draft(rule, draft, target, k)
+                kept[k][:, number, position] = accepted.sum(axis=1)
+                led[k][:, number, position] = accepted[:, token] / draft[token]
+    return LoggedChances(tuple(widths), kept, led, nested)

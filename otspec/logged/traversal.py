@@ -1,0 +1,61 @@
+"""What Traversal Verification keeps of a tree, from one logged text (Theory, 24)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from otspec.arithmetic import Array, Number
+from otspec.coupling import acceptance_chance
+from otspec.trees.shapes import Shape
+from otspec.trees.traversal_verify import Rejections, equal_later, rejections
+
+Visits = dict[tuple[Number, Shape], Any]
+"""(weight, what is drafted after it) → how likely a node is visited, over that it is drafted."""
+
+
+def traversal_kept(
+    steps: Iterable[tuple[int, Array, Array]], tree: Shape, one: Number, merge: bool
+) -> Number:
+    """Return an estimate of E[τ] that is unbiased over drafted texts.
+
+    The logged token stands for each of the i.i.d. children of a node in turn: with which weight
+    it is visited, and how likely, follows from the rows of the two models alone.
+
+    Parameters
+    ----------
+    steps : iterable
+        Each token of the text, with the rows of draft and target that it follows.
+    tree : Shape
+        No deeper than the text is long.
+    one : float or Fraction
+        The number 1 in the arithmetic of the rows.
+    merge : bool
+        Whether equal children are one node.
+    """
+    kept: Any = one * 0
+    visits: Visits = {(one, tree): one}
+    for token, draft, target in steps:
+        after: Visits = {}
+        for (weight, shape), mass in visits.items():
+            *rounds, last = rejections(draft, target, weight, len(shape.children))
+            kept += mass * (1 - last.reached)
+            for visit, likely in _visits(rounds, shape, token, draft[token], merge):
+                after[visit] = after.get(visit, 0) + mass * likely
+        visits = after
+    total: Number = kept
+    return total
+
+
+def _visits(
+    rounds: Sequence[Rejections], shape: Shape, token: int, drafted: Any, merge: bool
+) -> Iterator[tuple[tuple[Number, Shape], Any]]:
+    """Yield how the logged token is visited after a node, where something is drafted after it."""
+    for place, (reached, residual) in enumerate(rounds):
+        weight = acceptance_chance(residual[token], reached * drafted)
+        if weight == 0:  # it was rejected: so it is from now on
+            return
+        for places, likely in equal_later(place, shape, drafted, merge):
+            below = shape.after(places)
+            if below.children:
+                yield (weight, below), reached * likely

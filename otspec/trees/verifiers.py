@@ -1,0 +1,22 @@
+"""The rules for whole trees by name, which comparisons show beside those applied by depth."""
+
+from __future__ import annotations
+
+from otspec.registry import Registry, subclass_of
+from otspec.trees.contract import TreeRule
+from otspec.trees.greedy_multi_path import GreedyMultiPath
+from otspec.trees.traversal_verify import TraversalVerify, TraversalVerifyWithoutReplacement
+from otspec.trees.universal_tree import UniversalTree, UniversalTreeWithoutReplacement
+
+VERIFIERS: Registry[type[TreeRule]] = Registry(
+    "tree verifier", "otspec.tree_verifiers", subclass_of(TreeRule)
+)
+"""Rules that are made from a draft, a target and a tree, by name, in the order of tables."""
+for _rule in (
+    TraversalVerify,
+    UniversalTree,
+    TraversalVerifyWithoutReplacement,
+    UniversalTreeWithoutReplacement,
+    GreedyMultiPath,
+):
+    VERIFIERS.register(_rule)

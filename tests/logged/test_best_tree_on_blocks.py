@@ -1,0 +1,108 @@
+"""The best tree by logged blocks, and dynamic trees on them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from otspec.blocks import DraftSelection, LoggedBlock, memoryless, random_pair
+from otspec.datasets import load_smollm2
+from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
+from otspec.rules import (
+    KSequential,
+    PooledSelection,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
+from otspec.trees import as_shape, best_trees
+
+RULES = (RecursiveRejection, KSequential, PooledSelection, TargetOnly)
+
+
+def every_block(draft, target, length):
+    """All texts that the draft may draft, each with its probability and what was logged of it."""
+    for tokens in product(range(draft.n), repeat=length):
+        heads = [tokens[:depth] for depth in range(length)]
+        rows = ([model(head) for head in heads] for model in (draft, target))
+        yield float(draft.mass(tokens)), LoggedBlock(*rows, tokens)
+
+
+@pytest.mark.parametrize("rule", [*RULES, RecursiveRejectionWithoutReplacement])
+def test_what_is_kept_of_a_tree_is_unbiased(rule):
+    draft, target = random_pair(3, 0.4, np.random.default_rng(11))
+    masses, blocks = zip(*every_block(draft, target, 3), strict=True)
+    found = best_trees_on_blocks(blocks, rule, 9, 3, widest=3)
+    for text in ("2x2", "[[[]][]][]", "[][[][]]"):
+        tree = as_shape(text)
+        mean = np.array(masses) @ found.chances.kept_of(tree)
+        exact = DraftSelection(draft, target, tree, rule, merge=False).expected()
+        assert mean == pytest.approx(exact, abs=1e-12)
+        each = [block.expected_of_tree(tree, rule) for block in blocks]
+        assert found.chances.kept_of(tree) == pytest.approx(each, abs=1e-12)
+
+
+@pytest.mark.parametrize("by_depth", [False, True])
+@pytest.mark.parametrize("rule", [*RULES, SpecHub])
+def test_where_texts_do_not_matter_the_best_tree_is_that_of_the_models(rule, by_depth):
+    draft, target = memoryless([0.5, 0.3, 0.2]), memoryless([0.1, 0.6, 0.3])
+    blocks = [LoggedBlock([draft(())] * 4, [target(())] * 4, x) for x in [(0, 1, 1, 2), (1,) * 4]]
+    found = best_trees_on_blocks(blocks, rule, 10, 4, by_depth=by_depth)
+    wanted = best_trees(draft, target, rule, 10, 4)
+    assert found.trees.best.expected == pytest.approx(wanted.best.expected, abs=1e-12)
+    assert wanted.expected(found.trees.best.tree) == pytest.approx(wanted.best.expected, abs=1e-12)
+    assert found.trees.at(6, 2).expected == pytest.approx(wanted.at(6, 2).expected, abs=1e-12)
+    assert (found.chain is None) == (rule is SpecHub)
+
+
+def test_chances_by_depth_follow_the_depth():
+    sure, unsure = np.array([1.0, 0.0]), np.array([0.5, 0.5])
+    blocks = [LoggedBlock([unsure, sure], [sure, sure], (0, 0))] * 3
+    by_depth = best_trees_on_blocks(blocks, RecursiveRejection, 2, 2, by_depth=True)
+    assert by_depth.trees.best.tree.text == "1x1"
+    means, errors = by_depth.chances.chances(2)
+    assert means.tolist() == [0.75, 0.25 / 2]
+    spread = [np.std(chances * 3, ddof=1) for chances in ([1, 0.5], [0, 0.25])]
+    assert errors == pytest.approx(np.array(spread) / np.sqrt(6))
+
+
+def test_the_bundled_trace_has_a_best_tree():
+    blocks = list(load_smollm2().blocks())
+    found = best_trees_on_blocks(blocks, RecursiveRejection, 16, 4)
+    assert found.best.tree.size == 16
+    assert found.trees.best.expected >= found.trees.branching.expected
+    assert found.best.expected == pytest.approx(
+        np.mean([block.expected_of_tree(found.best.tree, RecursiveRejection) for block in blocks])
+    )
+    assert found.best.error > 0
+    assert found.chain.tree.text == "1x1x1x1"
+
+
+def test_dynamic_trees_of_a_threshold_are_unbiased():
+    draft, target = random_pair(3, 0.4, np.random.default_rng(12))
+    masses, blocks = map(list, zip(*every_block(draft, target, 3), strict=True))
+    # As often as they are drafted, so that the mean over blocks is that over texts.
+    often = np.round(np.array(masses) * 4_000).astype(int)
+    drawn = [block for block, count in zip(blocks, often, strict=True) for _ in range(count)]
+    found = dynamic_tree_on_blocks(drawn, 6, 3)
+    paths = [x for depth in (1, 2, 3) for x in product(range(3), repeat=depth)]
+    grown = [path for path in paths if draft.mass(path) >= found.threshold]
+    assert found.nodes == pytest.approx(len(grown), rel=0.05)
+    assert found.nodes <= 6
+    assert found.expected == pytest.approx(sum(map(target.mass, grown)), rel=0.05)
+
+
+def test_bad_blocks_are_refused():
+    block = LoggedBlock([[0.5, 0.5]], [[0.5, 0.5]], (0,))
+
+    def best(blocks, nodes, depth):
+        return best_trees_on_blocks(blocks, RecursiveRejection, nodes, depth)
+
+    for search in (best, dynamic_tree_on_blocks):
+        with pytest.raises(ValueError, match="blocks is empty"):
+            search([], 4, 1)
+        with pytest.raises(ValueError, match="length is 2, but the block has 1 tokens"):
+            search([block], 4, 2)

@@ -1,0 +1,219 @@
+"""Rules for one token lifted to trees: lossless, and as every drafted tree verified by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from block_models import model_pairs, within
+from drafted_trees import as_floats, models
+from lifted_trees import (
+    DRAWS,
+    answered,
+    is_lossless,
+    kept,
+    lifted,
+    ordered_trees,
+    over_trees,
+    traversal,
+)
+
+from otspec.blocks import (
+    BlockVerifyPublished,
+    DraftSelection,
+    TraversalVerify,
+    TraversalVerifyWithoutReplacement,
+    UniversalTree,
+    decoded_law,
+    memoryless,
+)
+from otspec.rules import (
+    DrawnDraft,
+    KSequential,
+    NaiveSampling,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
+from otspec.trees import VERIFIERS as ALL_VERIFIERS
+from otspec.trees.leaf_to_root import LeafToRoot
+
+VERIFIERS = {name: kind for name, kind in ALL_VERIFIERS.items() if issubclass(kind, LeafToRoot)}
+TREES = [tree for nodes in range(1, 7) for tree in ordered_trees(nodes)]
+PARTS = 14
+
+
+HALVES = ("1/2", "1/2")
+
+
+def k_sequential(draft, target, k):
+    """With ρ = k, which needs no root; its residual may be one of the drafts."""
+    return KSequential(draft, target, k, rho=k)
+
+
+RULES = [
+    (PooledSelection, "iid", True),
+    (k_sequential, "iid", True),
+    (PooledSelection, "iid", False),
+    (DrawnDraft, "top-plus-one", True),
+    (NaiveSampling, "iid", True),
+    (RecursiveRejectionWithoutReplacement, "distinct", True),
+    (TargetOnly, "top", True),
+]
+
+
+def spread(part):
+    """Every tree of up to 6 nodes, each with models of its own; smaller ones over three tokens."""
+    for n, most, seed in ((2, 6, 230), (2, 6, 231), (2, 5, 232), (3, 4, 233), (3, 3, 234)):
+        trees = [tree for tree in TREES if tree.count("[") <= most][part::PARTS]
+        for index, pair in enumerate(models(100 * seed + part, len(trees), n, 2)):
+            yield trees[index], index + seed, pair
+
+
+def check(rule, draws, pair, *literal):
+    """Compare a rule with every drafted tree verified by itself, and with the target's text."""
+    law = answered(rule)
+    for verified in literal:
+        assert law == over_trees(verified, DRAWS[draws], pair[0], rule.tree)
+    assert is_lossless(law, pair[1], rule.depth)
+    assert rule.expected() == kept(law)
+    assert type(rule.expected()) is Fraction
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_traversal_is_the_algorithm_of_the_paper_and_the_lifted_rule(part):
+    """Equal i.i.d. children stay apart in the paper."""
+    for tree, turn, pair in spread(part):
+        if turn % 3 == 0:
+            rule = TraversalVerify(*pair, tree, merge=False)
+            check(rule, "iid", pair, traversal(pair, True), lifted(RecursiveRejection, pair, False))
+        elif turn % 3 == 1:
+            rule = TraversalVerify(*pair, tree)
+            check(rule, "iid", pair, lifted(RecursiveRejection, pair, True))
+        else:
+            rule = TraversalVerifyWithoutReplacement(*pair, tree)
+            one_by_one = lifted(RecursiveRejectionWithoutReplacement, pair, False)
+            check(rule, "distinct", pair, traversal(pair, False), one_by_one)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_any_rule_for_one_token_may_be_lifted(part):
+    for tree, turn, pair in spread(part):
+        made, draws, merge = RULES[turn % len(RULES)]
+        rule = UniversalTree(*pair, tree, made, merge=merge)
+        check(rule, draws, pair, lifted(made, pair, merge))
+
+
+@pytest.mark.parametrize("tree", ["2x2", "[[][]][[]]", "2x1x2"])
+def test_rules_for_pairs_of_drafts_may_be_lifted_too(tree):
+    """A node that has one child is verified by the coupling of a single draft."""
+    for made, draws in ((SpecHub, "hub"), (PooledSelectionWithoutReplacement, "distinct")):
+        if made.only_k is None or tree == "2x2":
+            for pair in models(235, 8, 2, 2, support=2):
+                rule = UniversalTree(*pair, tree, made)
+                check(rule, draws, pair, lifted(made, pair, False))
+
+
+def test_models_tell_which_texts_are_alike():
+    """One state for texts that a model of order 1 does not tell apart."""
+    for pair in models(236, 2, 2, 1):
+        for rule in (TraversalVerify(*pair, "2x1x1"), UniversalTree(*pair, "2x1x1")):
+            kept_after = {text: kept(answered(rule.restarted(*(m.after(text) for m in pair))))
+                          for text in ((0,), (1, 0))}  # fmt: skip
+            beginnings = {(0,): Fraction(1, 3), (1, 0): Fraction(2, 3)}
+            mean = sum(beginnings[text] * value for text, value in kept_after.items())
+            assert rule.expected_after(beginnings) == mean
+            assert rule.efficiency() == rule.expected() + 1
+            is_the_targets_text = decoded_law(rule, 4) == dict(pair[1].texts(4))
+            assert is_the_targets_text
+
+
+@pytest.mark.parametrize(("n", "length"), [(2, 1), (2, 3), (3, 2)])
+def test_a_chain_is_verified_as_published_whatever_the_rule(n, length):
+    rules = [
+        (RecursiveRejection, True),
+        (PooledSelection, False),
+        (RecursiveRejectionWithoutReplacement, True),
+        (PooledSelectionWithoutReplacement, True),
+    ]
+    for each in model_pairs(237, n, length, 16):
+        published = BlockVerifyPublished(*each.exact, length)
+        chain = (1,) * length
+        found = [UniversalTree(*each.exact, chain, made, merge=m) for made, m in rules]
+        found += [kind(*each.exact, chain) for kind in VERIFIERS.values()]
+        for rule in found:
+            assert answered(rule) == answered(published)
+            assert rule.expected() == published.expected()
+
+
+@pytest.mark.parametrize(
+    ("made", "merge"),
+    [
+        (RecursiveRejection, True),
+        (RecursiveRejection, False),
+        (PooledSelection, False),
+        (RecursiveRejectionWithoutReplacement, True),
+    ],
+)
+def test_at_least_what_is_kept_depth_by_depth(made, merge):
+    for tree, n in (("2x1", 3), ("1x2x1", 2), ("2x2", 2), ("3x1x1", 2)):
+        for pair in models(238, 8, n, 2):
+            from_the_leaves = UniversalTree(*pair, tree, made, merge=merge).expected()
+            assert from_the_leaves >= DraftSelection(*pair, tree, made, merge).expected()
+
+
+ROUNDING = 2.0**-52
+
+
+@pytest.mark.parametrize("tree", ["2x1x1", "[[][]][[]]", "3x2"])
+def test_floats_are_the_exact_numbers_rounded(tree):
+    """A node adds a few roundings per token, no larger than the mass with which it is visited."""
+    for n in (2, 3):
+        for pair in models(239 + n, 8 if n == 2 else 3, n, 1):
+            rounded = tuple(map(as_floats, pair))
+            for kind in (TraversalVerify, UniversalTree):
+                exact, found = kind(*pair, tree), kind(*rounded, tree)
+                off = 16 * (n + 1) ** 2 * exact.tree.size * ROUNDING
+                assert found.expected() == pytest.approx(float(exact.expected()), abs=off)
+                assert type(found.expected()) is float
+                law, floats = answered(exact), answered(found)
+                for key in {**law, **floats}:
+                    assert floats.get(key, 0) == pytest.approx(float(law.get(key, 0)), abs=off)
+
+
+@pytest.mark.parametrize("kind", VERIFIERS.values(), ids=VERIFIERS)
+def test_drafted_trees_are_verified_by_the_law_of_the_outcomes(kind):
+    rng = np.random.default_rng(240)
+    for pair in models(243, 1, 2, 2, support=2):
+        rule = kind(*map(as_floats, pair), "[[]][[][]]")
+        counts = Counter()
+        for _ in range(400):
+            outcome = rule.verify(rule.draw(rng), rng)
+            counts[outcome.accepted, rule.next_token(outcome, rng)] += 1
+        exact = kind(*pair, rule.tree)
+        assert within(counts, answered(exact), 400)
+        assert exact.sample(rng).mass == 1
+
+
+def test_a_deep_tree_is_verified_without_recursion():
+    same = memoryless([0.5, 0.5])
+    rule = TraversalVerify(same, same, (1,) * 500)
+    outcome = rule.sample(np.random.default_rng(0))
+    assert len(outcome.accepted) == 500
+
+
+def test_what_cannot_be_used_is_refused():
+    coin = memoryless(HALVES)
+    with pytest.raises(ValueError, match="merge"):
+        TraversalVerify(coin, coin, "2x1", merge=1)
+    with pytest.raises(ValueError, match="rule is 'pooled'"):
+        UniversalTree(coin, coin, "2x1", "pooled")
+    with pytest.raises(ValueError, match="write the children by depth"):
+        UniversalTree(coin, coin, "2y1")
+    with pytest.raises(ValueError, match="too many for an exact sum"):
+        UniversalTree(coin, coin, "16").expected()

@@ -1,0 +1,124 @@
+"""How far rules that go from the leaves to the root are from the best, by small exact examples."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from drafted_trees import models
+from instances import fractions, pairs
+from lifted_trees import DRAWS, kept, larger_first, lifted, optimum, over_trees, smaller_first
+
+from otspec.blocks import (
+    DraftSelection,
+    TableModel,
+    TraversalVerify,
+    UniversalTree,
+    memoryless,
+)
+from otspec.rules import (
+    DrawnDraft,
+    KSequential,
+    NaiveSampling,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
+from otspec.trees import VERIFIERS
+from otspec.trees.shapes import as_shape
+
+COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+CERTAIN, OTHER = fractions(1, 0), fractions(0, 1)
+SLACK = 1e-9
+"""Of a linear program in floats."""
+
+
+def in_order(pair, tree, order):
+    """E[τ] of lifted pooled selection with children visited in some order."""
+    verified = lifted(PooledSelection, pair, True, order)
+    return kept(over_trees(verified, DRAWS["iid"], pair[0], as_shape(tree)))
+
+
+@pytest.mark.parametrize(
+    ("made", "k"),
+    [
+        (RecursiveRejection, 3),
+        (PooledSelection, 3),
+        (NaiveSampling, 2),
+        (RecursiveRejectionWithoutReplacement, 3),
+        (PooledSelectionWithoutReplacement, 2),
+        (SpecHub, 2),
+        (DrawnDraft, 2),
+        (TargetOnly, 2),
+    ],
+)
+def test_what_is_accepted_shrinks_no_faster_than_the_weight(made, k):
+    """Token by token, from weight 1 to a smaller one."""
+    for draft, target in pairs(245, 4, 48):
+        if sum(mass > 0 for mass in draft) < k:
+            continue
+        for weight in (Fraction(1, 5), Fraction(2, 3)):
+            scaled = [*(weight * mass for mass in target), 1 - weight]
+            whole, less = (made([*draft, 0], row, k) for row in ([*target, 0], scaled))
+            assert all(less.accepted_law() >= weight * whole.accepted_law())
+
+
+def test_merged_pooled_selection_may_keep_less_than_by_depth():
+    """At a weight below 1 it accepts tokens that are drafted less often."""
+    draft = TableModel({
+        (): CERTAIN, (0,): fractions("1/2", "1/2"), (0, 0): CERTAIN,
+        (0, 1): fractions("1/3", "2/3"), (1,): CERTAIN,
+    })  # fmt: skip
+    target = TableModel({
+        (): fractions("9/10", "1/10"), (0,): fractions("7/8", "1/8"), (0, 0): OTHER,
+        (0, 1): fractions("2/3", "1/3"), (1,): CERTAIN,
+    })  # fmt: skip
+    pair = draft, target
+    assert UniversalTree(*pair, "1x3x1").expected() == Fraction(70213, 36720)
+    assert DraftSelection(*pair, "1x3x1", PooledSelection).expected() == Fraction(153, 80)
+    apart = UniversalTree(*pair, "1x3x1", merge=False).expected()
+    assert apart > DraftSelection(*pair, "1x3x1", PooledSelection, merge=False).expected()
+
+
+def test_traversal_verification_is_not_above_all_that_goes_down():
+    traversal = TraversalVerify(*COIN, "2x1").expected()
+    assert traversal == Fraction(13, 8)
+    assert DraftSelection(*COIN, "2x1", KSequential).expected() > Fraction(1645, 1000)
+    assert DraftSelection(*COIN, "2x1", PooledSelection).expected() == Fraction(15, 8)
+
+
+def test_the_optimal_rule_at_every_node_may_keep_less_than_recursive_rejection():
+    """Pooled selection tells its drafts not apart; here only the first has children."""
+    fair = COIN[0], COIN[0]
+    assert TraversalVerify(*fair, "[[]][]").expected() == 2
+    assert UniversalTree(*fair, "[[]][]").expected() == Fraction(7, 4)
+
+
+def test_no_order_of_the_children_is_best():
+    values = [in_order(COIN, "3x1", order) for order in (None, larger_first, smaller_first)]
+    assert values == [Fraction(557, 288), Fraction(47, 24), Fraction(185, 96)]
+    draft = TableModel({(): fractions("1/2", "1/2"), (0,): fractions("1/2", "1/2"), (1,): CERTAIN})
+    target = TableModel({(): fractions("3/8", "5/8"), (0,): CERTAIN, (1,): OTHER})
+    found = [in_order((draft, target), "2x1", each) for each in (None, larger_first, smaller_first)]
+    assert found == [Fraction(41, 32), Fraction(5, 4), Fraction(21, 16)]
+
+
+def test_the_optimum_with_one_corrected_token_is_attained_on_some_trees():
+    for tree in ("1x1x1", "3", "2x1x1", "1x2x1", "[[][]][]"):
+        best = optimum(DRAWS["iid"], COIN, as_shape(tree))
+        assert float(UniversalTree(*COIN, tree).expected()) == pytest.approx(best, abs=SLACK)
+    assert UniversalTree(*COIN, "2x1x1").expected() == Fraction(21, 8)
+    assert optimum(DRAWS["iid"], COIN, as_shape("3x1")) == pytest.approx(2, abs=SLACK)
+    assert UniversalTree(*COIN, "3x1").expected() == Fraction(557, 288)
+
+
+@pytest.mark.parametrize("tree", ["2x1", "[[]][][]", "[[][]][]", "[][[]]", "1x2x1"])
+def test_no_rule_that_corrects_one_token_is_above_the_optimum(tree):
+    draws = ("iid", "iid", "distinct", "distinct")
+    for pair in models(244, 16, 2, 2, support=2):
+        best = {law: optimum(DRAWS[law], pair, as_shape(tree)) for law in set(draws)}
+        for law, kind in zip(draws, VERIFIERS.values(), strict=True):
+            assert float(kind(*pair, tree).expected()) <= best[law] + SLACK
