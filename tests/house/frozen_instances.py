@@ -25,6 +25,7 @@ from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
+from otspec.rules.two_hubs import HubShares
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.cut_pools import CutPool
 from otspec.selection.graded import by_grade
@@ -42,6 +43,7 @@ from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
 from otspec.trees import VERIFIERS
+from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
 from otspec.trees.traversal_verify import rejections
 from otspec.trees.visits import over_drafts
@@ -143,6 +145,9 @@ EXACT = {  # from exact arrays or from float ones
     "without replacement": lambda give: otspec.WithoutReplacement(give(DRAFT), 2),
     "three distinct": lambda give: otspec.WithoutReplacement(give(DRAFT), 3),
     "hub": lambda give: otspec.Hub(give(DRAFT)),
+    "two hubs": lambda give: otspec.TwoHubs(give(DRAFT)),
+    "spechub of two hubs": lambda give: rules.SpecTwoHubs(give(DRAFT), give(TARGET)),
+    "shares of hubs": lambda give: HubShares(give(DRAFT), give(TARGET), give(DRAFT)),
     "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
     "top plus one": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
     "top": lambda give: otspec.TopK(give(DRAFT), 2),
@@ -251,6 +256,10 @@ EXACT = {  # from exact arrays or from float ones
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
+    "first highest path": lambda give: blocks.FirstHighestPath(
+        model(give), model(give, TARGET), give.sequence([2, 1])
+    ),
+    "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(
