@@ -31,6 +31,7 @@ MODULES = (
     "draft_laws",
     "block_rules",
     "block_trees",
+    "best_tree",
 )
 """The modules of the items, in the order of tables."""
 

@@ -136,7 +136,7 @@ def _likely_laws(chances: Chances, depth: int) -> Array:
 
 
 def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
-    """Return what trees keep that are shaped by what is remembered, shape (places,)."""
+    """Return what trees keep that are shaped by what is remembered, (places, nodes + 1)."""
     values = zeros((len(chances.start), nodes + 1), like=chances.start)
     ends: IntArray = np.arange(1, nodes + 1)
     for _ in range(depth):
@@ -149,8 +149,7 @@ def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
             for _ in Shared(scores, ends, nodes).improve(family, more):
                 pass
         values = more
-    every: Array = values[:, nodes]
-    return every
+    return values
 
 
 KEEP: dict[str, Callable[[Chances, int, int], Iterator[list[Candidate]]]] = {

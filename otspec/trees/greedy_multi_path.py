@@ -68,6 +68,7 @@ class GreedyMultiPath(TreeRule):
 
     name: ClassVar[str] = "greedy-multi-path"
     title: ClassVar[str] = "greedy multi-path"
+    batch: ClassVar[str | None] = "greedy_multi_path"
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
+from otspec.rules.two_hubs import HubShares
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.cut_pools import CutPool
 from otspec.selection.graded import by_grade
@@ -144,6 +145,9 @@ EXACT = {  # from exact arrays or from float ones
     "without replacement": lambda give: otspec.WithoutReplacement(give(DRAFT), 2),
     "three distinct": lambda give: otspec.WithoutReplacement(give(DRAFT), 3),
     "hub": lambda give: otspec.Hub(give(DRAFT)),
+    "two hubs": lambda give: otspec.TwoHubs(give(DRAFT)),
+    "spechub of two hubs": lambda give: rules.SpecTwoHubs(give(DRAFT), give(TARGET)),
+    "shares of hubs": lambda give: HubShares(give(DRAFT), give(TARGET), give(DRAFT)),
     "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
     "top plus one": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
     "top": lambda give: otspec.TopK(give(DRAFT), 2),
@@ -241,12 +245,13 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "table": model,
     "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
+    "ending": lambda give: blocks.EndingModel(model(give), [1]),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in blocks.BLOCK_RULES
+        for kind in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
