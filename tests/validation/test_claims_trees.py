@@ -11,6 +11,7 @@ from otspec.auditing import audit_blocks
 from otspec.blocks import (
     FirstHighestPath,
     GreedyMultiPath,
+    HierarchicalVerify,
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
     UniversalTree,
@@ -170,6 +171,17 @@ def test_leaves_are_verified_like_the_rules_of_the_package(children, kind, rule)
             assert UniversalTree(draft, target, tree, merge=False, rule=rule).expected() == kept
             checked += 1
     assert checked >= 25
+
+
+def test_one_draft_is_verified_like_the_public_code_of_the_package():
+    for pair in islice(models(22, enumerated=20), 40):
+        target, draft, length = table(pair["target"]), table(pair["draft"]), pair["length"]
+        rule = HierarchicalVerify(draft, target, length)
+        for block in draft.blocks(length):
+            kept = [Fraction(0)] * (length + 1)
+            for branch in hsd.AS_CODED(target, draft, block):
+                kept[branch.accepted] += branch.mass
+            assert rule.kept(block).tolist() == kept
 
 
 def test_the_public_code_is_the_lossy_rule_of_the_package():
