@@ -17,6 +17,7 @@ from otspec.drafts import (
     Joint,
     TopK,
     TopPlusOne,
+    TwoHubs,
     WithoutReplacement,
 )
 from otspec.optimum import Optimum, optimal_acceptance, optimal_acceptances
@@ -39,6 +40,7 @@ __all__ = [
     "Plan",
     "TopK",
     "TopPlusOne",
+    "TwoHubs",
     "WithoutReplacement",
     "__version__",
     "audit",

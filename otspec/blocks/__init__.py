@@ -16,6 +16,7 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.hierarchical_verify import HierarchicalVerify
 from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
@@ -24,6 +25,7 @@ from otspec.blocks.simulation import simulate
 from otspec.blocks.single_draft import RULES, SingleDraftRule
 from otspec.models import (
     CallableModel,
+    EndingModel,
     Model,
     NGramModel,
     TableModel,
@@ -50,10 +52,11 @@ if TYPE_CHECKING:
         BestTree,
         BestTrees,
         Configuration,
-        DraftSelection,
         DraftedTree,
+        DraftSelection,
         DynamicTree,
         FastestTree,
+        FirstHighestPath,
         GreedyMultiPath,
         Seconds,
         Shape,
@@ -93,10 +96,13 @@ __all__ = [
     "DraftSelection",
     "DraftedTree",
     "DynamicTree",
+    "EndingModel",
     "FastestTree",
+    "FirstHighestPath",
     "GreedyMultiPath",
     "HandOverPlan",
     "HandOverRule",
+    "HierarchicalVerify",
     "LoggedBlock",
     "LoggedTrees",
     "LongRun",

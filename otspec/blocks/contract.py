@@ -49,6 +49,8 @@ class BlockRule(Frozen, ABC):
 
     title: ClassVar[str]
     """What tables and charts call the rule."""
+    batch: ClassVar[str | None] = None
+    """The function of :mod:`otspec.batch` that does the same, if there is one."""
 
     draft: Model
     target: Model
@@ -124,6 +126,10 @@ class BlockRule(Frozen, ABC):
         """Return the same rule for other models, such as those after some more text."""
         return replace(self, draft=draft, target=target)
 
+    def kept_text(self, outcome: Outcome) -> Prefix:
+        """Return the tokens that an outcome keeps, up to the end of the target's text."""
+        return self.target.up_to_end(outcome.accepted)
+
     def next_token(self, outcome: Outcome, rng: np.random.Generator) -> int:
         """Draw the token that follows what was kept."""
         as_instance(outcome, "outcome", Outcome, "an Outcome, as sample() returns it")
@@ -148,5 +154,5 @@ def enumerated_expected(rule: BlockRule) -> Number:
     """Return E[τ] by enumerating the outcomes; small vocabularies only."""
     total: Any = rule.target.number(0)
     for outcome in rule.outcomes():
-        total += outcome.mass * len(outcome.accepted)
+        total += outcome.mass * len(rule.kept_text(outcome))
     return rule.target.number(total)

@@ -21,7 +21,7 @@ from otspec.programs.one_corrected_token import OneTokenProgram
 from otspec.programs.past_windows import WindowProgram
 from otspec.solvers import LinearProgram, Solution, solve
 
-MOST_REACH = 100
+MOST_REACH = 20
 """Most tokens that a residual reaches."""
 GRAIN = 64
 """What the shares of texts in the residuals that the bound suggests are rounded to: its parts."""

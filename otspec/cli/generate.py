@@ -205,14 +205,13 @@ def _print_summary(drafted: _Timed, plain: _Timed | None) -> None:
         [each.row() for each in (drafted, plain) if each is not None],
     )
     text = drafted.text
-    reached = (text.target_calls, *text.accepted)
     say()
     print_table(
         ("depth", "reached", "accepted", "share"),
         [
             (str(depth), f"{before:,}", f"{kept:,}", "" if share is None else f"{share:.3f}")
             for depth, (before, kept, share) in enumerate(
-                zip(reached, text.accepted, text.acceptance, strict=False), 1
+                zip(text.reached, text.accepted, text.acceptance, strict=True), 1
             )
         ],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 from otspec import blocks, rules, trees
@@ -18,6 +18,7 @@ from otspec.decoding.verification import (
     Verifier,
 )
 from otspec.models.contract import Prefix
+from otspec.models.ending import EndingModel
 from otspec.raw import shown
 from otspec.rules import PairRule
 from otspec.trees import TokenTree
@@ -70,7 +71,14 @@ def decoder_of(
                 "such as tree=(1, 1, 1, 1), or a rule for trees"
             )
         model = ReadModel(target, prompt)
-        verifier = ChainVerifier(kind, ReadModel(draft, prompt), model, (), model)
+        verifier = ChainVerifier(
+            kind,
+            shape.depth,
+            ReadModel(draft, prompt),
+            model,
+            (),
+            EndingModel(model, shape.end),
+        )
     elif issubclass(kind, LeafToRoot):
         verifier = LeafVerifier(_serving(kind.lifts, shape))
     else:
@@ -89,8 +97,8 @@ def _serving(rule: type[PairRule], shape: Shape) -> type[PairRule]:
     return rule
 
 
-def as_shape(tree: AnyTree) -> Shape:
-    """Check a tree.
+def as_shape(tree: AnyTree, end: Collection[int] = ()) -> Shape:
+    """Check a tree, of texts that some tokens end.
 
     Raises
     ------
@@ -103,7 +111,7 @@ def as_shape(tree: AnyTree) -> Shape:
             f"tree has {len(checked):,} nodes, which the target reads at once: pass at most "
             f"{MOST_NODES:,}"
         )
-    return Shape(checked)
+    return Shape(checked, frozenset(end))
 
 
 def _as_rule(rule: Any) -> Kind:

@@ -69,12 +69,15 @@ class Shape(Frozen):
     Parameters
     ----------
     tree : TokenTree
+    end : frozenset of int
+        Tokens that end a text: nothing is drafted after them.
     """
 
-    def __init__(self, tree: TokenTree) -> None:
-        self._hold(tree=tree)
+    def __init__(self, tree: TokenTree, end: frozenset[int] = frozenset()) -> None:
+        self._hold(tree=tree, end=end)
 
     tree: TokenTree
+    end: frozenset[int]
 
     def children(self, nodes: Sequence[int]) -> list[int]:
         """Return the children of some nodes, one node after the other."""
@@ -113,7 +116,8 @@ def draft_tree(
     unread : sequence of int
         What it has not read of the text; one token at least.
     shape : Shape
-        Of distinct children no more are drawn than the draft model has tokens.
+        Of distinct children no more are drawn than the draft model has tokens, and none behind an
+        end token.
     law : callable
     draws : Draws
     """
@@ -156,7 +160,8 @@ class _Growing:
             self.parents.append(node)
             self.tokens.append(token)
         new = range(first, len(self.tokens))
-        return [child for child in new if self._shape.children(self._agreeing[child])]
+        open_ended = (child for child in new if self.tokens[child] not in self._shape.end)
+        return [child for child in open_ended if self._shape.children(self._agreeing[child])]
 
     def drafted(self) -> Drafted:
         """Return the tree as it is."""

@@ -139,15 +139,18 @@ class ChainVerifier(Verifier):
     ----------
     rule : type
         A class of rules for one drafted block.
+    length : int
+        L, the tokens of a block; with an end token it is over before.
     draft, target : ReadModel
         The two models, after the prompt.
     text : tuple of int
         What follows the prompt.
     wanted : Model
-        What the text is continued with: the target, or its corrections.
+        What the text is continued with: the target, whose texts end, or its corrections.
     """
 
     rule: type[SingleDraftRule]
+    length: int
     draft: ReadModel
     target: ReadModel
     text: Prefix
@@ -162,7 +165,7 @@ class ChainVerifier(Verifier):
         block = drafted.tokens
         self.draft.remember(self.text, block, [each.draft for each in drafted.children.values()])
         self.target.remember(self.text, block, wanted)
-        rule = self.rule(self.draft.after(self.text), self.wanted, len(block))
+        rule = self.rule(self.draft.after(self.text), self.wanted, self.length)
         kept = block[: draws.token(rule.kept(block))]
         following = rule.following(kept)
         token = draws.token(following(()))

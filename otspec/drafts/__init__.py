@@ -13,6 +13,7 @@ from otspec.drafts.without_replacement import WithoutReplacement
 from otspec.drafts.hub import Hub, TopPlusOne
 from otspec.drafts.fixed import Fixed, TopK
 from otspec.drafts.joint import Joint
+from otspec.drafts.two_hubs import TwoHubs
 from otspec.drafts.single import LAWS, SingleDraftLaw, TooFewTokensError, named_law
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "TooFewTokensError",
     "TopK",
     "TopPlusOne",
+    "TwoHubs",
     "WithoutReplacement",
     "named_law",
 ]

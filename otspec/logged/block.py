@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.logged.traversal import traversal_kept
+from otspec.models.ending import EndingModel
 from otspec.models.logged import LoggedModel
 from otspec.rules.contract import Rule
 from otspec.rules.enumeration import acceptance_or_estimate, by_draft_or_estimate
@@ -33,6 +34,9 @@ class LoggedBlock(Frozen):
         of L + 1 is not needed to verify.
     tokens : sequence of int, length L
         The block, drawn from the draft model.
+    end : collection of int, optional
+        Tokens that end a text. The block is over with the first of them, and whatever was logged
+        behind it is left out; then it is a block of any greater length, too.
 
     Raises
     ------
@@ -43,6 +47,7 @@ class LoggedBlock(Frozen):
     draft: Sequence[Distribution]
     target: Sequence[Distribution]
     tokens: Sequence[int]
+    end: Collection[int] = ()
 
     def __post_init__(self) -> None:
         drafts, targets = (
@@ -65,7 +70,14 @@ class LoggedBlock(Frozen):
         for i, (row, _) in enumerate(pairs):
             check_alike("draft[0]", pairs[0][0], f"draft[{i}]", row)
         draft, target = zip(*pairs, strict=True)
-        self._hold(draft=draft, target=target, tokens=tokens)
+        end = tuple(sorted(as_tokens(self.end, n, "end", unordered=True)))
+        stop = next((i for i, token in enumerate(tokens, 1) if token in end), len(tokens))
+        self._hold(draft=draft, target=target, tokens=tokens[:stop], end=end)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the block is over with an end token."""
+        return self.tokens[-1] in self.end
 
     def kept(self, rule: type[SingleDraftRule], length: int) -> Array:
         """Return the law of τ when a rule verifies the first tokens of the block.
@@ -79,7 +91,7 @@ class LoggedBlock(Frozen):
 
         Returns
         -------
-        ndarray, shape (length + 1,)
+        ndarray, shape (length + 1,), or less if the block ends before
             Its mean τ is an unbiased estimate of E[τ] after the block's prompt;
             :meth:`expected` is a closer one.
 
@@ -92,7 +104,7 @@ class LoggedBlock(Frozen):
         as_single_draft_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
-        target = LoggedModel(self.target, text, "target")
+        target = EndingModel(LoggedModel(self.target, text, "target"), self.end)
         return rule(draft, target, length).kept(text[:length])
 
     def expected(self, rule: type[SingleDraftRule], length: int) -> Number:
@@ -216,7 +228,7 @@ class LoggedBlock(Frozen):
         ValueError
             More than there are, or one that is never drafted.
         """
-        if as_k(length, "length") > len(self.tokens):
+        if as_k(length, "length") > len(self.tokens) and not self.ended:
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):
             if not self.draft[depth][token] > 0:

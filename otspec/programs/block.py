@@ -13,7 +13,7 @@ from otspec.arguments import as_callable
 from otspec.arithmetic import Array, IntArray, Number, counted_power
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.frozen import Frozen
-from otspec.models.contract import LanguageModel
+from otspec.models.contract import LanguageModel, Model
 from otspec.programs.block_plan import BlockPlan
 from otspec.programs.builder import ProgramBuilder, arrow
 from otspec.programs.drafted import DraftedSets, Sequences
@@ -81,8 +81,8 @@ class BlockCoupling(Frozen, ABC):
         mass = model.columns("pi", arrow(names[drafted], blocks[output]), 0, np.inf)
         model.put(drafts[drafted], mass)
         model.put(outputs[output], mass)
-        kept = self._kept(blocks).ravel().astype(draft.dtype)
-        return model.program(self.title, Sense.MAXIMISE, mass, kept)
+        kept = np.minimum(self._kept(blocks), ends(self.target, blocks)).ravel()
+        return model.program(self.title, Sense.MAXIMISE, mass, kept.astype(draft.dtype))
 
     def plan(self, solver: SolverName | None = None) -> BlockPlan:
         """Return a best coupling.
@@ -156,6 +156,14 @@ class BlockProgram(BlockCoupling):
         blocks, masses = self._draft_law()
         pairs = zip(map(tuple, blocks.tolist()), masses.tolist(), strict=True)
         return {frozenset([block]): mass for block, mass in pairs}
+
+
+def ends(model: LanguageModel, blocks: IntArray) -> IntArray:
+    """Return how many tokens each block has up to the end of the model's text: (b, L) -> (b,)."""
+    number, length = blocks.shape
+    if not isinstance(model, Model):  # whose texts never end
+        return np.full(number, length)
+    return np.array([len(model.up_to_end(tuple(block))) for block in blocks.tolist()])
 
 
 def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, Array]:

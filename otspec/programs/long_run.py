@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from otspec.arguments import as_integer
 from otspec.arithmetic import Array, IntArray, zeros
 from otspec.distributions import as_k
 from otspec.frozen import Frozen
@@ -18,6 +19,9 @@ from otspec.models.contract import Model, Prefix
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.builder import ProgramBuilder
 from otspec.solvers import LinearProgram
+
+MOST_LENGTH = 100
+"""Most tokens of a block; the programs grow as the alphabet to their power."""
 
 Share = tuple[int, Any]
 """A column of a program, and its coefficient."""
@@ -49,7 +53,9 @@ class LongRunProgram(Frozen, ABC):
 
     def __post_init__(self) -> None:
         draft, target = as_models(self.draft, self.target)
-        self._hold(draft=draft, target=target, length=as_k(self.length, "length"))
+        length = as_k(self.length, "length")
+        length = as_integer(length, "length", 1, MOST_LENGTH, otherwise="use shorter blocks")
+        self._hold(draft=draft, target=target, length=length)
 
     @cached_property
     def contexts(self) -> JointContexts:

@@ -20,6 +20,7 @@ from otspec.rules.sequential import SequentialRule
 from otspec.rules.spechub import SpecHub
 from otspec.rules.table import RULES, compared_rules
 from otspec.rules.target_only import TargetOnly
+from otspec.rules.two_hubs import SpecTwoHubs
 from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
 
 for _rule in (
@@ -29,6 +30,7 @@ for _rule in (
     NaiveSampling,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
+    SpecTwoHubs,
     PooledSelection,
     PooledSelectionWithoutReplacement,
     DrawnDraft,
@@ -64,6 +66,7 @@ __all__ = [
     "Rule",
     "SequentialRule",
     "SpecHub",
+    "SpecTwoHubs",
     "TargetOnly",
     "Thresholds",
     "compared_rules",

@@ -12,6 +12,7 @@ from otspec.trees.costs import Seconds, StepCost, as_seconds, measured
 from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.dynamic_tree import DynamicTree
 from otspec.trees.fastest import FastestTree, TimedTree, fastest_tree
+from otspec.trees.first_highest_path import FirstHighestPath
 from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
 from otspec.trees.shapes import Shape, as_shape
@@ -37,6 +38,7 @@ __all__ = [
     "DraftedTree",
     "DynamicTree",
     "FastestTree",
+    "FirstHighestPath",
     "GreedyMultiPath",
     "Seconds",
     "Shape",

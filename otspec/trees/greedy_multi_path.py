@@ -68,6 +68,7 @@ class GreedyMultiPath(TreeRule):
 
     name: ClassVar[str] = "greedy-multi-path"
     title: ClassVar[str] = "greedy multi-path"
+    batch: ClassVar[str | None] = "greedy_multi_path"
 
     def __init__(
         self,
@@ -181,10 +182,14 @@ class GreedyMultiPath(TreeRule):
         if not left or any(len(path) != self.length for path in left):
             raise ValueError(f"paths is {shown(paths)}: give paths of {self.length} tokens each")
         for depth in range(self.length):
-            order = self.chosen.order(left[0][:depth]).tolist()
-            highest = max((path[depth] for path in left), key=order.index)
+            highest = self._highest(left[0][:depth], [path[depth] for path in left])
             left = [path for path in left if path[depth] == highest]
         return left[0]
+
+    def _highest(self, prefix: Prefix, drafts: Sequence[int]) -> int:
+        """Return the drafted token of the highest rank."""
+        order = self.chosen.order(prefix).tolist()
+        return max(drafts, key=order.index)
 
 
 def _paths(paths: Any, length: Any) -> Shape:

@@ -63,8 +63,10 @@ def block_rows():
     )
     yield "DraftSelection.with_tree", Row(method(selection, "with_tree"), {"tree": tree["tree"]})
     whole = {"tree": tree["tree"], "merge": tree["merge"]}
-    yield "blocks.TraversalVerify", Row(blocks.TraversalVerify, {**SMALL, **whole})
-    yield "blocks.UniversalTree", Row(blocks.UniversalTree, {**SMALL, **tree})
+    for kind in (blocks.TraversalVerify, blocks.TraversalVerifyWithoutReplacement):
+        yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **whole})
+    for kind in (blocks.UniversalTree, blocks.UniversalTreeWithoutReplacement):
+        yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **tree})
     beginnings = ("mapping", lambda: {(): 1})
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
         yield question, Row(method(make, question), {"beginnings": beginnings})
@@ -83,6 +85,18 @@ def block_rows():
     yield (
         "GreedyMultiPath.verify",
         Row(method(multi_path, "verify"), {"drafted": path_tree, "rng": RNG}),
+    )
+    yield (
+        "blocks.long_run",
+        Row(
+            blocks.long_run,
+            {
+                **SMALL,
+                "length": ("small", 1),
+                "reach": ("natural", 1),
+                "past": ("natural", 0),
+            },
+        ),
     )
     yield "blocks.decode", Row(blocks.decode, {"rule": rule, "tokens": ("few", 2), "rng": RNG})
     yield "blocks.decoded_law", Row(blocks.decoded_law, {"rule": rule, "tokens": ("small", 2)})
@@ -131,6 +145,10 @@ def block_rows():
             f"LoggedBlock.{name}",
             Row(method(logged, name), {"rule": block_rule, "length": ("count", 2)}),
         )
+    yield (
+        "LoggedBlock.expected_of_traversal",
+        Row(method(logged, "expected_of_traversal"), whole),
+    )
     yield (
         "LoggedBlock.expected_of_tree",
         Row(

@@ -58,6 +58,7 @@ FUNCTIONS = {
     "Fixed": Row(
         otspec.Fixed, {"tokens": ("tokens", [2, 0]), "n": ("count", 3), "exact": ("flag", True)}
     ),
+    "TwoHubs": Row(otspec.TwoHubs, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "Hub": Row(otspec.Hub, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "Independent": Row(
         otspec.Independent, {"drafts": ("distributions", [DRAFT, TARGET]), **NORMALIZE}

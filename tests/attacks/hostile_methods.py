@@ -23,6 +23,7 @@ def law_rows():
         "IID": iid,
         "WithoutReplacement": lambda: otspec.WithoutReplacement(DRAFT, 2),
         "TopPlusOne": lambda: otspec.TopPlusOne(DRAFT, 2),
+        "TwoHubs": lambda: otspec.TwoHubs(DRAFT),
         "Hub": lambda: otspec.Hub(DRAFT),
         "TopK": lambda: otspec.TopK(DRAFT, 2),
         "Fixed": lambda: otspec.Fixed([2, 0], 3),
@@ -54,7 +55,7 @@ def rule_rows():
     }
     made = {
         cls: ({**PAIR, **K, **NORMALIZE, **extra.get(cls, {})}, cls.only_k or 2)
-        for cls in (*rules.compared_rules(), rules.ImportanceSampling)
+        for cls in (*rules.compared_rules(), rules.SpecTwoHubs, rules.ImportanceSampling)
     }
     for cls, (arguments, k) in made.items():
         name = f"rules.{cls.__name__}"

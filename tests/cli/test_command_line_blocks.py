@@ -54,6 +54,7 @@ tree  rule                                                            E[kept]  t
 2x1   universal tree                                            1.8750 = 15/8           2.8750
 2x1   traversal verification (distinct)                        1.8125 = 29/16           2.8125
 2x1   universal tree (distinct)                                1.8125 = 29/16           2.8125
+2x1   greedy multi-path                                         1.8750 = 15/8           2.8750
 """
 
 

@@ -112,7 +112,9 @@ def distance(monkeypatch, rule, tree, most, warping):
         name: RememberedReader(reader(model, warping=warping))
         for name, model in (("target", target), ("draft", draft))
     }
-    law = law_of_texts(decoder_of(PROMPT, rule, as_shape(tree), **readers), most, end, same_caches)
+    law = law_of_texts(
+        decoder_of(PROMPT, rule, as_shape(tree, end), **readers), most, end, same_caches
+    )
     wanted = CallableModel(lambda text: fresh(target, [*PROMPT, *text], warping))
     masses = law_of_model(wanted, most, end)
     assert set(law) == set(masses)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from tree_instances import BEST_TREES
 
 import otspec
 from otspec import auditing, blocks, programs, rules, solvers, traces
@@ -25,6 +26,7 @@ from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
+from otspec.rules.two_hubs import HubShares
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.cut_pools import CutPool
 from otspec.selection.graded import by_grade
@@ -42,6 +44,7 @@ from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
 from otspec.trees import VERIFIERS
+from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
 from otspec.trees.traversal_verify import rejections
 from otspec.trees.visits import over_drafts
@@ -137,12 +140,16 @@ def seen(give):
 
 WITNESS = auditing.Witness(0, Fraction(1, 2), ((0, 1),), "it is not")
 EXACT = {  # from exact arrays or from float ones
+    **BEST_TREES,
     "iid": lambda give: otspec.IID(give(DRAFT), 3),
     "one draft": lambda give: otspec.IID(give(DRAFT), 1),
     "independent": lambda give: otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])),
     "without replacement": lambda give: otspec.WithoutReplacement(give(DRAFT), 2),
     "three distinct": lambda give: otspec.WithoutReplacement(give(DRAFT), 3),
     "hub": lambda give: otspec.Hub(give(DRAFT)),
+    "two hubs": lambda give: otspec.TwoHubs(give(DRAFT)),
+    "spechub of two hubs": lambda give: rules.SpecTwoHubs(give(DRAFT), give(TARGET)),
+    "shares of hubs": lambda give: HubShares(give(DRAFT), give(TARGET), give(DRAFT)),
     "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
     "top plus one": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
     "top": lambda give: otspec.TopK(give(DRAFT), 2),
@@ -240,16 +247,21 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "table": model,
     "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
+    "ending": lambda give: blocks.EndingModel(model(give), [1]),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in blocks.BLOCK_RULES
+        for kind in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
+    "first highest path": lambda give: blocks.FirstHighestPath(
+        model(give), model(give, TARGET), give.sequence([2, 1])
+    ),
+    "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(

@@ -53,7 +53,8 @@ from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
 from otspec.trees import as_shape
 from otspec.trees.growth import Grown
-from otspec.trees.visits import Child
+from otspec.trees.traversal_verify import rejections
+from otspec.trees.visits import Child, over_drafts
 
 TIMED = blocks.TimedTree(as_shape("1"), 0.5, 1.0)
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
@@ -146,7 +147,9 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "tree verifier": lambda _: TreeVerifier(rules.KSequential),
     "leaf verifier": lambda _: LeafVerifier(rules.KSequential),
     "child": lambda _: Child(0, (1, 2), 0.5),
-    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, READ, READ, (), READ),
+    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, 2, READ, READ, (), READ),
+    "arrivals": lambda _: over_drafts(rules.RecursiveRejection(DRAFT, TARGET, 2), merge=True),
+    "rejections": lambda _: next(rejections(HALF, HALF, 1.0, 2)),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
     "decoder": lambda _: Decoder((0,), Halves(), Halves(), SHAPE, TreeVerifier(rules.KSequential)),
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),

@@ -22,6 +22,7 @@ TABLES = {
     "iid": oracles.iid_table,
     "without-replacement": oracles.without_replacement_table,
     "hub": lambda draft, _: oracles.hub_table(draft),
+    "two-hubs": lambda draft, _: oracles.two_hubs_table(draft),
     "top-plus-one": oracles.top_plus_one_table,
     "top": lambda draft, k: oracles.fixed_table(oracles.likeliest(draft, k)),
 }
@@ -58,6 +59,7 @@ ORACLES = {
     "naive-sampling": by_kernel(lambda rule: oracles.naive_kernel(list(rule.target))),
     "recursive-rejection-without-replacement": in_turn(distinct=True),
     "spechub": by_kernel(lambda rule: oracles.spechub_kernel(list(rule.draft), list(rule.target))),
+    "spechub-two-hubs": optimum,
     "pooled-selection": optimum,
     "pooled-selection-without-replacement": optimum,
     "drawn-draft": optimum,
@@ -83,7 +85,7 @@ def made(rule_class, seed, count):
     law = law_name(rule_class)
     for i, (draft, target) in enumerate(pairs(seed, count, most_tokens=4)):
         k = rule_class.only_k or (2 if rule_class is otspec.rules.ImportanceSampling else 1 + i % 3)
-        if otspec.drafts.LAWS[law].exists(np.array(draft, dtype=object), k):
+        if (rule_class.law_class or otspec.IID).exists(np.array(draft, dtype=object), k):
             yield rule_class.of_pair(draft, target, k), TABLES[law](draft, k)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, repeat
+from itertools import accumulate, product, repeat
 
 from validation.notation import Table, distinct, independent
 
@@ -40,6 +40,20 @@ def hub_table(draft: Weights) -> Table:
     last = {(token, hub): draft[token] for token in others}
     first = {(hub, token): draft[hub] * draft[token] / (1 - draft[hub]) for token in others}
     return _positive(last | first)
+
+
+def two_hubs_table(draft: Weights) -> Table:
+    """Distinct pairs with one of the two likeliest tokens: x, and a hub in proportion to p, or
+    first a hub, and any other token in proportion to p."""
+    hubs = likeliest(draft, 2)
+    total = sum(draft[hub] for hub in hubs)
+    table = {}
+    for first, second in product(range(len(draft)), repeat=2):
+        if first != second and first in hubs:
+            table[first, second] = draft[first] * draft[second] / (1 - draft[first])
+        elif second in hubs and first not in hubs:
+            table[first, second] = draft[first] * draft[second] / total
+    return _positive(table)
 
 
 def top_plus_one_table(draft: Weights, k: int) -> Table:

@@ -14,6 +14,7 @@ from otspec.auditing import audit_blocks
 from otspec.blocks import (
     BlockVerifyPublished,
     DraftSelection,
+    FirstHighestPath,
     GreedyMultiPath,
     TableModel,
     memoryless,
@@ -22,7 +23,7 @@ from otspec.blocks import (
 from otspec.blocks.contract import enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.rules import NotExactError, PooledSelection
-from otspec.trees import DraftedTree, TokenTree, as_shape, greedy_multi_path
+from otspec.trees import VERIFIERS, DraftedTree, TokenTree, as_shape, greedy_multi_path
 from validation.block.models import LanguageModel
 
 HALF = Fraction(1, 2)
@@ -226,6 +227,15 @@ def test_numbers_that_are_none_are_refused(name):
     for wrong in (0, -1, 1.5, True, "2", 10**6):
         with pytest.raises(ValueError, match=name):
             GreedyMultiPath(COIN, BIASED, **{"paths": 2, "length": 2, name: wrong})
+
+
+def test_the_public_code_is_lossy_where_ratios_tie():
+    report = audit_blocks(FirstHighestPath(COIN, COIN, "2"), 1)
+    assert (report.lossless, report.witness, report.error) == (False, (0,), Fraction(1, 6))
+    assert report.texts == {(0,): Fraction(2, 3), (1,): Fraction(1, 3)}
+    assert audit_blocks(FirstHighestPath(COIN, COIN, "1x1")).lossless
+    assert audit_blocks(FirstHighestPath(COIN, BIASED, "2x1")).lossless  # no ties
+    assert FirstHighestPath not in VERIFIERS.values()
 
 
 def test_a_tree_stands_for_its_paths():
