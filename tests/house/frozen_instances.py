@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from tree_instances import BEST_TREES
 
 import otspec
 from otspec import auditing, blocks, programs, rules, solvers, traces
@@ -139,6 +140,7 @@ def seen(give):
 
 WITNESS = auditing.Witness(0, Fraction(1, 2), ((0, 1),), "it is not")
 EXACT = {  # from exact arrays or from float ones
+    **BEST_TREES,
     "iid": lambda give: otspec.IID(give(DRAFT), 3),
     "one draft": lambda give: otspec.IID(give(DRAFT), 1),
     "independent": lambda give: otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])),
