@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
@@ -17,15 +17,14 @@ from otspec.cli.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.cli.progress import working
+from otspec.cli.trees import MEANING, read_trees
 from otspec.datasets import load_smollm2
 from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
 from otspec.models import Model, TableModel, as_models, load_model
 from otspec.tables import print_table, say
 from otspec.traces import load_trace
-from otspec.trees import StepCost, TreeComparison, as_seconds, compare_trees
-from otspec.trees.branching import as_branching, as_text
+from otspec.trees import Shape, StepCost, TreeComparison, as_seconds, compare_trees
 
-Branching: TypeAlias = tuple[int, ...]
 _LARGEST = 200
 """Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""
 
@@ -38,7 +37,9 @@ _LARGEST = 200
     "-L", "--length", "lengths", type=CountList(), default="1,2,4", show_default=True,
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
-@click.option("--trees", help="Also verify trees of drafts, such as 2x2,4x1.")
+@click.option(
+    "--trees", metavar="TREE,...", help=f"Also verify trees of drafts, such as 2x2,4x1: {MEANING}."
+)
 @click.option(
     "--budget",
     type=click.IntRange(1, 1_000),
@@ -141,12 +142,12 @@ def _search(
     return Search(budget, depth, min(widest, budget), times)
 
 
-def _split(trees: str | None) -> list[Branching]:
-    found = [] if trees is None else [as_branching(tree.strip()) for tree in trees.split(",")]
+def _split(trees: str | None) -> list[Shape]:
+    found = [] if trees is None else read_trees(trees, "--trees")
     for tree in found:
-        if max(*tree, len(tree)) > _LARGEST:
+        if max(tree.depth, *tree.widths, 0) > _LARGEST:
             raise ValueError(
-                f"--trees holds {as_text(tree)[:40]}: at most {_LARGEST:,} children and levels"
+                f"--trees holds {tree.text[:40]}: at most {_LARGEST:,} children and levels"
             )
     return found
 
@@ -168,7 +169,7 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 
 
 def _on_models(
-    models: tuple[Model, Model], lengths: Sequence[int], trees: list[Branching], as_json: bool
+    models: tuple[Model, Model], lengths: Sequence[int], trees: list[Shape], as_json: bool
 ) -> None:
     rows, tree_rows = _compared(
         partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
@@ -196,7 +197,7 @@ def _on_trace(
     logged: Sequence[LoggedBlock],
     name: str,
     lengths: Sequence[int],
-    trees: list[Branching],
+    trees: list[Shape],
     as_json: bool,
 ) -> None:
     rows, tree_rows = _compared(
@@ -215,8 +216,8 @@ def _on_trace(
 
 def _compared(
     compare: Callable[[], list[BlockComparison]],
-    compare_on: Callable[[list[Branching]], list[TreeComparison]],
-    trees: list[Branching],
+    compare_on: Callable[[list[Shape]], list[TreeComparison]],
+    trees: list[Shape],
 ) -> tuple[list[BlockComparison], list[TreeComparison]]:
     """Return the rows of both tables, with a word to whoever waits for them."""
     tree_rows: list[TreeComparison] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from otspec.decoding.drafting import Shape, draft_tree
+from otspec.decoding.drafting import EndingShape, draft_tree
 from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader
 from otspec.decoding.results import Step
@@ -24,7 +24,7 @@ class Decoder(Frozen):
         The prompt and what was decoded; one token at least.
     draft, target : Reader
         What the models have read of the text.
-    shape : Shape
+    shape : EndingShape
         Of the trees, and which tokens end a text; without a node it is plain decoding, which asks
         the target alone.
     verifier : Verifier
@@ -33,7 +33,7 @@ class Decoder(Frozen):
     text: Prefix
     draft: Reader
     target: Reader
-    shape: Shape
+    shape: EndingShape
     verifier: Verifier
 
     def step(self, draws: Draws) -> tuple[Step, Decoder]:

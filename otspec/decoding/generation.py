@@ -106,7 +106,7 @@ def generate(
     last = end_tokens(target) if end is None else as_tokens(end, n, "end", unordered=True)
     shape = as_shape(tree, last)
     most = as_integer(max_new_tokens, "max_new_tokens", 1, MOST_NEW)
-    _check_length(len(text) + most + shape.depth, min(positions(target), positions(draft)))
+    _check_length(len(text) + most + shape.tree.depth, min(positions(target), positions(draft)))
     warping = Warping(float(temperature), top_k, None if top_p is None else float(top_p))
     readers = {
         "target": TransformerReader(target, n, warping),
@@ -119,7 +119,7 @@ def generate(
         steps.append(step)
         if heard:
             heard(step)
-    return Generated(tuple(steps), shape.depth)
+    return Generated(tuple(steps), shape.tree.depth)
 
 
 def _check_length(length: int, most: float) -> None:

@@ -17,8 +17,9 @@ from otspec.frozen import Frozen
 from otspec.logged.traversal import traversal_kept
 from otspec.models.ending import EndingModel
 from otspec.models.logged import LoggedModel
-from otspec.rules.contract import Rule
-from otspec.rules.enumeration import acceptance_or_estimate, by_draft_or_estimate
+from otspec.rules.contract import NotExactError, Rule
+from otspec.rules.enumeration import acceptance_or_estimate
+from otspec.rules.target_only import TargetOnly
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import TokenRule, made_rule
 
@@ -179,12 +180,14 @@ class LoggedBlock(Frozen):
         for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
             after: dict[Shape, Any] = {}
             for shape, weight in weights.items():
-                made = made_rule(rule, draft, target, len(shape.children))
+                made = made_rule(
+                    TargetOnly if shape.top else rule, draft, target, len(shape.children)
+                )
                 acceptance = acceptance_or_estimate(made)
                 total += weight * acceptance
                 if shape.depth > 1:
-                    estimated = isinstance(acceptance, Estimate)
-                    for child, output in _accepted_children(made, shape, token, estimated):
+                    simulated = isinstance(acceptance, Estimate)
+                    for child, output in _accepted_children(made, shape, token, simulated):
                         after[child] = after.get(child, 0) + weight * output / draft[token]
             weights = {
                 shape: weight
@@ -238,12 +241,22 @@ class LoggedBlock(Frozen):
 
 
 def _accepted_children(
-    rule: Rule, shape: Shape, token: int, estimated: bool
+    rule: Rule, shape: Shape, token: int, simulated: bool
 ) -> Iterator[tuple[Shape, Number]]:
     """Yield what may be drafted after a token, and the probability that it is accepted there."""
     children = shape.children[: rule.k]
     if len(set(children)) > 1:
-        yield from zip(children, by_draft_or_estimate(rule)[:, token].tolist(), strict=True)
+        yield from zip(children, _by_draft(rule, token, simulated), strict=True)
     else:
-        output = rule.estimate_output(token) if estimated else rule.accepted_law()[token]
+        output = rule.estimate_output(token) if simulated else rule.accepted_law()[token]
         yield children[0], output
+
+
+def _by_draft(rule: Rule, token: int, simulated: bool) -> Sequence[Number]:
+    """Return the probability that a token is accepted, by draft, or estimates of it."""
+    if not simulated:
+        try:
+            return list(rule.accepted_by_draft()[:, token])
+        except NotExactError:
+            pass
+    return rule.estimate_output_by_draft(token)

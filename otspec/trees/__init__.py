@@ -15,7 +15,7 @@ from otspec.trees.fastest import FastestTree, TimedTree, fastest_tree
 from otspec.trees.first_highest_path import FirstHighestPath
 from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
-from otspec.trees.shapes import Shape, as_shape
+from otspec.trees.shapes import Shape, as_shape, together
 from otspec.trees.token_rules import RULES
 from otspec.trees.token_tree import TokenTree
 from otspec.trees.traversal_verify import TraversalVerify, TraversalVerifyWithoutReplacement
@@ -61,6 +61,7 @@ __all__ = [
     "fastest_tree",
     "measured",
     "sweep",
+    "together",
 ]
 
 

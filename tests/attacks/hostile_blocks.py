@@ -161,7 +161,9 @@ def block_rows():
     )
     yield "trees.as_shape", Row(trees_room.as_shape, {"tree": tree["tree"]})
     shapes = ("objects", lambda: [trees_room.Shape()])
-    yield "trees.Shape", Row(trees_room.Shape, {"children": shapes})
+    flag = ("flag", False)
+    yield "trees.Shape", Row(trees_room.Shape, {"children": shapes, "top": flag})
+    yield "trees.together", Row(trees_room.together, {"shapes": shapes})
     yield "blocks.as_branching", Row(blocks.as_branching, {"branching": ("branching", (2, 1))})
     yield "TokenTree", Row(blocks.TokenTree, {"parents": ("parents", (-1, 0))})
     yield (

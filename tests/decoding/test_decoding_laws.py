@@ -52,15 +52,19 @@ LIFTED = [name for name, kind in VERIFIERS.items() if issubclass(kind, LeafToRoo
 LOPSIDED = TokenTree((-1, -1, 0, 0, 2))
 """Two drafts of which the first has two more, and the first of those another one."""
 WHOLE = {
-    "1x1": (3, [name for name in RULES if name != "spechub"]),
+    "1x1": (3, [name for name, rule in RULES.items() if getattr(rule, "only_k", 1) != 2]),
     "1x1x1": (4, list(blocks.RULES)),
     "3": (2, ANY_K),
     "2x1": (2, [*ANY_K, *LIFTED]),
-    "2x2": (3, ["spechub", "pooled-selection-without-replacement"]),
+    "2x2": (3, ["spechub", "spechub-two-hubs", "pooled-selection-without-replacement"]),
     LOPSIDED: (
         2,
         ["pooled-selection", "target-only", "universal", "traversal-without-replacement"],
     ),
+    "[[]][][]": (3, ["recursive-rejection", "recursive-rejection-without-replacement"]),
+    "2xtop2": (3, ["k-sequential", "spechub"]),
+    "top[[][]][]": (3, ["pooled-selection", "spechub"]),
+    "[top[][[]]][top[][]][[]]": (2, ["recursive-rejection"]),
 }
 """Which trees are decoded with which rules, and how many tokens."""
 
@@ -123,8 +127,11 @@ def test_what_is_not_lossless_is_noticed():
 
 @pytest.mark.parametrize(("tree", "law"), [("1x1x1", IID), ("2x2", IID), ("2x2", TopK)])
 def test_nothing_is_drafted_behind_an_end_token(tree, law):
+    def children(row, k, _):
+        return law(row, k)
+
     def drafted(draws):
-        return draft_tree(TableReader(DRAFT), PROMPT, as_shape(tree, END), law, draws)
+        return draft_tree(TableReader(DRAFT), PROMPT, as_shape(tree, END), children, draws)
 
     ends = 0
     for drafting, _ in every_branch(drafted):

@@ -18,6 +18,7 @@ from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
+from otspec.drafts.with_one import WithOne
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.given_beginning import GivenBeginning
@@ -321,6 +322,7 @@ EXACT = {  # from exact arrays or from float ones
     ),
 }
 FLOAT = {  # from float arrays only
+    "drafts with one": lambda give: WithOne(give(DRAFT), 0, 2),
     "trace": lambda give: traces.Trace(
         give(np.zeros((2, 3, 4))),
         give(np.ones((2, 3, 4))),

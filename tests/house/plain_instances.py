@@ -17,7 +17,7 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import Children, Drafted, Drafting, Shape
+from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading
 from otspec.decoding.verification import (
     ChainVerifier,
@@ -52,6 +52,7 @@ from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
 from otspec.trees import as_shape
+from otspec.trees.contract import Agreeing, Siblings
 from otspec.trees.growth import Grown
 from otspec.trees.traversal_verify import rejections
 from otspec.trees.visits import Child, over_drafts
@@ -83,7 +84,8 @@ class Halves(Reader):
 
 
 HALF = as_distribution([0.5, 0.5])
-SHAPE = Shape(blocks.TokenTree.of_branching("2x1"))
+SHAPE = as_shape("2x1")
+ENDING = EndingShape(SHAPE, frozenset([1]))
 DRAFTED = Drafted(blocks.TokenTree((-1,)), (0,), {-1: Children(HALF, (0,))})
 READ = ReadModel(Halves(), (0,))
 
@@ -138,7 +140,10 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
     "shape": lambda _: SHAPE,
-    "tree of any shape": lambda _: as_shape("[[][]][]"),
+    "shape that ends": lambda _: ENDING,
+    "tree of any shape": lambda _: as_shape("[top[][]][]"),
+    "node that agrees": lambda _: Agreeing(-1, SHAPE),
+    "siblings": lambda _: Siblings(False, [[Agreeing(0, SHAPE)]]),
     "children": lambda _: DRAFTED.children[-1],
     "drafted nodes": lambda _: DRAFTED,
     "drafting": lambda _: Drafting(DRAFTED, Halves(), {-1: 0}, 1),
@@ -151,7 +156,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "arrivals": lambda _: over_drafts(rules.RecursiveRejection(DRAFT, TARGET, 2), merge=True),
     "rejections": lambda _: next(rejections(HALF, HALF, 1.0, 2)),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
-    "decoder": lambda _: Decoder((0,), Halves(), Halves(), SHAPE, TreeVerifier(rules.KSequential)),
+    "decoder": lambda _: Decoder((0,), Halves(), Halves(), ENDING, TreeVerifier(rules.KSequential)),
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
     "step of decoding": lambda _: decoding.Step((0, 1), 1, 2, 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
