@@ -57,6 +57,7 @@ class FirstHighestPath(GreedyMultiPath):
 
     name: ClassVar[str] = "first-highest-path"
     title: ClassVar[str] = "greedy multi-path (public code, lossy)"
+    batch: ClassVar[str | None] = None
 
     @cached_property
     def chosen(self) -> GreatestPath:

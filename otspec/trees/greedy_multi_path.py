@@ -40,7 +40,7 @@ class GreedyMultiPath(TreeRule):
     Law: what is kept and its continuation is the target's text, whatever the order of the ranks.
     E[τ] = Σ_s a(s) over texts of 1 to L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), G(sx)),
     where G is the law of the chosen path. Where M_b/M_s is nearly the same for all tokens, and
-    so where both models agree, that is less than one path keeps (validation book, gbv.thm4).
+    so where both models agree, that is less than one path keeps (validation book, gbv.better).
     Source: GBV (Thomas and Pal, 2026).
 
     Parameters
@@ -63,7 +63,7 @@ class GreedyMultiPath(TreeRule):
     >>> from otspec.blocks import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> GreedyMultiPath(draft, target, paths=2, length=2).expected()
-    Fraction(2, 1)
+    Fraction(15, 8)
     """
 
     name: ClassVar[str] = "greedy-multi-path"

@@ -18,7 +18,6 @@ from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
-from otspec.frozen import frozen
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.given_beginning import GivenBeginning
@@ -269,12 +268,10 @@ EXACT = {  # from exact arrays or from float ones
         )
         for kind in VERIFIERS.values()
     },
-    "arrivals": lambda give: frozen(
-        over_drafts(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True)
+    "arrivals": lambda give: over_drafts(
+        rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), merge=True
     ),
-    "rejections": lambda give: frozen(
-        next(rejections(np.array(give(DRAFT)), np.array(give(TARGET)), 1, 2))
-    ),
+    "rejections": lambda give: next(rejections(give(DRAFT), give(TARGET), 1, 2)),
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "accepted": lambda give: Node(

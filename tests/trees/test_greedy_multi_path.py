@@ -14,6 +14,7 @@ from otspec.auditing import audit_blocks
 from otspec.blocks import (
     BlockVerifyPublished,
     DraftSelection,
+    EndingModel,
     FirstHighestPath,
     GreedyMultiPath,
     TableModel,
@@ -30,8 +31,8 @@ HALF = Fraction(1, 2)
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 SIZES = {
     (2, 1, 1): 24, (2, 1, 2): 60, (2, 1, 3): 60, (2, 2, 1): 24, (2, 2, 2): 80, (2, 2, 3): 60,
-    (2, 3, 1): 16, (2, 3, 2): 40, (3, 1, 1): 24, (3, 1, 2): 60, (3, 1, 3): 40, (3, 2, 1): 16,
-    (3, 2, 2): 24,
+    (2, 3, 1): 16, (2, 3, 2): 40, (2, 3, 3): 3, (3, 3, 1): 8,
+    (3, 1, 1): 24, (3, 1, 2): 60, (3, 1, 3): 40, (3, 2, 1): 16, (3, 2, 2): 24,
 }  # fmt: skip
 """(n, L, K) → how many pairs of models."""
 
@@ -227,6 +228,21 @@ def test_numbers_that_are_none_are_refused(name):
     for wrong in (0, -1, 1.5, True, "2", 10**6):
         with pytest.raises(ValueError, match=name):
             GreedyMultiPath(COIN, BIASED, **{"paths": 2, "length": 2, name: wrong})
+
+
+@pytest.mark.parametrize("draft_ends", [True, False])
+def test_paths_end_with_the_targets_text(draft_ends):
+    draft, target = memoryless(["1/2", "1/3", "1/6"]), memoryless(["1/4", "1/4", "1/2"])
+    ending = EndingModel(target, [0])
+    rule = GreedyMultiPath(EndingModel(draft, [0]) if draft_ends else draft, ending, "2x1")
+    report = audit_blocks(rule, optimum=False)
+    assert report.lossless
+    assert report.expected == rule.expected() == Fraction(1591, 1296)
+    assert rule.expected() < GreedyMultiPath(draft, target, "2x1").expected()
+    rng = np.random.default_rng(815)
+    kept = {rule.sample(rng).accepted for _ in range(200)}
+    assert (0,) in kept
+    assert not any(text[0] == 0 for text in kept if len(text) == 2)
 
 
 def test_the_public_code_is_lossy_where_ratios_tie():

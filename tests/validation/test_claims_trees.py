@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import islice
+from itertools import cycle, islice
 
 import pytest
 
 from otspec.auditing import audit_blocks
-from otspec.blocks import FirstHighestPath, GreedyMultiPath
+from otspec.blocks import (
+    FirstHighestPath,
+    GreedyMultiPath,
+    HierarchicalVerify,
+    TraversalVerify,
+    TraversalVerifyWithoutReplacement,
+    UniversalTree,
+)
+from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement
 from validation import delayed, gbv, hsd, spectr_gbv, traversal, tree_rules, univer
 from validation.__main__ import recorded
 from validation.block.models import models, table
@@ -22,9 +30,10 @@ from validation.drafted import (
     named,
     over_drafts,
     paths,
+    possible,
     top_plus_one,
 )
-from validation.drafted_instances import PATHS
+from validation.drafted_instances import PATHS, TREES
 from validation.gbv.printed import (
     by_clipped_ratio,
     by_ratio,
@@ -140,6 +149,39 @@ def test_paths_are_verified_like_the_rule_of_the_package():
             assert dict(rule.chosen.texts(length)) == law
             checked += 1
     assert checked == 120
+
+
+@pytest.mark.parametrize(
+    ("children", "kind", "rule"),
+    [
+        ("iid", TraversalVerify, RecursiveRejection),
+        ("distinct", TraversalVerifyWithoutReplacement, RecursiveRejectionWithoutReplacement),
+    ],
+)
+def test_leaves_are_verified_like_the_rules_of_the_package(children, kind, rule):
+    turns = {size: cycle(trees) for size, trees in TREES.items()}
+    checked = 0
+    for pair in islice(models(21, tuple(TREES), enumerated=10), 40):
+        target, draft = table(pair["target"]), table(pair["draft"])
+        tree = next(turns[draft.n, pair["length"]])
+        if possible(children, named(tree), draft):
+            law = drafts(named(tree), draft, children)
+            kept = over_drafts(tree_rules.traversal(children), target, draft, law).mean()
+            assert kind(draft, target, tree, merge=False).expected() == kept
+            assert UniversalTree(draft, target, tree, merge=False, rule=rule).expected() == kept
+            checked += 1
+    assert checked >= 25
+
+
+def test_one_draft_is_verified_like_the_public_code_of_the_package():
+    for pair in islice(models(22, enumerated=20), 40):
+        target, draft, length = table(pair["target"]), table(pair["draft"]), pair["length"]
+        rule = HierarchicalVerify(draft, target, length)
+        for block in draft.blocks(length):
+            kept = [Fraction(0)] * (length + 1)
+            for branch in hsd.AS_CODED(target, draft, block):
+                kept[branch.accepted] += branch.mass
+            assert rule.kept(block).tolist() == kept
 
 
 def test_the_public_code_is_the_lossy_rule_of_the_package():
