@@ -79,6 +79,8 @@ class GreedyMultiPath(TreeRule):
         paths: int | None = None,
         length: int | None = None,
     ) -> None:
+        if tree is None and (paths, length) == (None, None):
+            raise ValueError("tree is None: give a tree such as 4x1x1, or paths and length")
         if tree is None:
             tree = _paths(paths, length)
         elif (paths, length) != (None, None):
