@@ -32,6 +32,7 @@ MODULES = (
     "block_rules",
     "block_trees",
     "best_tree",
+    "tree_optimum",
 )
 """The modules of the items, in the order of tables."""
 

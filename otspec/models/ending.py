@@ -12,7 +12,7 @@ from otspec.arithmetic import Array, zeros
 from otspec.distributions import Distribution
 from otspec.frozen import read_only
 from otspec.models.callables import CallableModel
-from otspec.models.contract import Continued, Model, Prefix
+from otspec.models.contract import Continued, Model, Prefix, as_prefix
 
 
 class EndingModel(Model):
@@ -77,7 +77,7 @@ class EndingModel(Model):
 
     def _last(self, prefix: Prefix) -> int | None:
         """Return the first end token of a text."""
-        return next((token for token in prefix if token in self._end), None)
+        return next((token for token in as_prefix(prefix, self.n) if token in self._end), None)
 
     def _row(self, token: int) -> Array:
         row = zeros(self.n, like=np.empty(0, dtype=object if self.exact else float))

@@ -20,11 +20,14 @@ from otspec.programs.candidates import CandidateProgram
 from otspec.programs.chained_residuals import Residual, ResidualsProgram
 from otspec.programs.one_corrected_token import OneTokenProgram
 from otspec.programs.past_windows import WindowProgram
+from otspec.programs.depth_bound import depth_bound
 from otspec.programs.drafted import Drafted, DraftedSets
+from otspec.programs.drafted_tree import DraftedTree
 from otspec.programs.kept_texts import KeptTexts
 from otspec.programs.path_plan import PathPlan
 from otspec.programs.path_program import PathProgram
 from otspec.programs.prices import PriceBound
+from otspec.programs.text_program import TextOptimum, TextProgram
 
 ProgramName: TypeAlias = str
 """One of :data:`PROGRAMS`: ``"membership"``, ``"reduced"``, ``"importance"``, ``"maxflow"``,
@@ -64,6 +67,7 @@ __all__ = [
     "CompactMaxFlow",
     "Drafted",
     "DraftedSets",
+    "DraftedTree",
     "Formulation",
     "Importance",
     "KeptTexts",
@@ -78,7 +82,10 @@ __all__ = [
     "Residual",
     "ResidualsProgram",
     "Size",
+    "TextOptimum",
+    "TextProgram",
     "TruncatedImportance",
     "WindowProgram",
+    "depth_bound",
     "formulate",
 ]

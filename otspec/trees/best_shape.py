@@ -98,8 +98,8 @@ class BestTrees(Frozen):
         start = Allotment(self.chances, self.chances.start[None], self.nodes)
         rows = []
         for candidates in KEEP[self.keep](self.chances, self.nodes, self.depth):
-            values, (trees, *_) = start.among(candidates)
-            found = zip(trees[1:], values[0, 1:].tolist(), strict=True)
+            allotted = start.among(candidates)
+            found = zip(allotted.trees[0][1:], allotted.values[0, 1:].tolist(), strict=True)
             rows.append(tuple(BestTree(tree, self._number(value)) for tree, value in found))
         return tuple(rows)
 

@@ -70,7 +70,8 @@ def _with_child(
 ) -> list[list[_Some]]:
     """Return the best with one more child, by how many nodes there are."""
     more: list[list[_Some]] = [[] for _ in some]
-    for (tree, _), each in zip(candidates, added, strict=True):
+    for candidate, each in zip(candidates, added, strict=True):
+        tree = candidate.tree
         for size, before in enumerate(some[: max(len(some) - tree.size - 1, 0)]):
             more[size + tree.size + 1] += [(kept + each, (*trees, tree)) for kept, trees in before]
     return [_best([], same, lambda one: one[0]) for same in more]
@@ -146,7 +147,7 @@ def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
                 kept[:, None] + (led[:, :, None] * values[chances.following, :nodes]).sum(axis=1)
                 for kept, led in zip(*chances.of(family[0]), strict=True)
             ]
-            for _ in Shared(scores, ends, nodes).improve(family, more):
+            for _ in Shared(tuple(scores), ends, nodes).improve(family, more):
                 pass
         values = more
     return values

@@ -17,7 +17,6 @@ from otspec.blocks.expected import STATE_LIMIT
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import draw
-from otspec.frozen import frozen
 from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
 from otspec.rules import PairRule
@@ -231,7 +230,7 @@ class LeafToRoot(TreeRule):
         """Return the arrivals, from what was computed where the models tell nothing apart."""
         state = *self._remembered(prefix), weight, shape
         if state not in self._arrivals:
-            self._arrivals[state] = frozen(self.arrivals(prefix, weight, shape))
+            self._arrivals[state] = self.arrivals(prefix, weight, shape)
         return self._arrivals[state]
 
     def _remembered(self, prefix: Prefix) -> tuple[Prefix, Prefix]:

@@ -34,7 +34,7 @@ def multi_path():
 
 
 def block_rows():
-    for cls in blocks.BLOCK_RULES:
+    for cls in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify):
         name = f"blocks.{cls.__name__}"
 
         def make(cls=cls):
@@ -145,7 +145,10 @@ def block_rows():
     rows = {
         name: ("distributions", [value]) for name, value in (("draft", DRAFT), ("target", TARGET))
     }
-    yield "blocks.LoggedBlock", Row(blocks.LoggedBlock, {**rows, "tokens": ("tokens", [0])})
+    yield (
+        "blocks.LoggedBlock",
+        Row(blocks.LoggedBlock, {**rows, "tokens": ("tokens", [0]), "end": ("token set", [1])}),
+    )
     block_rule = ("callable", lambda: blocks.BlockVerify)
     for name in ("kept", "expected"):
         yield (
@@ -212,6 +215,10 @@ def model_rows():
              "top_p": ("real?", 0.5)},
         ),
     )  # fmt: skip
+    yield (
+        "blocks.EndingModel",
+        Row(blocks.EndingModel, {"model": MODELS["draft"], "end": ("token set", [1])}),
+    )
     yield "blocks.CallableModel", Row(blocks.CallableModel, {"model": MODELS["draft"]})
     yield (
         "blocks.random_pair",
@@ -225,6 +232,7 @@ def model_rows():
         "CallableModel": lambda: blocks.CallableModel(lambda _: DRAFT),
         "NGramModel": lambda: blocks.NGramModel((0, 1, 1), 2, 1),
         "WarpedModel": lambda: blocks.WarpedModel(blocks.memoryless([0.5, 0.5]), temperature=2),
+        "EndingModel": lambda: blocks.EndingModel(blocks.memoryless([0.5, 0.5]), [1]),
         "Continued": lambda: blocks.markov([[0.5, 0.5], [0.25, 0.75]]).after((1,)),
     }
     for name, make in made.items():

@@ -23,6 +23,7 @@ MODULES = (
     "otspec.traces", "otspec.datasets", "otspec.closed_forms",
 )  # fmt: skip
 RESULTS = {
+    "BestTree", "BestTrees", "FastestTree", "LoggedTrees", "Shape", "Thresholded", "TimedTree",
     "BlockPlan", "PathPlan", "PriceBound", "TextOptimum",
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",

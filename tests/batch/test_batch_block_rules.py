@@ -202,3 +202,23 @@ def test_blocks_of_one_token_are_verified_alike():
     for other in others:
         np.testing.assert_array_equal(one.length, other.length)
         np.testing.assert_array_equal(one.token, other.token)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"corrections": (np.ones((3, 3)), np.ones((3, 3), int))}, "corrections is a tuple"),
+        ({"corrections": Corrections(np.ones((3, 2)), np.ones((3, 3), int))}, r"corrections.ratio"),
+        ({"corrections": Corrections(np.ones((3, 3)), np.ones(3, int))}, r"corrections.left"),
+        (
+            {"corrections": Corrections(np.ones((3, 3)), [[1] * 3] * 3)},
+            "corrections.left is a list",
+        ),
+        ({"reach": np.ones(3)}, "reach is float64"),
+        ({"reach": np.ones(2, int)}, "reach is int64"),
+        ({"reach": [4, 4, 4]}, "reach is a list"),
+    ],
+)
+def test_what_is_not_left_over_of_such_blocks_is_refused(options, says):
+    with pytest.raises(ValueError, match=says):
+        PREPRINT(*blocks(3, 12), **options)

@@ -105,22 +105,9 @@ ALONE = {
 }
 """What is right where there is no other array to compare with."""
 NO_COUNTS = [
-    np.array([[1, 2], [3, 4]]),
-    None,
-    "2",
-    b"2",
-    2.0,
-    True,
-    np.True_,
-    0,
-    -1,
-    [2],
-    np.array([1, 2]),
-    np.array([2]),
-    Fraction(2),
-    np.nan,
-    10**400,
-]
+    np.array([[1, 2], [3, 4]]), None, "2", b"2", 2.0, True, np.True_, 0, -1, [2],
+    np.array([1, 2]), np.array([2]), Fraction(2), np.nan, 10**400,
+]  # fmt: skip
 NO_NUMBERS = [
     None,
     "1",
@@ -184,19 +171,6 @@ def test_what_is_no_fit_mask_is_refused(function, kind):
     if kind == "big-endian":
         changed = big_endian(mask.astype(int))
     is_refused(function, arguments, r"\bmask\b", mask=changed)
-
-
-def test_what_is_not_left_over_of_such_blocks_is_refused():
-    rule, owed = batch.block_verification_preprint, np.full((2, 1), 0.5)
-    for wrong, says in (
-        ((owed, owed), "corrections is a tuple"),
-        (batch.Corrections(owed[:1], owed > 0), r"corrections.ratio has shape \(1, 1\)"),
-        (batch.Corrections(owed, owed[:, :0]), r"corrections.left has shape \(2, 0\)"),
-        (batch.Corrections(owed, [[1], [1]]), "corrections.left is a list"),
-    ):
-        is_refused(rule, BLOCK_CALL, says, corrections=wrong)
-    for wrong in (owed[:, 0], np.array([2]), [2, 2]):
-        is_refused(rule, BLOCK_CALL, "reach is", reach=wrong)
 
 
 @pytest.mark.parametrize("function", [f for f in CALLS if "k" in CALLS[f]], ids=names)

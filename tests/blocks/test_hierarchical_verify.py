@@ -17,46 +17,21 @@ from otspec.blocks import (
     memoryless,
 )
 from otspec.logged import LoggedBlock
+from validation.hsd import AS_CODED, WITH_CAP
 
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 COUNTS = {(2, 1): 40, (2, 2): 160, (2, 3): 160, (3, 2): 160}
 """How many pairs of models for each alphabet and length, more than 500 in all."""
 
 
-def hierarchical(target, draft, block, capped):
-    """Follow the rule on a block: the law of tau, and what the next token is drawn from.
-
-    As it is written down: S and D at each place from the capped prefix ratio, a step back with
-    probability 1 - S / max(S, D), the longest prefix without one; the whole block by the ratio,
-    capped or not.
-    """
-    length, ratios = len(block), [Fraction(1)]
-    for place, token in enumerate(block):
-        before = block[:place]
-        ratios.append(ratios[-1] * target(before)[token] / draft(before)[token])
-    caps = [ratio / max(1, *ratios[: i + 1]) for i, ratio in enumerate(ratios)]
-    left, law = Fraction(1), [Fraction(0)] * (length + 1)
-    rows = [target(block)] * (length + 1)
-    for tau in range(length, -1, -1):
-        if tau == length:
-            stays = min(Fraction(1), caps[tau] if capped else ratios[tau])
-        else:
-            rows_here = zip(target(block[:tau]), draft(block[:tau]), strict=True)
-            gains = [caps[tau] * wanted - drafted for wanted, drafted in rows_here]
-            more, less = (sum(max(sign * gain, Fraction(0)) for gain in gains) for sign in (1, -1))
-            stays = more / max(more, less) if max(more, less) and tau else Fraction(1)
-            rows[tau] = [max(gain, Fraction(0)) / more for gain in gains] if more else None
-        law[tau] = left * stays
-        left *= 1 - stays
-    return law, rows
-
-
-def follows(rule, block, law, rows):
-    """Whether a rule keeps and corrects a block in such a way."""
-    assert rule.kept(block).tolist() == law
-    for tau, chance in enumerate(law):
-        if chance and rows[tau] is not None:
-            assert list(rule.following(block[:tau])(())) == list(rows[tau])
+def follows(rule, block, branches):
+    """Whether a rule keeps and corrects a block as an algorithm does, followed step by step."""
+    kept = [Fraction(0)] * (len(block) + 1)
+    for branch in branches:
+        kept[branch.accepted] += branch.mass
+        head = block[: branch.accepted]
+        assert list(rule.following(head)(())) == list(branch.following(()))
+    assert rule.kept(block).tolist() == kept
 
 
 @pytest.mark.parametrize(("n", "length"), COUNTS)
@@ -68,8 +43,8 @@ def test_with_the_cap_it_is_published_block_verification_exactly(n, length):
         published = BlockVerifyPublished(*case.exact, length)
         same = True
         for block in draft.blocks(length):
-            follows(public, block, *hierarchical(target, draft, block, capped=False))
-            follows(published, block, *hierarchical(target, draft, block, capped=True))
+            follows(public, block, AS_CODED(target, draft, block))
+            follows(published, block, WITH_CAP(target, draft, block))
             same = same and public.kept(block).tolist() == published.kept(block).tolist()
         assert public.expected() >= published.expected()
         lossy += not same

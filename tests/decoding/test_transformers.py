@@ -78,9 +78,9 @@ ANY_K = [
 WHOLE = {
     "1x1": (3, ["maximal-coupling", "token", "block-published", "block-preprint"]),
     "2": (3, ANY_K),
-    "2x1": (2, ["pooled-selection", "recursive-rejection-without-replacement"]),
+    "2x1": (2, ["pooled-selection", "recursive-rejection-without-replacement", "traversal"]),
     "2x2": (2, ["spechub"]),
-    TokenTree((-1, -1, 0, 0, 2)): (2, ["target-only"]),
+    TokenTree((-1, -1, 0, 0, 2)): (2, ["target-only", "universal"]),
 }
 """Which trees are decoded with which rules, and how many tokens."""
 

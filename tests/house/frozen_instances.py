@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from tree_instances import BEST_TREES
 
 import otspec
 from otspec import auditing, blocks, programs, rules, solvers, traces
@@ -17,7 +18,6 @@ from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
-from otspec.frozen import frozen
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.given_beginning import GivenBeginning
@@ -139,6 +139,7 @@ def seen(give):
 
 WITNESS = auditing.Witness(0, Fraction(1, 2), ((0, 1),), "it is not")
 EXACT = {  # from exact arrays or from float ones
+    **BEST_TREES,
     "iid": lambda give: otspec.IID(give(DRAFT), 3),
     "one draft": lambda give: otspec.IID(give(DRAFT), 1),
     "independent": lambda give: otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])),
@@ -267,12 +268,10 @@ EXACT = {  # from exact arrays or from float ones
         )
         for kind in VERIFIERS.values()
     },
-    "arrivals": lambda give: frozen(
-        over_drafts(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True)
+    "arrivals": lambda give: over_drafts(
+        rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), merge=True
     ),
-    "rejections": lambda give: frozen(
-        next(rejections(np.array(give(DRAFT)), np.array(give(TARGET)), 1, 2))
-    ),
+    "rejections": lambda give: next(rejections(give(DRAFT), give(TARGET), 1, 2)),
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "accepted": lambda give: Node(

@@ -30,6 +30,7 @@ from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
+from otspec.logged import Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
@@ -51,9 +52,11 @@ from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
 from otspec.trees import as_shape
+from otspec.trees.growth import Grown
 from otspec.trees.traversal_verify import rejections
 from otspec.trees.visits import Child, over_drafts
 
+TIMED = blocks.TimedTree(as_shape("1"), 0.5, 1.0)
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
 PLACES = RunFolder(Path("/no/such/folder"))
@@ -120,6 +123,13 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "solver": lambda _: SOLVERS["highs"],
     "comparison of blocks": lambda _: blocks.BlockComparison("rule", 2, 1.0, 1.5),
     "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
+    "tree that keeps most": lambda _: blocks.BestTree(as_shape("2x1"), 1.5),
+    "seconds": lambda _: blocks.as_seconds("1:1,4:2"),
+    "cost of a step": lambda _: blocks.StepCost(1.0, 2.0),
+    "timed tree": lambda _: TIMED,
+    "fastest tree": lambda _: blocks.FastestTree(as_shape("2x1"), 1.5, 2.0, {"chain": TIMED}),
+    "grown node": lambda _: Grown((0, 1), 0.5),
+    "trees of a threshold": lambda _: Thresholded(0.5, 3.0, 1.5, 0.1),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
     "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
     "contexts": lambda _: JointContexts(*[blocks.memoryless(DRAFT)] * 2, past=1),
