@@ -79,6 +79,13 @@ def block_rows():
     )
     paths = {"paths": ("count", 2), "length": ("count", 2)}
     yield "blocks.GreedyMultiPath", Row(blocks.GreedyMultiPath, {**MODELS, **paths})
+    of_tree = {**MODELS, "tree": tree["tree"]}
+    yield "blocks.GreedyMultiPath of a tree", Row(blocks.GreedyMultiPath, of_tree)
+    yield "blocks.FirstHighestPath", Row(blocks.FirstHighestPath, of_tree)
+    yield (
+        "GreedyMultiPath.greatest",
+        Row(method(multi_path, "greatest"), {"paths": ("object", lambda: [(0,)])}),
+    )
     for name in ("sample", "draw"):
         yield f"GreedyMultiPath.{name}", Row(method(multi_path, name), {"rng": RNG})
     path_tree = ("object", lambda: multi_path().draw(rng()))
