@@ -65,7 +65,11 @@ def block_rows():
     whole = {"tree": tree["tree"], "merge": tree["merge"]}
     for kind in (blocks.TraversalVerify, blocks.TraversalVerifyWithoutReplacement):
         yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **whole})
-    for kind in (blocks.UniversalTree, blocks.UniversalTreeWithoutReplacement):
+    for kind in (
+        blocks.UniversalTree,
+        blocks.UniversalTreeEarliest,
+        blocks.UniversalTreeWithoutReplacement,
+    ):
         yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **tree})
     beginnings = ("mapping", lambda: {(): 1})
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
