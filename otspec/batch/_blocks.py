@@ -22,8 +22,30 @@ def token_verification(
     Token i is kept if its uniform number is below q_i(x_i)/p_i(x_i) and all before it are. Then
     one token is drawn from (q_{i+1} − p_{i+1})₊, or from the target after a whole block.
 
-    Law: :class:`otspec.blocks.TokenVerify`. Source: Block, alg. 2. Parameters, returns and errors:
-    :func:`otspec.batch.block_verification`, which keeps more.
+    Law: :class:`otspec.blocks.TokenVerify`; :func:`otspec.batch.block_verification` keeps more.
+    Source: Block, alg. 2.
+
+    Parameters
+    ----------
+    draft : array, shape (..., L, V)
+        What each token of the block was drawn from, p_1 to p_L.
+    target : array, shape (..., L + 1, V)
+        The target at the same places, and after the block.
+    drafts : array of token ids, shape (..., L)
+    uniforms : array, shape (..., L + 1)
+        One for each place, the last one for the draw.
+    mask : array of bool, shape (..., L), optional
+        Of shorter blocks, as :func:`otspec.batch.block_verification` takes it.
+
+    Returns
+    -------
+    VerifiedBlock
+        ``length`` and ``token``, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.batch.block_verification`.
 
     Notes
     -----

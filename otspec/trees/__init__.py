@@ -19,7 +19,11 @@ from otspec.trees.shapes import Shape, as_shape, together
 from otspec.trees.token_rules import RULES
 from otspec.trees.token_tree import TokenTree
 from otspec.trees.traversal_verify import TraversalVerify, TraversalVerifyWithoutReplacement
-from otspec.trees.universal_tree import UniversalTree, UniversalTreeWithoutReplacement
+from otspec.trees.universal_tree import (
+    UniversalTree,
+    UniversalTreeEarliest,
+    UniversalTreeWithoutReplacement,
+)
 from otspec.trees.verifiers import VERIFIERS
 
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ __all__ = [
     "TreeComparison",
     "TreeRule",
     "UniversalTree",
+    "UniversalTreeEarliest",
     "UniversalTreeWithoutReplacement",
     "as_branching",
     "as_seconds",

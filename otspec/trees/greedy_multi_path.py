@@ -79,9 +79,12 @@ class GreedyMultiPath(TreeRule):
         paths: int | None = None,
         length: int | None = None,
     ) -> None:
+        no_numbers = paths is None and length is None
+        if tree is None and no_numbers:
+            raise ValueError("tree is None: give a tree such as 4x1x1, or paths and length")
         if tree is None:
             tree = _paths(paths, length)
-        elif (paths, length) != (None, None):
+        elif not no_numbers:
             raise ValueError("tree is given: leave out paths and length, which follow from it")
         self._hold(draft=draft, target=target, tree=tree)
         self.__post_init__()

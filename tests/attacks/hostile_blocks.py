@@ -65,7 +65,11 @@ def block_rows():
     whole = {"tree": tree["tree"], "merge": tree["merge"]}
     for kind in (blocks.TraversalVerify, blocks.TraversalVerifyWithoutReplacement):
         yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **whole})
-    for kind in (blocks.UniversalTree, blocks.UniversalTreeWithoutReplacement):
+    for kind in (
+        blocks.UniversalTree,
+        blocks.UniversalTreeEarliest,
+        blocks.UniversalTreeWithoutReplacement,
+    ):
         yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **tree})
     beginnings = ("mapping", lambda: {(): 1})
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
@@ -79,6 +83,13 @@ def block_rows():
     )
     paths = {"paths": ("count", 2), "length": ("count", 2)}
     yield "blocks.GreedyMultiPath", Row(blocks.GreedyMultiPath, {**MODELS, **paths})
+    of_tree = {**MODELS, "tree": tree["tree"]}
+    yield "blocks.GreedyMultiPath of a tree", Row(blocks.GreedyMultiPath, of_tree)
+    yield "blocks.FirstHighestPath", Row(blocks.FirstHighestPath, of_tree)
+    yield (
+        "GreedyMultiPath.greatest",
+        Row(method(multi_path, "greatest"), {"paths": ("object", lambda: [(0,)])}),
+    )
     for name in ("sample", "draw"):
         yield f"GreedyMultiPath.{name}", Row(method(multi_path, name), {"rng": RNG})
     path_tree = ("object", lambda: multi_path().draw(rng()))

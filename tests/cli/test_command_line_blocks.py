@@ -53,6 +53,7 @@ tree  rule                                                            E[kept]  t
 2x1   target-only verification                                   1.2500 = 5/4           2.2500
 2x1   traversal verification                                    1.6250 = 13/8           2.6250
 2x1   universal tree                                            1.8750 = 15/8           2.8750
+2x1   universal tree (earliest)                                 1.8750 = 15/8           2.8750
 2x1   traversal verification (distinct)                        1.8125 = 29/16           2.8125
 2x1   universal tree (distinct)                                1.8125 = 29/16           2.8125
 2x1   greedy multi-path                                         1.8750 = 15/8           2.8750

@@ -180,6 +180,7 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
     "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),
+    "earliest": lambda give: rules.EarliestPooledSelection(give(DRAFT), give(TARGET), 2),
     "fewest": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, "fewest"),
     "bins": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, 8),
     "thresholds": lambda give: rules.PooledSelection(

@@ -265,8 +265,10 @@ def test_a_tree_stands_for_its_paths():
             GreedyMultiPath(COIN, BIASED, tree)
     with pytest.raises(ValueError, match="leave out paths and length"):
         GreedyMultiPath(COIN, BIASED, "2x1", paths=2, length=2)
-    with pytest.raises(ValueError, match="paths"):
+    with pytest.raises(ValueError, match="tree is None"):
         GreedyMultiPath(COIN, BIASED)
+    with pytest.raises(ValueError, match="length must be an integer, got None"):
+        GreedyMultiPath(COIN, BIASED, paths=2)
 
 
 def test_too_many_texts_are_refused_by_number(monkeypatch):
