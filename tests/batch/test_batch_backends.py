@@ -27,6 +27,11 @@ EVERYWHERE = pytest.mark.parametrize(
     ids=str,
 )
 
+# JAX compiles each operation of these alone for half a minute, and all together in seconds.
+AS_A_WHOLE = pytest.mark.parametrize(
+    "backend", [name for name in NAMES if name != "jax"], indirect=True
+)
+
 
 def rows(shape, seed=0):
     rng = np.random.default_rng(seed)
@@ -86,6 +91,7 @@ def test_acceptance(backend, shape):  # noqa: F811
         agree(backend.call(function, draft, target), function(draft, target))
 
 
+@AS_A_WHOLE
 def test_block_verification(backend):  # noqa: F811
     draft, _, _ = rows((3, 2, 300))
     _, target, uniforms = rows((3, 3, 300), seed=1)
@@ -95,9 +101,8 @@ def test_block_verification(backend):  # noqa: F811
     agree(backend.call(batch.block_verification, *arguments), wanted)
 
 
-@pytest.mark.parametrize("backend", [name for name in NAMES if name != "jax"], indirect=True)
+@AS_A_WHOLE
 def test_greedy_multi_path(backend):  # noqa: F811
-    # JAX compiles each of its operations alone for half a minute, and all together in seconds.
     draft, _, _ = rows((3, 1, 2, 300))
     _, target, uniforms = rows((3, 1, 3, 300), seed=1)
     draft, target = (np.repeat(part, 2, axis=1) for part in (draft, target))  # two paths
