@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
 from otspec.rules.tuples import (
+    CountedLaw,
     NotExactError,
     add_first,
     all_tuples,
@@ -26,15 +27,6 @@ from otspec.rules.tuples import (
 )
 
 __all__ = ["CountedLaw", "NotExactError", "Rule"]
-
-
-class CountedLaw(NamedTuple):
-    """What a rule accepts, by how many of the drafts are the accepted token."""
-
-    accepted: Array
-    """Entry (c − 1, y): the output is y and exactly c of the drafts are y, shape (k, n)."""
-    rejected: Array
-    """Entry y: the output is y, which is none of the drafts, shape (n,)."""
 
 
 class Rule(Frozen, ABC):

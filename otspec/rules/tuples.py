@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,15 @@ FEW = 20_000
 
 class NotExactError(ValueError):
     """What is asked for takes too long to compute exactly; the message names what estimates it."""
+
+
+class CountedLaw(NamedTuple):
+    """What a rule accepts, by how many of the drafts are the accepted token."""
+
+    accepted: Array
+    """Entry (c − 1, y): the output is y and exactly c of the drafts are y, shape (k, n)."""
+    rejected: Array
+    """Entry y: the output is y, which is none of the drafts, shape (n,)."""
 
 
 def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
