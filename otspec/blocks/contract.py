@@ -83,7 +83,9 @@ class BlockRule(Frozen, ABC):
         ValueError
             A rule that does not tell what it drafts.
         """
-        raise ValueError(f"rule is {type(self).__name__}, whose drafts are not known")
+        raise ValueError(
+            f"rule is {type(self).__name__}, whose drafts are not known: pass optimum=False"
+        )
 
     def expected(self) -> Number:
         """Return E[τ], the expected number of drafted tokens that are kept.

@@ -22,7 +22,7 @@ from otspec.programs.one_corrected_token import OneTokenProgram
 from otspec.programs.past_windows import WindowProgram
 from otspec.programs.depth_bound import depth_bound
 from otspec.programs.drafted import Drafted, DraftedSets
-from otspec.programs.drafted_tree import DraftedTree
+from otspec.programs.drafted_nodes import DraftedNodes
 from otspec.programs.kept_texts import KeptTexts
 from otspec.programs.path_plan import PathPlan
 from otspec.programs.path_program import PathProgram
@@ -66,8 +66,8 @@ __all__ = [
     "CandidateProgram",
     "CompactMaxFlow",
     "Drafted",
+    "DraftedNodes",
     "DraftedSets",
-    "DraftedTree",
     "Formulation",
     "Importance",
     "KeptTexts",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from otspec.arguments import as_callable, as_instance
 from otspec.arithmetic import zeros
+from otspec.distributions import check_alike
 from otspec.models.contract import LanguageModel
-from otspec.programs.drafted_tree import DraftedTree
+from otspec.programs.corrections import as_corrects
+from otspec.programs.drafted_nodes import DraftedNodes
 from otspec.programs.levels import Marks, added_up, text_masses
 from otspec.programs.prices import PriceBound
 
 
-def depth_cuts(drafted: DraftedTree, target: LanguageModel) -> list[Marks]:
+def depth_cuts(drafted: DraftedNodes, target: LanguageModel) -> list[Marks]:
     """Return for each depth the texts of so many tokens that bound most what is kept of it.
 
     They are the cut of the texts of that depth as tokens of their own: what one may keep of these
@@ -39,24 +42,35 @@ def _of_length(marks: Marks, length: int, n: int) -> Marks:
     )
 
 
-def depth_bound(drafted: DraftedTree, target: LanguageModel, corrects: str = "block") -> PriceBound:
+def depth_bound(
+    drafted: DraftedNodes, target: LanguageModel, corrects: str = "block"
+) -> PriceBound:
     """Return the bound of :func:`depth_cuts`: the price of a text counts its marked beginnings.
 
     Parameters
     ----------
-    drafted : DraftedTree
+    drafted : DraftedNodes
     target : callable
         Language model: prefix → distribution.
     corrects : {"block", "one"}
+
+    Raises
+    ------
+    ValueError
+        Another alphabet or arithmetic than the target's, or anything else than these.
 
     Examples
     --------
     >>> from otspec.models import memoryless
     >>> coin, biased = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> depth_bound(DraftedTree(coin, (2, 1, 1)), biased).value
-    Fraction(85, 32)
+    >>> depth_bound(DraftedNodes(coin, (2, 1, 1)), biased).value
+    Fraction(43, 16)
     """
+    as_instance(drafted, "drafted", DraftedNodes, "a DraftedNodes")
+    as_callable(target, "target", "a language model, a callable from a prefix")
+    as_corrects(corrects)
     wanted = text_masses(target, drafted.depth, "target")
+    check_alike("drafted", drafted.masses()[1], "target()", wanted[1])
     weights = [zeros(len(level), like=level) for level in wanted]
     for marks in depth_cuts(drafted, target):
         for level, marked in zip(weights, marks, strict=True):

@@ -80,7 +80,7 @@ def differences(levels: Levels, n: int) -> Levels:
 
 
 def highest_so_far(levels: Levels, n: int) -> Levels:
-    """Return the largest number of each text and its beginnings."""
+    """Return the largest number of each text and its beginnings; of marks, whether one is."""
     highest = [levels[0]]
     for level in levels[1:]:
         highest.append(np.maximum(level, np.repeat(highest[-1], n)))

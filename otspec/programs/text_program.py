@@ -7,15 +7,18 @@ from functools import cached_property
 
 import numpy as np
 
+from otspec.arguments import as_instance, as_real
 from otspec.arithmetic import IntArray
 from otspec.frozen import Frozen
-from otspec.programs.drafted_tree import DraftedTree
+from otspec.programs.drafted_nodes import DraftedNodes
 from otspec.programs.formulation import Size, check_size
 from otspec.programs.kept_texts import KeptTexts
 from otspec.programs.levels import Levels, text_masses
 from otspec.programs.prices import PriceBound
-from otspec.solvers import LinearProgram, Sense, Solution, solve
+from otspec.solvers import LinearProgram, Sense, solve
 
+CLOSEST = 1e-6
+"""The smallest share that tangents may add, with some thousand tangents."""
 FEWEST = 1e-6
 """Where the tangents begin: the smallest mass of paths at which one touches, but 0."""
 
@@ -32,7 +35,7 @@ class TextProgram(KeptTexts):
 
     Parameters
     ----------
-    drafted : DraftedTree
+    drafted : DraftedNodes
         Of i.i.d. children, with several for the first token only.
     target, corrects
         As for :class:`otspec.programs.kept_texts.KeptTexts`.
@@ -40,11 +43,15 @@ class TextProgram(KeptTexts):
         The largest share of the optimum that tangents may add.
     """
 
-    drafted: DraftedTree
+    drafted: DraftedNodes
     within: float = 1e-3
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        wanted = "a DraftedNodes of i.i.d. paths"
+        as_instance(self.drafted, "drafted", DraftedNodes, wanted)
+        wanted = f"a share from {CLOSEST} to 1"
+        self._hold(within=float(as_real(self.within, "within", CLOSEST, 1, wanted=wanted)))
         branching = tuple(self.drafted.branching)
         if branching[1:] != (1,) * (len(branching) - 1) or not self.drafted.iid:
             raise ValueError(
@@ -146,7 +153,7 @@ class TextProgram(KeptTexts):
         prices = self.prices(-duals[:, -self.texts :].sum(axis=0))
         bound = PriceBound.of(self.drafted, self.target, self.corrects, prices)
         least = float(solution.value) / (1 + self.within)
-        return TextOptimum(bound, least, self.at_least(solution), solution)
+        return TextOptimum(bound, least, float(solution.value), self.at_least(solution))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +166,13 @@ class TextOptimum(Frozen):
         No more can be kept.
     least : float
         So much can be kept, up to the solver's tolerance: A less the share that tangents add.
+    most : float
+        The optimum of the program, which has tangents in place of the drafts' law.
     at_least : Levels
         A(s), how likely what is kept begins with s, within that share.
-    solution : Solution
     """
 
     bound: PriceBound
     least: float
+    most: float
     at_least: Levels
-    solution: Solution

@@ -101,6 +101,31 @@ FUNCTIONS = {
         programs.DraftedSets,
         {"candidates": ("mapping", lambda: selection().candidates()), "n": ("count", 3)},
     ),
+    "programs.DraftedNodes": Row(
+        programs.DraftedNodes,
+        {
+            "draft": SMALL["draft"],
+            "branching": ("branching", (2, 1)),
+            "children": ("callable", lambda: otspec.IID),
+        },
+    ),
+    "programs.TextProgram": Row(
+        programs.TextProgram,
+        {
+            "drafted": ("object", lambda: programs.DraftedNodes(small()[0], (2, 1))),
+            "target": SMALL["target"],
+            "corrects": ("name", "one"),
+            "within": ("real", 0.01),
+        },
+    ),
+    "programs.depth_bound": Row(
+        programs.depth_bound,
+        {
+            "drafted": ("object", lambda: programs.DraftedNodes(small()[0], (2, 1))),
+            "target": SMALL["target"],
+            "corrects": ("name", "one"),
+        },
+    ),
     "programs.PathProgram": Row(
         programs.PathProgram,
         {

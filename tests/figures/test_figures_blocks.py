@@ -16,6 +16,7 @@ from otspec.blocks import (
     BlockVerify,
     BlockVerifyPublished,
     DraftSelection,
+    PlannedBlock,
     TokenVerify,
     TraversalVerify,
     UniversalTree,
@@ -118,7 +119,8 @@ def test_trees_against_whole_blocks_are_as_printed():
         rules = (RecursiveRejection, KSequential, PooledSelection)
         selections = [DraftSelection(COIN, BIASED, tree, rule) for rule in rules]
         found = [selection.expected() for selection in selections]
-        found.append(otspec.auditing.best_expected(selections[2]))
+        one = PlannedBlock(COIN, BIASED, selections[2], "one").expected()
+        found += [one, otspec.auditing.best_expected(selections[2])]
         assert [f"{float(value):.4f}" for value in found] == printed
 
 

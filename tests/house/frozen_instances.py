@@ -310,6 +310,13 @@ EXACT = {  # from exact arrays or from float ones
     "path plan": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)).solve(
         "highs"
     ),
+    "drafted tree": lambda give: programs.DraftedNodes(model(give), give.sequence([2, 1])),
+    "text program": lambda give: programs.TextProgram(
+        programs.DraftedNodes(model(give), give.sequence([2])), model(give, TARGET), within=0.5
+    ),
+    "text optimum": lambda give: programs.TextProgram(
+        programs.DraftedNodes(model(give), give.sequence([2])), model(give, TARGET), within=0.5
+    ).solve(),
     "price bound": lambda give: programs.PriceBound.of(
         drafted_sets(give), model(give, TARGET), "one", (give(DRAFT)[:1], give(DRAFT))
     ),

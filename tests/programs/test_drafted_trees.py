@@ -13,8 +13,8 @@ from otspec.blocks import DraftSelection, memoryless
 from otspec.drafts import IID, WithoutReplacement
 from otspec.models.random_pairs import random_pair
 from otspec.programs import (
+    DraftedNodes,
     DraftedSets,
-    DraftedTree,
     PathProgram,
     PriceBound,
     TextProgram,
@@ -31,7 +31,7 @@ TREES = [((2,), 3), ((2, 1), 2), ((2, 2), 3), ((1, 2), 2), ((2, 1, 2), 2)]
 def both(draft, target, tree, law=IID):
     """Return the law of a tree by its nodes, and set by set."""
     selection = DraftSelection(draft, target, tree, LAWS[law])
-    return DraftedTree(draft, tree, law), DraftedSets(selection.candidates(), draft.n)
+    return DraftedNodes(draft, tree, law), DraftedSets(selection.candidates(), draft.n)
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -102,10 +102,10 @@ def simple(drafted, target):
 
 def test_the_bound_by_depth_is_at_most_the_sum_of_the_optima_of_depths():
     draft, target = random_pair(3, "1/2", np.random.default_rng(923))
-    tree = DraftedTree(draft, (2, 2))
+    tree = DraftedNodes(draft, (2, 2))
     bound = depth_bound(tree, target)
     bound.check()
-    one = depth_bound(DraftedTree(draft, (2,)), target)
+    one = depth_bound(DraftedNodes(draft, (2,)), target)
     assert type(bound.value) is Fraction
     assert one.value <= bound.value <= 1 + one.value
 
@@ -118,12 +118,12 @@ def test_tangents_enclose_the_optimum(tree, n, corrects):
         by_node, by_set = both(draft, target, tree)
         best = float(PathProgram(by_set, target, corrects).solve().expected)
         program = TextProgram(
-            DraftedTree(as_floats(draft), tree), as_floats(target), corrects, within=1e-3
+            DraftedNodes(as_floats(draft), tree), as_floats(target), corrects, within=1e-3
         )
         found = program.solve()
         found.bound.check()
         assert found.least - 1e-8 <= best <= found.bound.value + 1e-8
-        assert found.bound.value <= found.solution.value + 1e-8 <= best * (1 + 1e-3) + 2e-8
+        assert found.bound.value <= found.most + 1e-8 <= best * (1 + 1e-3) + 2e-8
         exact = tuple(
             np.array([Fraction(x) for x in level], dtype=object) for level in found.bound.prices
         )
@@ -138,13 +138,13 @@ def test_unusable_trees_and_programs_are_refused(monkeypatch):
         (3, "branching"),
     ):
         with pytest.raises(ValueError, match=says):
-            DraftedTree(coin, branching)
+            DraftedNodes(coin, branching)
     with pytest.raises(ValueError, match="children"):
-        DraftedTree(coin, (2,), 3)
-    for tree in (DraftedTree(coin, (1, 2)), DraftedTree(coin, (2, 1), WithoutReplacement)):
+        DraftedNodes(coin, (2,), 3)
+    for tree in (DraftedNodes(coin, (1, 2)), DraftedNodes(coin, (2, 1), WithoutReplacement)):
         with pytest.raises(ValueError, match=r"the program is for i.i.d. paths"):
             TextProgram(tree, coin)
-    program = TextProgram(DraftedTree(coin, (2, 1)), coin)
+    program = TextProgram(DraftedNodes(coin, (2, 1)), coin)
     monkeypatch.setattr(formulation, "memory", lambda: program.size().bytes - 1)
     with pytest.raises(ValueError, match="use fewer tokens, or depth_bound"):
         program.build()

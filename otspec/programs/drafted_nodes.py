@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -10,21 +10,23 @@ from typing import TypeAlias
 import numpy as np
 
 from otspec.arguments import as_callable, as_list
-from otspec.arithmetic import Array, Number, as_number, power, zeros
+from otspec.arithmetic import Array, Number, as_number, counted_power, power, zeros
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts import IID, DraftLaw
 from otspec.models.contract import LanguageModel
 from otspec.programs.drafted import Drafted
-from otspec.programs.levels import Levels, Marks, shortest, summed_below, text_at
+from otspec.programs.levels import Levels, Marks, highest_so_far, shortest, summed_below, text_at
 
 ChildrenLaw: TypeAlias = Callable[[Distribution, int], DraftLaw]
 """(draft, k) → the law of k children, such as :class:`otspec.IID`."""
+MOST_TEXTS = 1_000_000
+"""Most texts as long as the tree is deep."""
 STARTS = tuple(1 - i / 12 for i in range(12))
 """Chances to miss from which texts that hold too much are looked for."""
 
 
 @dataclass(frozen=True, eq=False)
-class DraftedTree(Drafted):
+class DraftedNodes(Drafted):
     """The law of a drafted tree with so many children of each node by depth.
 
     Parameters
@@ -53,7 +55,13 @@ class DraftedTree(Drafted):
         widths = [as_k(width, f"branching[{depth}]") for depth, width in enumerate(widths)]
         if not widths:
             raise ValueError("branching is empty: name the children of at least one depth")
-        self._hold(branching=tuple(widths), depth=len(widths), n=len(self.draft(())))
+        n = len(as_distribution(self.draft(()), "draft(())"))
+        if counted_power(n, len(widths)) > MOST_TEXTS:
+            raise ValueError(
+                f"branching has {len(widths)} depths: over {n} tokens there are more than "
+                f"{MOST_TEXTS:,} texts; use a smaller tree"
+            )
+        self._hold(branching=tuple(widths), depth=len(widths), n=n)
 
     @property
     def iid(self) -> bool:
@@ -96,14 +104,18 @@ class DraftedTree(Drafted):
         return as_number(1 - missed[0], like=missed)
 
     def _missed(self, marks: Marks) -> Levels:
-        """Return for each text, if it is drafted, how likely nothing marked is below or at it."""
+        """Return for each text, if it is drafted, how likely nothing marked is below it.
+
+        That is 0 for marked texts and for all that go on from them.
+        """
+        hidden = highest_so_far(marks, self.n)
         like = self._laws[0][0].law.marginal(0)
         missed = zeros(self.n**self.depth, like=like) + 1
-        levels = [np.where(marks[-1], missed * 0, missed)]
+        levels = [np.where(hidden[-1], missed * 0, missed)]
         for length in range(self.depth - 1, -1, -1):
             below = levels[-1].reshape(-1, self.n)
             found = zeros(self.n**length, like=like)
-            for place in np.flatnonzero(~marks[length]).tolist():
+            for place in np.flatnonzero(~hidden[length]).tolist():
                 found[place] = self._laws[length][place].missed(below[place])
             levels.append(found)
         return tuple(reversed(levels))
@@ -136,9 +148,8 @@ class DraftedTree(Drafted):
         """
         at_least = summed_below(tuple(level.astype(float) for level in kept), self.n)
         found: dict[bytes, tuple[float, Marks]] = {}
-        for start in STARTS:
-            missed = tuple(np.full(len(level), start) for level in at_least)
-            most = -np.inf
+        for start in self._starts(at_least):
+            most, missed = -np.inf, start
             while True:
                 marks = self._best(at_least, missed)
                 missed = self._missed(marks)
@@ -151,6 +162,14 @@ class DraftedTree(Drafted):
         over_first = sorted(found.values(), key=lambda pair: -pair[0])
         return [marks for over, marks in over_first if over > 0]
 
+    def _starts(self, at_least: Levels) -> Iterator[Levels]:
+        """Yield chances to miss: those of texts that each hold too much alone, and alike ones."""
+        alone = (level.astype(float) for level in self.masses())
+        over = tuple(level - chance for level, chance in zip(at_least, alone, strict=True))
+        yield self._missed(most_apart(over, np.zeros(len(over[-1])), self.n))
+        for start in STARTS:
+            yield tuple(np.full(len(level), start) for level in at_least)
+
     def _best(self, at_least: Levels, missed: Levels) -> Marks:
         """Return the texts W with the most A(W) + P(W is missed), on a tangent."""
         slopes = np.ones(1)
@@ -161,12 +180,26 @@ class DraftedTree(Drafted):
                 for law, each in zip(self._laws[length], below, strict=True)
             ]
             slopes = (slopes[:, None] * np.array(rows)).ravel()
-        marks, best = [at_least[-1] > slopes], np.maximum(at_least[-1], slopes)
-        for level in at_least[-2:0:-1]:
-            below = best.reshape(-1, self.n).sum(axis=1)
-            marks.append(level > below)
-            best = np.maximum(level, below)
-        return shortest((np.zeros(1, dtype=bool), *reversed(marks)), self.n)
+        return most_apart(at_least, slopes, self.n)
+
+
+def most_apart(gains: Levels, left: Array, n: int) -> Marks:
+    """Return texts, none of which goes on from another, with the most gains in all.
+
+    Parameters
+    ----------
+    gains : Levels
+        That of the empty text does not count.
+    left : ndarray, shape (n**L,)
+        The gain of each text of L tokens that no text of those begins.
+    n : int
+    """
+    marks, best = [gains[-1] > left], np.maximum(gains[-1], left)
+    for level in gains[-2:0:-1]:
+        below = best.reshape(-1, n).sum(axis=1)
+        marks.append(level > below)
+        best = np.maximum(level, below)
+    return shortest((np.zeros(1, dtype=bool), *reversed(marks)), n)
 
 
 class _Children:
