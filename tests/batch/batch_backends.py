@@ -28,19 +28,21 @@ ACCEPTANCES = (
     batch.acceptance.spechub,
 )
 """How often pairs of rows are accepted."""
-COMPILED = {"pooled_selection_without_replacement"}
-"""Rules of hundreds of operations, which JAX is given as a whole: each one alone takes minutes."""
+DIVIDING = ["recursive_rejection_without_replacement", "spechub"]
+"""Rules that divide by masses."""
+ALONE = ["maximal_coupling", *DIVIDING]
+"""Rules that JAX takes operation by operation, each compiled alone; it is given all as a whole."""
 
 
 def rules_of(name):
     """The rules that a library is tried with."""
-    return [rule for rule in RULES if name != "jax" or rule not in COMPILED]
+    return ALONE if name == "jax" else list(RULES)
 
 
 def acceptances_of(name):
     """The acceptances that a library is tried with."""
     if name == "jax":
-        return ACCEPTANCES
+        return batch.acceptance.maximal_coupling, batch.acceptance.spechub
     distinct = batch.acceptance.pooled_selection_without_replacement
     return (*ACCEPTANCES, lambda *pair: distinct(*pair, K))
 

@@ -27,6 +27,11 @@ EVERYWHERE = pytest.mark.parametrize(
     ids=str,
 )
 
+# JAX compiles each operation of these alone for half a minute, and all together in seconds.
+AS_A_WHOLE = pytest.mark.parametrize(
+    "backend", [name for name in NAMES if name != "jax"], indirect=True
+)
+
 
 def rows(shape, seed=0):
     rng = np.random.default_rng(seed)
@@ -86,17 +91,8 @@ def test_acceptance(backend, shape):  # noqa: F811
         agree(backend.call(function, draft, target), function(draft, target))
 
 
-@pytest.mark.parametrize(
-    ("backend", "name"),
-    # JAX without jit compiles every operation alone.
-    [
-        (way, name)
-        for way in NAMES
-        for name in BLOCKS
-        if way != "jax" or name == "block_verification"
-    ],
-    indirect=["backend"],
-)
+@pytest.mark.parametrize("name", BLOCKS)
+@AS_A_WHOLE
 def test_blocks(backend, name):  # noqa: F811
     draft, _, _ = rows((3, 2, 300))
     _, target, uniforms = rows((3, 3, 300), seed=1)
@@ -109,9 +105,8 @@ def test_blocks(backend, name):  # noqa: F811
     agree(backend.call(rule, *arguments, **options), rule(*arguments, **options))
 
 
-@pytest.mark.parametrize("backend", [name for name in NAMES if name != "jax"], indirect=True)
+@AS_A_WHOLE
 def test_greedy_multi_path(backend):  # noqa: F811
-    # JAX compiles each of its operations alone for half a minute, and all together in seconds.
     draft, _, _ = rows((3, 1, 2, 300))
     _, target, uniforms = rows((3, 1, 3, 300), seed=1)
     draft, target = (np.repeat(part, 2, axis=1) for part in (draft, target))  # two paths

@@ -6,7 +6,7 @@ subnormal numbers for zeros on a CPU: there NumPy is given the rows without them
 
 import numpy as np
 import pytest
-from batch_backends import JAX_SHAPES, NAMES, Backend, acceptances_of, rules_of
+from batch_backends import DIVIDING, JAX_SHAPES, NAMES, Backend, acceptances_of, rules_of
 from batch_table import RULES, drafts_number, drafts_of
 from extreme_rows import rows
 
@@ -29,7 +29,6 @@ HAS = {
 }
 FEW = [("jax", "float32"), ("jax-jit", "float16"), ("jax-jit", "bfloat16")]
 """JAX compiles for a long time: these are tried where masses are divided by, and nowhere else."""
-DIVIDING = ["recursive_rejection_without_replacement", "spechub"]
 WIDEST = {"bfloat16": np.float32}
 
 

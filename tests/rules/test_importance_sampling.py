@@ -71,7 +71,7 @@ def check_rule(rule, table, target):
 @needs_cdd
 def test_it_is_lossless_whatever_is_truncated():
     truncated = others = 0
-    for draft, target, k, options in cases(seed=240, count=320):
+    for draft, target, k, options in cases(seed=240, count=160):
         rule = ImportanceSampling(draft, target, k, **options)
         table = table_of(draft, k, options)
         accepted, optimum, selected = check_rule(rule, table, target)
@@ -82,8 +82,8 @@ def test_it_is_lossless_whatever_is_truncated():
         assert selected == kept * aimed
         truncated += accepted < optimum
         others += "others" in options
-    assert truncated > 20
-    assert others > 50
+    assert truncated > 10
+    assert others > 25
 
 
 @needs_cdd
