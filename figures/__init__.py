@@ -31,6 +31,8 @@ MODULES = (
     "draft_laws",
     "block_rules",
     "block_trees",
+    "best_tree",
+    "tree_optimum",
 )
 """The modules of the items, in the order of tables."""
 

@@ -19,11 +19,8 @@ from otspec.blocks.single_draft import SingleDraftRule
 from otspec.distributions import as_k
 from otspec.models.callables import as_models
 from otspec.models.contract import Prefix
-from otspec.programs import CandidateProgram
-from otspec.solvers import solve
-from otspec.trees.contract import TreeRule
+from otspec.programs import DraftedSets, PathProgram
 from otspec.trees.dynamic_tree import DynamicTree
-from otspec.trees.greedy_multi_path import GreedyMultiPath
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,18 +199,19 @@ def best_expected(rule: BlockRule) -> Number:
 
     Parameters
     ----------
-    rule : SingleDraftRule, TreeRule, DynamicTree or GreedyMultiPath
+    rule : BlockRule
+        With :meth:`otspec.blocks.BlockRule.candidates`.
 
     Raises
     ------
     ValueError
-        Several drafts whose linear program is too large, or another kind of rule.
+        Several drafts whose linear program is too large, or a rule that does not tell its drafts.
     """
     return _best_expected(rule)
 
 
 @singledispatch
-def _best_expected(rule: BlockRule) -> Number:
+def _best_expected(rule: object) -> Number:
     raise ValueError(
         f"rule is {type(rule).__name__}, whose drafts are not known: pass optimum=False"
     )
@@ -224,11 +222,10 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
     return BlockVerify(rule.draft, rule.target, rule.length).expected()
 
 
-@_best_expected.register(TreeRule)
-@_best_expected.register(GreedyMultiPath)
-def _of_a_tree(rule: TreeRule | GreedyMultiPath) -> Number:
-    program = CandidateProgram(rule.candidates(), rule.target, rule.depth)
-    return rule.target.number(solve(program.build()).value)
+@_best_expected.register
+def _of_sets(rule: BlockRule) -> Number:
+    drafted = DraftedSets(rule.candidates(), rule.target.n)
+    return rule.target.number(PathProgram(drafted, rule.target).solve().expected)
 
 
 @_best_expected.register

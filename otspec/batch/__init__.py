@@ -30,10 +30,15 @@ over blocks are added up in float32, and float64 rows do not exist.
 """
 
 from otspec.batch import acceptance
-from otspec.batch._blocks import block_verification, greedy_multi_path
+from otspec.batch._blocks import (
+    block_verification,
+    block_verification_preprint,
+    greedy_multi_path,
+    token_verification,
+)
 from otspec.batch._drafters import sample_iid, sample_spechub, sample_without_replacement
 from otspec.batch._pooled_rules import pooled_selection, pooled_selection_without_replacement
-from otspec.batch._results import Verified, VerifiedBlock, VerifiedPath
+from otspec.batch._results import CorrectedBlock, Corrections, Verified, VerifiedBlock, VerifiedPath
 from otspec.batch._rules import (
     k_sequential,
     maximal_coupling,
@@ -45,11 +50,14 @@ from otspec.batch._warping import warp
 from otspec.batch.acceptance import optimal_acceptance
 
 __all__ = [
+    "CorrectedBlock",
+    "Corrections",
     "Verified",
     "VerifiedBlock",
     "VerifiedPath",
     "acceptance",
     "block_verification",
+    "block_verification_preprint",
     "greedy_multi_path",
     "k_sequential",
     "maximal_coupling",
@@ -62,5 +70,6 @@ __all__ = [
     "sample_spechub",
     "sample_without_replacement",
     "spechub",
+    "token_verification",
     "warp",
 ]

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from array_api_compat import is_numpy_array
 
-from otspec.batch._arrays import dtype_name, one_library
+from otspec.batch._arrays import dtype_name, kind_of, one_library
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
+from otspec.batch._results import Corrections
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 """Dtypes of probabilities and logits."""
@@ -179,6 +180,34 @@ def check_uniforms(uniforms: Array, shape: tuple[int, ...]) -> None:
         raise ValueError(
             f"uniforms has dtype {uniforms.dtype}: draw them in float32 or float64, since fewer "
             "digits would bias every draw"
+        )
+
+
+def check_corrections(corrections: Corrections, drafts: Array) -> None:
+    """Refuse what is left over of blocks of another length."""
+    if not isinstance(corrections, Corrections):
+        raise ValueError(
+            f"corrections is {kind_of(corrections)}: pass the corrections that the call for the "
+            "block before returned"
+        )
+    *lead, length = drafts.shape
+    named = {f"corrections.{name}": value for name, value in corrections._asdict().items()}
+    one_library(drafts=drafts, **named)
+    for name, values in named.items():
+        if values.shape != (*lead, length - 1):
+            raise ValueError(
+                f"{name} has shape {values.shape}: for blocks of {length} tokens it must be "
+                f"{(*lead, length - 1)}; leave out tokens of a shorter block with a mask"
+            )
+
+
+def check_reach(reach: Array, drafts: Array) -> None:
+    """Refuse what is no number of tokens for each block."""
+    one_library(drafts=drafts, reach=reach)
+    if reach.shape != drafts.shape[:-1] or dtype_name(reach) not in INTEGERS:
+        raise ValueError(
+            f"reach is {reach.dtype} of shape {reach.shape}: it must be integers of shape "
+            f"{drafts.shape[:-1]}, the tokens that each block was to have"
         )
 
 

@@ -1,11 +1,57 @@
-"""The fronts of block verification: arguments are checked, and go to the kernels."""
+"""The fronts of the rules for blocks: arguments are checked, and go to the kernels."""
 
 from __future__ import annotations
 
-from otspec.batch._arguments import as_block_problem, as_paths_problem
+from otspec.batch._arguments import (
+    as_block_problem,
+    as_paths_problem,
+    check_corrections,
+    check_reach,
+)
 from otspec.batch._kernels import drafted_block, greatest_path
 from otspec.batch._kernels.library import Array, quiet
-from otspec.batch._results import VerifiedBlock, VerifiedPath
+from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
+
+
+@quiet
+def token_verification(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, mask: Array | None = None
+) -> VerifiedBlock:
+    """Keep the tokens of a block one by one, until one is rejected, and correct that one.
+
+    Token i is kept if its uniform number is below q_i(x_i)/p_i(x_i) and all before it are. Then
+    one token is drawn from (q_{i+1} − p_{i+1})₊, or from the target after a whole block.
+
+    Law: :class:`otspec.blocks.TokenVerify`; :func:`otspec.batch.block_verification` keeps more.
+    Source: Block, alg. 2.
+
+    Parameters
+    ----------
+    draft : array, shape (..., L, V)
+        What each token of the block was drawn from, p_1 to p_L.
+    target : array, shape (..., L + 1, V)
+        The target at the same places, and after the block.
+    drafts : array of token ids, shape (..., L)
+    uniforms : array, shape (..., L + 1)
+        One for each place, the last one for the draw.
+    mask : array of bool, shape (..., L), optional
+        Of shorter blocks, as :func:`otspec.batch.block_verification` takes it.
+
+    Returns
+    -------
+    VerifiedBlock
+        ``length`` and ``token``, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.batch.block_verification`.
+
+    Notes
+    -----
+    Cost: two rows of each block are copied, and one pass goes over them.
+    """
+    return drafted_block.token(as_block_problem(draft, target, drafts, uniforms, mask))
 
 
 @quiet
@@ -35,7 +81,7 @@ def block_verification(
         One for each place, the last one for the draw.
     mask : array of bool, shape (..., L), optional
         True for the tokens of a shorter block, which come first: the target after a block of
-        ℓ tokens is then ``target[..., ℓ, :]``.
+        ℓ tokens is then ``target[..., ℓ, :]``. So a block ends with an end-of-text token.
 
     Returns
     -------
@@ -50,9 +96,70 @@ def block_verification(
     Notes
     -----
     Each place goes through the sums of :func:`otspec.batch.maximal_coupling`, whose total variation
-    is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block.
+    is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
+    :func:`otspec.batch.token_verification` costs.
     """
-    return drafted_block.verify(as_block_problem(draft, target, drafts, uniforms, mask))
+    return drafted_block.published(as_block_problem(draft, target, drafts, uniforms, mask))
+
+
+@quiet
+def block_verification_preprint(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+    *,
+    mask: Array | None = None,
+    corrections: Corrections | None = None,
+    reach: Array | None = None,
+) -> CorrectedBlock:
+    """Decide jointly how much of a block to keep, and correct it to its end.
+
+    With r_i = Π_{j ≤ i} q_j(x_j) / p_j(x_j) and Z_i = Σ (r_i q_{i+1} − p_{i+1})₊ the chances are
+    min(1, Z_i / (Z_i + 1 − r_i)), or min(1, r_L) at the end; else as
+    :func:`otspec.batch.block_verification`. One token is drawn from (r_i q_{i+1} − p_{i+1})₊. The
+    L − i − 1 tokens after it have the residuals of the whole text for a target, too: give the
+    returned ``corrections``, beside plain rows, to the call for the next block.
+
+    Law: what is decoded block by block is the target's text; no coupling of blocks of L tokens
+    keeps more of the first block, but later ones pay for it; :class:`otspec.blocks.BlockVerify`.
+    Source: Block, alg. 3. What is not said here is as in
+    :func:`otspec.batch.block_verification`.
+
+    Parameters
+    ----------
+    draft, target, drafts, uniforms, mask : array
+        Rows are the models' own. Where corrections reach beyond a shorter block, the draft's row
+        after it is needed, too.
+    corrections : Corrections, optional
+        Of the block before; none at the beginning of a text.
+    reach : array of int, shape (...), optional
+        How many tokens, at most L, each block was to have; by default those it has. It makes a
+        difference where fewer were drafted since an end-of-text token came first: corrections
+        reach to the place where the block would have ended.
+
+    Returns
+    -------
+    CorrectedBlock
+        ``length``, ``token`` and ``corrections``.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.batch.block_verification`; also corrections of blocks of another length.
+
+    Notes
+    -----
+    Cost: as :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 further passes
+    over a place.
+    """
+    problem = as_block_problem(draft, target, drafts, uniforms, mask)
+    if corrections is not None:
+        check_corrections(corrections, drafts)
+    if reach is not None:
+        check_reach(reach, drafts)
+    return drafted_block.preprint(problem, corrections, reach)
 
 
 @quiet

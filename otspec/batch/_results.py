@@ -40,6 +40,37 @@ class VerifiedBlock(NamedTuple):
     token: Array
 
 
+class Corrections(NamedTuple):
+    """What earlier blocks still correct: the oldest first, as many as may be.
+
+    Parameters
+    ----------
+    ratio : array, shape (..., L − 1)
+        M_s/M_b of the text since the block began, as its target says it; below 1.
+    left : array of int, shape (..., L − 1)
+        How many further tokens the block corrects; 0 if it is over.
+    """
+
+    ratio: Array
+    left: Array
+
+
+class CorrectedBlock(NamedTuple):
+    """How much of a draft block is kept, per row, the token that follows, and what is left over.
+
+    Parameters
+    ----------
+    length, token : array, shape (...)
+        As in :class:`VerifiedBlock`.
+    corrections : Corrections
+        For the block after them.
+    """
+
+    length: Array
+    token: Array
+    corrections: Corrections
+
+
 class VerifiedPath(NamedTuple):
     """Which of several drafted paths is kept and how far, per row, and the token that follows.
 

@@ -36,6 +36,7 @@ class BlockVerify(SingleDraftRule):
     """
 
     name: ClassVar[str] = "block-preprint"
+    batch: ClassVar[str | None] = "block_verification_preprint"
     title: ClassVar[str] = "block verification (preprint)"
     colour: ClassVar[str] = "#D55E00"
     marker: ClassVar[str] = "o"
@@ -93,6 +94,10 @@ class ChainedResiduals(Model):
             residual = wanted if ratio is None else ratio * wanted - self._draft(text)
             self._known_rows[text] = read_only(normalised(positive_part(residual), wanted))
         return self._known_rows[text]
+
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the target's text is over."""
+        return self._target.ended(prefix)
 
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the residuals, or the target."""

@@ -31,6 +31,7 @@ class BlockVerifyPublished(SingleDraftRule):
     """
 
     name: ClassVar[str] = "block-published"
+    batch: ClassVar[str | None] = "block_verification"
     title: ClassVar[str] = "block verification (published)"
     colour: ClassVar[str] = "#009E73"
     marker: ClassVar[str] = "v"
@@ -46,7 +47,11 @@ class BlockVerifyPublished(SingleDraftRule):
             _allowed(self._residual(block[:depth], weight).sum(), 1 - weight)
             for depth, weight in enumerate(weights[:-1])
         ]
-        return last_kept([*chances, weights[-1]], like=self.target(()))
+        return last_kept([*chances, self._whole(block, weights[-1])], like=self.target(()))
+
+    def _whole(self, block: Prefix, weight: Number) -> Number:  # noqa: ARG002 # of its text
+        """Return the probability that the whole block is kept."""
+        return weight
 
     def _weights(self, head: Prefix) -> list[Any]:
         """Return p_0, …, p_i of a beginning of a block."""

@@ -49,6 +49,8 @@ class BlockRule(Frozen, ABC):
 
     title: ClassVar[str]
     """What tables and charts call the rule."""
+    batch: ClassVar[str | None] = None
+    """The function of :mod:`otspec.batch` that does the same, if there is one."""
 
     draft: Model
     target: Model
@@ -72,6 +74,18 @@ class BlockRule(Frozen, ABC):
     @abstractmethod
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draft at random, verify, and return what happened."""
+
+    def candidates(self) -> dict[frozenset[Prefix], Number]:
+        """Return the law of the drafted set of sequences, by enumeration; small sizes only.
+
+        Raises
+        ------
+        ValueError
+            A rule that does not tell what it drafts.
+        """
+        raise ValueError(
+            f"rule is {type(self).__name__}, whose drafts are not known: pass optimum=False"
+        )
 
     def expected(self) -> Number:
         """Return E[τ], the expected number of drafted tokens that are kept.
@@ -114,6 +128,10 @@ class BlockRule(Frozen, ABC):
         """Return the same rule for other models, such as those after some more text."""
         return replace(self, draft=draft, target=target)
 
+    def kept_text(self, outcome: Outcome) -> Prefix:
+        """Return the tokens that an outcome keeps, up to the end of the target's text."""
+        return self.target.up_to_end(outcome.accepted)
+
     def next_token(self, outcome: Outcome, rng: np.random.Generator) -> int:
         """Draw the token that follows what was kept."""
         as_instance(outcome, "outcome", Outcome, "an Outcome, as sample() returns it")
@@ -138,5 +156,5 @@ def enumerated_expected(rule: BlockRule) -> Number:
     """Return E[τ] by enumerating the outcomes; small vocabularies only."""
     total: Any = rule.target.number(0)
     for outcome in rule.outcomes():
-        total += outcome.mass * len(outcome.accepted)
+        total += outcome.mass * len(rule.kept_text(outcome))
     return rule.target.number(total)

@@ -38,31 +38,35 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
     rule : BlockRule
         With the models of the beginning of the text.
     tokens : int
-        How many tokens at least; what the last block brings is not cut off.
+        How many tokens at least, unless the text ends; what the last block brings is not cut off.
     rng : numpy.random.Generator
 
     Returns
     -------
     Decoded
-        Law: the first ``tokens`` tokens are distributed as the target's. A rule that corrects
-        more than one token (:class:`otspec.blocks.BlockVerify`) continues with its corrections as
-        the next target.
+        Law: the first ``tokens`` tokens, or those up to the end of the text, are distributed as
+        the target's. A rule that corrects more than one token
+        (:class:`otspec.blocks.BlockVerify`) continues with its corrections as the next target.
 
     Raises
     ------
     ValueError
-        Fewer than one token.
+        Fewer than one token, or a text that is over before it begins.
     """
     wanted = _as_length(tokens, MOST_DECODED)
     as_block_rule(rule), as_generator(rng)
     text: Prefix = ()
     calls = 0
-    while len(text) < wanted:
+    if rule.target.ended(()):
+        raise ValueError("rule has the models of a text that is over: nothing follows it")
+    while len(text) < wanted and not rule.target.ended(()):
         outcome = rule.sample(rng)
-        token = rule.next_token(outcome, rng)
-        rule = _continued(rule, outcome, token)
-        text = (*text, *outcome.accepted, token)
         calls += 1
+        text = (*text, *rule.kept_text(outcome))
+        if rule.target.ended(outcome.accepted):
+            break
+        token = rule.next_token(outcome, rng)
+        text, rule = (*text, token), _continued(rule, outcome, token)
     return Decoded(text, calls)
 
 
@@ -73,7 +77,8 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     ----------
     rule : BlockRule
     tokens : int
-        Length of the texts; all ways to decode them are followed, so small sizes only.
+        Length of the texts that do not end before; all ways to decode them are followed, so
+        small sizes only.
 
     Returns
     -------
@@ -91,12 +96,12 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
 
 
 def _decoded(rule: BlockRule, tokens: int) -> dict[Prefix, Any]:
-    if tokens == 0:
+    if tokens == 0 or rule.target.ended(()):
         return {(): 1}
     law: dict[Prefix, Any] = {}
     for outcome in rule.outcomes():
-        head = outcome.accepted[:tokens]
-        if len(head) == tokens:
+        head = rule.kept_text(outcome)[:tokens]
+        if len(head) == tokens or rule.target.ended(outcome.accepted):
             law[head] = law.get(head, 0) + outcome.mass
             continue
         for token, mass, rest in _ways_on(rule, outcome):
@@ -109,17 +114,18 @@ def _decoded(rule: BlockRule, tokens: int) -> dict[Prefix, Any]:
 def decoded_after(rule: BlockRule, blocks: int) -> Number:
     """Return the expected number of tokens that a number of blocks decodes.
 
-    Divided by ``blocks``, the calls of the target, it is their block efficiency. All outcomes of
-    all blocks are followed, so small sizes only.
+    Divided by ``blocks``, the calls of the target, it is their block efficiency, if no text ends
+    before. All outcomes of all blocks are followed, so small sizes only.
     """
     as_integer(as_k(blocks, "blocks"), "blocks", 1, MOST_DEPTH, otherwise="use simulate()")
     rule = as_block_rule(rule)
-    if blocks == 1:
-        return rule.efficiency()
     total: Any = rule.target.number(0)
     for outcome in rule.outcomes():
-        total += outcome.mass * (len(outcome.accepted) + 1)
-        for _, mass, rest in _ways_on(rule, outcome):
+        total += outcome.mass * len(rule.kept_text(outcome))
+        if rule.target.ended(outcome.accepted):
+            continue
+        total += outcome.mass
+        for _, mass, rest in _ways_on(rule, outcome) if blocks > 1 else ():
             total += mass * decoded_after(rest, blocks - 1)
     return rule.target.number(total)
 

@@ -136,7 +136,9 @@ def _add(
 def _add_text(
     level: _Level, draft: Model, target: Model, text: Prefix, wanted: Any, drafted: Any
 ) -> None:
-    """Add a text to its state."""
+    """Add a text to its state, unless it is over."""
+    if target.ended(text):
+        return
     key = draft.context(text), target.context(text), _ratio(wanted, drafted)
     _, more_wanted, more_drafted = level.get(key, (text, 0, 0))
     level[key] = text, wanted + more_wanted, drafted + more_drafted

@@ -54,12 +54,16 @@ class GreatestPath(Model):
         Of equal M_b/M_s the larger token is above the smaller. In floats it is the quotient as
         it is computed.
         """
+        return np.argsort(self.ratios(prefix), kind="stable")
+
+    def ratios(self, prefix: Prefix) -> Array:
+        """Return M_b/M_s of each next token, which ranks it; −1 if it is never drafted."""
         drafted, wanted = self._draft(prefix), self._target(prefix)
         possible = drafted > 0
         ratios = zeros(self.n, like=wanted) - 1
         with np.errstate(over="ignore"):
             ratios[possible] = wanted[possible] / drafted[possible]
-        return np.argsort(ratios, kind="stable")
+        return ratios
 
     def _below(self, text: Prefix, share: Any) -> tuple[Array, Array]:
         """Return b and c of each next token."""

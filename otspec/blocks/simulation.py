@@ -43,5 +43,5 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
         raise ValueError(f"confidence is {confidence}: it must be above 0 and below 1")
     as_block_rule(rule)
     rng = np.random.default_rng(as_seed(seed))
-    kept = [len(rule.sample(rng).accepted) for _ in range(size)]
+    kept = [len(rule.kept_text(rule.sample(rng))) for _ in range(size)]
     return Estimate.of_mean(np.array(kept, float), level, plus=1.0, most=rule.depth + 1)

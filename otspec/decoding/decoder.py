@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from otspec.decoding.drafting import Shape, draft_tree
+from otspec.decoding.drafting import EndingShape, draft_tree
 from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader
 from otspec.decoding.results import Step
@@ -24,15 +24,16 @@ class Decoder(Frozen):
         The prompt and what was decoded; one token at least.
     draft, target : Reader
         What the models have read of the text.
-    shape : Shape
-        Of the trees; without a node it is plain decoding, which asks the target alone.
+    shape : EndingShape
+        Of the trees, and which tokens end a text; without a node it is plain decoding, which asks
+        the target alone.
     verifier : Verifier
     """
 
     text: Prefix
     draft: Reader
     target: Reader
-    shape: Shape
+    shape: EndingShape
     verifier: Verifier
 
     def step(self, draws: Draws) -> tuple[Step, Decoder]:
@@ -58,20 +59,18 @@ class Decoder(Frozen):
         )
         return Step(new, len(path), len(drafted.tokens), drafting.calls), after
 
-    def steps(self, most: int, end: frozenset[int], draws: Draws) -> Iterator[Step]:
+    def steps(self, most: int, draws: Draws) -> Iterator[Step]:
         """Yield what happens, step by step, until a token ends the text or there are enough.
 
         Parameters
         ----------
         most : int
             Tokens; of the last step no more are returned than are still wanted.
-        end : frozenset of int
-            Tokens after which the text is over.
         draws : Draws
         """
         decoder, left = self, most
         while left > 0:
             step, decoder = decoder.step(draws)
-            step = step.cut(left, end)
+            step = step.cut(left, decoder.shape.end)
             left = 0 if step.ended else left - len(step.tokens)
             yield step

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from otspec.decoding.draws import Draws
@@ -13,10 +12,10 @@ from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.frozen import Frozen
 from otspec.models.contract import Prefix
-from otspec.trees import TokenTree
+from otspec.trees import Shape, TokenTree
 
-ChildrenLaw: TypeAlias = Callable[[Distribution, int], DraftLaw]
-"""(draft, k) → the law of k children of a node."""
+ChildrenLaw: TypeAlias = Callable[[Distribution, int, bool], DraftLaw]
+"""(draft, k, top) → the law of k children of a node, drawn or the likeliest tokens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +26,8 @@ class Children(Frozen):
     """What it was drafted from."""
     drafts: Prefix
     """In the order of drawing, equal ones as often as they were drawn."""
+    top: bool = False
+    """Whether they are the likeliest tokens rather than drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,43 +64,23 @@ class Drafting(NamedTuple):
         return self.reader.keep([*range(self.places[-1] + 1), *read])
 
 
-class Shape(Frozen):
-    """Which trees are drafted: of each node, how many children it has, and which.
+@dataclass(frozen=True, eq=False)
+class EndingShape(Frozen):
+    """Which trees are drafted, and where they end before.
 
     Parameters
     ----------
-    tree : TokenTree
+    tree : Shape
+    end : frozenset of int
+        Tokens that end a text: nothing is drafted after them.
     """
 
-    def __init__(self, tree: TokenTree) -> None:
-        self._hold(tree=tree)
-
-    tree: TokenTree
-
-    def children(self, nodes: Sequence[int]) -> list[int]:
-        """Return the children of some nodes, one node after the other."""
-        return [child for node in nodes for child in self._children[node + 1]]
-
-    @cached_property
-    def _children(self) -> list[list[int]]:
-        found: list[list[int]] = [[] for _ in range(len(self.tree) + 1)]
-        for child, parent in enumerate(self.tree.parents):
-            found[parent + 1].append(child)
-        return found
-
-    @property
-    def depth(self) -> int:
-        """L, the most drafted tokens that can be kept."""
-        return max(self.tree.depths.tolist(), default=0)
-
-    @property
-    def widths(self) -> set[int]:
-        """How many children nodes have that have any."""
-        return {len(children) for children in self._children if children}
+    tree: Shape
+    end: frozenset[int] = frozenset()
 
 
 def draft_tree(
-    reader: Reader, unread: Sequence[int], shape: Shape, law: ChildrenLaw, draws: Draws
+    reader: Reader, unread: Sequence[int], shape: EndingShape, law: ChildrenLaw, draws: Draws
 ) -> Drafting:
     """Draft a tree behind a text.
 
@@ -112,15 +93,16 @@ def draft_tree(
         The draft model.
     unread : sequence of int
         What it has not read of the text; one token at least.
-    shape : Shape
-        Of distinct children no more are drawn than the draft model has tokens.
+    shape : EndingShape
+        Of distinct children no more are drawn than the draft model has tokens, and none behind an
+        end token.
     law : callable
     draws : Draws
     """
     tree = _Growing(shape, law, draws)
     root = len(unread) - 1
     places, read = {-1: root}, len(unread)
-    level, calls = [-1] if shape.children([-1]) else [], 0
+    level, calls = [-1] if shape.tree.children else [], 0
     new, before = list(unread), list(range(-1, root))
     while level:
         reading = reader.read(new, before, len(level))
@@ -137,36 +119,37 @@ def draft_tree(
 class _Growing:
     """A tree that is being drafted."""
 
-    def __init__(self, shape: Shape, law: ChildrenLaw, draws: Draws) -> None:
-        self._shape, self._law, self._draws = shape, law, draws
+    def __init__(self, shape: EndingShape, law: ChildrenLaw, draws: Draws) -> None:
+        self._law, self._draws, self._end = law, draws, shape.end
         self.parents: list[int] = []
         self.tokens: list[int] = []
         self._children: dict[int, Children] = {}
-        self._agreeing: dict[int, list[int]] = {-1: [-1]}  # node -> nodes of the shape
+        self._below = {-1: shape.tree}  # of each node what is to be drafted after it
 
     def branch(self, node: int, row: Distribution) -> list[int]:
         """Draft the children of a node; return those that are to have children, too."""
-        below = self._shape.children(self._agreeing[node])
-        law = self._law(row, len(below))
+        shape = self._below[node]
+        law = self._law(row, len(shape.children), shape.top)
         drafts = self._draws.drafts(law)
-        self._children[node] = Children(row, drafts)
+        self._children[node] = Children(row, drafts, shape.top)
         first = len(self.tokens)
-        for token, equal in _together(drafts, below, law.iid).items():
-            self._agreeing[len(self.tokens)] = equal
+        for token, places in _together(drafts, law.iid).items():
+            self._below[len(self.tokens)] = shape.after(places)
             self.parents.append(node)
             self.tokens.append(token)
         new = range(first, len(self.tokens))
-        return [child for child in new if self._shape.children(self._agreeing[child])]
+        open_ended = (child for child in new if self.tokens[child] not in self._end)
+        return [child for child in open_ended if self._below[child].children]
 
     def drafted(self) -> Drafted:
         """Return the tree as it is."""
         return Drafted(TokenTree(tuple(self.parents)), tuple(self.tokens), self._children)
 
 
-def _together(drafts: Prefix, nodes: Sequence[int], iid: bool) -> dict[int, list[int]]:
-    """Return the nodes of the shape that go on with each token."""
+def _together(drafts: Prefix, iid: bool) -> dict[int, list[int]]:
+    """Return the places of the children that go on with each token."""
     found: dict[int, list[int]] = {}
-    for token, node in zip(drafts, nodes, strict=False):  # distinct drafts may be fewer
+    for place, token in enumerate(drafts):
         if iid or token not in found:
-            found.setdefault(token, []).append(node)
+            found.setdefault(token, []).append(place)
     return found

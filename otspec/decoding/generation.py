@@ -71,7 +71,8 @@ def generate(
         See :func:`otspec.traces.warp`.
     seed : int
     end : iterable of int, optional
-        Tokens that end a text; by default those of the target's configuration.
+        Tokens that end a text; by default those of the target's configuration. Nothing is drafted
+        after them.
     on_step : callable, optional
         Gets each :class:`Step` with its new tokens as soon as it is there.
     skip_layers : iterable of int, optional
@@ -102,10 +103,10 @@ def generate(
     text = as_tokens(prompt, n, "prompt")
     if not text:
         raise ValueError("prompt has no token: pass one at least, such as the model's first")
-    shape = as_shape(tree)
-    most = as_integer(max_new_tokens, "max_new_tokens", 1, MOST_NEW)
-    _check_length(len(text) + most + shape.depth, min(positions(target), positions(draft)))
     last = end_tokens(target) if end is None else as_tokens(end, n, "end", unordered=True)
+    shape = as_shape(tree, last)
+    most = as_integer(max_new_tokens, "max_new_tokens", 1, MOST_NEW)
+    _check_length(len(text) + most + shape.tree.depth, min(positions(target), positions(draft)))
     warping = Warping(float(temperature), top_k, None if top_p is None else float(top_p))
     readers = {
         "target": TransformerReader(target, n, warping),
@@ -114,11 +115,11 @@ def generate(
     decoder = decoder_of(text, rule, shape, **readers)
     heard = on_step and as_callable(on_step, "on_step", "a function of one step")
     steps = []
-    for step in decoder.steps(most, frozenset(last), Chance(seed)):
+    for step in decoder.steps(most, Chance(seed)):
         steps.append(step)
         if heard:
             heard(step)
-    return Generated(tuple(steps), shape.depth)
+    return Generated(tuple(steps), shape.tree.depth)
 
 
 def _check_length(length: int, most: float) -> None:

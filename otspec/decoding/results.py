@@ -17,8 +17,8 @@ class Step(Frozen):
     tokens : tuple of int
         The new tokens of the text.
     accepted : int
-        τ, the drafted tokens that were accepted. One more token follows them; of the last step some
-        may be beyond the end of the text.
+        τ, the drafted tokens that were accepted. One more token follows them, unless an end token
+        is the last of them; of the last step some may be more than were wanted.
     drafted : int
         Nodes of the tree that the target read.
     draft_calls : int
@@ -31,6 +31,11 @@ class Step(Frozen):
     drafted: int
     draft_calls: int
     ended: bool = False
+
+    @property
+    def reached(self) -> int:
+        """How many depths were tried: one more than was accepted, unless the text ended there."""
+        return self.accepted + (not self.ended or len(self.tokens) > self.accepted)
 
     def cut(self, most: int, end: frozenset[int]) -> Step:
         """Return the step without what is behind an end token, or more than is wanted."""
@@ -82,13 +87,17 @@ class Generated(Frozen):
         )
 
     @property
+    def reached(self) -> tuple[int, ...]:
+        """In how many steps a token of depth 1, …, L could be accepted."""
+        return tuple(
+            sum(step.reached > depth for step in self.steps) for depth in range(self.depth)
+        )
+
+    @property
     def acceptance(self) -> tuple[float | None, ...]:
         """The share of steps that accepted a token of depth 1, …, L, of those that got so far."""
-        reached = (self.target_calls, *self.accepted)
-        return tuple(
-            kept / number if number else None
-            for number, kept in zip(reached, self.accepted, strict=False)
-        )
+        shares = zip(self.accepted, self.reached, strict=True)
+        return tuple(kept / number if number else None for kept, number in shares)
 
     @property
     def tokens_per_call(self) -> float:
@@ -99,6 +108,7 @@ class Generated(Frozen):
     def efficiency(self) -> float:
         """The mean of τ + 1, which estimates block efficiency.
 
-        Unlike :attr:`tokens_per_call` it counts what the last step has beyond the end of the text.
+        Unlike :attr:`tokens_per_call` it counts what the last step has beyond what was wanted, and
+        a token after an end token, though there is none.
         """
         return 1 + sum(step.accepted for step in self.steps) / self.target_calls

@@ -19,7 +19,7 @@ from otspec.distributions import Distribution, normalised
 from otspec.drafts import IID, DraftLaw, TooFewTokensError
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
-from otspec.rules import PairRule
+from otspec.rules import PairRule, TargetOnly
 from otspec.trees.token_rules import made_rule
 from otspec.trees.visits import at_leaf, given_drafts, kept_from_the_leaves, rule_of_weight
 
@@ -39,8 +39,8 @@ class Verifier(Frozen, ABC):
     """A rule at work on one text."""
 
     @abstractmethod
-    def law(self, draft: Distribution, k: int) -> DraftLaw:
-        """Return the law of k children of a node."""
+    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:
+        """Return the law of k children of a node, drawn or the likeliest tokens."""
 
     @abstractmethod
     def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
@@ -67,12 +67,16 @@ class TokenVerifier(Verifier):
 
     rule: type[PairRule]
 
-    def law(self, draft: Distribution, k: int) -> DraftLaw:
+    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:
         """Return the law of k children of a node; distinct ones may be fewer."""
+        law = self._rule(top).law_class
         try:
-            return self.rule.law_class(draft, k)
+            return law(draft, k)
         except TooFewTokensError:
-            return self.rule.law_class(draft, int(np.count_nonzero(draft)))
+            return law(draft, int(np.count_nonzero(draft)))
+
+    def _rule(self, top: bool) -> type[PairRule]:
+        return TargetOnly if top else self.rule
 
 
 @dataclass(frozen=True)
@@ -89,9 +93,9 @@ class TreeVerifier(TokenVerifier):
         path: list[int] = []
         node = -1
         while node in drafted.children:
-            drafts = drafted.children[node].drafts
-            draft = drafted.children[node].draft
-            rule = made_rule(self.rule, draft, wanted[node + 1], len(drafts))
+            children = drafted.children[node]
+            drafts, kind = children.drafts, self._rule(children.top)
+            rule = made_rule(kind, children.draft, wanted[node + 1], len(drafts))
             token = draws.token(rule.kernel(drafts))
             if token not in drafts:
                 return Verdict(tuple(path), token, self)
@@ -139,22 +143,25 @@ class ChainVerifier(Verifier):
     ----------
     rule : type
         A class of rules for one drafted block.
+    length : int
+        L, the tokens of a block; with an end token it is over before.
     draft, target : ReadModel
         The two models, after the prompt.
     text : tuple of int
         What follows the prompt.
     wanted : Model
-        What the text is continued with: the target, or its corrections.
+        What the text is continued with: the target, whose texts end, or its corrections.
     """
 
     rule: type[SingleDraftRule]
+    length: int
     draft: ReadModel
     target: ReadModel
     text: Prefix
     wanted: Model
 
-    def law(self, draft: Distribution, k: int) -> DraftLaw:
-        """Return the law of k independent children of a node."""
+    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:  # noqa: ARG002
+        """Return the law of k independent children of a node: those of a block are drawn."""
         return IID(draft, k)
 
     def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
@@ -162,7 +169,7 @@ class ChainVerifier(Verifier):
         block = drafted.tokens
         self.draft.remember(self.text, block, [each.draft for each in drafted.children.values()])
         self.target.remember(self.text, block, wanted)
-        rule = self.rule(self.draft.after(self.text), self.wanted, len(block))
+        rule = self.rule(self.draft.after(self.text), self.wanted, self.length)
         kept = block[: draws.token(rule.kept(block))]
         following = rule.following(kept)
         token = draws.token(following(()))

@@ -10,7 +10,7 @@ from otspec.frozen import Frozen
 from otspec.logged.block import LoggedBlock
 from otspec.logged.chances import LoggedChances, logged_chances
 from otspec.logged.comparison import as_blocks, mean_and_error
-from otspec.trees.best_tree import BestTree, BestTrees, as_depth, as_nodes, as_widths
+from otspec.trees.best_shape import BestTree, BestTrees, as_depth, as_nodes, as_widths
 from otspec.trees.shapes import Shape
 from otspec.trees.token_rules import TokenRule
 

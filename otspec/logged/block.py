@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,11 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.logged.traversal import traversal_kept
+from otspec.models.ending import EndingModel
 from otspec.models.logged import LoggedModel
-from otspec.rules.contract import Rule
-from otspec.rules.enumeration import acceptance_or_estimate, by_draft_or_estimate
+from otspec.rules.contract import NotExactError, Rule
+from otspec.rules.enumeration import acceptance_or_estimate
+from otspec.rules.target_only import TargetOnly
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import TokenRule, made_rule
 
@@ -33,6 +35,9 @@ class LoggedBlock(Frozen):
         of L + 1 is not needed to verify.
     tokens : sequence of int, length L
         The block, drawn from the draft model.
+    end : collection of int, optional
+        Tokens that end a text. The block is over with the first of them, and whatever was logged
+        behind it is left out; then it is a block of any greater length, too.
 
     Raises
     ------
@@ -43,6 +48,7 @@ class LoggedBlock(Frozen):
     draft: Sequence[Distribution]
     target: Sequence[Distribution]
     tokens: Sequence[int]
+    end: Collection[int] = ()
 
     def __post_init__(self) -> None:
         drafts, targets = (
@@ -65,7 +71,14 @@ class LoggedBlock(Frozen):
         for i, (row, _) in enumerate(pairs):
             check_alike("draft[0]", pairs[0][0], f"draft[{i}]", row)
         draft, target = zip(*pairs, strict=True)
-        self._hold(draft=draft, target=target, tokens=tokens)
+        end = tuple(sorted(as_tokens(self.end, n, "end", unordered=True)))
+        stop = next((i for i, token in enumerate(tokens, 1) if token in end), len(tokens))
+        self._hold(draft=draft, target=target, tokens=tokens[:stop], end=end)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the block is over with an end token."""
+        return self.tokens[-1] in self.end
 
     def kept(self, rule: type[SingleDraftRule], length: int) -> Array:
         """Return the law of τ when a rule verifies the first tokens of the block.
@@ -79,7 +92,7 @@ class LoggedBlock(Frozen):
 
         Returns
         -------
-        ndarray, shape (length + 1,)
+        ndarray, shape (length + 1,), or less if the block ends before
             Its mean τ is an unbiased estimate of E[τ] after the block's prompt;
             :meth:`expected` is a closer one.
 
@@ -92,7 +105,7 @@ class LoggedBlock(Frozen):
         as_single_draft_rule(rule)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
-        target = LoggedModel(self.target, text, "target")
+        target = EndingModel(LoggedModel(self.target, text, "target"), self.end)
         return rule(draft, target, length).kept(text[:length])
 
     def expected(self, rule: type[SingleDraftRule], length: int) -> Number:
@@ -167,12 +180,14 @@ class LoggedBlock(Frozen):
         for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
             after: dict[Shape, Any] = {}
             for shape, weight in weights.items():
-                made = made_rule(rule, draft, target, len(shape.children))
+                made = made_rule(
+                    TargetOnly if shape.top else rule, draft, target, len(shape.children)
+                )
                 acceptance = acceptance_or_estimate(made)
                 total += weight * acceptance
                 if shape.depth > 1:
-                    estimated = isinstance(acceptance, Estimate)
-                    for child, output in _accepted_children(made, shape, token, estimated):
+                    simulated = isinstance(acceptance, Estimate)
+                    for child, output in _accepted_children(made, shape, token, simulated):
                         after[child] = after.get(child, 0) + weight * output / draft[token]
             weights = {
                 shape: weight
@@ -216,7 +231,7 @@ class LoggedBlock(Frozen):
         ValueError
             More than there are, or one that is never drafted.
         """
-        if as_k(length, "length") > len(self.tokens):
+        if as_k(length, "length") > len(self.tokens) and not self.ended:
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):
             if not self.draft[depth][token] > 0:
@@ -226,12 +241,22 @@ class LoggedBlock(Frozen):
 
 
 def _accepted_children(
-    rule: Rule, shape: Shape, token: int, estimated: bool
+    rule: Rule, shape: Shape, token: int, simulated: bool
 ) -> Iterator[tuple[Shape, Number]]:
     """Yield what may be drafted after a token, and the probability that it is accepted there."""
     children = shape.children[: rule.k]
     if len(set(children)) > 1:
-        yield from zip(children, by_draft_or_estimate(rule)[:, token].tolist(), strict=True)
+        yield from zip(children, _by_draft(rule, token, simulated), strict=True)
     else:
-        output = rule.estimate_output(token) if estimated else rule.accepted_law()[token]
+        output = rule.estimate_output(token) if simulated else rule.accepted_law()[token]
         yield children[0], output
+
+
+def _by_draft(rule: Rule, token: int, simulated: bool) -> Sequence[Number]:
+    """Return the probability that a token is accepted, by draft, or estimates of it."""
+    if not simulated:
+        try:
+            return list(rule.accepted_by_draft()[:, token])
+        except NotExactError:
+            pass
+    return rule.estimate_output_by_draft(token)

@@ -10,7 +10,7 @@ import numpy as np
 from otspec.arithmetic import Array
 from otspec.logged.block import LoggedBlock
 from otspec.logged.comparison import as_blocks, mean_and_error
-from otspec.trees.best_tree import as_depth, as_nodes
+from otspec.trees.best_shape import as_depth, as_nodes
 
 _HALVINGS, _LOWEST = 60, -60.0
 """How often the range of the logarithm of the threshold is halved, and where it begins."""

@@ -51,11 +51,11 @@ def _visits(
     rounds: Sequence[Rejections], shape: Shape, token: int, drafted: Any, merge: bool
 ) -> Iterator[tuple[tuple[Number, Shape], Any]]:
     """Yield how the logged token is visited after a node, where something is drafted after it."""
-    for place, (reached, residual) in enumerate(rounds):
-        weight = acceptance_chance(residual[token], reached * drafted)
+    for place, left in enumerate(rounds):
+        weight = acceptance_chance(left.residual[token], left.reached * drafted)
         if weight == 0:  # it was rejected: so it is from now on
             return
         for places, likely in equal_later(place, shape, drafted, merge):
             below = shape.after(places)
             if below.children:
-                yield (weight, below), reached * likely
+                yield (weight, below), left.reached * likely

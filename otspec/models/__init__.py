@@ -2,6 +2,7 @@
 
 from otspec.models.callables import CallableModel, as_models
 from otspec.models.contract import LanguageModel, Model, Prefix
+from otspec.models.ending import EndingModel
 from otspec.models.json_files import load_model
 from otspec.models.ngrams import NGramModel
 from otspec.models.random_pairs import random_pair
@@ -10,6 +11,7 @@ from otspec.models.warped import WarpedModel
 
 __all__ = [
     "CallableModel",
+    "EndingModel",
     "LanguageModel",
     "Model",
     "NGramModel",

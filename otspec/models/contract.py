@@ -55,6 +55,19 @@ class Model(Frozen, ABC):
         prefix = as_prefix(prefix, self.n)
         return Continued(self, prefix) if prefix else self
 
+    def ended(self, prefix: Prefix) -> bool:  # noqa: ARG002 # most models never end
+        """Return whether a text is over: see :class:`otspec.models.EndingModel`.
+
+        Law: a text that goes on after one that is over is over, too.
+        """
+        return False
+
+    def up_to_end(self, text: Prefix) -> Prefix:
+        """Return a text without what is behind its end."""
+        if not self.ended(text):
+            return text
+        return next(text[:stop] for stop in range(len(text) + 1) if self.ended(text[:stop]))
+
     def mass(self, prefix: Prefix) -> Number:
         """Return the probability of a text of that length to be this one.
 
@@ -75,7 +88,8 @@ class Model(Frozen, ABC):
         Parameters
         ----------
         length : int
-            Number of tokens, at most 500; there may be n**length texts.
+            Number of tokens, at most 500; there may be n**length texts. Those that are over before
+            are as short.
 
         Raises
         ------
@@ -87,7 +101,7 @@ class Model(Frozen, ABC):
         return self._texts((), self.number(1), number)
 
     def _texts(self, prefix: Prefix, mass: Number, length: int) -> Iterator[tuple[Prefix, Number]]:
-        if len(prefix) == length:
+        if len(prefix) == length or self.ended(prefix):
             yield prefix, mass
             return
         for token, chance in enumerate(self(prefix).tolist()):
@@ -119,6 +133,10 @@ class Continued(Model):
     def context(self, prefix: Prefix) -> Prefix:
         """Return what the model remembers of the start and a prefix."""
         return self._model.context(self._start + as_prefix(prefix, self.n))
+
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the start and a prefix are a text that is over."""
+        return self._model.ended(self._start + prefix)
 
     def after(self, prefix: Prefix) -> Model:
         """Return the model of what follows the start and a prefix."""

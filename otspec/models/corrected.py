@@ -26,6 +26,10 @@ class OneCorrectedToken(Model):
         """Return the corrected row, or the target's after a prefix."""
         return self._target(prefix) if prefix else self._row
 
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the target's text is over."""
+        return self._target.ended(prefix)
+
     def after(self, prefix: Prefix) -> Model:
         """Return the target's continuation: only one token is corrected."""
         return self._target.after(prefix) if prefix else self

@@ -84,6 +84,10 @@ class WarpedModel(Model):
         """Return what the model remembers of a prefix."""
         return self._model.context(prefix)
 
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the model's text is over."""
+        return self._model.ended(prefix)
+
 
 def exactly_warped(
     row: Distribution, power: int, top_k: int | None, top_p: Number | None

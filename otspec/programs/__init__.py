@@ -15,10 +15,19 @@ from otspec.programs.maxflow import MaxFlow
 from otspec.programs.compact_network import CompactMaxFlow
 from otspec.programs.truncated import TruncatedImportance
 from otspec.programs.block import BlockProgram
+from otspec.programs.block_plan import BlockPlan
 from otspec.programs.candidates import CandidateProgram
 from otspec.programs.chained_residuals import Residual, ResidualsProgram
 from otspec.programs.one_corrected_token import OneTokenProgram
 from otspec.programs.past_windows import WindowProgram
+from otspec.programs.depth_bound import depth_bound
+from otspec.programs.drafted import Drafted, DraftedSets
+from otspec.programs.drafted_nodes import DraftedNodes
+from otspec.programs.kept_texts import KeptTexts
+from otspec.programs.path_plan import PathPlan
+from otspec.programs.path_program import PathProgram
+from otspec.programs.prices import PriceBound
+from otspec.programs.text_program import TextOptimum, TextProgram
 
 ProgramName: TypeAlias = str
 """One of :data:`PROGRAMS`: ``"membership"``, ``"reduced"``, ``"importance"``, ``"maxflow"``,
@@ -52,20 +61,31 @@ def formulate(
 
 __all__ = [
     "PROGRAMS",
+    "BlockPlan",
     "BlockProgram",
     "CandidateProgram",
     "CompactMaxFlow",
+    "Drafted",
+    "DraftedNodes",
+    "DraftedSets",
     "Formulation",
     "Importance",
+    "KeptTexts",
     "MaxFlow",
     "Membership",
     "OneTokenProgram",
+    "PathPlan",
+    "PathProgram",
+    "PriceBound",
     "ProgramName",
     "Reduced",
     "Residual",
     "ResidualsProgram",
     "Size",
+    "TextOptimum",
+    "TextProgram",
     "TruncatedImportance",
     "WindowProgram",
+    "depth_bound",
     "formulate",
 ]

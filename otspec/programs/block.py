@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from otspec.arguments import as_callable
-from otspec.arithmetic import Array, IntArray, counted_power, zeros
+from otspec.arithmetic import Array, IntArray, Number, counted_power
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.frozen import Frozen
-from otspec.models.contract import LanguageModel
+from otspec.models.contract import LanguageModel, Model
+from otspec.programs.block_plan import BlockPlan
 from otspec.programs.builder import ProgramBuilder, arrow
+from otspec.programs.drafted import DraftedSets, Sequences
 from otspec.programs.formulation import Size, check_size
-from otspec.solvers import LinearProgram, Sense
+from otspec.programs.levels import text_masses
+from otspec.solvers import LinearProgram, Sense, SolverName, solve
 
 
 class BlockCoupling(Frozen, ABC):
@@ -50,6 +54,10 @@ class BlockCoupling(Frozen, ABC):
     def _kept(self, blocks: IntArray) -> IntArray:
         """Return how many tokens of each block are kept of each draft: (b, L) -> (d, b)."""
 
+    @abstractmethod
+    def _sets(self) -> Mapping[Sequences, Number]:
+        """Return what may be drafted as sets of sequences, and their probabilities."""
+
     def size(self) -> Size:
         """Return the size of the program."""
         drafted, blocks = self._drafted(), counted_power(self.n, self.length)
@@ -73,8 +81,28 @@ class BlockCoupling(Frozen, ABC):
         mass = model.columns("pi", arrow(names[drafted], blocks[output]), 0, np.inf)
         model.put(drafts[drafted], mass)
         model.put(outputs[output], mass)
-        kept = self._kept(blocks).ravel().astype(draft.dtype)
-        return model.program(self.title, Sense.MAXIMISE, mass, kept)
+        kept = np.minimum(self._kept(blocks), ends(self.target, blocks)).ravel()
+        return model.program(self.title, Sense.MAXIMISE, mass, kept.astype(draft.dtype))
+
+    def plan(self, solver: SolverName | None = None) -> BlockPlan:
+        """Return a best coupling.
+
+        Parameters
+        ----------
+        solver : {"highs", "cvxpy", "rational"}, optional
+            By default "rational" for exact data, else "highs".
+
+        Raises
+        ------
+        ValueError
+            As :func:`otspec.solvers.solve`.
+        """
+        solution = solve(self.build(), solver)
+        sets = self._sets()
+        possible = np.array(list(sets.values())) > 0
+        drafted = DraftedSets({each: mass for each, mass in sets.items() if mass > 0}, self.n)
+        coupled = solution.primal.reshape(len(sets), -1)[possible]
+        return BlockPlan(drafted, self.target, coupled, solution.duals[len(sets) :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +152,19 @@ class BlockProgram(BlockCoupling):
         kept: IntArray = np.cumprod(same, axis=2).sum(axis=2)
         return kept
 
+    def _sets(self) -> Mapping[Sequences, Number]:
+        blocks, masses = self._draft_law()
+        pairs = zip(map(tuple, blocks.tolist()), masses.tolist(), strict=True)
+        return {frozenset([block]): mass for block, mass in pairs}
+
+
+def ends(model: LanguageModel, blocks: IntArray) -> IntArray:
+    """Return how many tokens each block has up to the end of the model's text: (b, L) -> (b,)."""
+    number, length = blocks.shape
+    if not isinstance(model, Model):  # whose texts never end
+        return np.full(number, length)
+    return np.array([len(model.up_to_end(tuple(block))) for block in blocks.tolist()])
+
 
 def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, Array]:
     """Return all blocks of a length and their probabilities.
@@ -147,15 +188,7 @@ def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, A
     ValueError
         An answer of the model that is no distribution, or unlike its others.
     """
-    start = as_distribution(model(()), f"{name}()")
-    n = len(start)
-    masses = start
-    for depth in range(1, length):
-        extended = zeros(n ** (depth + 1), like=start)
-        for number, prefix in enumerate(np.ndindex(*(n,) * depth)):
-            following = as_distribution(model(prefix), f"{name}{prefix}")
-            check_alike(f"{name}()", start, f"{name}{prefix}", following)
-            extended[number * n : (number + 1) * n] = masses[number] * following
-        masses = extended
+    masses = text_masses(model, length, name)
+    n = len(masses[1])
     blocks = np.indices((n,) * length).reshape(length, -1).T.astype(np.intp)
-    return blocks, masses
+    return blocks, masses[-1]

@@ -13,9 +13,7 @@ from otspec.arithmetic import Array, IntArray, Number, as_numbers
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.contract import LanguageModel
 from otspec.programs.block import BlockCoupling
-
-Sequences = frozenset[tuple[int, ...]]
-"""The different candidate sequences that were drafted."""
+from otspec.programs.drafted import Sequences
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +78,9 @@ class CandidateProgram(BlockCoupling):
         texts = list(map(tuple, blocks.tolist()))
         kept = [[longest_beginning(drafted, y) for y in texts] for drafted in self.candidates]
         return np.array(kept, dtype=np.intp)
+
+    def _sets(self) -> Mapping[Sequences, Number]:
+        return dict(zip(self.candidates, self._draft_law()[1].tolist(), strict=True))
 
 
 def longest_beginning(sequences: Sequences, block: tuple[int, ...]) -> int:

@@ -9,6 +9,7 @@ from otspec.rules.naive_sampling import NaiveSampling
 from otspec.rules.pair_rule import PairRule
 from otspec.rules.planned import PlannedRule
 from otspec.rules.pooled import PooledSelection
+from otspec.rules.pooled_earliest import EarliestPooledSelection
 from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
 from otspec.rules.priority_mixture import PriorityMixture
 from otspec.rules.recursive_rejection import RecursiveRejection
@@ -47,6 +48,7 @@ __all__ = [
     "Bins",
     "ByToken",
     "DrawnDraft",
+    "EarliestPooledSelection",
     "Fewest",
     "Graded",
     "ImportanceSampling",

@@ -16,7 +16,14 @@ from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.checking import checking_all, checking_drafts
-from otspec.rules.tuples import NotExactError, add_first, all_tuples, enumerated_law, few_by_draft
+from otspec.rules.tuples import (
+    NotExactError,
+    add_first,
+    all_tuples,
+    enumerated_law,
+    few_by_draft,
+    output_by_draft,
+)
 
 __all__ = ["CountedLaw", "NotExactError", "Rule"]
 
@@ -254,9 +261,8 @@ class Rule(Frozen, ABC):
         ValueError
             Fewer than two tuples, or more than the memory holds.
         """
-        return Estimate.of_mean(
-            self._of_drawn(lambda x: self.kernel(x)[sorted(set(x))].sum(), size, seed)
-        )
+        accepted = self._of_drawn(lambda x: self.kernel(x)[sorted(set(x))].sum(), size, seed)
+        return Estimate.of_mean(accepted)
 
     def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_law` from drafts that are drawn at random.
@@ -273,16 +279,19 @@ class Rule(Frozen, ABC):
 
     def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate entry y of :meth:`accepted_law`; see :meth:`estimate`."""
-        return Estimate.of_mean(
-            self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
-        )
+        hits = self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
+        return Estimate.of_mean(hits)
+
+    def estimate_output_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
+        """Estimate column y of :meth:`accepted_by_draft`; see :meth:`estimate`."""
+        tuples, which = self._drawn(size, seed)
+        return [Estimate.of_mean(hits[which]) for hits in output_by_draft(self, y, tuples)]
 
     def _estimate_with_hits(
         self, hits: Callable[[list[int]], Any], known: tuple[Number, Number], size: int, seed: int
     ) -> Estimate:
         """Return what is certainly accepted plus simulated residual hits, between known bounds."""
-        certain, _ = known
-        simulated = Estimate.of_mean(self._of_drawn(hits, size, seed), plus=float(certain))
+        simulated = Estimate.of_mean(self._of_drawn(hits, size, seed), plus=float(known[0]))
         return simulated.within(*known)
 
     def _of_drawn(self, question: Callable[[list[int]], Any], size: int, seed: int) -> Array:

@@ -93,6 +93,13 @@ class DistinctPaths(Frozen):
         found = Estimate.of_mean(hits, most=float(self.target[y]))
         return found + (float(self.accepted_law(k)[y]) - float(found))
 
+    def output_by_draft(self, k: int, y: int) -> list[Estimate]:
+        """Return, for each of k drafts, the probability that it is the accepted one and is y."""
+        with np.errstate(over="ignore"):
+            hits = np.minimum(self._units[y] * self._drawn[0][: k + 1], self.target[y])
+        most = float(self.target[y])
+        return [Estimate.of_mean(more, most=most) for more in np.diff(hits, axis=0)]
+
     def rule(self, k: int) -> PathsRule:
         """Return what a tree of drafts needs of the rule for k drafts."""
         return PathsRule(self, k)

@@ -15,6 +15,8 @@ from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec.distributions import DistributionLike, as_pair
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
+from otspec.drafts.successive import successive
+from otspec.drafts.with_one import WithOne
 from otspec.estimate import Estimate
 from otspec.optimum import optimal_acceptances
 from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
@@ -171,13 +173,37 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if not self.pools.optimal:
             return super().estimate_by_draft(size, seed)
         rng, hits = np.random.default_rng(as_seed(seed)), np.zeros((self.k, len(self.draft)))
-        drawn, places = self.law.sample(as_size(size, width=self.k), rng), np.arange(self.k)
+        size, places = as_size(size, width=self.k), np.arange(self.k)
+        drawn = successive(self.draft.astype(float), self.k, size, rng)
         for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
             hits[places, x] += self._some_shares(x, uniform) * self.coupling.chances[x]
         average = hits.sum(axis=1, keepdims=True) / max(hits.sum(), np.finfo(float).tiny)
         likely = (hits + average) / (hits + average).sum(axis=0)
         by_draft: Array = likely * self._accepted_selection().astype(float)
         return by_draft
+
+    def estimate_output_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
+        """Estimate column y of :meth:`accepted_by_draft` from drafts that y is among.
+
+        The others are drawn without y; how likely y is drafted among them at each place is known.
+        Size, seed and errors are those of :meth:`estimate`.
+        """
+        drafts = WithOne(self.draft.astype(float), y, self.k)
+        size, rng = as_size(size, least=2, width=self.k), np.random.default_rng(as_seed(seed))
+        others, uniforms = drafts.sample(size, rng), rng.random(size)
+        hits = np.zeros((self.k, size))
+        for index, (z, uniform) in enumerate(zip(others.tolist(), uniforms, strict=True)):
+            for i, weight in enumerate(drafts.weights(z)):
+                x = (*z[:i], y, *z[i:])
+                hits[i, index] = weight * self._output_of(x, i, self._some_shares(x, uniform))
+        most = drafts.most
+        return [Estimate.of_mean(hits[i], most=most[i]) for i in range(self.k)]
+
+    def _output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
+        """Return the probability that the output is draft i, given how likely each is selected."""
+        chances = self.coupling.chances[list(x)]
+        rejected = (shares * (1 - chances)).sum()
+        return float(shares[i] * chances[i] + rejected * self.coupling.residual[x[i]])
 
     def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
         """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""

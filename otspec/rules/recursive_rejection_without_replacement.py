@@ -185,6 +185,10 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """Estimate entry y of :meth:`accepted_law` from the same simulation."""
         return self.paths(size, seed).output(self.k, y)
 
+    def estimate_output_by_draft(self, y: int, size: int = _SIZE, seed: int = 0) -> list[Estimate]:
+        """Estimate column y of :meth:`accepted_by_draft` from the same simulation."""
+        return self.paths(size, seed).output_by_draft(self.k, y)
+
     def paths(self, size: int = _SIZE, seed: int = 0) -> DistinctPaths:
         """Return the simulated rejections that the estimates follow, in floats.
 

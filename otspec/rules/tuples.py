@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from otspec.arithmetic import Array, IntArray, zeros
 from otspec.digits import counted
 from otspec.drafts.contract import TooManyTuplesError
@@ -68,3 +70,12 @@ def add_first(accepted: Array, drafts: list[int], row: Array) -> None:
     """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
     for token in sorted(set(drafts)):
         accepted[drafts.index(token), token] += row[token]
+
+
+def output_by_draft(rule: Rule, y: int, tuples: list[list[int]]) -> Array:
+    """Return, for some tuples, how likely y is the output, at the first draft that is y: (k, m)."""
+    hits = np.zeros((rule.k, len(tuples)))
+    for index, x in enumerate(tuples):
+        if y in x:
+            hits[x.index(y), index] = rule.kernel(x)[y]
+    return hits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from otspec.trees.best_tree import BestTree, BestTrees, best_tree, best_trees
+from otspec.trees.best_shape import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
 from otspec.trees.contract import DraftedTree, TreeRule
@@ -12,13 +12,18 @@ from otspec.trees.costs import Seconds, StepCost, as_seconds, measured
 from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.dynamic_tree import DynamicTree
 from otspec.trees.fastest import FastestTree, TimedTree, fastest_tree
+from otspec.trees.first_highest_path import FirstHighestPath
 from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.search import Configuration, configurations, sweep
-from otspec.trees.shapes import Shape, as_shape
+from otspec.trees.shapes import Shape, as_shape, together
 from otspec.trees.token_rules import RULES
 from otspec.trees.token_tree import TokenTree
 from otspec.trees.traversal_verify import TraversalVerify, TraversalVerifyWithoutReplacement
-from otspec.trees.universal_tree import UniversalTree, UniversalTreeWithoutReplacement
+from otspec.trees.universal_tree import (
+    UniversalTree,
+    UniversalTreeEarliest,
+    UniversalTreeWithoutReplacement,
+)
 from otspec.trees.verifiers import VERIFIERS
 
 if TYPE_CHECKING:
@@ -37,6 +42,7 @@ __all__ = [
     "DraftedTree",
     "DynamicTree",
     "FastestTree",
+    "FirstHighestPath",
     "GreedyMultiPath",
     "Seconds",
     "Shape",
@@ -48,6 +54,7 @@ __all__ = [
     "TreeComparison",
     "TreeRule",
     "UniversalTree",
+    "UniversalTreeEarliest",
     "UniversalTreeWithoutReplacement",
     "as_branching",
     "as_seconds",
@@ -59,6 +66,7 @@ __all__ = [
     "fastest_tree",
     "measured",
     "sweep",
+    "together",
 ]
 
 

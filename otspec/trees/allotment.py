@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, zeros
+from otspec.frozen import Frozen
 from otspec.trees.chances import Chances
 from otspec.trees.shapes import LEAF, Shape
 
 
-class Candidate(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Candidate(Frozen):
     """A tree that may stand below a node, and what it keeps at each place: (places,)."""
 
     tree: Shape
     kept: Array
 
 
-class Allotted(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Allotted(Frozen):
     """The best that is found for each law of places and each number of nodes."""
 
     values: Array
     """What is kept, shape (laws, nodes + 1): with at most so many nodes."""
-    trees: list[list[Shape]]
+    trees: tuple[tuple[Shape, ...], ...]
     """By law and number of nodes."""
 
 
-class Allotment:
+@dataclass(frozen=True, eq=False)
+class Allotment(Frozen):
     """The best trees for some laws of places, whose children are among candidates.
 
     Given a law of places, a tree keeps the sum of what each of its children adds, which depends
@@ -42,27 +47,34 @@ class Allotment:
         The most nodes of a tree.
     """
 
-    def __init__(self, chances: Chances, laws: Array, nodes: int) -> None:
-        self._laws, self._nodes = laws, nodes
-        self._families = families(chances, nodes)
-        self._kept = {k: [laws @ row for row in chances.of(k)[0]] for k, *_ in self._families}
-        self._moved = {k: chances.before(k, laws) for k, *_ in self._families}
+    chances: Chances
+    laws: Array
+    nodes: int
+
+    @cached_property
+    def _laws_after(self) -> dict[int, tuple[Array, Array]]:
+        """By k, what is kept of each draft at each law, and what the laws turn to then."""
+        greatest = [k for k, *_ in families(self.chances, self.nodes)]
+        return {
+            k: (self.chances.of(k)[0] @ self.laws.T, self.chances.before(k, self.laws))
+            for k in greatest
+        }
 
     def among(self, candidates: Sequence[Candidate]) -> Allotted:
         """Return the best trees whose children are among candidates, by ascending size."""
-        values = zeros((len(self._laws), self._nodes + 1), like=self._laws)
-        trees = [[LEAF] * (self._nodes + 1) for _ in self._laws]
+        values = zeros((len(self.laws), self.nodes + 1), like=self.laws)
+        trees = [[LEAF] * (self.nodes + 1) for _ in self.laws]
         sizes = np.array([each.tree.size for each in candidates])
-        ends: IntArray = np.searchsorted(sizes, np.arange(self._nodes), side="right")
+        ends: IntArray = np.searchsorted(sizes, np.arange(self.nodes), side="right")
         vectors = np.array([each.kept for each in candidates]).T
-        for family in self._families:
-            kept, moved = self._kept[family[0]], self._moved[family[0]]
+        for family in families(self.chances, self.nodes):
+            kept, moved = self._laws_after[family[0]]
             scores = [own[:, None] + law @ vectors for own, law in zip(kept, moved, strict=True)]
-            shared = Shared(scores, ends, self._nodes)
+            shared = Shared(tuple(scores), ends, self.nodes)
             for k, law, n in shared.improve(family, values):
                 chosen = shared.children(k, law, n)
                 trees[law][n] = Shape(tuple(candidates[child].tree for child in chosen))
-        return Allotted(values, trees)
+        return Allotted(values, tuple(map(tuple, trees)))
 
 
 def families(chances: Chances, nodes: int) -> list[list[int]]:
@@ -71,29 +83,39 @@ def families(chances: Chances, nodes: int) -> list[list[int]]:
     return [widths] if chances.nested and widths else [[k] for k in widths]
 
 
-class Shared:
+@dataclass(frozen=True, eq=False)
+class Shared(Frozen):
     """Nodes shared out among children, and among the first of them.
-
-    ``values[i][law, t]`` is the most that the first i children keep with t nodes below them.
 
     Parameters
     ----------
-    scores : sequence of ndarray, shape (laws, candidates)
+    scores : tuple of ndarray, shape (laws, candidates)
         What each child adds with each candidate below it.
     ends : ndarray of int, shape (nodes,)
         How many of the candidates have at most 0, 1, … nodes.
     nodes : int
     """
 
-    def __init__(self, scores: Sequence[Array], ends: IntArray, nodes: int) -> None:
-        self._scores, self._ends = scores, ends
-        self.values = [zeros((len(scores[0]), nodes + 1), like=scores[0])]
-        self._below: list[IntArray] = []
-        for number, each in enumerate(scores, start=1):
-            best = np.maximum.accumulate(each, axis=1)[:, ends - 1]
-            more, below = _one_more(self.values[-1], best, nodes - number)
-            self.values.append(more)
-            self._below.append(below)
+    scores: tuple[Array, ...]
+    ends: IntArray
+    nodes: int
+
+    @cached_property
+    def values(self) -> tuple[Array, ...]:
+        """Entry i at (law, t): the most that the first i children keep with t nodes below them."""
+        nothing = zeros((len(self.scores[0]), self.nodes + 1), like=self.scores[0])
+        return (nothing, *(values for values, _ in self._steps))
+
+    @cached_property
+    def _steps(self) -> tuple[tuple[Array, IntArray], ...]:
+        """For each child, the values with it, and how many of the nodes are below it then."""
+        steps = []
+        values = zeros((len(self.scores[0]), self.nodes + 1), like=self.scores[0])
+        for number, each in enumerate(self.scores, start=1):
+            best = np.maximum.accumulate(each, axis=1)[:, self.ends - 1]
+            values, below = _one_more(values, best, self.nodes - number)
+            steps.append((values, below))
+        return tuple(steps)
 
     def improve(self, widths: Sequence[int], values: Array) -> Iterator[tuple[int, int, int]]:
         """Raise values, (laws, nodes + 1), to those of trees with k children at the root.
@@ -113,8 +135,8 @@ class Shared:
         """Return which candidates stand below the k children of the best tree."""
         left, chosen = nodes - k, []
         for child in reversed(range(k)):
-            own = int(self._below[child][law, left])
-            chosen.append(int(np.argmax(self._scores[child][law, : self._ends[own]])))
+            own = int(self._steps[child][1][law, left])
+            chosen.append(int(np.argmax(self.scores[child][law, : self.ends[own]])))
             left -= own
         return chosen[::-1]
 

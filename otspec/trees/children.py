@@ -70,7 +70,8 @@ def _with_child(
 ) -> list[list[_Some]]:
     """Return the best with one more child, by how many nodes there are."""
     more: list[list[_Some]] = [[] for _ in some]
-    for (tree, _), each in zip(candidates, added, strict=True):
+    for candidate, each in zip(candidates, added, strict=True):
+        tree = candidate.tree
         for size, before in enumerate(some[: max(len(some) - tree.size - 1, 0)]):
             more[size + tree.size + 1] += [(kept + each, (*trees, tree)) for kept, trees in before]
     return [_best([], same, lambda one: one[0]) for same in more]
@@ -136,7 +137,7 @@ def _likely_laws(chances: Chances, depth: int) -> Array:
 
 
 def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
-    """Return what trees keep that are shaped by what is remembered, shape (places,)."""
+    """Return what trees keep that are shaped by what is remembered, (places, nodes + 1)."""
     values = zeros((len(chances.start), nodes + 1), like=chances.start)
     ends: IntArray = np.arange(1, nodes + 1)
     for _ in range(depth):
@@ -146,11 +147,10 @@ def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
                 kept[:, None] + (led[:, :, None] * values[chances.following, :nodes]).sum(axis=1)
                 for kept, led in zip(*chances.of(family[0]), strict=True)
             ]
-            for _ in Shared(scores, ends, nodes).improve(family, more):
+            for _ in Shared(tuple(scores), ends, nodes).improve(family, more):
                 pass
         values = more
-    every: Array = values[:, nodes]
-    return every
+    return values
 
 
 KEEP: dict[str, Callable[[Chances, int, int], Iterator[list[Candidate]]]] = {

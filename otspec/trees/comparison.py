@@ -73,8 +73,9 @@ def compare_trees(
             by_depth = DraftSelection(*models, tree, rule)
             found.append(TreeComparison(tree.text, rule.title, by_depth.expected()))
         for kind in VERIFIERS.values():
-            whole = kind(*models, tree)
-            found.append(TreeComparison(tree.text, whole.title, _expected(whole, size, seed)))
+            if kind.serves(tree):
+                whole = kind(*models, tree)
+                found.append(TreeComparison(tree.text, whole.title, _expected(whole, size, seed)))
     return found
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from otspec.arithmetic import Number
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.drafts import IID, DraftLaw
 from otspec.models.contract import Prefix
+from otspec.raw import shown
+from otspec.rules import TargetOnly
 from otspec.trees.shapes import Shape, as_shape
+from otspec.trees.token_rules import made_rule
 from otspec.trees.token_tree import TokenTree
 
 
@@ -30,8 +33,8 @@ class DraftedTree(NamedTuple):
 class TreeRule(BlockRule):
     """A rule that keeps a path from the root of a tree of drafts, and says what follows it.
 
-    Subclasses give :meth:`verify` and :meth:`outcomes`, and :meth:`children_law` unless children
-    are i.i.d.
+    Subclasses give :meth:`verify` and :meth:`outcomes`, :meth:`children_law` unless drawn children
+    are i.i.d., and say whether they verify trees in which some are not drawn.
 
     Parameters
     ----------
@@ -48,9 +51,23 @@ class TreeRule(BlockRule):
 
     tree: Shape
 
+    takes_top: ClassVar[bool] = False
+    """Whether children may be the likeliest tokens, see :class:`otspec.trees.Shape`."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._hold(tree=as_shape(self.tree))
+        tree = as_shape(self.tree)
+        if not (tree.drawn or self.takes_top):
+            raise ValueError(
+                f"tree is {shown(tree.text)}, but {type(self).__name__} verifies trees of drawn "
+                "tokens only: leave out top, or use DraftSelection"
+            )
+        self._hold(tree=tree)
+
+    @classmethod
+    def serves(cls, tree: Shape) -> bool:
+        """Whether the rule verifies such trees."""
+        return tree.drawn or cls.takes_top
 
     @property
     def depth(self) -> int:
@@ -67,8 +84,15 @@ class TreeRule(BlockRule):
         return replace(self, tree=tree)
 
     def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
-        """Return the law of k children of a node; distinct ones may be fewer."""
+        """Return the law of k drawn children of a node; distinct ones may be fewer."""
         return IID(self.draft(prefix), k)
+
+    def drafts_law(self, prefix: Prefix, shape: Shape) -> DraftLaw:
+        """Return the law of the children of a node, drawn or likeliest."""
+        k = len(shape.children)
+        if shape.top:
+            return made_rule(TargetOnly, self.draft(prefix), self.target(prefix), k).law
+        return self.children_law(prefix, k)
 
     def draw(self, rng: np.random.Generator) -> DraftedTree:
         """Draw a tree of drafts from the draft model, level by level."""
@@ -81,7 +105,7 @@ class TreeRule(BlockRule):
             for node, prefix, shape in level:
                 if not shape.children:
                     continue
-                drafts = self.children_law(prefix, len(shape.children)).sample(1, rng)[0].tolist()
+                drafts = self.drafts_law(prefix, shape).sample(1, rng)[0].tolist()
                 for token, child in zip(drafts, shape.children, strict=False):
                     below.append((len(parents), (*prefix, token), child))
                     parents.append(node)
@@ -127,7 +151,7 @@ class TreeRule(BlockRule):
         if not shape.children:
             return {frozenset([()]): 1}
         law: dict[frozenset[Prefix], Any] = {}
-        tuples, masses = self.children_law(prefix, len(shape.children)).tuples()
+        tuples, masses = self.drafts_law(prefix, shape).tuples()
         for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
             sets: dict[frozenset[Prefix], Any] = {frozenset(): mass}
             for token, child in zip(drafts, shape.children, strict=False):
@@ -135,6 +159,37 @@ class TreeRule(BlockRule):
             for sequences, each in sets.items():
                 law[sequences] = law.get(sequences, 0) + each
         return law
+
+
+class Agreeing(NamedTuple):
+    """A node of a drafted tree that agrees with a text, and what is drafted after it."""
+
+    node: int
+    shape: Shape
+
+
+class Siblings(NamedTuple):
+    """What is drafted after a text that some nodes agree with, see :func:`together`."""
+
+    top: bool
+    places: list[list[Agreeing]]
+    """The nodes of each child: several, if it is one of the likeliest tokens of several nodes."""
+
+
+def drafted_after(agreeing: Iterable[Agreeing], tree: TokenTree) -> Siblings:
+    """Return the children of nodes that agree with a text."""
+    going = [each for each in agreeing if each.shape.children]
+    top = bool(going) and going[0].shape.top
+    places: list[list[Agreeing]] = []
+    for node, shape in going:
+        children = list(map(Agreeing, tree.children(node), shape.children))
+        if shape.top and top:
+            places += [[] for _ in children[len(places) :]]
+            for place, child in zip(places, children, strict=False):
+                place.append(child)
+        elif shape.top == top:
+            places += [[child] for child in children]
+    return Siblings(top, places)
 
 
 def as_drafted(drafted: Any) -> DraftedTree:

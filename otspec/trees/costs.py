@@ -60,12 +60,7 @@ class Seconds(Frozen):
                 f"tokens has {len(tokens)} numbers and seconds {len(seconds)}: name the seconds "
                 "of each number of tokens, at least one"
             )
-        counts = [
-            as_integer(n, f"tokens[{i}]", 1, MOST_TOKENS, wanted="a number of tokens, at least 1")
-            for i, n in enumerate(tokens)
-        ]
-        if sorted(set(counts)) != counts:
-            raise ValueError(f"tokens is {shown(counts)}: write them in ascending order, each once")
+        counts = _as_counts(tokens)
         times = [
             float(as_real(s, f"seconds[{i}]", 0, wanted="a time above 0", open_below=True))
             for i, s in enumerate(seconds)
@@ -81,7 +76,17 @@ class Seconds(Frozen):
         return self.seconds[-1] + max(slope, 0.0) * (tokens - last)
 
 
-def as_seconds(given: Any, name: str = "seconds") -> Seconds:
+def _as_counts(tokens: list[Any]) -> list[int]:
+    counts = [
+        as_integer(n, f"tokens[{i}]", 1, MOST_TOKENS, wanted="a number of tokens, at least 1")
+        for i, n in enumerate(tokens)
+    ]
+    if sorted(set(counts)) != counts:
+        raise ValueError(f"tokens is {shown(counts)}: write them in ascending order, each once")
+    return counts
+
+
+def as_seconds(given: Any, name: str = "given") -> Seconds:
     """Read the seconds of a call by the tokens that it reads at once.
 
     Parameters
@@ -172,7 +177,7 @@ def measured(
         Something else.
     """
     as_callable(call, "call", "a function of a number of tokens")
-    sizes = as_list(tokens, "tokens", "numbers of tokens")
+    sizes = _as_counts(as_list(tokens, "tokens", "numbers of tokens"))
     often = as_integer(repeats, "repeats", 1, 10**6)
     return Seconds(tuple(sizes), tuple(_median_of(call, size, often) for size in sizes))
 

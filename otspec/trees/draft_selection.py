@@ -15,7 +15,7 @@ from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
 from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
-from otspec.trees.contract import DraftedTree, TreeRule, as_drafted
+from otspec.trees.contract import Agreeing, DraftedTree, TreeRule, as_drafted, drafted_after
 from otspec.trees.expected import expected_kept
 from otspec.trees.nodes import Nodes
 from otspec.trees.shapes import LEAF, Shape, as_shape
@@ -28,7 +28,9 @@ class DraftSelection(TreeRule):
 
     At each depth the rule for one token sees the children of all nodes that agree; its selected
     token goes on with the children that equal it. K sequences drawn independently are the tree
-    K x 1 x … x 1. Distinct drafts never agree twice.
+    K x 1 x … x 1. Distinct drafts never agree twice. Children that are the likeliest tokens are
+    verified by :class:`otspec.rules.TargetOnly`, whatever the rule; :func:`otspec.trees.together`
+    says which nodes go on where those of some are drawn and those of others are not.
 
     Law: what is kept and its continuation is the target's text (not given τ, which depends on it).
     Source: SpecTr, alg. 3 with alg. 4 and thm. 2, with equal drafts counted as often as they were
@@ -73,6 +75,7 @@ class DraftSelection(TreeRule):
     _nodes: Nodes = field(init=False, repr=False)
 
     title: ClassVar[str] = "draft selection"
+    takes_top: ClassVar[bool] = True
 
     def __post_init__(self, nodes: Nodes | None) -> None:
         super().__post_init__()
@@ -97,7 +100,7 @@ class DraftSelection(TreeRule):
                 complete = shapes.pop(LEAF, self.target.number(0))
                 rejected: Any = zeros(self.target.n, like=self.target(()))
                 for shape, mass in shapes.items():
-                    node = self._nodes.known(prefix, len(shape.children))
+                    node = self._nodes.known(prefix, len(shape.children), shape.top)
                     accepted, left = node.enumerated
                     rejected = rejected + mass * left
                     for (token, places), chance in accepted.items():
@@ -163,20 +166,21 @@ class DraftSelection(TreeRule):
             Its following model starts with the one token that was selected last, if it is none of
             the drafts.
         """
-        tree, tokens = as_drafted(drafted)
         as_generator(rng)
+        tokens = as_drafted(drafted).tokens
         prefix: Prefix = ()
-        agreeing: Sequence[int] = (-1,)
-        while children := [child for node in agreeing for child in tree.children(node)]:
-            drafts = [tokens[child] for child in children]
-            node = self._nodes.at(prefix, len(drafts))
+        siblings = drafted_after([Agreeing(-1, self.tree)], drafted.tree)
+        while siblings.places:
+            drafts = [tokens[place[0].node] for place in siblings.places]
+            node = self._nodes.at(prefix, len(drafts), siblings.top)
             token, accepted = node.rule.sample(drafts, rng)
             if not accepted:
                 row = zeros(self.target.n, like=self.target(()))
                 row[token] = self.target.number(1)
                 following = OneCorrectedToken(self.target.after(prefix), row)
                 return Outcome(prefix, self.target.number(1), following)
-            same = [child for child in children if tokens[child] == token]
-            agreeing = same if node.merges else same[:1]
+            same = [place for place in siblings.places if tokens[place[0].node] == token]
+            going = same if node.merges else same[:1]
+            siblings = drafted_after([each for place in going for each in place], drafted.tree)
             prefix = (*prefix, token)
         return Outcome(prefix, self.target.number(1), self.target.after(prefix))

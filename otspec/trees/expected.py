@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_whole, quotient
 from otspec.models.contract import Prefix
-from otspec.trees.nodes import Accepted, Nodes
+from otspec.trees.nodes import Accepted, Node, Nodes, Places
 from otspec.trees.shapes import LEAF, Shape
 
 
@@ -31,7 +32,7 @@ def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]
     beginnings : mapping
         The law of what stands before the tree.
     """
-    places = _Places(nodes, {}, [], {})
+    places = _Places(nodes, {}, [], {}, {})
     first = np.array([places.place(text) for text in beginnings])
     which = np.zeros(len(first), dtype=int)
     levels = [_Level.of([_Leads(first, which, (tree,))])]
@@ -118,6 +119,8 @@ class _Places:
     numbers: dict[tuple[Prefix, Prefix], int]
     texts: list[Prefix]
     steps: dict[tuple[int, Shape], tuple[Accepted, _Leads]]
+    below: dict[tuple[Shape, tuple[Places, ...]], tuple[Shape, ...]]
+    """What is drafted after each of the ways in which children go on."""
 
     def place(self, text: Prefix) -> int:
         """Return the number of what is remembered of a text."""
@@ -126,26 +129,36 @@ class _Places:
             self.texts.append(text)
         return number
 
+    def node(self, place: int, shape: Shape) -> Node:
+        """Return what is known of the children that a shape has after a place."""
+        return self.nodes.known(self.texts[place], len(shape.children), shape.top)
+
     def step(self, place: int, shape: Shape) -> tuple[Accepted, _Leads]:
         """Return what is accepted after a place, and where each of it leads."""
         if (place, shape) not in self.steps:
             text = self.texts[place]
-            node = self.nodes.known(text, len(shape.children))
+            node = self.node(place, shape)
             accepted = node.accepted(alike=len(set(shape.children[: node.rule.k])) == 1)
             tokens, which = np.unique(accepted.tokens, return_inverse=True)
             after = np.array([self.place((*text, token)) for token in tokens.tolist()], dtype=int)
-            shapes = tuple(map(shape.after, accepted.ways))
+            shapes = self.shapes(shape, accepted.ways)
             places = after[which]
             ends = np.array([each == LEAF for each in shapes], dtype=bool)
             places[ends[accepted.which]] = 0
             self.steps[place, shape] = accepted, _Leads(places, accepted.which, shapes)
         return self.steps[place, shape]
 
+    def shapes(self, shape: Shape, ways: tuple[Places, ...]) -> tuple[Shape, ...]:
+        """Return what is drafted after each of some ways in which children go on."""
+        if (shape, ways) not in self.below:
+            self.below[shape, ways] = tuple(map(shape.after, ways))
+        return self.below[shape, ways]
+
     def acceptance(self, place: int, shape: Shape) -> Number:
         """Return the probability that one of the children is accepted."""
         if shape == LEAF:
             return 0
-        return self.nodes.known(self.texts[place], len(shape.children)).acceptance
+        return self.node(place, shape).acceptance
 
     def after(self, level: _Level) -> _Level:
         """Return the states after one more token is kept."""
@@ -193,11 +206,15 @@ def _value(places: _Places, place: int, shape: Shape, after: _Values, one_more: 
     accepted, leads = places.step(place, shape)
     numbers = after.level.numbered(leads)
     products = accepted.chances * one_more[after.level.find(leads.places, numbers)]
+    order = np.argsort(numbers, kind="stable")
+    terms = products[order].tolist()
+    present, starts = np.unique(numbers[order], return_index=True)
     total: Any = 0
     lifted = 0
-    for number in np.unique(numbers).tolist():
-        lift = math.prod(after.lifts[lifted : number + 1])
-        total = total * lift + sum(products[numbers == number].tolist())
+    for number, (start, end) in zip(
+        present.tolist(), pairwise([*starts.tolist(), len(terms)]), strict=True
+    ):
+        total = total * math.prod(after.lifts[lifted : number + 1]) + sum(terms[start:end])
         lifted = number + 1
     return _Value(total, accepted.unit, lifted)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from otspec.arguments import as_instance
 from otspec.arithmetic import Number
-from otspec.trees.best_tree import BestTree, BestTrees
+from otspec.trees.best_shape import BestTree, BestTrees
 from otspec.trees.costs import StepCost
 from otspec.trees.shapes import LEAF, Shape
 

@@ -9,25 +9,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_instance, as_integer, as_list, as_tokens
-from otspec.arithmetic import Number
+from otspec.arguments import as_integer, as_list, as_tokens
+from otspec.arithmetic import Number, counted_power
 from otspec.blocks.block_verify_published import BlockVerifyPublished
-from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.contract import Outcome
 from otspec.blocks.greatest_path import GreatestPath
-from otspec.blocks.single_draft import MOST_LENGTH
+from otspec.digits import counted
 from otspec.distributions import as_k
-from otspec.drafts.contract import draw
-from otspec.models.contract import Prefix, as_beginnings
+from otspec.models.contract import MOST_DEPTH, Prefix, as_beginnings
 from otspec.raw import shown
-from otspec.trees.contract import DraftedTree
-from otspec.trees.token_tree import TokenTree
+from otspec.rules.tuples import NotExactError
+from otspec.trees.contract import DraftedTree, TreeRule, as_drafted
+from otspec.trees.shapes import Shape
 
 MOST_PATHS = 10_000
 """Most paths of a block."""
+TEXT_LIMIT = 20_000
+"""Most texts after which the law of the chosen path is computed for an exact sum."""
 
 
-@dataclass(frozen=True, eq=False)
-class GreedyMultiPath(BlockRule):
+@dataclass(frozen=True, eq=False, init=False)
+class GreedyMultiPath(TreeRule):
     """Choose the greatest of K independent paths of L tokens, and verify it alone.
 
     At each node the path goes on with the drafted child of the highest M_b/M_s, of equal ones
@@ -38,17 +40,18 @@ class GreedyMultiPath(BlockRule):
     Law: what is kept and its continuation is the target's text, whatever the order of the ranks.
     E[τ] = Σ_s a(s) over texts of 1 to L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), G(sx)),
     where G is the law of the chosen path. Where M_b/M_s is nearly the same for all tokens, and
-    so where both models agree, that is less than one path keeps (validation book, gbv.thm4).
+    so where both models agree, that is less than one path keeps (validation book, gbv.better).
     Source: GBV (Thomas and Pal, 2026).
 
     Parameters
     ----------
     draft, target : callable
         Language models, see :class:`otspec.blocks.contract.BlockRule`.
-    paths : int
-        K, at most 10,000.
-    length : int
-        L, the tokens of each path.
+    tree : str, sequence of int, TokenTree or Shape, optional
+        The tree of the paths, Kx1x…x1, as all rules for trees take it; by default that of
+        ``paths`` and ``length``.
+    paths, length : int, optional
+        K, at most 10,000, and L, the tokens of each path, where no tree is given.
 
     Raises
     ------
@@ -60,27 +63,51 @@ class GreedyMultiPath(BlockRule):
     >>> from otspec.blocks import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> GreedyMultiPath(draft, target, paths=2, length=2).expected()
-    Fraction(2, 1)
+    Fraction(15, 8)
     """
 
-    title: ClassVar[str] = "greedy multi-path block verification"
+    name: ClassVar[str] = "greedy-multi-path"
+    title: ClassVar[str] = "greedy multi-path"
+    batch: ClassVar[str | None] = "greedy_multi_path"
 
-    paths: int
-    length: int
+    def __init__(
+        self,
+        draft: Any,
+        target: Any,
+        tree: Any = None,
+        *,
+        paths: int | None = None,
+        length: int | None = None,
+    ) -> None:
+        no_numbers = paths is None and length is None
+        if tree is None and no_numbers:
+            raise ValueError("tree is None: give a tree such as 4x1x1, or paths and length")
+        if tree is None:
+            tree = _paths(paths, length)
+        elif not no_numbers:
+            raise ValueError("tree is given: leave out paths and length, which follow from it")
+        self._hold(draft=draft, target=target, tree=tree)
+        self.__post_init__()
+        if not self.serves(self.tree):
+            raise ValueError(
+                f"tree is {shown(self.tree.text)}: the paths of this rule part at the beginning, "
+                "such as 4x1x1"
+            )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        numbers = {"paths": (self.paths, MOST_PATHS), "length": (self.length, MOST_LENGTH)}
-        checked = {
-            name: as_integer(as_k(value, name), name, 1, most, otherwise=f"use fewer {name}")
-            for name, (value, most) in numbers.items()
-        }
-        self._hold(**checked)
+    @classmethod
+    def serves(cls, tree: Shape) -> bool:
+        """Whether a tree is paths of one length that part at the beginning."""
+        return tree.branching is not None and set(tree.branching[1:]) <= {1}
 
     @property
-    def depth(self) -> int:
+    def paths(self) -> int:
+        """K, how many paths are drafted."""
+        return len(self.tree.children)
+
+    @property
+    def length(self) -> int:
         """L, the tokens of a path."""
-        return self.length
+        return self.depth
 
     @cached_property
     def chosen(self) -> GreatestPath:
@@ -99,7 +126,19 @@ class GreedyMultiPath(BlockRule):
         return self._verified.outcomes()
 
     def expected(self) -> Number:
-        """Return E[τ] by the formula, text by text: n^L of them."""
+        """Return E[τ] by the formula, text by text.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 texts of L − 1 tokens: :func:`otspec.blocks.simulate` needs no sum.
+        """
+        texts = counted_power(self.draft.n, self.length - 1)
+        if texts > TEXT_LIMIT:
+            raise NotExactError(
+                f"{counted(texts)} texts of {self.length - 1} tokens over {self.draft.n} are too "
+                "many for an exact sum: use shorter paths, or simulate()"
+            )
         return self._verified.expected()
 
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
@@ -109,20 +148,6 @@ class GreedyMultiPath(BlockRule):
             after = self.restarted(self.draft.after(text), self.target.after(text))
             total += mass * after.expected()
         return self.target.number(total)
-
-    def sample(self, rng: np.random.Generator) -> Outcome:
-        """Draw K paths and verify them."""
-        return self.verify(self.draw(rng), rng)
-
-    def draw(self, rng: np.random.Generator) -> DraftedTree:
-        """Draw K paths from the draft model, as the tree Kx1x…x1."""
-        as_generator(rng)
-        tree = TokenTree.of_branching((self.paths, *[1] * (self.length - 1)))
-        tokens: list[int] = []
-        for node in range(len(tree)):
-            text = tuple(tokens[before] for before in tree.path(node)[:-1])
-            tokens.append(int(draw(self.draft(text), 1, rng)[0]))
-        return DraftedTree(tree, tuple(tokens))
 
     def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
         """Choose the greatest path of a drafted tree, and draw how much of it is kept.
@@ -136,15 +161,9 @@ class GreedyMultiPath(BlockRule):
         Raises
         ------
         ValueError
-            No drafted tree, or another one than of K paths of L tokens that can be drafted.
+            No drafted tree, or another one than of paths of L tokens that can be drafted.
         """
-        wanted = "a DraftedTree, as draw() returns it"
-        tree, tokens = as_instance(drafted, "drafted", DraftedTree, wanted)
-        if tree != TokenTree.of_branching((self.paths, *[1] * (self.length - 1))):
-            raise ValueError(
-                f"drafted is a tree of {len(tree)} nodes: it must be {self.paths} paths of "
-                f"{self.length} tokens, as draw() returns them"
-            )
+        tree, tokens = as_drafted(drafted)
         paths = [tuple(tokens[node] for node in tree.path(leaf)) for leaf in tree.leaves]
         return self._verified.verify(self.greatest(paths), rng)
 
@@ -166,19 +185,20 @@ class GreedyMultiPath(BlockRule):
         if not left or any(len(path) != self.length for path in left):
             raise ValueError(f"paths is {shown(paths)}: give paths of {self.length} tokens each")
         for depth in range(self.length):
-            order = self.chosen.order(left[0][:depth]).tolist()
-            highest = max((path[depth] for path in left), key=order.index)
+            highest = self._highest(left[0][:depth], [path[depth] for path in left])
             left = [path for path in left if path[depth] == highest]
         return left[0]
 
-    def candidates(self) -> dict[frozenset[Prefix], Number]:
-        """Return the law of the set of drafted paths; all K-tuples of paths are enumerated."""
-        law: dict[frozenset[Prefix], Any] = {frozenset(): self.target.number(1)}
-        for _ in range(self.paths):
-            more: dict[frozenset[Prefix], Any] = {}
-            for sequences, mass in law.items():
-                for path, chance in self.draft.texts(self.length):
-                    union = sequences | {path}
-                    more[union] = more.get(union, 0) + mass * chance
-            law = more
-        return law
+    def _highest(self, prefix: Prefix, drafts: Sequence[int]) -> int:
+        """Return the drafted token of the highest rank."""
+        order = self.chosen.order(prefix).tolist()
+        return max(drafts, key=order.index)
+
+
+def _paths(paths: Any, length: Any) -> Shape:
+    """Check numbers of paths and of their tokens, and return their tree."""
+    count, depth = (
+        as_integer(as_k(value, name), name, 1, most, otherwise=f"use a smaller {name}")
+        for name, value, most in (("paths", paths, MOST_PATHS), ("length", length, MOST_DEPTH))
+    )
+    return Shape.of_branching((count, *[1] * (depth - 1)), "paths")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -78,9 +79,9 @@ class LeafToRoot(TreeRule):
         as_flag(self.merge, "merge")
 
     @property
+    @abstractmethod
     def token_rule(self) -> TokenRule:
         """The rule for one token: (draft, target, k) → a rule."""
-        return self.lifts
 
     def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
         """Return the law of k children of a node; distinct ones may be fewer."""

@@ -14,13 +14,14 @@ from otspec.digits import counted
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
 from otspec.rules.contract import NotExactError, Rule
+from otspec.rules.target_only import TargetOnly
 from otspec.trees.token_rules import TokenRule, made_rule
 
 TUPLE_LIMIT = 20_000
 """Most tuples of drafts that are enumerated after one prefix, where a rule has no formula."""
 
-State: TypeAlias = tuple[Prefix, Prefix, int]
-"""What draft and target remember of a prefix, and a number of children."""
+State: TypeAlias = tuple[Prefix, Prefix, int, bool]
+"""What draft and target remember of a prefix, a number of children and whether they are drawn."""
 Places: TypeAlias = tuple[int, ...]
 """Which of the children go on together, ascending; at least one."""
 
@@ -192,20 +193,17 @@ class Nodes(Frozen):
     rule: TokenRule
     merge: bool
 
-    def at(self, prefix: Prefix, k: int) -> Node:
-        """Return the node of k children after a prefix."""
-        return Node(made_rule(self.rule, self.draft(prefix), self.target(prefix), k), self.merge)
+    def at(self, prefix: Prefix, k: int, top: bool = False) -> Node:
+        """Return the node of k children after a prefix, drawn or the likeliest tokens."""
+        rule = TargetOnly if top else self.rule
+        return Node(made_rule(rule, self.draft(prefix), self.target(prefix), k), self.merge)
 
-    def known(self, prefix: Prefix, k: int) -> Node:
+    def known(self, prefix: Prefix, k: int, top: bool = False) -> Node:
         """Return the same, with what was computed after prefixes that the models tell not apart."""
-        state = self.state(prefix, k)
+        state = (*self.remembered(prefix), k, top)
         if state not in self._known:
-            self._known[state] = self.at(prefix, k)
+            self._known[state] = self.at(prefix, k, top)
         return self._known[state]
-
-    def state(self, prefix: Prefix, number: int) -> State:
-        """Return what is equal for prefixes that the models do not tell apart."""
-        return *self.remembered(prefix), number
 
     def remembered(self, prefix: Prefix) -> tuple[Prefix, Prefix]:
         """Return what draft and target remember of a prefix."""

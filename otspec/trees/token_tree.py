@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -111,8 +112,14 @@ class TokenTree(Frozen):
 
     def children(self, node: int) -> tuple[int, ...]:
         """Return the children of a node; −1 for the prompt."""
-        node = self._node(node)
-        return tuple(child for child, parent in enumerate(self.parents) if parent == node)
+        return self._children[self._node(node) + 1]
+
+    @cached_property
+    def _children(self) -> tuple[tuple[int, ...], ...]:
+        found: list[list[int]] = [[] for _ in range(len(self) + 1)]
+        for child, parent in enumerate(self.parents):
+            found[parent + 1].append(child)
+        return tuple(map(tuple, found))
 
     def path(self, node: int) -> tuple[int, ...]:
         """Return the nodes from the prompt to a node, itself included."""

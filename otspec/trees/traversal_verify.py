@@ -6,18 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec.arithmetic import Array, Number, positive_part
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution
+from otspec.frozen import Frozen
 from otspec.models.contract import Prefix
 from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithoutReplacement
 from otspec.trees.leaf_to_root import LeafToRoot
 from otspec.trees.nodes import Places
 from otspec.trees.shapes import Shape
+from otspec.trees.token_rules import TokenRule
 from otspec.trees.visits import Arrivals, Child, with_dagger
 
 
@@ -63,6 +65,11 @@ class TraversalVerify(LeafToRoot):
     title: ClassVar[str] = "traversal verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejection
 
+    @property
+    def token_rule(self) -> TokenRule:
+        """Recursive rejection."""
+        return self.lifts
+
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return which children of a node are visited, round by round, and what if none is kept.
 
@@ -74,17 +81,18 @@ class TraversalVerify(LeafToRoot):
         draft, target = self.draft(prefix), self.target(prefix)
         masses: dict[Child, Any] = {}
         *rounds, last = rejections(draft, target, weight, len(shape.children))
-        for place, (reached, residual) in enumerate(rounds):
-            for token in np.flatnonzero((residual > 0) & (draft > 0)).tolist():
-                chance = acceptance_chance(residual[token], reached * draft[token])
+        for place, left in enumerate(rounds):
+            for token in np.flatnonzero((left.residual > 0) & (draft > 0)).tolist():
+                drawn = left.reached * draft[token]
+                weight_below = acceptance_chance(left.residual[token], drawn)
                 for places, likely in equal_later(place, shape, draft[token], self.merge):
-                    child = Child(token, places, chance)
-                    mass = reached * draft[token] * likely
-                    masses[child] = masses.get(child, 0) + mass
+                    child = Child(token, places, weight_below)
+                    masses[child] = masses.get(child, 0) + drawn * likely
         return Arrivals(masses, with_dagger(last.residual, 1 - weight))
 
 
-class Rejections(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Rejections(Frozen):
     """What is left after some children of a node were rejected."""
 
     reached: Number
@@ -148,3 +156,8 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
     name: ClassVar[str] = "traversal-without-replacement"
     title: ClassVar[str] = "traversal verification (distinct)"
     lifts: ClassVar[type[PairRule]] = RecursiveRejectionWithoutReplacement
+
+    @property
+    def token_rule(self) -> TokenRule:
+        """Recursive rejection."""
+        return self.lifts

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from otspec.arguments import as_callable
-from otspec.rules import PairRule, PooledSelection, PooledSelectionWithoutReplacement
+from otspec.rules import (
+    EarliestPooledSelection,
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+)
 from otspec.trees.leaf_to_root import LeafToRoot
 from otspec.trees.token_rules import TokenRule
 
@@ -65,6 +70,29 @@ class UniversalTree(LeafToRoot):
     def token_rule(self) -> TokenRule:
         """The rule for one token."""
         return self.rule
+
+
+@dataclass(frozen=True, eq=False)
+class UniversalTreeEarliest(UniversalTree):
+    """The same by the optimal rule that prefers earlier children, for trees that are not even.
+
+    Where the first children have more below them than the others, it keeps more; where all have
+    the same, :class:`UniversalTree` keeps a little more as a rule. Parameters and errors:
+    :class:`UniversalTree`.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> coin = memoryless(["1/2", "1/2"])
+    >>> [kind(coin, coin, "[[]][]").expected() for kind in (UniversalTree, UniversalTreeEarliest)]
+    [Fraction(7, 4), Fraction(2, 1)]
+    """
+
+    name: ClassVar[str] = "universal-earliest"
+    title: ClassVar[str] = "universal tree (earliest)"
+    lifts: ClassVar[type[PairRule]] = EarliestPooledSelection
+
+    rule: TokenRule = EarliestPooledSelection
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from otspec.registry import Registry, subclass_of
 from otspec.trees.contract import TreeRule
+from otspec.trees.greedy_multi_path import GreedyMultiPath
 from otspec.trees.traversal_verify import TraversalVerify, TraversalVerifyWithoutReplacement
-from otspec.trees.universal_tree import UniversalTree, UniversalTreeWithoutReplacement
+from otspec.trees.universal_tree import (
+    UniversalTree,
+    UniversalTreeEarliest,
+    UniversalTreeWithoutReplacement,
+)
 
 VERIFIERS: Registry[type[TreeRule]] = Registry(
     "tree verifier", "otspec.tree_verifiers", subclass_of(TreeRule)
@@ -14,7 +19,9 @@ VERIFIERS: Registry[type[TreeRule]] = Registry(
 for _rule in (
     TraversalVerify,
     UniversalTree,
+    UniversalTreeEarliest,
     TraversalVerifyWithoutReplacement,
     UniversalTreeWithoutReplacement,
+    GreedyMultiPath,
 ):
     VERIFIERS.register(_rule)

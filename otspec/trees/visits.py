@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from otspec.arithmetic import Array, Number, as_number, zeros
 from otspec.coupling import acceptance_chance
 from otspec.digits import counted
 from otspec.distributions import Distribution
+from otspec.frozen import Frozen
 from otspec.rules.contract import Rule
 from otspec.rules.tuples import NotExactError
 from otspec.trees.nodes import TUPLE_LIMIT, Places
@@ -29,7 +31,8 @@ class Child(NamedTuple):
     """With which probability it is kept if it is visited."""
 
 
-class Arrivals(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Arrivals(Frozen):
     """What happens below a node, given its drafts or over all of them."""
 
     masses: dict[Child, Any]

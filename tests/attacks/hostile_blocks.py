@@ -30,11 +30,11 @@ def single():
 
 
 def multi_path():
-    return blocks.GreedyMultiPath(*small(), 2, 1)
+    return blocks.GreedyMultiPath(*small(), paths=2, length=1)
 
 
 def block_rows():
-    for cls in blocks.BLOCK_RULES:
+    for cls in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify):
         name = f"blocks.{cls.__name__}"
 
         def make(cls=cls):
@@ -63,8 +63,14 @@ def block_rows():
     )
     yield "DraftSelection.with_tree", Row(method(selection, "with_tree"), {"tree": tree["tree"]})
     whole = {"tree": tree["tree"], "merge": tree["merge"]}
-    yield "blocks.TraversalVerify", Row(blocks.TraversalVerify, {**SMALL, **whole})
-    yield "blocks.UniversalTree", Row(blocks.UniversalTree, {**SMALL, **tree})
+    for kind in (blocks.TraversalVerify, blocks.TraversalVerifyWithoutReplacement):
+        yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **whole})
+    for kind in (
+        blocks.UniversalTree,
+        blocks.UniversalTreeEarliest,
+        blocks.UniversalTreeWithoutReplacement,
+    ):
+        yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **tree})
     beginnings = ("mapping", lambda: {(): 1})
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
         yield question, Row(method(make, question), {"beginnings": beginnings})
@@ -77,6 +83,13 @@ def block_rows():
     )
     paths = {"paths": ("count", 2), "length": ("count", 2)}
     yield "blocks.GreedyMultiPath", Row(blocks.GreedyMultiPath, {**MODELS, **paths})
+    of_tree = {**MODELS, "tree": tree["tree"]}
+    yield "blocks.GreedyMultiPath of a tree", Row(blocks.GreedyMultiPath, of_tree)
+    yield "blocks.FirstHighestPath", Row(blocks.FirstHighestPath, of_tree)
+    yield (
+        "GreedyMultiPath.greatest",
+        Row(method(multi_path, "greatest"), {"paths": ("object", lambda: [(0,)])}),
+    )
     for name in ("sample", "draw"):
         yield f"GreedyMultiPath.{name}", Row(method(multi_path, name), {"rng": RNG})
     path_tree = ("object", lambda: multi_path().draw(rng()))
@@ -136,13 +149,20 @@ def block_rows():
     rows = {
         name: ("distributions", [value]) for name, value in (("draft", DRAFT), ("target", TARGET))
     }
-    yield "blocks.LoggedBlock", Row(blocks.LoggedBlock, {**rows, "tokens": ("tokens", [0])})
+    yield (
+        "blocks.LoggedBlock",
+        Row(blocks.LoggedBlock, {**rows, "tokens": ("tokens", [0]), "end": ("token set", [1])}),
+    )
     block_rule = ("callable", lambda: blocks.BlockVerify)
     for name in ("kept", "expected"):
         yield (
             f"LoggedBlock.{name}",
             Row(method(logged, name), {"rule": block_rule, "length": ("count", 2)}),
         )
+    yield (
+        "LoggedBlock.expected_of_traversal",
+        Row(method(logged, "expected_of_traversal"), whole),
+    )
     yield (
         "LoggedBlock.expected_of_tree",
         Row(
@@ -152,7 +172,9 @@ def block_rows():
     )
     yield "trees.as_shape", Row(trees_room.as_shape, {"tree": tree["tree"]})
     shapes = ("objects", lambda: [trees_room.Shape()])
-    yield "trees.Shape", Row(trees_room.Shape, {"children": shapes})
+    flag = ("flag", False)
+    yield "trees.Shape", Row(trees_room.Shape, {"children": shapes, "top": flag})
+    yield "trees.together", Row(trees_room.together, {"shapes": shapes})
     yield "blocks.as_branching", Row(blocks.as_branching, {"branching": ("branching", (2, 1))})
     yield "TokenTree", Row(blocks.TokenTree, {"parents": ("parents", (-1, 0))})
     yield (
@@ -199,6 +221,10 @@ def model_rows():
              "top_p": ("real?", 0.5)},
         ),
     )  # fmt: skip
+    yield (
+        "blocks.EndingModel",
+        Row(blocks.EndingModel, {"model": MODELS["draft"], "end": ("token set", [1])}),
+    )
     yield "blocks.CallableModel", Row(blocks.CallableModel, {"model": MODELS["draft"]})
     yield (
         "blocks.random_pair",
@@ -212,6 +238,7 @@ def model_rows():
         "CallableModel": lambda: blocks.CallableModel(lambda _: DRAFT),
         "NGramModel": lambda: blocks.NGramModel((0, 1, 1), 2, 1),
         "WarpedModel": lambda: blocks.WarpedModel(blocks.memoryless([0.5, 0.5]), temperature=2),
+        "EndingModel": lambda: blocks.EndingModel(blocks.memoryless([0.5, 0.5]), [1]),
         "Continued": lambda: blocks.markov([[0.5, 0.5], [0.25, 0.75]]).after((1,)),
     }
     for name, make in made.items():

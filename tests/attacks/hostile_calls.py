@@ -11,12 +11,15 @@ from typing import NamedTuple
 
 import fuzz_targets
 import hostile_values
+from hostile_best_trees import best_tree_rows
 from hostile_blocks import block_rows, model_rows
 from hostile_functions import FUNCTIONS
 from hostile_methods import law_rows, rule_rows
 
 SECONDS = 5.0
-TABLE = FUNCTIONS | dict((*law_rows(), *rule_rows(), *block_rows(), *model_rows()))
+TABLE = FUNCTIONS | dict(
+    (*law_rows(), *rule_rows(), *block_rows(), *model_rows(), *best_tree_rows())
+)
 
 CALLED = {
     ("distributions.as_distribution", "values"): "distribution",

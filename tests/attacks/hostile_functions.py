@@ -97,6 +97,47 @@ FUNCTIONS = {
             "length": ("count", 2),
         },
     ),
+    "programs.DraftedSets": Row(
+        programs.DraftedSets,
+        {"candidates": ("mapping", lambda: selection().candidates()), "n": ("count", 3)},
+    ),
+    "programs.DraftedNodes": Row(
+        programs.DraftedNodes,
+        {
+            "draft": SMALL["draft"],
+            "branching": ("branching", (2, 1)),
+            "children": ("callable", lambda: otspec.IID),
+        },
+    ),
+    "programs.TextProgram": Row(
+        programs.TextProgram,
+        {
+            "drafted": ("object", lambda: programs.DraftedNodes(small()[0], (2, 1))),
+            "target": SMALL["target"],
+            "corrects": ("name", "one"),
+            "within": ("real", 0.01),
+        },
+    ),
+    "programs.depth_bound": Row(
+        programs.depth_bound,
+        {
+            "drafted": ("object", lambda: programs.DraftedNodes(small()[0], (2, 1))),
+            "target": SMALL["target"],
+            "corrects": ("name", "one"),
+        },
+    ),
+    "programs.PathProgram": Row(
+        programs.PathProgram,
+        {
+            "drafted": ("object", lambda: programs.DraftedSets(selection().candidates(), 2)),
+            "target": SMALL["target"],
+            "corrects": ("name", "one"),
+        },
+    ),
+    "blocks.PlannedBlock": Row(
+        blocks.PlannedBlock,
+        {**SMALL, "drafts": ("object", selection), "corrects": ("name", "one")},
+    ),
     "solvers.solve": Row(
         solvers.solve,
         {

@@ -46,6 +46,7 @@ def rule_rows():
     extra = {
         rules.KSequential: {"rho": ("real?", 2.0)},
         rules.PooledSelection: {"pools": ("pools", "tokens")},
+        rules.EarliestPooledSelection: {"pools": ("pools", "tokens")},
         rules.ImportanceSampling: {
             "others": ("others?", [TARGET]),
             "free": ("natural", 2),
@@ -55,7 +56,12 @@ def rule_rows():
     }
     made = {
         cls: ({**PAIR, **K, **NORMALIZE, **extra.get(cls, {})}, cls.only_k or 2)
-        for cls in (*rules.compared_rules(), rules.SpecTwoHubs, rules.ImportanceSampling)
+        for cls in (
+            *rules.compared_rules(),
+            rules.SpecTwoHubs,
+            rules.EarliestPooledSelection,
+            rules.ImportanceSampling,
+        )
     }
     for cls, (arguments, k) in made.items():
         name = f"rules.{cls.__name__}"

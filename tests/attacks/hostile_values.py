@@ -183,6 +183,8 @@ HOSTILE = {
         lambda: [[1, 0, 0]], 10**12, 2**70, lambda: masked(1, 2, 0), lambda: [True] * 3, list,
         lambda: ["x"], lambda: np.array(2.5), lambda: {0: 1}), None,
     ),
+    "seconds": (*NOTHING, *made(True, -1, 0, "", list, float("nan"), lambda: [1, 0]), None),
+    "seconds of each": (*_LISTS, *_IN_LISTS, *made(list, lambda: [1, 0], lambda: [-1.0, 1])),
     "path": (*NOTHING[1:], *made(3, 1.5, True), None),
 }  # fmt: skip
 """Values of which no argument of a kind takes any; None stands for itself."""

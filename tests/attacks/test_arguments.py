@@ -23,6 +23,8 @@ MODULES = (
     "otspec.traces", "otspec.datasets", "otspec.closed_forms",
 )  # fmt: skip
 RESULTS = {
+    "BestTree", "BestTrees", "FastestTree", "LoggedTrees", "Shape", "Thresholded", "TimedTree",
+    "BlockPlan", "PathPlan", "PriceBound", "TextOptimum",
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
@@ -30,6 +32,7 @@ RESULTS = {
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {
+    "Drafted", "KeptTexts",
     "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SequentialRule",
     "SingleDraftLaw", "SingleDraftRule", "TreeRule",
 }  # fmt: skip

@@ -92,15 +92,16 @@ class Backend:
         """Call a function with arrays and options; results are NumPy arrays."""
         given = {name: self._given(value) for name, value in options.items()}
         function = self.module.jit(function) if self.name == "jax-jit" else function
-        result = function(*map(self.array, arrays), **given)
-        if isinstance(result, tuple):
-            return type(result)(*map(self.numpy, result))
-        return self.numpy(result)
+        return self.numpy(function(*map(self.array, arrays), **given))
 
     def _given(self, value):
+        if isinstance(value, tuple):
+            return type(value)(*map(self._given, value))
         return self.array(value) if isinstance(value, np.ndarray) else value
 
     def numpy(self, values):
+        if isinstance(values, tuple):
+            return type(values)(*map(self.numpy, values))
         if self.name == "cupy":
             return values.get()
         if self.name == "torch-cuda":

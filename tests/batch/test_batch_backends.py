@@ -11,7 +11,7 @@ from batch_backends import (  # noqa: F401 # the backend is a fixture
     library,
     rules_of,
 )
-from batch_table import RULES, drafts_of
+from batch_table import BLOCKS, RULES, drafts_of
 
 from otspec import batch
 
@@ -91,14 +91,18 @@ def test_acceptance(backend, shape):  # noqa: F811
         agree(backend.call(function, draft, target), function(draft, target))
 
 
+@pytest.mark.parametrize("name", BLOCKS)
 @AS_A_WHOLE
-def test_block_verification(backend):  # noqa: F811
+def test_blocks(backend, name):  # noqa: F811
     draft, _, _ = rows((3, 2, 300))
     _, target, uniforms = rows((3, 3, 300), seed=1)
     drafts = batch.sample_iid(draft, uniforms[:, :2, :1])[..., 0]
     arguments = draft, target, drafts, uniforms[:, :, 1].copy()
-    wanted = batch.block_verification(*arguments)
-    agree(backend.call(batch.block_verification, *arguments), wanted)
+    rule, options = getattr(batch, name), {}
+    if name == "block_verification_preprint":
+        owed = np.array([[0.5], [0.0], [0.9]], dtype=np.float32), np.array([[1], [0], [1]])
+        options = {"corrections": batch.Corrections(*owed)}
+    agree(backend.call(rule, *arguments, **options), rule(*arguments, **options))
 
 
 @AS_A_WHOLE
@@ -155,14 +159,17 @@ def test_no_value_is_looked_at():
             batch.pooled_selection(draft, target, drafts, uniforms),
             batch.pooled_selection_without_replacement(draft, target, distinct, uniforms),
             batch.spechub(draft, target, hub, uniforms[:, :3]),
-            batch.block_verification(
-                draft.reshape(1, 4, -1)[:, :K], draft[None], drafts[:1], uniforms[:1]
+            *(
+                getattr(batch, name)(
+                    draft.reshape(1, 4, -1)[:, :K], draft[None], drafts[:1], uniforms[:1]
+                )
+                for name in BLOCKS
             ),
             batch.greedy_multi_path(
                 draft[None, None, :K], draft[None, None], drafts[:1, None], uniforms[:1]
             ),
         ]
-        assert [tuple(result.token.shape) for result in results] == [(4,)] * 7 + [(1,)] * 2
+        assert [tuple(result.token.shape) for result in results] == [(4,)] * 7 + [(1,)] * 4
 
 
 def test_no_library_is_forgotten():

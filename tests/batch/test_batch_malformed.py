@@ -17,6 +17,13 @@ TARGETS = ROWS[:, ::-1].copy()
 DRAFTS = np.array([[0, 1, 2], [1, 0, 3]])
 UNIFORMS = np.full((2, 4), 0.5)
 BLOCK = np.stack([ROWS, ROWS])
+BLOCK_CALL = {
+    "draft": BLOCK,
+    "target": np.stack([TARGETS] * 2)[:, [0, 1, 1]],
+    "drafts": DRAFTS[:, :2],
+    "uniforms": UNIFORMS[:, :3],
+}
+BLOCK_RULES = [getattr(batch, name) for name in batch_table.BLOCKS]
 PAIR = {"draft": ROWS, "target": TARGETS}
 CALLS = {
     batch.maximal_coupling: {**PAIR, "drafts": DRAFTS[:, :1], "uniforms": UNIFORMS[:, :2]},
@@ -26,17 +33,10 @@ CALLS = {
     batch.pooled_selection: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
     batch.pooled_selection_without_replacement: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
     batch.spechub: {**PAIR, "drafts": DRAFTS[:, :2], "uniforms": UNIFORMS[:, :3]},
-    batch.block_verification: {
-        "draft": BLOCK,
-        "target": np.stack([TARGETS] * 2)[:, [0, 1, 1]],
-        "drafts": DRAFTS[:, :2],
-        "uniforms": UNIFORMS[:, :3],
-    },
+    **dict.fromkeys(BLOCK_RULES, BLOCK_CALL),
     batch.greedy_multi_path: {
-        "draft": np.stack([BLOCK] * 2, axis=1),
-        "target": np.stack([np.stack([TARGETS] * 2)[:, [0, 1, 1]]] * 2, axis=1),
-        "drafts": np.stack([DRAFTS[:, :2]] * 2, axis=1),
-        "uniforms": UNIFORMS[:, :3],
+        name: np.stack([value] * 2, axis=1) if name != "uniforms" else value
+        for name, value in BLOCK_CALL.items()
     },
     batch.sample_iid: {"draft": ROWS, "uniforms": UNIFORMS},
     batch.sample_without_replacement: {"draft": ROWS, "uniforms": UNIFORMS[:, :3]},
@@ -51,7 +51,7 @@ CALLS = {
     batch.acceptance.pooled_selection: {**PAIR, "k": 2},
     batch.acceptance.pooled_selection_without_replacement: {**PAIR, "k": 2},
 }
-MASKED = [*(getattr(batch, name) for name in batch_table.MASKED), batch.block_verification]
+MASKED = [*(getattr(batch, name) for name in batch_table.MASKED), *BLOCK_RULES]
 SOON = 5
 """Seconds, on a busy machine; the calls take milliseconds."""
 
@@ -105,22 +105,9 @@ ALONE = {
 }
 """What is right where there is no other array to compare with."""
 NO_COUNTS = [
-    np.array([[1, 2], [3, 4]]),
-    None,
-    "2",
-    b"2",
-    2.0,
-    True,
-    np.True_,
-    0,
-    -1,
-    [2],
-    np.array([1, 2]),
-    np.array([2]),
-    Fraction(2),
-    np.nan,
-    10**400,
-]
+    np.array([[1, 2], [3, 4]]), None, "2", b"2", 2.0, True, np.True_, 0, -1, [2],
+    np.array([1, 2]), np.array([2]), Fraction(2), np.nan, 10**400,
+]  # fmt: skip
 NO_NUMBERS = [
     None,
     "1",
@@ -139,6 +126,13 @@ NO_NUMBERS = [
 
 def names(function):
     return f"{function.__module__}.{function.__name__}"
+
+
+def parts(result):
+    """The arrays of a result, of results in it, too."""
+    if isinstance(result, tuple):
+        return [part for each in result for part in parts(each)]
+    return [result]
 
 
 def is_refused(function, arguments, name, **options):
@@ -237,7 +231,7 @@ def test_any_layout_of_memory_gives_the_same(function):
             for value in arguments.values()
         ]
         found = function(*changed)
-        for one, other in zip(np.atleast_1d(found), np.atleast_1d(wanted), strict=True):
+        for one, other in zip(parts(found), parts(wanted), strict=True):
             np.testing.assert_array_equal(one, other)
 
     def read_only(values):
@@ -264,7 +258,7 @@ def test_no_rows_give_no_results(function):
         value[:0] if isinstance(value, np.ndarray) else value for value in CALLS[function].values()
     ]
     found = function(*arguments)
-    for part in found if isinstance(found, tuple) else (found,):
+    for part in parts(found):
         assert part.shape[0] == 0
 
 
@@ -279,7 +273,7 @@ def test_the_caller_s_error_handling_changes_nothing(function):
     wanted = function(*arguments.values())
     with np.errstate(all="raise"):
         found = function(*arguments.values())
-    for one, other in zip(np.atleast_1d(found), np.atleast_1d(wanted), strict=True):
+    for one, other in zip(parts(found), parts(wanted), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

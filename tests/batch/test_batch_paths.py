@@ -62,7 +62,7 @@ def law_of_rule(rule, paths):
 @pytest.mark.parametrize("case", CASES)
 def test_one_token_has_the_rule_s_law(case):
     draft, target = map(np.array, CASES[case])
-    rule = GreedyMultiPath(memoryless(draft), memoryless(target), 2, 1)
+    rule = GreedyMultiPath(memoryless(draft), memoryless(target), paths=2, length=1)
     for x in itertools.product(np.flatnonzero(draft).tolist(), repeat=2):
         paths = [(token,) for token in x]
         found, wanted = law_of_batch(draft, target, paths), law_of_rule(rule, paths)
@@ -71,7 +71,7 @@ def test_one_token_has_the_rule_s_law(case):
 
 def test_two_tokens_of_two_paths_have_the_rule_s_law_and_the_target_s_text():
     draft, target, n, length = np.array([0.7, 0.3]), np.array([0.4, 0.6]), 2, 2
-    rule = GreedyMultiPath(memoryless(draft), memoryless(target), 2, length)
+    rule = GreedyMultiPath(memoryless(draft), memoryless(target), paths=2, length=length)
     text, kept = np.zeros((n, n, n)), 0.0
     after = target[:, None] * target[None, :]
     blocks = itertools.product(range(n), repeat=length)

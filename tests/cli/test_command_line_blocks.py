@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from otspec.blocks import (
 )
 from otspec.datasets import load_smollm2
 from otspec.traces import load_trace
-from otspec.trees import VERIFIERS
+from otspec.trees import VERIFIERS, as_shape
 
 DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
 MODELS = ("--draft-model", DRAFT, "--target-model", TARGET)
@@ -52,8 +53,10 @@ tree  rule                                                            E[kept]  t
 2x1   target-only verification                                   1.2500 = 5/4           2.2500
 2x1   traversal verification                                    1.6250 = 13/8           2.6250
 2x1   universal tree                                            1.8750 = 15/8           2.8750
+2x1   universal tree (earliest)                                 1.8750 = 15/8           2.8750
 2x1   traversal verification (distinct)                        1.8125 = 29/16           2.8125
 2x1   universal tree (distinct)                                1.8125 = 29/16           2.8125
+2x1   greedy multi-path                                         1.8750 = 15/8           2.8750
 """
 
 
@@ -107,7 +110,11 @@ def test_rules_for_two_drafts_are_for_binary_trees(capsys):
         shown = [row["rule"] for row in document["trees"] if row["tree"] == tree]
         rules = [rule for rule in TREE_RULES if rule.only_k is None or tree in ("2x2", "2")]
         made = [(rule.title, DraftSelection(*PAIR, tree, rule)) for rule in rules]
-        made += [(kind.title, kind(*PAIR, tree)) for kind in VERIFIERS.values()]
+        made += [
+            (kind.title, kind(*PAIR, tree))
+            for kind in VERIFIERS.values()
+            if kind.serves(as_shape(tree))
+        ]
         assert shown == [title for title, _ in made]
         rows = (row for row in document["trees"] if row["tree"] == tree)
         for (_, rule), row in zip(made, rows, strict=True):
@@ -185,10 +192,12 @@ def test_a_trace_by_its_path(capsys, tmp_path):
         (["-L", "-1"], "write positive integers"),
         (["-L", ""], "write positive integers"),
         (["--trees", "1x1x1x1x1x1x1x1x1"], "length is 9, but the block has 8 tokens"),
-        ([*MODELS, "--trees", "2*2"], "branching is '2*2': write the children by depth"),
-        ([*MODELS, "--trees", "2x2,"], "branching is '': write the children by depth"),
-        ([*MODELS, "--trees", ""], "branching is '': write the children by depth"),
-        ([*MODELS, "--trees", "2x0"], "branching[1] must be at least 1"),
+        ([*MODELS, "--trees", "2*2"], "--trees is '2*2': write the children by depth"),
+        ([*MODELS, "--trees", "2x2,"], "--trees is '': write the children by depth"),
+        ([*MODELS, "--trees", ""], "--trees is '': write the children by depth"),
+        ([*MODELS, "--trees", "[[]"], "--trees is '[[]': write each node as a pair of brackets"),
+        ([*MODELS, "--trees", "none.json"], "none.json: no such file"),
+        ([*MODELS, "--trees", "2x0"], "--trees[1] must be at least 1"),
         (["none.npz"], "none.npz: no such file"),
         (["trace.csv"], "a trace is a .npz or .safetensors file"),
         (["--draft-model", "none.json", "--target-model", TARGET], "none.json: no such file"),
@@ -199,7 +208,8 @@ def test_a_trace_by_its_path(capsys, tmp_path):
         (["--draft-model", "1/2,-1/2,1", "--target-model", TARGET], "draft[1] is -1/2"),
         ([*MODELS, "--rule", "token"], "No such option"),
         ([*MODELS, "-L", "2,999999"], "-L is 999999: at most 200 tokens of a block"),
-        (["--trees", "999999x99"], "--trees holds 999999x99: at most 200 children and levels"),
+        (["--trees", "999x9"], "--trees holds 999x9: at most 200 children and levels"),
+        (["--trees", "999999x99"], "--trees is '999999x99': the tree has more than 1,000,000"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(capsys, tmp_path, monkeypatch, arguments, says):
@@ -254,3 +264,39 @@ def test_help_has_an_example_that_runs(capsys):
     printed = " ".join(run(capsys, "blocks", "--help").split())
     example = printed.split("Example: otspec ")[1].split(" Options:")[0]
     assert "Trees of drafts" in run(capsys, *example.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "tree"),
+    [
+        ("[[0],[0,0],[1]]", "[[]][]"),
+        ("[-1,-1,0]", "[[]][]"),
+        ('{"parents": [-1,-1,0,1]}', "2x1"),
+        ('{"paths": [[0],[0,0]], "top": true}', "top1xtop1"),
+    ],
+)
+def test_trees_are_read_from_files(capsys, tmp_path, monkeypatch, content, tree):
+    monkeypatch.chdir(tmp_path)
+    Path("tree.json").write_text(content, encoding="utf-8")
+    named = run(capsys, "blocks", *MODELS, "-L", "1", "--trees", "tree.json")
+    assert named == run(capsys, "blocks", *MODELS, "-L", "1", "--trees", tree)
+    assert f"\n{tree} " in named
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"tree": [0]}', "tree.json: it holds tree: write paths such as [[0],[0,0],[1]], or"),
+        ('{"parents": [-1], "paths": [[0]]}', "tree.json: it holds parents, paths: write"),
+        ("[[0,0]]", "tree.json: it holds the path [0, 0], but not [0]"),
+        ("[0]", "tree.json: parents[0] is 0: a parent comes before its child"),
+        ("[]", "tree.json: it holds []: write paths"),
+        ('{"parents": [-1], "top": [0]}', "tree.json: top is ['0']: write true"),
+    ],
+)
+def test_files_that_hold_no_tree_are_refused_in_one_line(
+    capsys, tmp_path, monkeypatch, content, says
+):
+    monkeypatch.chdir(tmp_path)
+    Path("tree.json").write_text(content, encoding="utf-8")
+    assert says in complaint(capsys, "blocks", *MODELS, "--trees", "tree.json")

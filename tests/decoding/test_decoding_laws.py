@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from every_branch import TableReader, law_of_model, law_of_texts, remembered_rule
+from every_branch import (
+    TableReader,
+    every_branch,
+    law_of_model,
+    law_of_texts,
+    remembered_rule,
+)
 from instances import fractions
 
 from otspec import blocks
-from otspec.decoding import usable_rules, verification
+from otspec.decoding import Generated, Step, usable_rules, verification
 from otspec.decoding.choices import as_shape, decoder_of
+from otspec.decoding.drafting import draft_tree
 from otspec.decoding.draws import Chance
 from otspec.decoding.reader import Reading
-from otspec.models import TableModel
+from otspec.decoding.verification import ChainVerifier
+from otspec.drafts import IID, TopK
+from otspec.models import EndingModel, TableModel
 from otspec.rules import KSequential, PairRule
 from otspec.trees import VERIFIERS, TokenTree, visits
+from otspec.trees.leaf_to_root import LeafToRoot
 
 DRAFT = TableModel(
     {
@@ -33,21 +45,26 @@ TARGET = TableModel(
     }
 )
 PROMPT, END = (2, 1), frozenset([2])
+TARGET_ENDS = EndingModel(TARGET, END)
 RULES = usable_rules()
 ANY_K = [name for name, rule in RULES.items() if issubclass(rule, PairRule) and rule.only_k is None]
-LIFTED = list(VERIFIERS)
+LIFTED = [name for name, kind in VERIFIERS.items() if issubclass(kind, LeafToRoot)]
 LOPSIDED = TokenTree((-1, -1, 0, 0, 2))
 """Two drafts of which the first has two more, and the first of those another one."""
 WHOLE = {
-    "1x1": (3, [name for name in RULES if name != "spechub"]),
+    "1x1": (3, [name for name, rule in RULES.items() if getattr(rule, "only_k", 1) != 2]),
     "1x1x1": (4, list(blocks.RULES)),
     "3": (2, ANY_K),
     "2x1": (2, [*ANY_K, *LIFTED]),
-    "2x2": (3, ["spechub", "pooled-selection-without-replacement"]),
+    "2x2": (3, ["spechub", "spechub-two-hubs", "pooled-selection-without-replacement"]),
     LOPSIDED: (
         2,
         ["pooled-selection", "target-only", "universal", "traversal-without-replacement"],
     ),
+    "[[]][][]": (3, ["recursive-rejection", "recursive-rejection-without-replacement"]),
+    "2xtop2": (3, ["k-sequential", "spechub"]),
+    "top[[][]][]": (3, ["pooled-selection", "spechub"]),
+    "[top[][[]]][top[][]][[]]": (2, ["recursive-rejection"]),
 }
 """Which trees are decoded with which rules, and how many tokens."""
 
@@ -58,9 +75,9 @@ def _rules_are_made_once(monkeypatch):
         monkeypatch.setattr(module, "made_rule", remembered_rule)
 
 
-def decoder(rule, tree, draft=DRAFT, target=TARGET):
+def decoder(rule, tree, draft=DRAFT, target=TARGET, end=END):
     readers = {"draft": TableReader(draft), "target": TableReader(target)}
-    return decoder_of(PROMPT, rule, as_shape(tree), **readers)
+    return decoder_of(PROMPT, rule, as_shape(tree, end), **readers)
 
 
 @pytest.mark.parametrize("tree", WHOLE, ids=str)
@@ -108,9 +125,73 @@ def test_what_is_not_lossless_is_noticed():
     assert law_of_texts(shifted, 2, END) != wanted
 
 
+@pytest.mark.parametrize(("tree", "law"), [("1x1x1", IID), ("2x2", IID), ("2x2", TopK)])
+def test_nothing_is_drafted_behind_an_end_token(tree, law):
+    def children(row, k, _):
+        return law(row, k)
+
+    def drafted(draws):
+        return draft_tree(TableReader(DRAFT), PROMPT, as_shape(tree, END), children, draws)
+
+    ends = 0
+    for drafting, _ in every_branch(drafted):
+        nodes = drafting.drafted
+        above = [nodes.tokens[parent] for parent in nodes.tree.parents if parent >= 0]
+        assert not END & set(above)
+        assert all(node < 0 or nodes.tokens[node] not in END for node in nodes.children)
+        ends += bool(END & set(nodes.tokens))
+    assert ends
+
+
+@pytest.mark.parametrize("rule", [*blocks.RULES, "pooled-selection"])
+def test_whatever_is_drafted_behind_an_end_token_makes_no_difference(rule):
+    """Texts that are cut at their end have one law, and as much of it is accepted."""
+    tree, wanted = ("2x1", 2) if rule == "pooled-selection" else ("1x1x1", 4)
+    laws = []
+    for end in (END, ()):
+        start = decoder(rule, tree, end=end)
+        laws.append(law_of_texts(start, wanted, END))
+        kept = 0
+        for (step, _), mass in every_branch(start.step):
+            drafted = step.tokens[: step.accepted]
+            kept += mass * len(TARGET_ENDS.up_to_end(drafted))
+            assert end == () or TARGET_ENDS.up_to_end(drafted) == drafted
+        laws.append(kept)
+    law, kept, without, as_much = laws
+    assert law == without
+    assert kept == as_much
+
+
+def test_behind_an_end_token_no_depth_is_reached():
+    ended = Step((1, 2), 2, 3, 3, ended=True)
+    drawn, whole = Step((1, 2), 1, 3, 3, ended=True), Step((1, 1, 1, 1), 3, 3, 3)
+    assert [step.reached for step in (ended, drawn, whole)] == [2, 2, 4]
+    text = Generated((whole, ended), 3)
+    assert (text.reached, text.accepted, text.acceptance) == ((2, 2, 1), (2, 2, 1), (1, 1, 1))
+
+
+class Shorter(ChainVerifier):
+    """Takes a block that ends for a block of so few tokens."""
+
+    def verify(self, drafted, wanted, draws):
+        block = replace(self, length=len(drafted.tokens))
+        verdict = super(Shorter, block).verify(drafted, wanted, draws)
+        return verdict._replace(verifier=replace(verdict.verifier, length=self.length))
+
+
+def test_corrections_reach_beyond_a_block_that_ends():
+    """They end where the block would have ended: to stop with its end token is not lossless."""
+    for rule, lossless in {"token": True, "block-published": True, "block-preprint": False}.items():
+        start = decoder(rule, "1x1x1")
+        shorter = replace(start, verifier=Shorter(*vars(start.verifier).values()))
+        law = law_of_texts(shorter, 4, END)
+        assert (law == law_of_model(TARGET.after(PROMPT), 4, END)) is lossless
+
+
 def test_equal_models_keep_whole_paths():
     for rule in ("k-sequential", "block-preprint"):
-        steps = list(decoder(rule, "1x1x1", target=DRAFT).steps(20, frozenset(), Chance(3)))
+        equal = decoder(rule, "1x1x1", target=DRAFT, end=())
+        steps = list(equal.steps(20, Chance(3)))
         assert {step.accepted for step in steps} == {3}
         assert {step.draft_calls for step in steps} == {3}
         assert sum(len(step.tokens) for step in steps) == 20
@@ -137,9 +218,9 @@ def test_distinct_children_are_no_more_than_there_are():
 def test_a_text_ends_with_an_end_token_or_with_enough():
     certain = TableModel({(): fractions(0, 1, 0), (1, 1, 1, 1): fractions(0, 0, 1)})
     run = decoder("token", "1x1x1", certain, certain)
-    steps = list(run.steps(10, END, Chance(0)))
+    steps = list(run.steps(10, Chance(0)))
     assert [step.tokens for step in steps] == [(1, 1, 1, 2)]
     assert steps[0].ended
     assert steps[0].accepted == 3
-    most = list(run.steps(2, END, Chance(0)))
+    most = list(run.steps(2, Chance(0)))
     assert [(step.tokens, step.ended, step.accepted) for step in most] == [((1, 1), False, 3)]

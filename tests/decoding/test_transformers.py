@@ -78,9 +78,9 @@ ANY_K = [
 WHOLE = {
     "1x1": (3, ["maximal-coupling", "token", "block-published", "block-preprint"]),
     "2": (3, ANY_K),
-    "2x1": (2, ["pooled-selection", "recursive-rejection-without-replacement"]),
+    "2x1": (2, ["pooled-selection", "recursive-rejection-without-replacement", "traversal"]),
     "2x2": (2, ["spechub"]),
-    TokenTree((-1, -1, 0, 0, 2)): (2, ["target-only"]),
+    TokenTree((-1, -1, 0, 0, 2)): (2, ["target-only", "universal"]),
 }
 """Which trees are decoded with which rules, and how many tokens."""
 
@@ -112,7 +112,9 @@ def distance(monkeypatch, rule, tree, most, warping):
         name: RememberedReader(reader(model, warping=warping))
         for name, model in (("target", target), ("draft", draft))
     }
-    law = law_of_texts(decoder_of(PROMPT, rule, as_shape(tree), **readers), most, end, same_caches)
+    law = law_of_texts(
+        decoder_of(PROMPT, rule, as_shape(tree, end), **readers), most, end, same_caches
+    )
     wanted = CallableModel(lambda text: fresh(target, [*PROMPT, *text], warping))
     masses = law_of_model(wanted, most, end)
     assert set(law) == set(masses)

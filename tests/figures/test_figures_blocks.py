@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lifted_trees import DRAWS, optimum
 from matplotlib.figure import Figure
 
 import otspec
@@ -15,7 +16,10 @@ from otspec.blocks import (
     BlockVerify,
     BlockVerifyPublished,
     DraftSelection,
+    PlannedBlock,
     TokenVerify,
+    TraversalVerify,
+    UniversalTree,
     compare_on_blocks,
     compare_trees_on_blocks,
     decode,
@@ -29,6 +33,7 @@ from otspec.rules import (
     RecursiveRejection,
 )
 from otspec.traces import load_trace
+from otspec.trees import as_shape
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "blocks.md").read_text(encoding="utf-8")
@@ -114,7 +119,22 @@ def test_trees_against_whole_blocks_are_as_printed():
         rules = (RecursiveRejection, KSequential, PooledSelection)
         selections = [DraftSelection(COIN, BIASED, tree, rule) for rule in rules]
         found = [selection.expected() for selection in selections]
-        found.append(otspec.auditing.best_expected(selections[2]))
+        one = PlannedBlock(COIN, BIASED, selections[2], "one").expected()
+        found += [one, otspec.auditing.best_expected(selections[2])]
+        assert [f"{float(value):.4f}" for value in found] == printed
+
+
+def test_trees_from_the_leaves_are_as_printed():
+    rows = table("coin drafts, tree")
+    assert len(rows) == 4
+    for tree, *printed in rows:
+        found = [
+            DraftSelection(COIN, BIASED, tree, RecursiveRejection).expected(),
+            TraversalVerify(COIN, BIASED, tree).expected(),
+            DraftSelection(COIN, BIASED, tree, PooledSelection).expected(),
+            UniversalTree(COIN, BIASED, tree).expected(),
+            optimum(DRAWS["iid"], (COIN, BIASED), as_shape(tree)),
+        ]
         assert [f"{float(value):.4f}" for value in found] == printed
 
 

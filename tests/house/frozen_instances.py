@@ -6,16 +6,19 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from tree_instances import BEST_TREES
 
 import otspec
 from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.planned_block import PlannedRest
 from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
+from otspec.drafts.with_one import WithOne
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.given_beginning import GivenBeginning
@@ -41,7 +44,10 @@ from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warping
 from otspec.trees import VERIFIERS
+from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
+from otspec.trees.traversal_verify import rejections
+from otspec.trees.visits import over_drafts
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 HEIGHTS = ["0", "1/4", "16/25", "1"]
@@ -55,6 +61,12 @@ SOLUTION = solvers.solve(PROGRAM, "rational")
 def model(give, row=DRAFT):
     """Return a language model with a table of the caller's arrays."""
     return blocks.TableModel(give.mapping({(): give(row), (0,): give(TARGET)}))
+
+
+def drafted_sets(give):
+    """Return the law of a drafted set of one or two sequences."""
+    chances = {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
+    return programs.DraftedSets(give.mapping(chances), 3)
 
 
 def logged(give):
@@ -128,6 +140,7 @@ def seen(give):
 
 WITNESS = auditing.Witness(0, Fraction(1, 2), ((0, 1),), "it is not")
 EXACT = {  # from exact arrays or from float ones
+    **BEST_TREES,
     "iid": lambda give: otspec.IID(give(DRAFT), 3),
     "one draft": lambda give: otspec.IID(give(DRAFT), 1),
     "independent": lambda give: otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])),
@@ -167,6 +180,7 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
     "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),
+    "earliest": lambda give: rules.EarliestPooledSelection(give(DRAFT), give(TARGET), 2),
     "fewest": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, "fewest"),
     "bins": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, 8),
     "thresholds": lambda give: rules.PooledSelection(
@@ -234,17 +248,21 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "table": model,
     "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
+    "ending": lambda give: blocks.EndingModel(model(give), [1]),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in blocks.BLOCK_RULES
+        for kind in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),
-    "greedy paths": lambda give: blocks.GreedyMultiPath(model(give), model(give, TARGET), 2, 2),
+    "first highest path": lambda give: blocks.FirstHighestPath(
+        model(give), model(give, TARGET), give.sequence([2, 1])
+    ),
+    "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(
@@ -252,6 +270,10 @@ EXACT = {  # from exact arrays or from float ones
         )
         for kind in VERIFIERS.values()
     },
+    "arrivals": lambda give: over_drafts(
+        rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), merge=True
+    ),
+    "rejections": lambda give: next(rejections(give(DRAFT), give(TARGET), 1, 2)),
     "nodes": lambda give: Nodes(model(give), model(give, TARGET), rules.RecursiveRejection, True),
     "node": lambda give: Node(rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True),
     "accepted": lambda give: Node(
@@ -278,14 +300,37 @@ EXACT = {  # from exact arrays or from float ones
     "long run": lambda give: blocks.LongRun(1, 1, 2, planned(give).rule({1: 1})),
     "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 2),
     "candidates": lambda give: programs.CandidateProgram(
-        give.mapping(
-            {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
-        ),
+        drafted_sets(give).candidates, model(give), 1
+    ),
+    "block plan": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 1).plan(
+        "highs"
+    ),
+    "drafted sets": drafted_sets,
+    "path program": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)),
+    "path plan": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)).solve(
+        "highs"
+    ),
+    "drafted tree": lambda give: programs.DraftedNodes(model(give), give.sequence([2, 1])),
+    "text program": lambda give: programs.TextProgram(
+        programs.DraftedNodes(model(give), give.sequence([2])), model(give, TARGET), within=0.5
+    ),
+    "text optimum": lambda give: programs.TextProgram(
+        programs.DraftedNodes(model(give), give.sequence([2])), model(give, TARGET), within=0.5
+    ).solve(),
+    "price bound": lambda give: programs.PriceBound.of(
+        drafted_sets(give), model(give, TARGET), "one", (give(DRAFT)[:1], give(DRAFT))
+    ),
+    "planned rest": lambda give: PlannedRest(
+        model(give), (give(DRAFT)[:1], give(DRAFT)), give.sequence([])
+    ),
+    "planned block": lambda give: blocks.PlannedBlock(
         model(give),
-        1,
+        model(give, TARGET),
+        blocks.TokenVerify(model(give), model(give, TARGET), 1),
     ),
 }
 FLOAT = {  # from float arrays only
+    "drafts with one": lambda give: WithOne(give(DRAFT), 0, 2),
     "trace": lambda give: traces.Trace(
         give(np.zeros((2, 3, 4))),
         give(np.ones((2, 3, 4))),

@@ -17,13 +17,20 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import Children, Drafted, Drafting, Shape
+from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading
-from otspec.decoding.verification import ChainVerifier, ReadModel, TreeVerifier, Verdict
+from otspec.decoding.verification import (
+    ChainVerifier,
+    LeafVerifier,
+    ReadModel,
+    TreeVerifier,
+    Verdict,
+)
 from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
+from otspec.logged import Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
@@ -45,7 +52,12 @@ from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
 from otspec.trees import as_shape
+from otspec.trees.contract import Agreeing, Siblings
+from otspec.trees.growth import Grown
+from otspec.trees.traversal_verify import rejections
+from otspec.trees.visits import Child, over_drafts
 
+TIMED = blocks.TimedTree(as_shape("1"), 0.5, 1.0)
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
 PLACE = ("/folder/file", "draft_logits", (2, 3), "<f4")
 PLACES = RunFolder(Path("/no/such/folder"))
@@ -72,7 +84,8 @@ class Halves(Reader):
 
 
 HALF = as_distribution([0.5, 0.5])
-SHAPE = Shape(blocks.TokenTree.of_branching("2x1"))
+SHAPE = as_shape("2x1")
+ENDING = EndingShape(SHAPE, frozenset([1]))
 DRAFTED = Drafted(blocks.TokenTree((-1,)), (0,), {-1: Children(HALF, (0,))})
 READ = ReadModel(Halves(), (0,))
 
@@ -112,6 +125,13 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "solver": lambda _: SOLVERS["highs"],
     "comparison of blocks": lambda _: blocks.BlockComparison("rule", 2, 1.0, 1.5),
     "comparison of trees": lambda _: blocks.TreeComparison("2x1", "rule", 1.0),
+    "tree that keeps most": lambda _: blocks.BestTree(as_shape("2x1"), 1.5),
+    "seconds": lambda _: blocks.as_seconds("1:1,4:2"),
+    "cost of a step": lambda _: blocks.StepCost(1.0, 2.0),
+    "timed tree": lambda _: TIMED,
+    "fastest tree": lambda _: blocks.FastestTree(as_shape("2x1"), 1.5, 2.0, {"chain": TIMED}),
+    "grown node": lambda _: Grown((0, 1), 0.5),
+    "trees of a threshold": lambda _: Thresholded(0.5, 3.0, 1.5, 0.1),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
     "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
     "contexts": lambda _: JointContexts(*[blocks.memoryless(DRAFT)] * 2, past=1),
@@ -120,16 +140,23 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
     "shape": lambda _: SHAPE,
-    "tree of any shape": lambda _: as_shape("[[][]][]"),
+    "shape that ends": lambda _: ENDING,
+    "tree of any shape": lambda _: as_shape("[top[][]][]"),
+    "node that agrees": lambda _: Agreeing(-1, SHAPE),
+    "siblings": lambda _: Siblings(False, [[Agreeing(0, SHAPE)]]),
     "children": lambda _: DRAFTED.children[-1],
     "drafted nodes": lambda _: DRAFTED,
     "drafting": lambda _: Drafting(DRAFTED, Halves(), {-1: 0}, 1),
     "reading": lambda _: Halves().read((0,), (-1,), 1),
     "read model": lambda _: READ,
     "tree verifier": lambda _: TreeVerifier(rules.KSequential),
-    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, READ, READ, (), READ),
+    "leaf verifier": lambda _: LeafVerifier(rules.KSequential),
+    "child": lambda _: Child(0, (1, 2), 0.5),
+    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, 2, READ, READ, (), READ),
+    "arrivals": lambda _: over_drafts(rules.RecursiveRejection(DRAFT, TARGET, 2), merge=True),
+    "rejections": lambda _: next(rejections(HALF, HALF, 1.0, 2)),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
-    "decoder": lambda _: Decoder((0,), Halves(), Halves(), SHAPE, TreeVerifier(rules.KSequential)),
+    "decoder": lambda _: Decoder((0,), Halves(), Halves(), ENDING, TreeVerifier(rules.KSequential)),
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
     "step of decoding": lambda _: decoding.Step((0, 1), 1, 2, 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),

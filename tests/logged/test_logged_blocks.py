@@ -12,12 +12,14 @@ from instances import EPS
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
+    EndingModel,
     LoggedBlock,
     TokenVerify,
     compare_on_blocks,
 )
 from otspec.datasets import load_smollm2
 from otspec.models.logged import LoggedModel
+from otspec.rules import RecursiveRejection
 from otspec.traces import Trace
 
 DRAFT, TARGET = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]
@@ -63,6 +65,37 @@ def test_floats_estimate_what_fractions_do_to_rounding():
                 # 3 sums of 3 products of at most 12 rounded factors.
                 assert abs(found - exact.expected(rule_class, 3)) <= 9 * 16 * EPS
                 assert rough.kept(rule_class, 3).shape == (4,)
+
+
+@pytest.mark.parametrize(("n", "length"), [(2, 3), (3, 2), (3, 3)])
+def test_blocks_that_end_have_the_exact_mean_up_to_their_end(n, length):
+    for case in model_pairs(706, n, length, 14):
+        draft, target = case.exact
+        ending = EndingModel(target, [0])
+        blocks = []
+        for text, mass in draft.texts(length):
+            rows = [[model(text[:i]) for i in range(length)] for model in (draft, target)]
+            blocks.append((mass, LoggedBlock(*rows, text, end={0})))
+        for rule_class in BLOCK_RULES:
+            wanted = rule_class(draft, ending, length).expected()
+            assert sum(mass * each.expected(rule_class, length) for mass, each in blocks) == wanted
+            laws = [(mass, each.kept(rule_class, length)) for mass, each in blocks]
+            assert sum(mass * (law @ np.arange(len(law))) for mass, law in laws) == wanted
+        # A tree that is a chain, by maximal coupling, is token verification.
+        tree = [
+            mass * each.expected_of_tree((1,) * length, RecursiveRejection) for mass, each in blocks
+        ]
+        assert sum(tree) == TokenVerify(draft, ending, length).expected()
+
+
+def test_a_block_that_ends_is_one_of_any_greater_length():
+    ended = LoggedBlock(DRAFT, TARGET, [1, 0], end=[1])
+    assert (ended.tokens, ended.ended, LOGGED.ended) == ((1,), True, False)
+    assert ended.kept(TokenVerify, 5).tolist() == ended.kept(TokenVerify, 1).tolist() == [0, 1]
+    assert ended.expected(BlockVerify, 5) == ended.expected(BlockVerify, 1)
+    assert compare_on_blocks([ended], [4])[0].expected == 0.5
+    with pytest.raises(ValueError, match="end holds 3"):
+        LoggedBlock(DRAFT, TARGET, [1], end=[3])
 
 
 def test_a_logged_block_by_hand():

@@ -11,8 +11,10 @@ from otspec.blocks import LoggedBlock, compare_trees_on_blocks
 from otspec.estimate import Estimate
 from otspec.rules import (
     PooledSelection,
+    PooledSelectionWithoutReplacement,
     RecursiveRejectionWithoutReplacement,
     recursive_rejection_without_replacement,
+    tuples,
 )
 
 RRSWOR = RecursiveRejectionWithoutReplacement
@@ -43,6 +45,23 @@ def test_intervals_cover_the_exact_sum_when_little_is_left(monkeypatch):
     assert covered >= binom.ppf(FALSE_ALARM, len(found), 0.997)
     assert len(found) > 200
     assert np.median([value.high - value.low for value in found]) < 0.5
+
+
+@pytest.mark.parametrize("rule", [RRSWOR, PooledSelectionWithoutReplacement])
+@pytest.mark.parametrize("tree", ["[[]][][]", "[][[]][[][]]", "[][[top[]][]][]"])
+def test_trees_whose_siblings_differ_are_simulated_too(monkeypatch, rule, tree):
+    rng = np.random.default_rng(4)
+    logged = [LoggedBlock(rng.dirichlet(np.ones(6), 3), rng.dirichlet(np.ones(6), 3), tokens)
+              for tokens in ([0, 1, 2], [5, 3, 3], [2, 2, 2])]  # fmt: skip
+    exact = [block.expected_of_tree(tree, rule) for block in logged]
+    monkeypatch.setattr(recursive_rejection_without_replacement, "SUM_LIMIT", 0)
+    monkeypatch.setattr(tuples, "FEW", 0)
+    for value, block in zip(exact, logged, strict=True):
+        found = block.expected_of_tree(tree, rule)
+        assert type(value) is float
+        assert type(found) is Estimate
+        assert found.low - 1e-12 <= value <= found.high + 1e-12
+        assert found.high - found.low < 0.5
 
 
 def test_the_mean_over_blocks_keeps_the_intervals(monkeypatch):

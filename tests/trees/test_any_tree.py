@@ -1,49 +1,148 @@
-"""Trees of any shape: every drafted one verified one by one, the target's text, the optimum."""
+"""Trees of any shape: the target's text exactly, and E[τ] as of every drafted tree by itself."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections import Counter
+from fractions import Fraction
 from itertools import islice
 
+import numpy as np
 import pytest
-from drafted_trees import IID_RULES, RULES, answered, models_for, takes, verified
+from any_trees import check_frequencies, drawn, expected, ordered_trees, with_top
+from drafted_trees import IID_RULES, RULES, as_floats, models_for, takes
 
 from otspec.auditing import audit_blocks
-from otspec.blocks import DraftSelection
-from otspec.blocks.contract import enumerated_expected
-from otspec.trees import Shape
+from otspec.blocks import DraftedTree, DraftSelection, TokenTree
+from otspec.models.random_pairs import random_pair
+from otspec.trees import RULES as NAMED
+from otspec.trees import as_shape
+
+NAMES = [name for name, (rule, _) in RULES.items() if rule in NAMED.values()]
+QUICK = [name for name in NAMES if name not in ("k-sequential", "spechub")]
+"""The rules without long fractions of an irrational root that take any tree."""
+SMALL = [tree for nodes in range(1, 5) for tree in ordered_trees(nodes)]
+LARGE = [tree for nodes in (5, 6) for tree in ordered_trees(nodes)]
 
 
-@cache
-def ordered_trees(nodes):
-    """All trees of so many nodes after the text, children in order."""
-    if nodes == 0:
-        return (Shape(),)
-    return tuple(
-        Shape((Shape(first.children), *rest.children))
-        for below in range(nodes)
-        for first in ordered_trees(below)
-        for rest in ordered_trees(nodes - 1 - below)
-    )
-
-
-SMALL = [tree for nodes in range(1, 4) for tree in ordered_trees(nodes)]
+def check(rule, tree, seed, n, *, merge, audited=True):
+    """Hold E[τ] against the enumeration, and the text against the target."""
+    made, draws = RULES[rule]
+    pairs = models_for(rule, seed, 8, n, tree.depth if n == 2 else min(tree.depth, 2))
+    draft, target = next(islice(pairs, seed % 8, 8))
+    selection = DraftSelection(draft, target, tree, made, merge)
+    kept = selection.expected()
+    merges = merge and rule in IID_RULES
+    assert kept == expected(drawn(draws, draft, tree), made, draft, target, merges)
+    assert type(kept) is Fraction
+    if audited:
+        report = audit_blocks(selection, optimum=False)
+        assert report.lossless
+        assert report.total_variation == 0
+        assert report.expected == kept
 
 
 def test_there_are_catalan_many_trees():
     assert [len(set(ordered_trees(nodes))) for nodes in range(7)] == [1, 1, 2, 5, 14, 42, 132]
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_every_tree_of_three_nodes_verified_one_by_one(rule):
-    made, draws = RULES[rule]
-    for index, tree in enumerate(tree for tree in SMALL if takes(rule, tree)):
-        n = 2 + index % 2 if tree.size < 3 else 2
-        (draft, target), *_ = islice(models_for(rule, 300 + index, 8, n, tree.depth), index % 8, 8)
-        for merge in (True, False):
-            selection = DraftSelection(draft, target, tree, made, merge)
-            found = answered(selection)
-            assert found == verified(selection, draws, merge and rule in IID_RULES)
-            kept = sum(len(head) * mass for (head, _), mass in found.items())
-            assert selection.expected() == enumerated_expected(selection) == kept
-            assert audit_blocks(selection, optimum=False).lossless
+@pytest.mark.parametrize("rule", NAMES)
+@pytest.mark.parametrize("merge", [True, False])
+def test_every_rule_on_every_tree_of_four_nodes(rule, merge):
+    few = 8 if rule == "k-sequential" else len(SMALL)
+    for index, tree in enumerate([tree for tree in SMALL if takes(rule, tree)][:few]):
+        check(rule, tree, 300 + index, 3 if tree.size < 3 else 2, merge=merge)
+
+
+@pytest.mark.parametrize("rule", QUICK)
+@pytest.mark.parametrize("merge", [True, False])
+def test_trees_of_five_and_six_nodes(rule, merge):
+    """Each of them with one of the rules."""
+    start = 2 * QUICK.index(rule) + merge
+    for index, tree in enumerate(LARGE[start :: 2 * len(QUICK)]):
+        check(rule, tree, 8 * index + start, 2, merge=merge, audited=tree.depth < 4)
+
+
+@pytest.mark.parametrize("rule", NAMES)
+def test_some_children_are_the_likeliest_tokens(rule):
+    rng = np.random.default_rng(500)
+    trees = [tree for tree in (*SMALL, *LARGE[::9]) if takes(rule, tree)]
+    for index, tree in enumerate(trees[:8] if rule == "k-sequential" else trees[::2]):
+        mixed = with_top(tree, rng)
+        check(rule, mixed, 500 + index, 3 if tree.size < 3 else 2, merge=bool(index % 3))
+
+
+def test_all_likeliest_is_target_only_verification():
+    for index, tree in enumerate(SMALL):
+        (draft, target), *_ = islice(models_for("target-only", 510 + index, 8, 2, 4), index % 8, 8)
+        certain = with_top(tree, Certain())
+        for rule in ("recursive", "pooled-distinct"):
+            found = DraftSelection(draft, target, certain, RULES[rule][0])
+            alone = DraftSelection(draft, target, tree, RULES["target-only"][0])
+            assert found.expected() == alone.expected()
+            assert found.candidates() == alone.candidates()
+
+
+class Certain:
+    """Chance that makes all children the likeliest tokens."""
+
+    def integers(self, _):
+        return 1
+
+
+@pytest.mark.parametrize("rule", QUICK)
+def test_nothing_keeps_more_than_the_best_coupling_of_whole_trees(rule):
+    rng = np.random.default_rng(520)
+    for index, tree in enumerate(SMALL[:8] + [with_top(tree, rng) for tree in SMALL[3:8]]):
+        draft, target = next(islice(models_for(rule, 520 + index, 8, 2, 3), index % 8, 8))
+        report = audit_blocks(DraftSelection(draft, target, tree, RULES[rule][0]))
+        assert report.gap >= 0
+        if tree.depth == 1 and rule.startswith("pooled"):
+            assert report.gap == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["[[]][]", "[[][]][[]][]", "[top[][[]]][top[][]][[]]", "top[[][]][]"]
+)
+@pytest.mark.parametrize("rule", ["recursive", "pooled-distinct"])
+def test_drawn_trees_are_verified_as_outcomes_say(text, rule):
+    for merge in (True, False):
+        draft, target = map(as_floats, next(islice(models_for(rule, 530, 8, 2, 4), 3, 4)))
+        selection = DraftSelection(draft, target, text, RULES[rule][0], merge)
+        law = {outcome.accepted: outcome.mass for outcome in selection.outcomes()}
+        rng, counts = np.random.default_rng(531), Counter()
+        for _ in range(150):
+            drafted = selection.draw(rng)
+            assert as_shape(drafted.tree).size <= selection.tree.size
+            counts[selection.verify(drafted, rng).accepted] += 1
+        check_frequencies(counts, law)
+
+
+def test_floats_are_the_exact_numbers_rounded():
+    for index, tree in enumerate(SMALL):
+        pair = next(islice(models_for("recursive", 540 + index, 8, 3, 2), index % 8, 8))
+        for rule in ("recursive", "pooled", "recursive-distinct"):
+            exact, rounded = (
+                DraftSelection(*models, tree, RULES[rule][0]).expected()
+                for models in (pair, tuple(map(as_floats, pair)))
+            )
+            assert type(rounded) is float
+            assert rounded == pytest.approx(float(exact), abs=1e-12)
+
+
+def test_models_that_remember_little_are_summed_over_it():
+    """A chain with a branch at each of its 60 nodes: states are few, texts and trees are not."""
+    draft, target = random_pair(3, "1/3", np.random.default_rng(550))
+    comb = "[" * 60 + "]" * 60
+    comb = comb.replace("]", "[]]")
+    for merge in (True, False):
+        kept = DraftSelection(draft, target, comb, RULES["recursive"][0], merge).expected()
+        chain = DraftSelection(draft, target, (1,) * 60, RULES["recursive"][0], merge).expected()
+        assert chain < kept < 61
+
+
+def test_a_drafted_tree_has_a_token_for_each_node():
+    selection = DraftSelection(
+        *random_pair(2, 0.5, np.random.default_rng(0)), "2", RULES["recursive"][0]
+    )
+    with pytest.raises(ValueError, match="drafted has 1 tokens, but its tree has 2 nodes"):
+        selection.verify(DraftedTree(TokenTree((-1, -1)), (0,)), np.random.default_rng(0))

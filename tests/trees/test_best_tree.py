@@ -10,7 +10,7 @@ from drafted_trees import as_floats
 from instances import pairs
 from tree_search import all_trees, forests, kept_of, text
 
-from otspec.blocks import markov, memoryless, random_pair
+from otspec.blocks import DraftSelection, markov, memoryless, random_pair
 from otspec.rules import (
     KSequential,
     MaximalCoupling,
@@ -121,6 +121,14 @@ def _nodes(shape):
     yield shape.children
     for child in shape.children:
         yield from _nodes(child)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_tree_keeps_as_much_where_it_is_verified(rule):
+    for draft, target in random_models(960, 4, 3):
+        found = best_tree(draft, target, rule, 5, 3, widest=3)
+        verified = DraftSelection(draft, target, found.tree, rule, merge=False)
+        assert verified.expected() == found.expected
 
 
 def test_beginnings_are_drawn_at_random():

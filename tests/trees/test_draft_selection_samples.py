@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from any_trees import check_frequencies
 from drafted_trees import RULES, answered, as_floats, models_for, trees
-from scipy.stats import binom
 
 from otspec.blocks import (
     DraftedTree,
@@ -26,8 +26,6 @@ from otspec.rules import (
 )
 
 HALVES, QUARTERS = ("1/2", "1/2"), ("1/4", "3/4")
-FALSE_ALARM = 1e-9
-"""With which probability correct frequencies would have failed a test at a seed never seen."""
 
 
 def tree_of(rule):
@@ -39,16 +37,6 @@ def nested(drafted, node=-1):
     return tuple(
         (drafted.tokens[child], nested(drafted, child)) for child in drafted.tree.children(node)
     )
-
-
-def check_frequencies(counts, law):
-    """The exact binomial tails of every event, and the number of events in the union bound."""
-    size = sum(counts.values())
-    assert set(counts) <= {event for event, mass in law.items() if mass > 0}
-    tail = FALSE_ALARM / (2 * len(law))
-    for event, mass in law.items():
-        assert binom.cdf(counts[event], size, float(mass)) >= tail
-        assert binom.sf(counts[event] - 1, size, float(mass)) >= tail
 
 
 @pytest.mark.parametrize("rule", ["recursive", "recursive-distinct", "spechub", "coupling"])

@@ -14,6 +14,8 @@ from otspec.auditing import audit_blocks
 from otspec.blocks import (
     BlockVerifyPublished,
     DraftSelection,
+    EndingModel,
+    FirstHighestPath,
     GreedyMultiPath,
     TableModel,
     memoryless,
@@ -21,16 +23,16 @@ from otspec.blocks import (
 )
 from otspec.blocks.contract import enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
-from otspec.rules import PooledSelection
-from otspec.trees import DraftedTree, TokenTree
+from otspec.rules import NotExactError, PooledSelection
+from otspec.trees import VERIFIERS, DraftedTree, TokenTree, as_shape, greedy_multi_path
 from validation.block.models import LanguageModel
 
 HALF = Fraction(1, 2)
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 SIZES = {
     (2, 1, 1): 24, (2, 1, 2): 60, (2, 1, 3): 60, (2, 2, 1): 24, (2, 2, 2): 80, (2, 2, 3): 60,
-    (2, 3, 1): 16, (2, 3, 2): 40, (3, 1, 1): 24, (3, 1, 2): 60, (3, 1, 3): 40, (3, 2, 1): 16,
-    (3, 2, 2): 24,
+    (2, 3, 1): 16, (2, 3, 2): 40, (2, 3, 3): 3, (3, 3, 1): 8,
+    (3, 1, 1): 24, (3, 1, 2): 60, (3, 1, 3): 40, (3, 2, 1): 16, (3, 2, 2): 24,
 }  # fmt: skip
 """(n, L, K) → how many pairs of models."""
 
@@ -73,7 +75,7 @@ def model_of(law, n):
 @pytest.mark.parametrize(("n", "length", "paths"), SIZES)
 def test_paths_are_chosen_by_the_closed_form_and_e_tau_is_enumerated(n, length, paths):
     for case in model_pairs(810, n, length, SIZES[n, length, paths]):
-        rule = GreedyMultiPath(*case.exact, paths, length)
+        rule = GreedyMultiPath(*case.exact, paths=paths, length=length)
         target, draft = case.literal
         law = chosen_by_enumeration(target, draft, length, paths)
         assert dict(rule.chosen.texts(length)) == law
@@ -94,7 +96,9 @@ def test_paths_are_chosen_by_the_closed_form_and_e_tau_is_enumerated(n, length, 
 @pytest.mark.parametrize(("n", "length", "paths"), SIZES)
 def test_texts_are_the_target_s_exactly(n, length, paths):
     for case in model_pairs(811, n, length, SIZES[n, length, paths]):
-        report = audit_blocks(GreedyMultiPath(*case.exact, paths, length), optimum=False)
+        report = audit_blocks(
+            GreedyMultiPath(*case.exact, paths=paths, length=length), optimum=False
+        )
         assert report.lossless
         assert report.total_variation == 0
 
@@ -106,7 +110,7 @@ def test_there_are_at_least_five_hundred_models():
 @pytest.mark.parametrize(("n", "length", "paths"), [(2, 1, 2), (2, 1, 3), (3, 1, 2), (2, 2, 2)])
 def test_no_more_is_kept_than_by_the_best_coupling(n, length, paths):
     gaps = [
-        audit_blocks(GreedyMultiPath(*case.exact, paths, length)).gap
+        audit_blocks(GreedyMultiPath(*case.exact, paths=paths, length=length)).gap
         for case in model_pairs(812, n, length, 10)
     ]
     assert min(gaps) == 0
@@ -114,9 +118,9 @@ def test_no_more_is_kept_than_by_the_best_coupling(n, length, paths):
 
 
 def test_where_both_models_agree_more_paths_keep_less():
-    kept = [GreedyMultiPath(COIN, COIN, paths, 1).expected() for paths in (1, 2, 3)]
+    kept = [GreedyMultiPath(COIN, COIN, paths=paths, length=1).expected() for paths in (1, 2, 3)]
     assert kept == [1, Fraction(3, 4), Fraction(5, 8)]
-    report = audit_blocks(GreedyMultiPath(COIN, COIN, 2, 1))
+    report = audit_blocks(GreedyMultiPath(COIN, COIN, paths=2, length=1))
     assert (report.lossless, report.expected, report.optimum) == (True, Fraction(3, 4), 1)
 
 
@@ -124,7 +128,7 @@ def test_it_is_above_and_below_pooled_selection_depth_by_depth():
     def both(draft, target):
         tree = (2, 1, 1)
         pooled = DraftSelection(draft, target, tree, PooledSelection)
-        return GreedyMultiPath(draft, target, 2, 3).expected(), pooled.expected()
+        return GreedyMultiPath(draft, target, paths=2, length=3).expected(), pooled.expected()
 
     greedy, pooled = both(COIN, BIASED)
     assert (greedy, pooled) == (Fraction(21, 8), Fraction(83, 32))
@@ -141,8 +145,8 @@ def test_floats_agree_with_fractions_to_rounding(n, length, paths):
             TableModel({(): row, **{(x,): other for x in range(n)}}) for row, other in _rows(rng, n)
         ]
         floats = [TableModel(_in_floats(model, n)) for model in exact]
-        expected = GreedyMultiPath(*exact, paths, length).expected()
-        found = GreedyMultiPath(*floats, paths, length)
+        expected = GreedyMultiPath(*exact, paths=paths, length=length).expected()
+        found = GreedyMultiPath(*floats, paths=paths, length=length)
         # Each power is a product of K numbers off by 4 L roundings, and K of them add up.
         limit = 8 * (paths + 4) * length**2 * (4 + n**length) * EPS
         assert abs(found.expected() - expected) <= limit
@@ -184,7 +188,7 @@ def test_ties_go_to_the_larger_token():
 def test_samples_have_the_frequencies_of_the_outcomes():
     size, rng = 2_000, np.random.default_rng(814)
     draft, target = random_pair(3, 0.4, np.random.default_rng(0))
-    rule = GreedyMultiPath(draft, target, 3, 2)
+    rule = GreedyMultiPath(draft, target, paths=3, length=2)
     law = {outcome.accepted: outcome.mass for outcome in rule.outcomes()}
     counts: dict = {}
     for _ in range(size):
@@ -194,13 +198,13 @@ def test_samples_have_the_frequencies_of_the_outcomes():
 
 
 def test_a_drafted_tree_is_verified_by_its_greatest_path():
-    rule, rng = GreedyMultiPath(COIN, BIASED, 2, 2), np.random.default_rng(0)
+    rule, rng = GreedyMultiPath(COIN, BIASED, paths=2, length=2), np.random.default_rng(0)
     drafted = DraftedTree(TokenTree.of_branching("2x1"), (0, 1, 1, 0))
     assert rule.greatest([(0, 1), (1, 0)]) == (1, 0)
     kept = {rule.verify(drafted, rng).accepted for _ in range(50)}
     assert kept == {(1, 0), (1,)}
-    with pytest.raises(ValueError, match="must be 2 paths of 2 tokens"):
-        rule.verify(DraftedTree(TokenTree.of_branching("2x2"), (0,) * 6), rng)
+    with pytest.raises(ValueError, match="give paths of 2 tokens each"):
+        rule.verify(DraftedTree(TokenTree.of_branching("2"), (0, 1)), rng)
     with pytest.raises(ValueError, match="as draw"):
         rule.verify((0, 1), rng)
     for paths in ([], [(0, 1), (1,)], [(0, 2)], None):
@@ -210,9 +214,11 @@ def test_a_drafted_tree_is_verified_by_its_greatest_path():
 
 def test_after_beginnings_the_mean_is_of_the_rule_after_each():
     draft, target = random_pair(2, "1/3", np.random.default_rng(2), order=1)
-    rule = GreedyMultiPath(draft, target, 2, 2)
+    rule = GreedyMultiPath(draft, target, paths=2, length=2)
     law = {(0,): Fraction(1, 3), (1,): Fraction(2, 3)}
-    each = [GreedyMultiPath(draft.after(x), target.after(x), 2, 2).expected() for x in law]
+    each = [
+        GreedyMultiPath(draft.after(x), target.after(x), paths=2, length=2).expected() for x in law
+    ]
     assert rule.expected_after(law) == each[0] / 3 + 2 * each[1] / 3
     assert rule.expected_after({(): 1}) == rule.expected()
 
@@ -222,3 +228,50 @@ def test_numbers_that_are_none_are_refused(name):
     for wrong in (0, -1, 1.5, True, "2", 10**6):
         with pytest.raises(ValueError, match=name):
             GreedyMultiPath(COIN, BIASED, **{"paths": 2, "length": 2, name: wrong})
+
+
+@pytest.mark.parametrize("draft_ends", [True, False])
+def test_paths_end_with_the_targets_text(draft_ends):
+    draft, target = memoryless(["1/2", "1/3", "1/6"]), memoryless(["1/4", "1/4", "1/2"])
+    ending = EndingModel(target, [0])
+    rule = GreedyMultiPath(EndingModel(draft, [0]) if draft_ends else draft, ending, "2x1")
+    report = audit_blocks(rule, optimum=False)
+    assert report.lossless
+    assert report.expected == rule.expected() == Fraction(1591, 1296)
+    assert rule.expected() < GreedyMultiPath(draft, target, "2x1").expected()
+    rng = np.random.default_rng(815)
+    kept = {rule.sample(rng).accepted for _ in range(200)}
+    assert (0,) in kept
+    assert not any(text[0] == 0 for text in kept if len(text) == 2)
+
+
+def test_the_public_code_is_lossy_where_ratios_tie():
+    report = audit_blocks(FirstHighestPath(COIN, COIN, "2"), 1)
+    assert (report.lossless, report.witness, report.error) == (False, (0,), Fraction(1, 6))
+    assert report.texts == {(0,): Fraction(2, 3), (1,): Fraction(1, 3)}
+    assert audit_blocks(FirstHighestPath(COIN, COIN, "1x1")).lossless
+    assert audit_blocks(FirstHighestPath(COIN, BIASED, "2x1")).lossless  # no ties
+    assert FirstHighestPath not in VERIFIERS.values()
+
+
+def test_a_tree_stands_for_its_paths():
+    rule = GreedyMultiPath(COIN, BIASED, "3x1")
+    assert (rule.paths, rule.length) == (3, 2)
+    assert rule.tree == GreedyMultiPath(COIN, BIASED, paths=3, length=2).tree
+    assert rule.with_tree("2x1").expected() == Fraction(15, 8)
+    for tree in ("2x2", "1x2", "[[]][]"):
+        assert not GreedyMultiPath.serves(as_shape(tree))
+        with pytest.raises(ValueError, match="such as 4x1x1"):
+            GreedyMultiPath(COIN, BIASED, tree)
+    with pytest.raises(ValueError, match="leave out paths and length"):
+        GreedyMultiPath(COIN, BIASED, "2x1", paths=2, length=2)
+    with pytest.raises(ValueError, match="tree is None"):
+        GreedyMultiPath(COIN, BIASED)
+    with pytest.raises(ValueError, match="length must be an integer, got None"):
+        GreedyMultiPath(COIN, BIASED, paths=2)
+
+
+def test_too_many_texts_are_refused_by_number(monkeypatch):
+    monkeypatch.setattr(greedy_multi_path, "TEXT_LIMIT", 7)
+    with pytest.raises(NotExactError, match=r"8 texts of 3 tokens over 2 are too many"):
+        GreedyMultiPath(COIN, BIASED, "2x1x1x1").expected()

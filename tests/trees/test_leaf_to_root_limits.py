@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from drafted_trees import models
-from instances import fractions
+from instances import fractions, pairs
 from lifted_trees import DRAWS, kept, larger_first, lifted, optimum, over_trees, smaller_first
 
 from otspec.blocks import (
@@ -14,10 +14,22 @@ from otspec.blocks import (
     TableModel,
     TraversalVerify,
     UniversalTree,
+    UniversalTreeEarliest,
     memoryless,
 )
-from otspec.rules import KSequential, PooledSelection
+from otspec.rules import (
+    DrawnDraft,
+    KSequential,
+    NaiveSampling,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
 from otspec.trees import VERIFIERS
+from otspec.trees.leaf_to_root import LeafToRoot
 from otspec.trees.shapes import as_shape
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
@@ -30,6 +42,30 @@ def in_order(pair, tree, order):
     """E[τ] of lifted pooled selection with children visited in some order."""
     verified = lifted(PooledSelection, pair, True, order)
     return kept(over_trees(verified, DRAWS["iid"], pair[0], as_shape(tree)))
+
+
+@pytest.mark.parametrize(
+    ("made", "k"),
+    [
+        (RecursiveRejection, 3),
+        (PooledSelection, 3),
+        (NaiveSampling, 2),
+        (RecursiveRejectionWithoutReplacement, 3),
+        (PooledSelectionWithoutReplacement, 2),
+        (SpecHub, 2),
+        (DrawnDraft, 2),
+        (TargetOnly, 2),
+    ],
+)
+def test_what_is_accepted_shrinks_no_faster_than_the_weight(made, k):
+    """Token by token, from weight 1 to a smaller one."""
+    for draft, target in pairs(245, 4, 48):
+        if sum(mass > 0 for mass in draft) < k:
+            continue
+        for weight in (Fraction(1, 5), Fraction(2, 3)):
+            scaled = [*(weight * mass for mass in target), 1 - weight]
+            whole, less = (made([*draft, 0], row, k) for row in ([*target, 0], scaled))
+            assert all(less.accepted_law() >= weight * whole.accepted_law())
 
 
 def test_merged_pooled_selection_may_keep_less_than_by_depth():
@@ -61,6 +97,8 @@ def test_the_optimal_rule_at_every_node_may_keep_less_than_recursive_rejection()
     fair = COIN[0], COIN[0]
     assert TraversalVerify(*fair, "[[]][]").expected() == 2
     assert UniversalTree(*fair, "[[]][]").expected() == Fraction(7, 4)
+    assert UniversalTreeEarliest(*fair, "[[]][]").expected() == 2
+    assert UniversalTreeEarliest(*COIN, "3x1").expected() < UniversalTree(*COIN, "3x1").expected()
 
 
 def test_no_order_of_the_children_is_best():
@@ -83,8 +121,10 @@ def test_the_optimum_with_one_corrected_token_is_attained_on_some_trees():
 
 @pytest.mark.parametrize("tree", ["2x1", "[[]][][]", "[[][]][]", "[][[]]", "1x2x1"])
 def test_no_rule_that_corrects_one_token_is_above_the_optimum(tree):
-    draws = ("iid", "iid", "distinct", "distinct")
+    kinds = [kind for kind in VERIFIERS.values() if issubclass(kind, LeafToRoot)]
+    assert len(kinds) == 5
     for pair in models(244, 16, 2, 2, support=2):
-        best = {law: optimum(DRAWS[law], pair, as_shape(tree)) for law in set(draws)}
-        for law, kind in zip(draws, VERIFIERS.values(), strict=True):
+        best = {law: optimum(DRAWS[law], pair, as_shape(tree)) for law in ("iid", "distinct")}
+        for kind in kinds:
+            law = "iid" if kind.lifts.law_class.iid else "distinct"
             assert float(kind(*pair, tree).expected()) <= best[law] + SLACK

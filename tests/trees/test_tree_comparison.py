@@ -15,7 +15,6 @@ from otspec.blocks import (
     LoggedBlock,
     TraversalVerify,
     UniversalTree,
-    as_branching,
     compare_trees,
     compare_trees_on_blocks,
     memoryless,
@@ -29,15 +28,15 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
-from otspec.trees import VERIFIERS
+from otspec.trees import VERIFIERS, as_shape
 
 HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
-TREES = ["2", "2x2", "2x1", (1, 2)]
+TREES = ["2", "2x2", "2x1", (1, 2), "[[]][]", [[0], [1], [1, 0]], "top2x1"]
 
 
 def rows_of(tree):
     """The rules that can verify a tree, in the order of tables."""
-    widths = set(as_branching(tree))
+    widths = as_shape(tree).widths
     return [rule for rule in TREE_RULES if rule.only_k is None or widths == {rule.only_k}]
 
 
@@ -45,11 +44,15 @@ def test_trees_on_models_are_draft_selection_by_every_rule():
     for pair in models(210, 4, 3, 2, support=2):
         found = compare_trees(*pair, TREES)
         expected = [
-            ("x".join(map(str, as_branching(tree))), title, rule.expected())
+            (as_shape(tree).text, title, rule.expected())
             for tree in TREES
             for title, rule in [
                 *((rule.title, DraftSelection(*pair, tree, rule)) for rule in rows_of(tree)),
-                *((kind.title, kind(*pair, tree)) for kind in VERIFIERS.values()),
+                *(
+                    (kind.title, kind(*pair, tree))
+                    for kind in VERIFIERS.values()
+                    if kind.serves(as_shape(tree))
+                ),
             ]
         ]
         assert [(row.tree, row.rule, row.expected) for row in found] == expected
@@ -85,12 +88,12 @@ def test_another_tree_of_the_same_rule_is_as_if_made_anew():
                 assert heads == [(outcome.accepted, outcome.mass) for outcome in alone.outcomes()]
 
 
-@pytest.mark.parametrize("tree", ["2", "2x1", "2x2", "1x2x1"])
+@pytest.mark.parametrize("tree", ["2", "2x1", "2x2", "1x2x1", "[[]][]", "[][top[][]]", "top2x1"])
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in ("coupling", "optimal")])
 def test_what_logged_blocks_say_of_a_tree_is_right_on_average(rule, tree):
     if not takes(rule, tree):
         tree = "2x2x2"
-    length, made = len(as_branching(tree)), RULES[rule][0]
+    length, made = as_shape(tree).depth, RULES[rule][0]
     if rule == "k-sequential" and length == 3:
         tree, length = "1x2", 2
     for draft, target in models(212, 4, 2, length, support=2):

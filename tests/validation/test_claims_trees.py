@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import islice
+from itertools import cycle, islice
 
 import pytest
 
-from otspec.blocks import GreedyMultiPath
+from otspec.auditing import audit_blocks
+from otspec.blocks import (
+    FirstHighestPath,
+    GreedyMultiPath,
+    HierarchicalVerify,
+    TraversalVerify,
+    TraversalVerifyWithoutReplacement,
+    UniversalTree,
+)
+from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement
 from validation import delayed, gbv, hsd, spectr_gbv, traversal, tree_rules, univer
 from validation.__main__ import recorded
 from validation.block.models import models, table
@@ -21,12 +30,20 @@ from validation.drafted import (
     named,
     over_drafts,
     paths,
+    possible,
     top_plus_one,
 )
-from validation.drafted_instances import PATHS
-from validation.gbv.printed import by_ratio, greatest, skewed, verified
+from validation.drafted_instances import PATHS, TREES
+from validation.gbv.printed import (
+    by_clipped_ratio,
+    by_ratio,
+    first_highest,
+    greatest,
+    skewed,
+    verified,
+)
 from validation.gbv.programs import drafted_sets, joint, split
-from validation.notation import positive
+from validation.notation import collect, positive
 from validation.running import check_claim
 
 BOOKS = (traversal, gbv, spectr_gbv, univer, hsd, delayed)
@@ -123,7 +140,7 @@ def test_paths_are_verified_like_the_rule_of_the_package():
     for pair in islice(models(11, tuple(PATHS), enumerated=30), 60):
         target, draft, length = table(pair["target"]), table(pair["draft"]), pair["length"]
         for number in PATHS[draft.n, length][:2]:
-            rule = GreedyMultiPath(draft, target, number, length)
+            rule = GreedyMultiPath(draft, target, paths=number, length=length)
             ended = verified(target, draft, length, number)
             assert rule.expected() == ended.mean()
             kept = {outcome.accepted: outcome.mass for outcome in rule.outcomes()}
@@ -132,6 +149,59 @@ def test_paths_are_verified_like_the_rule_of_the_package():
             assert dict(rule.chosen.texts(length)) == law
             checked += 1
     assert checked == 120
+
+
+@pytest.mark.parametrize(
+    ("children", "kind", "rule"),
+    [
+        ("iid", TraversalVerify, RecursiveRejection),
+        ("distinct", TraversalVerifyWithoutReplacement, RecursiveRejectionWithoutReplacement),
+    ],
+)
+def test_leaves_are_verified_like_the_rules_of_the_package(children, kind, rule):
+    turns = {size: cycle(trees) for size, trees in TREES.items()}
+    checked = 0
+    for pair in islice(models(21, tuple(TREES), enumerated=10), 40):
+        target, draft = table(pair["target"]), table(pair["draft"])
+        tree = next(turns[draft.n, pair["length"]])
+        if possible(children, named(tree), draft):
+            law = drafts(named(tree), draft, children)
+            kept = over_drafts(tree_rules.traversal(children), target, draft, law).mean()
+            assert kind(draft, target, tree, merge=False).expected() == kept
+            assert UniversalTree(draft, target, tree, merge=False, rule=rule).expected() == kept
+            checked += 1
+    assert checked >= 25
+
+
+def test_one_draft_is_verified_like_the_public_code_of_the_package():
+    for pair in islice(models(22, enumerated=20), 40):
+        target, draft, length = table(pair["target"]), table(pair["draft"]), pair["length"]
+        rule = HierarchicalVerify(draft, target, length)
+        for block in draft.blocks(length):
+            kept = [Fraction(0)] * (length + 1)
+            for branch in hsd.AS_CODED(target, draft, block):
+                kept[branch.accepted] += branch.mass
+            assert rule.kept(block).tolist() == kept
+
+
+def test_the_public_code_is_the_lossy_rule_of_the_package():
+    lossy = 0
+    for pair in islice(models(12, ((2, 1), (2, 2), (3, 1)), enumerated=20), 50):
+        target, draft, length = table(pair["target"]), table(pair["draft"]), pair["length"]
+        rule = FirstHighestPath(draft, target, paths=2, length=length)
+        options = {"rank": by_clipped_ratio, "choose": first_highest}
+        ended = verified(target, draft, length, 2, **options)
+        assert rule.expected() == ended.mean()
+        released = collect(
+            ((*outcome.accepted, token), outcome.mass * chance)
+            for outcome in rule.outcomes()
+            for token, chance in enumerate(outcome.following(()))
+        )
+        assert released == ended.released
+        wrong = ended.texts(target, length + 1) != target.blocks(length + 1)
+        assert not (wrong and audit_blocks(rule, optimum=False).lossless)
+        lossy += wrong
+    assert lossy > 10
 
 
 def test_the_best_verifier_of_two_paths_of_the_coin():

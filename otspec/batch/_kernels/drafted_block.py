@@ -1,91 +1,127 @@
-"""Block verification of one drafted block (Block, published version, alg. 2; Theory, 9)."""
+"""Verification of one drafted block: token by token, and jointly (Theory, 7–9).
+
+After the first i tokens of a block the draw is from (target − c·draft)₊ for a share c of the draft:
+1 token by token, M_s/M_b of these tokens in block verification, 0 after the whole block. So one
+weight serves all rules, and what differs is which lengths are kept.
+"""
 
 from __future__ import annotations
 
-from otspec.batch._kernels.coupling import accepts
-from otspec.batch._kernels.inversion import block_weights, locate
+from dataclasses import replace
+
+from otspec.batch._kernels.chained_residuals import Residuals
+from otspec.batch._kernels.coupling import accepts, draw_rest
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
-from otspec.batch._kernels.sums import Weight, block_sums, the_draft, the_target
-from otspec.batch._results import VerifiedBlock
+from otspec.batch._kernels.sums import block_sums, excess, the_target, totals
+from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock
 
 
-def verify(problem: Problem) -> VerifiedBlock:
-    """Decide jointly how much of each block to keep, and draw what follows.
+def token(problem: Problem) -> VerifiedBlock:
+    """Keep tokens until one is rejected, and correct that one (Block, alg. 2; Theory, 7)."""
+    library, xp = problem.library, problem.library.xp
+    drafted, wanted = along(problem)
+    passed = accepts(problem.uniforms[..., :-1], wanted, drafted) & problem.valid
+    tau = library.first(xp.concat([~passed, xp.ones_like(passed[..., :1])], axis=-1))
+    share = library.widened(tau < _ends(problem))
+    return VerifiedBlock(tau, _following(problem, tau, share))
 
-    The draft is (..., L, V), the target (..., L + 1, V), the drafts are (..., L).
+
+def published(problem: Problem) -> VerifiedBlock:
+    """Decide jointly, and correct one token (Block, published version, alg. 2; Theory, 9)."""
+    drafted, wanted = along(problem)
+    inverse = _inverse(problem, drafted, wanted, least=1.0)
+    plain = inverse[..., :-1]
+    tau = _last_kept(problem, inverse, plain, plain - 1)
+    share = problem.library.pick(_until_end(problem, inverse), tau)
+    return VerifiedBlock(tau, _following(problem, tau, share))
+
+
+def preprint(problem: Problem, owed: Corrections | None, reach: Array | None) -> CorrectedBlock:
+    """Decide jointly, and correct the rest of the block (Block, alg. 3; Theory, 8)."""
+    library, xp = problem.library, problem.library.xp
+    drafted, wanted = along(problem)
+    residuals = Residuals.of(problem, owed, drafted, wanted)
+    left = xp.clip(wanted - residuals.share * drafted, min=0.0)
+    inverse = _inverse(problem, drafted * residuals.mass, left, least=0.0)
+    scaled = residuals.mass * inverse[..., :-1]
+    more = xp.clip(scaled - residuals.mass, min=0.0)
+    tau = _last_kept(problem, inverse, residuals.share + scaled, more)
+    none = xp.zeros_like(inverse[..., :1])
+    scaled = library.pick(_until_end(problem, xp.concat([scaled, none], axis=-1)), tau)
+    share = scaled + library.pick(xp.concat([residuals.share, none], axis=-1), tau)
+    drawn = _following(problem, tau, share)
+    reach = _ends(problem) if reach is None else library.ids(reach)
+    return CorrectedBlock(tau, drawn, residuals.after(problem, tau, drawn, scaled, reach))
+
+
+def along(problem: Problem) -> tuple[Array, Array]:
+    """Return the probabilities of the tokens of each block, wide, (..., L) each."""
+    library, ids = problem.library, problem.drafts[..., None]
+    drafted = library.take(problem.draft, ids)[..., 0]
+    return drafted, library.take(problem.target[..., :-1, :], ids)[..., 0]
+
+
+def _ends(problem: Problem) -> Array:
+    """Return the length of each block, (...)."""
+    return problem.library.xp.sum(problem.library.ids(problem.valid), axis=-1)
+
+
+def _until_end(problem: Problem, values: Array) -> Array:
+    """Return (..., L + 1) numbers with 0 from the end of each block on."""
+    xp = problem.library.xp
+    place = problem.library.arange(problem.k + 1)
+    return xp.where(place < _ends(problem)[..., None], values, xp.zeros_like(values))
+
+
+def _inverse(problem: Problem, drafted: Array, wanted: Array, least: float) -> Array:
+    """Return M_s/M_b of the first 0 to L tokens, at least so much after each: (..., L + 1).
+
+    It is the largest number where the target never says them.
     """
-    library, draft, target = problem.library, problem.draft, problem.target
-    xp, valid, length = library.xp, problem.valid, problem.k
-    kept = _kept(problem)  # (..., L + 1): w_0 to w_L
-    (lacking,) = block_sums(library, draft, target[..., :-1, :], _lack(library, kept[..., :-1]))
-    (whole,) = block_sums(library, target, target, the_target)
-    z = xp.sum(lacking, axis=-1)
-    ends = xp.sum(library.ids(valid), axis=-1)  # the length of each block
-    place = library.arange(length + 1)
-    at_end = place == ends[..., None]
-    z = xp.concat([z, xp.zeros_like(z[..., :1])], axis=-1)
-    wanted = xp.where(at_end, kept, z)
-    offered = xp.where(at_end, xp.ones_like(z), z + (1 - kept))
-    # 0/0 counts as 1: a prefix that is surely kept.
-    sure = (kept >= 1) & (place <= ends[..., None])
-    passed = accepts(problem.uniforms[..., :-1], wanted[..., 1:], offered[..., 1:])
-    stays = (passed | sure[..., 1:]) & valid
-    number = library.arange(length) + 1
-    tau = xp.max(xp.where(stays, number, xp.zeros_like(number)), axis=-1)
-    lacking = xp.concat([lacking, xp.zeros_like(whole[..., :1, :])], axis=-2)
-    from_target = at_end | (xp.sum(lacking, axis=-1) == 0)
-    # One row of the L + 1, chosen along the last axis but one.
-    blocks = row_at(library, xp.where(from_target[..., None], whole, lacking), tau)
-    plain = library.pick(from_target, tau)
-    return VerifiedBlock(tau, _drawn(problem, kept, blocks, plain, tau))
-
-
-def _kept(problem: Problem) -> Array:
-    """Return w_0 to w_L: (..., L + 1)."""
-    library, xp, ids = problem.library, problem.library.xp, problem.drafts
-    drafted = library.take(problem.draft, ids[..., None])[..., 0]
-    wanted = library.take(problem.target[..., :-1, :], ids[..., None])[..., 0]
-    weights = [xp.ones_like(drafted[..., 0])]
+    library, xp = problem.library, problem.library.xp
+    inverse = [xp.ones_like(drafted[..., 0])]
     for i in range(problem.k):
-        more = weights[-1] * wanted[..., i]
-        ratio = library.quotient(more, drafted[..., i], otherwise=1.0)
-        ratio = xp.where(more > 0, xp.clip(ratio, max=1.0), xp.zeros_like(ratio))
-        weights.append(xp.where(problem.valid[..., i], ratio, weights[-1]))
-    return xp.stack(weights, axis=-1)
+        before = inverse[-1]
+        longer = library.quotient(
+            before * drafted[..., i], wanted[..., i], otherwise=library.highest
+        )
+        longer = xp.clip(longer, min=least, max=library.highest)
+        longer = xp.where(before < library.highest, longer, before)
+        inverse.append(xp.where(problem.valid[..., i], longer, before))
+    return xp.stack(inverse, axis=-1)
 
 
-def _lack(library: Library, kept: Array) -> Weight:
-    """Return the weight (w·target − draft)₊ for a w per row, shape (...)."""
-    maximum, kept = library.inner.maximum, library.narrowed(kept)[..., None]
-    # Exactly 0 where nothing is left, also if the compiler fuses the product.
-    return lambda draft, target: maximum(kept * target, draft) - draft
+def _last_kept(problem: Problem, inverse: Array, share: Array, missing: Array) -> Array:
+    """Return the last length whose uniform number allows it, (...).
 
-
-def _drawn(problem: Problem, kept: Array, blocks: Array, plain: Array, tau: Array) -> Array:
-    """Draw the token at place ``tau`` of each row; from the target itself where ``plain``.
-
-    The block sums, (..., ceil(V / 256)), are those of what is drawn from.
+    Length i < L is allowed with probability Z/(Z + missing), Z = Σ (target − share·draft)₊, and
+    the whole block with 1/inverse at most.
     """
-    library, draft, target = problem.library, problem.draft, problem.target
-    xp = library.xp
-    block, left = locate(library, blocks, problem.uniforms[..., -1])
-    place = xp.clip(tau, max=problem.k - 1)
-    every = block[..., None] + xp.zeros_like(draft[..., 0], dtype=library.index)
-    ids, drafted = block_weights(library, draft, draft, the_draft, every)
-    more = block[..., None] + xp.zeros_like(target[..., 0], dtype=library.index)
-    _, wanted = block_weights(library, target, target, the_target, more)
-    drafted, wanted = row_at(library, drafted, place), row_at(library, wanted, tau)
-    lack = _lack(library, library.pick(kept, place))
-    weights = library.widened(lack(library.narrowed(drafted), library.narrowed(wanted)))
-    within, _ = locate(library, xp.where(plain[..., None], wanted, weights), left)
-    token = library.pick(ids[..., 0, :], within)
-    some = xp.sum(blocks, axis=-1) > 0
-    return xp.where(some, token, xp.full_like(token, -1))
+    library, xp = problem.library, problem.library.xp
+    (z,) = totals(library, problem.draft, problem.target[..., :-1, :], excess(library, share))
+    ends, number = _ends(problem)[..., None], library.arange(problem.k) + 1
+    at_end, whole = number == ends, inverse[..., 1:]
+    z, missing = _shifted(library, z), _shifted(library, missing)
+    wanted = xp.where(at_end, xp.ones_like(z), z)
+    offered = xp.where(at_end, whole, z + missing)
+    # 0/0 counts as 1: a prefix that is surely kept.
+    passed = accepts(problem.uniforms[..., :-1], wanted, offered) | (whole <= 1)
+    stays = passed & problem.valid & (whole < library.highest)
+    return xp.max(xp.where(stays, number, xp.zeros_like(number)), axis=-1)
 
 
-def row_at(library: Library, values: Array, place: Array) -> Array:
-    """Return one row of each matrix: (..., L, m), (...) -> (..., m)."""
+def _shifted(library: Library, values: Array) -> Array:
+    """Return what is said of lengths 0 to L − 1 as of lengths 1 to L, of which the last is open."""
     xp = library.xp
-    index = place[..., None, None] + xp.zeros_like(values[..., :1, :], dtype=library.index)
-    return xp.take_along_axis(values, index, axis=-2)[..., 0, :]
+    return xp.concat([values[..., 1:], xp.zeros_like(values[..., :1])], axis=-1)
+
+
+def _following(problem: Problem, tau: Array, share: Array) -> Array:
+    """Draw the token after ``tau`` tokens from (target − share·draft)₊ there."""
+    library = problem.library
+    draft = library.at(problem.draft, problem.library.xp.clip(tau, max=problem.k - 1))
+    target = library.at(problem.target, tau)
+    rest = excess(library, share)
+    blocks = block_sums(library, draft, target, the_target, rest)
+    return draw_rest(replace(problem, draft=draft, target=target), rest, blocks)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from otspec.batch._kernels import drafted_block
-from otspec.batch._kernels.drafted_block import row_at
 from otspec.batch._kernels.library import Array, Library, geometric
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._results import VerifiedPath
@@ -42,7 +41,7 @@ def verify(problem: Problem) -> VerifiedPath:
         xp.stack(part, axis=-1 if part[0].ndim == share.ndim else -2)
         for part in zip(*places, strict=True)
     )
-    after = library.narrowed(row_at(library, problem.target[..., -1, :], path))
+    after = library.narrowed(library.at(problem.target[..., -1, :], path))
     block = replace(
         problem,
         draft=chosen,
@@ -50,10 +49,10 @@ def verify(problem: Problem) -> VerifiedPath:
         drafts=ranks,
         valid=xp.ones_like(ranks, dtype=xp.bool),
     )
-    length, drawn = drafted_block.verify(block)
+    length, drawn = drafted_block.published(block)
     inside = xp.clip(drawn, min=0)
     last = xp.clip(length, max=problem.k - 1)
-    token = library.pick(row_at(library, order, last), inside)
+    token = library.pick(library.at(order, last), inside)
     token = xp.where((length < problem.k) & (drawn >= 0), token, drawn)
     return VerifiedPath(path, length, token)
 
@@ -66,7 +65,7 @@ def _place(problem: Problem, i: int, alike: Array, share: Array) -> tuple[_Place
     library, xp = problem.library, problem.library.xp
     lead = library.first(alike)
     drafted, wanted = (
-        library.narrowed(row_at(library, rows[..., i, :], lead))
+        library.narrowed(library.at(rows[..., i, :], lead))
         for rows in (problem.draft, problem.target)
     )
     ratios = library.quotient(wanted, drafted, otherwise=-1.0)

@@ -131,6 +131,14 @@ class Library:
         """Return one entry of each row: (..., m), (...) -> (...)."""
         return self.xp.take_along_axis(values, index[..., None], axis=-1)[..., 0]
 
+    def at(self, values: Array, place: Array) -> Array:
+        """Return one row of each matrix: (..., L, m), (...) -> (..., m)."""
+        *lead, rows, size = values.shape
+        matrices = prod(lead)
+        flat = self.xp.reshape(values, (matrices * rows, size))
+        index = self.arange(matrices) * rows + self.xp.reshape(place, (matrices,))
+        return self.xp.reshape(self.xp.take(flat, index, axis=0), (*lead, size))
+
     def slices(self, values: Array, *, copies: int = 1) -> Iterator[tuple[slice, int]]:
         """Yield stretches of the vocabulary, and the width of the blocks that they consist of.
 

@@ -98,20 +98,25 @@ class BestTrees(Frozen):
         start = Allotment(self.chances, self.chances.start[None], self.nodes)
         rows = []
         for candidates in KEEP[self.keep](self.chances, self.nodes, self.depth):
-            values, (trees, *_) = start.among(candidates)
-            found = zip(trees[1:], values[0, 1:].tolist(), strict=True)
+            allotted = start.among(candidates)
+            found = zip(allotted.trees[0][1:], allotted.values[0, 1:].tolist(), strict=True)
             rows.append(tuple(BestTree(tree, self._number(value)) for tree, value in found))
         return tuple(rows)
 
-    @cached_property
+    @property
     def bound(self) -> Number:
-        """The most that trees keep whose shape may follow the text, and so a bound on all trees.
+        """The most that trees keep whose shape may follow the text, and so a bound on all trees."""
+        return self.bounds[-1]
+
+    @cached_property
+    def bounds(self) -> tuple[Number, ...]:
+        """The same for each number of nodes, from 1.
 
         There each node may share out what is below it by what both models remember of its text.
         It is what the best tree keeps if nothing is remembered.
         """
-        values = best_at_every_place(self.chances, self.nodes, self.depth)
-        return self._number(self.chances.start @ values)
+        values = best_at_every_place(self.chances, self.nodes, self.depth)[:, 1:]
+        return tuple(self._number(self.chances.start @ column) for column in values.T)
 
     @cached_property
     def branchings(self) -> tuple[BestTree, ...]:
@@ -192,8 +197,7 @@ def best_tree(
     """Return the tree that keeps most tokens in expectation, of all with so many nodes and levels.
 
     Of equal children the first goes on alone (``merge=False`` of
-    :class:`otspec.trees.DraftSelection`). With ``merge=True`` more is kept of the tree that is
-    found, though another may then be the best.
+    :class:`otspec.trees.DraftSelection`); where they go on together another tree may be the best.
 
     Parameters
     ----------

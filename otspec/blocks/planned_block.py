@@ -1,0 +1,215 @@
+"""The rule of a best coupling with what was drafted (Theory, 16 to 18; Block, def. 1, sec. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from otspec.arguments import as_callable, as_generator, as_instance
+from otspec.arithmetic import Array, Number, positive_part, zeros
+from otspec.blocks.contract import BlockRule, Outcome
+from otspec.distributions import Distribution, normalised
+from otspec.drafts.contract import draw
+from otspec.frozen import frozen, read_only
+from otspec.models.contract import Model, Prefix, as_prefix
+from otspec.models.corrected import OneCorrectedToken
+from otspec.programs.candidates import CandidateProgram
+from otspec.programs.corrections import as_corrects
+from otspec.programs.drafted import DraftedSets, Sequences
+from otspec.programs.levels import Levels, place_of, text_at
+from otspec.programs.path_plan import PathPlan
+from otspec.programs.path_program import PathProgram
+
+Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]
+"""(law of drafted sets, target, what may be corrected) → what is selected and kept."""
+
+
+def best_plan(candidates: Mapping[Sequences, Number], target: Model, corrects: str) -> PathPlan:
+    """Return a plan that keeps the most, by :class:`otspec.programs.PathProgram`."""
+    return PathProgram(DraftedSets(candidates, target.n), target, corrects).solve()
+
+
+def coupled_plan(candidates: Mapping[Sequences, Number], target: Model, corrects: str) -> PathPlan:
+    """Return the plan of a best coupling, by :class:`otspec.programs.CandidateProgram`.
+
+    Raises
+    ------
+    ValueError
+        One corrected token, which is no matter of couplings alone; or sizes that are too large.
+    """
+    if corrects != "block":
+        raise ValueError(f"corrects is {corrects!r}: a coupling of blocks corrects whole blocks")
+    length = max(len(sequence) for sequences in candidates for sequence in sequences)
+    return CandidateProgram(candidates, target, length).plan().paths()
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBlock(BlockRule):
+    """Keep of another rule's drafts what a best plan for them keeps.
+
+    The plan knows the law of all that may be drafted, and is made anew for each block. With
+    ``corrects="block"`` it is a best coupling of the drafts with the target's blocks: what is kept
+    is continued by the rest of the coupled block, drawn given the kept text, that is from
+    residuals ∝ M_b(sy) − A(sy) to the end of the block; then the target follows. With
+    ``corrects="one"`` one token is drawn ∝ A(s) M_b(y | s) − A(sy), and then the target follows.
+    A(s) is the probability that what is kept begins with s.
+
+    Law: what is kept and its continuation is the target's text. E[τ] is the most of all rules for
+    these drafts, or of all that correct one token. Source: Block, definition 1 and section 3.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+    drafts : BlockRule
+        The rule whose drafts are verified, and which tells their law by ``candidates()``: a
+        :class:`otspec.trees.DraftSelection`, or a rule for one drafted block.
+    corrects : {"block", "one"}
+    planner : callable
+        (law of drafted sets, target, corrects) → :class:`otspec.programs.PathPlan`.
+
+    Raises
+    ------
+    ValueError
+        Models or drafts that cannot be used; later, drafts that are too many for a plan.
+
+    Examples
+    --------
+    >>> from otspec.blocks import DraftSelection, memoryless
+    >>> from otspec.rules import PooledSelection
+    >>> pair = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> drafts = DraftSelection(*pair, "2x1x1", PooledSelection)
+    >>> drafts.expected(), PlannedBlock(*pair, drafts).expected()
+    (Fraction(83, 32), Fraction(85, 32))
+    >>> PlannedBlock(*pair, drafts, "one").expected()
+    Fraction(21, 8)
+    """
+
+    title: ClassVar[str] = "planned block"
+
+    drafts: BlockRule
+    corrects: str = "block"
+    planner: Planner = best_plan
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        wanted = "a rule that tells what it drafts, such as a DraftSelection"
+        as_instance(self.drafts, "drafts", BlockRule, wanted)
+        as_corrects(self.corrects)
+        as_callable(self.planner, "planner", "a callable that returns a PathPlan")
+        self._hold(drafts=self.drafts.restarted(self.draft, self.target))
+
+    @property
+    def depth(self) -> int:
+        """L, the most drafted tokens that can be kept."""
+        return self.drafts.depth
+
+    @cached_property
+    def plan(self) -> PathPlan:
+        """What is selected and kept of each drafted set."""
+        return self.planner(self.candidates(), self.target, self.corrects)
+
+    def candidates(self) -> dict[Sequences, Number]:
+        """Return the law of what is drafted."""
+        return self.drafts.candidates()
+
+    def expected(self) -> Number:
+        """Return E[τ], the optimum of the plan's program."""
+        return self.plan.expected
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield each text that may be kept, with its probability."""
+        for length, level in enumerate(self.plan.exactly):
+            for place in np.flatnonzero(level > 0).tolist():
+                text = text_at(place, length, self.target.n)
+                yield Outcome(text, self.target.number(level[place]), self.following(text))
+
+    def following(self, kept: Prefix) -> Model:
+        """Return the model of everything after what is kept."""
+        text = as_prefix(kept, self.target.n)
+        rest = PlannedRest(self.target, self.plan.at_least)
+        if self.corrects == "block" or len(text) == self.depth:
+            return rest.after(text)
+        level, place = self.plan.at_least[len(text)], place_of(text, self.target.n)
+        row = rest.residual(text, level[place])
+        return OneCorrectedToken(self.target.after(text), row)
+
+    def sample(self, rng: np.random.Generator) -> Outcome:
+        """Draw what is drafted, and verify it."""
+        drafted = self.plan.drafted
+        number = int(draw(drafted.chances, 1, as_generator(rng))[0])
+        return self.verify(tuple(drafted.candidates)[number], rng)
+
+    def verify(self, sequences: Sequences, rng: np.random.Generator) -> Outcome:
+        """Draw what is kept of a drafted set of sequences.
+
+        Raises
+        ------
+        ValueError
+            A set that is never drafted.
+        """
+        law = self.plan.kept(sequences)
+        masses = zeros(len(law), like=self.target(()))
+        masses[:] = list(law.values())
+        text = tuple(law)[int(draw(masses, 1, as_generator(rng))[0])]
+        return Outcome(text, self.target.number(1), self.following(text))
+
+
+class PlannedRest(Model):
+    """What the target's block is after what was kept of it, if no more is known.
+
+    Law: after a text s of less than L tokens the next is drawn ∝ M_b(sy) − A(sy), what is left of
+    the target's texts when what is kept beyond s is taken away; then the target follows.
+
+    Parameters
+    ----------
+    target : Model
+    at_least : Levels
+        A, how likely what is kept begins with each text.
+    start : tuple of int
+        What was kept, and what followed it.
+    """
+
+    def __init__(self, target: Model, at_least: Levels, start: Prefix = ()) -> None:
+        self._target, self._at_least = target, frozen(tuple(at_least))
+        self._start = as_prefix(start, target.n)
+        self.n, self.exact = target.n, target.exact
+
+    def __call__(self, prefix: Prefix) -> Distribution:
+        """Return the distribution of the token after the start and a prefix, shape (n,)."""
+        text = self._start + as_prefix(prefix, self.n)
+        if self._is_over(text):
+            return self._target(text)
+        if text not in self._known_rows:
+            row = self.residual(text, self._target.mass(text))
+            self._known_rows[text] = read_only(row)
+        return self._known_rows[text]
+
+    def after(self, prefix: Prefix) -> Model:
+        """Return what is left of the block, or the target."""
+        text = self._start + as_prefix(prefix, self.n)
+        if self._is_over(text):
+            return self._target.after(text)
+        return PlannedRest(self._target, self._at_least, text)
+
+    def residual(self, text: Prefix, mass: Number) -> Array:
+        """Return the row ∝ mass · M_b(y | s) − A(sy) after a text s; else the target's."""
+        wanted = self._target(text)
+        first = place_of(text, self.n) * self.n
+        kept = self._at_least[len(text) + 1][first : first + self.n]
+        return normalised(positive_part(mass * wanted - kept), wanted)
+
+    def _is_over(self, text: Prefix) -> bool:
+        """Whether nothing that goes on from a text is ever kept."""
+        if len(text) + 1 >= len(self._at_least):
+            return True
+        first = place_of(text, self.n) * self.n
+        return not (self._at_least[len(text) + 1][first : first + self.n] > 0).any()
+
+    @cached_property
+    def _known_rows(self) -> dict[Prefix, Distribution]:
+        return {}

@@ -1,0 +1,88 @@
+"""``otspec blocks --budget``: the best tree of each rule, beside simpler ones."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from command_line import complaint, run
+
+from otspec.blocks import TREE_RULES, DynamicTree, memoryless
+from otspec.datasets import load_smollm2
+from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
+from otspec.rules import RecursiveRejection, TargetOnly
+from otspec.trees import StepCost, best_trees, fastest_tree
+
+DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
+MODELS = ("--draft-model", DRAFT, "--target-model", TARGET)
+PAIR = memoryless(DRAFT.split(",")), memoryless(TARGET.split(","))
+COST = "1", "10,10,10,12,14,16,18"
+
+
+def document(capsys, *arguments):
+    return json.loads(run(capsys, "blocks", *arguments, "--json"))
+
+
+def test_each_rule_has_its_best_tree_of_models(capsys):
+    found = document(capsys, *MODELS, "--budget", 6, "--depth", 4, "--cost", *COST)
+    assert (found["budget"], found["depth"], found["widest"]) == (6, 4, 6)
+    assert [each["rule"] for each in found["rules"]] == [rule.title for rule in TREE_RULES]
+    for rule, each in zip(TREE_RULES, found["rules"], strict=True):
+        trees = best_trees(*PAIR, rule, 6, 4, keep="likely")
+        for name in ("best", "branching", "chain"):
+            tree = getattr(trees, name)
+            if tree is None:
+                assert each[name] is None
+                continue
+            assert each[name]["tree"] == tree.tree.text
+            assert Fraction(each[name]["expected"]) == tree.expected
+            assert Fraction(each[name]["efficiency"]) == tree.efficiency
+            assert sum(each[name]["levels"]) == each[name]["nodes"] == tree.tree.size
+        fastest = fastest_tree(trees, StepCost(*COST))
+        assert each["fastest"]["speed"] == pytest.approx(fastest.speed)
+        assert each["fastest"]["losses"] == pytest.approx(fastest.losses)
+    grown = [DynamicTree(*PAIR, 6, 4, by=by).expected() for by in ("draft", "target")]
+    assert [Fraction(each["expected"]) for each in found["dynamic"]] == grown
+
+
+def test_each_rule_has_its_best_tree_of_a_trace(capsys):
+    found = document(capsys, "--budget", 4, "--depth", 2, "--widest", 2)
+    blocks = list(load_smollm2().blocks())
+    rows = {each["rule"]: each for each in found["rules"]}
+    for rule in (RecursiveRejection, TargetOnly):
+        trees = best_trees_on_blocks(blocks, rule, 4, 2, widest=2)
+        for name, tree in [("best", trees.best), ("branching", trees.branching)]:
+            assert rows[rule.title][name]["tree"] == tree.tree.text
+            assert rows[rule.title][name]["expected"] == pytest.approx(tree.expected)
+            assert rows[rule.title][name]["error"] == pytest.approx(tree.error)
+    (grown,) = found["dynamic"]
+    wanted = dynamic_tree_on_blocks(blocks, 4, 2)
+    assert grown["nodes"] == pytest.approx(wanted.nodes)
+    assert grown["expected"] == pytest.approx(wanted.expected)
+
+
+def test_tables_are_for_people(capsys):
+    printed = run(capsys, "blocks", *MODELS, "--budget", 3, "--depth", 2, "--cost", "0.1", "1")
+    lines = printed.splitlines()
+    assert lines[0] == "The best tree of at most 3 drafted tokens and 2 levels"
+    assert lines[1].split()[:2] == ["rule", "E[kept]"]
+    assert "recursive rejection: [[]][]" in lines
+    assert "The most tokens per second, and what part of it simpler choices lose" in lines
+    chain = run(capsys, "blocks", *MODELS, "--budget", 1)
+    assert "at most 1 drafted tokens and 1 level\n" in chain
+    assert "SpecHub" not in chain
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--depth", 3], "--depth is given without --budget"),
+        (["--cost", 1, 1], "--cost is given without --budget"),
+        (["--budget", 4, "--trees", "2x2"], "--trees is given beside --budget"),
+        (["--budget", 4, "--cost", "fast", 1], "DRAFT of --cost is 'fast'"),
+        (["--budget", 4, "--cost", 1, "none.csv"], "TARGET of --cost is 'none.csv'"),
+        (["--budget", 0], "--budget"),
+        (["--budget", 4, "--depth", 9], "length is 9, but the block has 8 tokens"),
+    ],
+)
+def test_what_cannot_be_searched_for_is_one_line(capsys, arguments, message):
+    assert message in complaint(capsys, "blocks", *arguments)

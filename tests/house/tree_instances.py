@@ -1,0 +1,54 @@
+"""Instances of the classes that search for the best tree, made from arrays that a caller keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec import blocks
+from otspec.logged.chances import LoggedChances
+from otspec.trees import as_shape
+from otspec.trees.allotment import Allotment, Allotted, Candidate, Shared
+from otspec.trees.chances import Chances
+
+DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+
+
+def chances(give):
+    """Return chances of one draft or two at three places."""
+    kept = {1: give([DRAFT]), 2: give([DRAFT, TARGET])}
+    rows = [[[x] for x in row] for row in (DRAFT, TARGET)]
+    led = {1: give(rows[:1]), 2: give(rows)}
+    following = np.array([[1], [2], [2]])
+    return Chances(give(DRAFT), following, (1, 2), give.mapping(kept), give.mapping(led))
+
+
+def logged_chances(give):
+    """Return chances of one draft at a position of each of three blocks."""
+    rows = np.array([[[0.5], [0.3], [0.2]]])
+    give.kept.append(rows)
+    return LoggedChances((1,), give.mapping({1: rows}), give.mapping({1: rows}), True)
+
+
+def trees_by_blocks(give):
+    """Return the best trees of one node by logged chances."""
+    found = logged_chances(give)
+    return blocks.LoggedTrees(found, blocks.BestTrees(found.averaged(), 1, 1))
+
+
+def dynamic_tree(give):
+    """Return a dynamic tree of three nodes."""
+    models = (blocks.TableModel(give.mapping({(): give(row)})) for row in (DRAFT, TARGET))
+    return blocks.DynamicTree(*models, 3, 2)
+
+
+BEST_TREES = {
+    "chances": chances,
+    "logged chances": logged_chances,
+    "candidate": lambda give: Candidate(as_shape("2"), give(DRAFT)),
+    "allotment": lambda give: Allotment(chances(give), give([DRAFT]), 2),
+    "allotted": lambda give: Allotted(give([DRAFT]), give.sequence([(as_shape("2"),)])),
+    "shared": lambda give: Shared((give([DRAFT]),), np.array([1, 3, 3]), 3),
+    "best trees": lambda give: blocks.BestTrees(chances(give), 2, 2),
+    "dynamic tree": dynamic_tree,
+    "trees by blocks": trees_by_blocks,
+}
