@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from otspec.arguments import as_instance, as_list, as_tokens
-from otspec.arithmetic import Array, counted_power, zeros
+from otspec.arithmetic import Array, as_numbers, counted_power, zeros
 from otspec.distributions import as_distribution, check_alike
 from otspec.frozen import Frozen
 from otspec.models.contract import Prefix
@@ -20,6 +20,9 @@ from otspec.programs.builder import ProgramBuilder
 from otspec.programs.formulation import Size, check_size
 from otspec.programs.long_run import LongRunProgram, Rows, padded
 from otspec.solvers import LinearProgram, Sense
+
+MOST_TOKENS = 2**31
+"""Most tokens of an alphabet, where a law does not say how many there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +35,23 @@ class Residual(Frozen):
         A text before it.
     law : ndarray, shape (n,) * D
         Of the next D tokens; after them the target follows.
+
+    Raises
+    ------
+    ValueError
+        No token ids, or no distribution on texts of D tokens.
     """
 
     text: Prefix
     law: Array
+
+    def __post_init__(self) -> None:
+        law = as_numbers(self.law, "law")
+        n = law.shape[0] if law.ndim else MOST_TOKENS
+        if law.shape != (n,) * law.ndim:
+            raise ValueError(f"law has shape {law.shape}: it needs as many tokens along each axis")
+        masses = as_distribution(law.reshape(-1), "law")
+        self._hold(text=as_tokens(self.text, n, "text"), law=masses.reshape(law.shape))
 
 
 class End(NamedTuple):
@@ -86,15 +102,13 @@ class ResidualsProgram(LongRunProgram):
             raise ValueError("residuals has laws of different lengths: all reach equally far")
         self._hold(residuals=tuple(residuals))
 
-    def _checked(self, number: int, residual: Any) -> Residual:
+    def _checked(self, number: int, given: Any) -> Residual:
         name, n = f"residuals[{number}]", self.target.n
-        as_instance(residual, name, Residual, "a Residual")
-        values = np.asarray(residual.law)
-        if values.shape != (n,) * values.ndim:
-            raise ValueError(f"{name} has a law of shape {values.shape}: use {n} along each axis")
-        masses = as_distribution(values.ravel(), name)
-        check_alike("target(())", self.target(()), f"{name}, row by row", zeros(n, like=masses))
-        return Residual(as_tokens(residual.text, n, name), masses.reshape(values.shape))
+        residual: Residual = as_instance(given, name, Residual, "a Residual")
+        row = zeros(residual.law.shape[0] if residual.law.ndim else n, like=residual.law)
+        check_alike("target(())", self.target(()), f"the law of {name}, row by row,", row)
+        as_tokens(residual.text, n, f"the text of {name}")
+        return residual
 
     @property
     def depth(self) -> int:

@@ -89,6 +89,18 @@ FUNCTIONS = {
         programs.TruncatedImportance, {**LAW, "free": ("natural", 1)}
     ),
     "programs.BlockProgram": Row(programs.BlockProgram, {**SMALL, "length": ("count", 1)}),
+    "programs.OneTokenProgram": Row(programs.OneTokenProgram, {**SMALL, "length": ("small", 1)}),
+    "programs.WindowProgram": Row(
+        programs.WindowProgram, {**SMALL, "length": ("small", 1), "past": ("natural", 1)}
+    ),
+    "programs.ResidualsProgram": Row(
+        programs.ResidualsProgram,
+        {
+            **SMALL,
+            "length": ("small", 1),
+            "residuals": ("objects", lambda: [programs.Residual((), ["1/2", "1/2"])]),
+        },
+    ),
     "programs.CandidateProgram": Row(
         programs.CandidateProgram,
         {

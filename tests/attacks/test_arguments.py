@@ -24,6 +24,7 @@ MODULES = (
 )  # fmt: skip
 RESULTS = {
     "BestTree", "BestTrees", "FastestTree", "LoggedTrees", "Shape", "Thresholded", "TimedTree",
+    "HandOverPlan", "HandOverRule", "LongRun", "Residual",
     "BlockPlan", "PathPlan", "PriceBound", "TextOptimum",
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",

@@ -226,6 +226,23 @@ def test_a_rule_from_its_mixture_satisfies_the_program_of_the_bound(coin):
     assert linear.value(primal) == 1 / coin.rate
 
 
+@pytest.mark.parametrize(
+    ("text", "law", "names"),
+    [
+        ((-1,), ["1/2", "1/2"], "text"),
+        ((), ["1/2", "1/3"], "law"),
+        ((), [["1/2", "1/2"]], "law has shape"),
+        ((), 2, "law"),
+        ((), ["1/2", "1/4", "1/4"], r"the law of residuals\[0\]"),
+        ((5,), ["1/2", "1/2"], "text"),
+        ((), [0.5, 0.5], r"the law of residuals\[0\]"),
+    ],
+)
+def test_residuals_are_texts_and_laws_of_the_alphabet(text, law, names):
+    with pytest.raises(ValueError, match=names):
+        ResidualsProgram(*COIN, 1, [Residual(text, law)])
+
+
 def test_what_cannot_be_is_refused():
     forgets_nothing = NGramModel([0, 1, 1, 0] * 4, 2, 1)
     assert long_run(forgets_nothing, COIN[1], 1, past=0).rate >= 1
