@@ -1,4 +1,4 @@
-"""Pooled selection that prefers the earlier of its drafts (Theory, 23): the optimum as well."""
+"""Pooled selection that prefers the earlier of its drafts (Theory, 25): the optimum as well."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from otspec.drafts import IID, DraftLaw
 from otspec.models.contract import Prefix
 from otspec.raw import shown
 from otspec.rules import TargetOnly
-from otspec.trees.shapes import Shape, as_shape
+from otspec.trees.shapes import LEAF, Shape, as_shape
 from otspec.trees.token_rules import made_rule
 from otspec.trees.token_tree import TokenTree
 
@@ -94,12 +94,16 @@ class TreeRule(BlockRule):
             return made_rule(TargetOnly, self.draft(prefix), self.target(prefix), k).law
         return self.children_law(prefix, k)
 
+    def after(self, prefix: Prefix, shape: Shape) -> Shape:
+        """Return what is drafted after a text: nothing if the target's is over."""
+        return LEAF if self.target.ended(prefix) else shape
+
     def draw(self, rng: np.random.Generator) -> DraftedTree:
         """Draw a tree of drafts from the draft model, level by level."""
         as_generator(rng)
         parents: list[int] = []
         tokens: list[int] = []
-        level: list[tuple[int, Prefix, Shape]] = [(-1, (), self.tree)]
+        level: list[tuple[int, Prefix, Shape]] = [(-1, (), self.after((), self.tree))]
         while level:
             below: list[tuple[int, Prefix, Shape]] = []
             for node, prefix, shape in level:
@@ -107,7 +111,8 @@ class TreeRule(BlockRule):
                     continue
                 drafts = self.drafts_law(prefix, shape).sample(1, rng)[0].tolist()
                 for token, child in zip(drafts, shape.children, strict=False):
-                    below.append((len(parents), (*prefix, token), child))
+                    text = (*prefix, token)
+                    below.append((len(parents), text, self.after(text, child)))
                     parents.append(node)
                     tokens.append(token)
             level = below
@@ -143,7 +148,7 @@ class TreeRule(BlockRule):
             probabilities, for :class:`otspec.programs.CandidateProgram`; all trees are
             enumerated, so only the smallest sizes.
         """
-        law = self._candidates((), self.tree)
+        law = self._candidates((), self.after((), self.tree))
         return {sequences: self.target.number(mass) for sequences, mass in law.items()}
 
     def _candidates(self, prefix: Prefix, shape: Shape) -> dict[frozenset[Prefix], Any]:
@@ -155,7 +160,8 @@ class TreeRule(BlockRule):
         for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
             sets: dict[frozenset[Prefix], Any] = {frozenset(): mass}
             for token, child in zip(drafts, shape.children, strict=False):
-                sets = _joined(sets, token, self._candidates((*prefix, token), child))
+                text = (*prefix, token)
+                sets = _joined(sets, token, self._candidates(text, self.after(text, child)))
             for sequences, each in sets.items():
                 law[sequences] = law.get(sequences, 0) + each
         return law

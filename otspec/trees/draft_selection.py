@@ -93,7 +93,9 @@ class DraftSelection(TreeRule):
         ValueError
             More than 20,000 tuples of drafts at one node.
         """
-        level: dict[Prefix, dict[Shape, Any]] = {(): {self.tree: self.target.number(1)}}
+        level: dict[Prefix, dict[Shape, Any]] = {
+            (): {self.after((), self.tree): self.target.number(1)}
+        }
         while level:
             longer: dict[Prefix, dict[Shape, Any]] = {}
             for prefix, shapes in level.items():
@@ -105,7 +107,7 @@ class DraftSelection(TreeRule):
                     rejected = rejected + mass * left
                     for (token, places), chance in accepted.items():
                         into = longer.setdefault((*prefix, token), {})
-                        below = shape.after(places)
+                        below = self.after((*prefix, token), shape.after(places))
                         into[below] = into.get(below, 0) + mass * chance
                 if complete > 0 or rejected.sum() > 0:
                     yield self._outcome(prefix, complete, rejected)

@@ -33,7 +33,10 @@ def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]
         The law of what stands before the tree.
     """
     places = _Places(nodes, {}, [], {}, {})
-    first = np.array([places.place(text) for text in beginnings])
+    open_ended = {text: mass for text, mass in beginnings.items() if not nodes.target.ended(text)}
+    if not open_ended:
+        return 0
+    first = np.array([places.place(text) for text in open_ended])
     which = np.zeros(len(first), dtype=int)
     levels = [_Level.of([_Leads(first, which, (tree,))])]
     while len(levels) < tree.depth:
@@ -41,7 +44,7 @@ def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]
     values = _Values(_Level.of([]), np.empty(0, dtype=object), [])
     for level in reversed(levels):
         values = _before(places, level, values)
-    masses, scale = as_whole(list(beginnings.values()))
+    masses, scale = as_whole(list(open_ended.values()))
     found = values.numbers[values.level.find(first, which)]
     kept = sum(mass * value for mass, value in zip(masses, found.tolist(), strict=True))
     return quotient(kept, scale * math.prod(values.lifts))
@@ -143,9 +146,14 @@ class _Places:
             after = np.array([self.place((*text, token)) for token in tokens.tolist()], dtype=int)
             shapes = self.shapes(shape, accepted.ways)
             places = after[which]
+            below = accepted.which
+            ended = [self.nodes.target.ended((*text, token)) for token in tokens.tolist()]
+            if any(ended):
+                shapes = (*shapes, LEAF)
+                below = np.where(np.array(ended)[which], len(shapes) - 1, below)
             ends = np.array([each == LEAF for each in shapes], dtype=bool)
-            places[ends[accepted.which]] = 0
-            self.steps[place, shape] = accepted, _Leads(places, accepted.which, shapes)
+            places[ends[below]] = 0
+            self.steps[place, shape] = accepted, _Leads(places, below, shapes)
         return self.steps[place, shape]
 
     def shapes(self, shape: Shape, ways: tuple[Places, ...]) -> tuple[Shape, ...]:

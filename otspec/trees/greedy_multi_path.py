@@ -173,7 +173,7 @@ class GreedyMultiPath(TreeRule):
         Parameters
         ----------
         paths : sequence of sequence of int
-            Texts of L tokens.
+            Texts of L tokens, or less if they are over.
 
         Raises
         ------
@@ -181,12 +181,16 @@ class GreedyMultiPath(TreeRule):
             None at all, or something else.
         """
         given = as_list(paths, "paths", "a sequence of paths")
-        left = [as_tokens(path, self.draft.n, f"paths[{i}]") for i, path in enumerate(given)]
-        if not left or any(len(path) != self.length for path in left):
+        read = [as_tokens(path, self.draft.n, f"paths[{i}]") for i, path in enumerate(given)]
+        left = list(map(self.target.up_to_end, read))
+        ended = self.target.ended
+        if not left or any(len(path) != self.length and not ended(path) for path in left):
             raise ValueError(f"paths is {shown(paths)}: give paths of {self.length} tokens each")
-        for depth in range(self.length):
+        depth = 0
+        while depth < len(left[0]):  # the texts that are left agree so far
             highest = self._highest(left[0][:depth], [path[depth] for path in left])
             left = [path for path in left if path[depth] == highest]
+            depth += 1
         return left[0]
 
     def _highest(self, prefix: Prefix, drafts: Sequence[int]) -> int:

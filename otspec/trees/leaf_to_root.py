@@ -120,7 +120,8 @@ class LeafToRoot(TreeRule):
         NotExactError
             More than 20,000 tuples of drafts at one node.
         """
-        level: dict[Prefix, dict[tuple[Number, Shape], Any]] = {(): {(self._one, self.tree): 1}}
+        start = self._one, self.after((), self.tree)
+        level: dict[Prefix, dict[tuple[Number, Shape], Any]] = {(): {start: 1}}
         while level:
             longer: dict[Prefix, dict[tuple[Number, Shape], Any]] = {}
             for prefix, visits in level.items():
@@ -130,7 +131,8 @@ class LeafToRoot(TreeRule):
                     row = row + mass * arrivals.rest[:-1]
                     for child, arriving in arrivals.masses.items():
                         into = longer.setdefault((*prefix, child.token), {})
-                        key = child.weight, shape.after(child.places)
+                        below = self.after((*prefix, child.token), shape.after(child.places))
+                        key = child.weight, below
                         into[key] = into.get(key, 0) + mass * arriving
                 if row.sum() > 0:
                     following = OneCorrectedToken(self.target.after(prefix), row / row.sum())
@@ -157,7 +159,7 @@ class LeafToRoot(TreeRule):
         """
         level: _Level = {}
         for text, mass in as_beginnings(beginnings, self.target).items():
-            self._add(level, text, self._one, self.tree, mass)
+            self._add(level, text, self._one, self.after(text, self.tree), mass)
         kept: Any = 0
         states = 0
         while level:
@@ -167,7 +169,7 @@ class LeafToRoot(TreeRule):
                 for child, arriving in arrivals.masses.items():
                     reached = mass * arriving
                     kept += reached * child.weight
-                    below = shape.after(child.places)
+                    below = self.after((*text, child.token), shape.after(child.places))
                     if below.children:
                         self._add(longer, (*text, child.token), child.weight, below, reached)
             states += len(longer)

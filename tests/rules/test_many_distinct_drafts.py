@@ -166,6 +166,15 @@ def test_seven_hundred_instances_are_lossless_and_optimal():
     assert min(seen.values()) >= 2
 
 
+def test_five_drafts_of_six_tokens_are_lossless_and_optimal():
+    """All of positive probability, so that groups of several tokens hold several of the drafts."""
+    rng = np.random.default_rng(841)
+    for _ in range(4):
+        draft, target = weights(rng, 6, 9), weights(rng, 6, 9)
+        rule = PooledSelectionWithoutReplacement(draft, target, 5)
+        assert rule.acceptance() == check(rule, draft, target, 5)
+
+
 def test_a_flow_gives_the_same_optimum():
     for draft, target, k in instances(836, 100):
         rule = PooledSelectionWithoutReplacement(draft, target, k)
