@@ -88,7 +88,8 @@ class Node(Frozen):
         if rows > TUPLE_LIMIT:
             raise ValueError(
                 f"{counted(rows)} tuples of k = {law.k} drafts over {law.n} tokens are too "
-                "many for an exact sum: use a smaller tree, merge=False, or simulate()"
+                f"many for an exact sum: use a smaller tree, {'merge=False, ' * self.merges}or "
+                "simulate()"
             )
         accepted: dict[tuple[int, Places], Any] = {}
         rejected = zeros(law.n, like=self.rule.target)

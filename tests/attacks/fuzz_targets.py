@@ -24,6 +24,7 @@ from otspec.cli.arguments import CountList, NumberList, read_distribution
 from otspec.files import READERS, read_file
 from otspec.traces import load_trace
 from otspec.traces.readers import FORMATS, Warping, find_source
+from otspec.trees import as_shape
 
 SECONDS = 5.0
 LONG_RUNS = "OTSPEC_FUZZ"
@@ -292,4 +293,5 @@ TEXT_TARGETS = {
     "counts": (TEXT, lambda text: CountList().convert(text, None, None)),
     "temperatures": (TEXT, lambda text: NumberList().convert(text, None, None)),
     "as_branching": (TEXT, as_branching),
+    "as_shape": (TEXT, as_shape),
 }

@@ -2,7 +2,6 @@
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -264,39 +263,3 @@ def test_help_has_an_example_that_runs(capsys):
     printed = " ".join(run(capsys, "blocks", "--help").split())
     example = printed.split("Example: otspec ")[1].split(" Options:")[0]
     assert "Trees of drafts" in run(capsys, *example.split())
-
-
-@pytest.mark.parametrize(
-    ("content", "tree"),
-    [
-        ("[[0],[0,0],[1]]", "[[]][]"),
-        ("[-1,-1,0]", "[[]][]"),
-        ('{"parents": [-1,-1,0,1]}', "2x1"),
-        ('{"paths": [[0],[0,0]], "top": true}', "top1xtop1"),
-    ],
-)
-def test_trees_are_read_from_files(capsys, tmp_path, monkeypatch, content, tree):
-    monkeypatch.chdir(tmp_path)
-    Path("tree.json").write_text(content, encoding="utf-8")
-    named = run(capsys, "blocks", *MODELS, "-L", "1", "--trees", "tree.json")
-    assert named == run(capsys, "blocks", *MODELS, "-L", "1", "--trees", tree)
-    assert f"\n{tree} " in named
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ('{"tree": [0]}', "tree.json: it holds tree: write paths such as [[0],[0,0],[1]], or"),
-        ('{"parents": [-1], "paths": [[0]]}', "tree.json: it holds parents, paths: write"),
-        ("[[0,0]]", "tree.json: it holds the path [0, 0], but not [0]"),
-        ("[0]", "tree.json: parents[0] is 0: a parent comes before its child"),
-        ("[]", "tree.json: it holds []: write paths"),
-        ('{"parents": [-1], "top": [0]}', "tree.json: top is ['0']: write true"),
-    ],
-)
-def test_files_that_hold_no_tree_are_refused_in_one_line(
-    capsys, tmp_path, monkeypatch, content, says
-):
-    monkeypatch.chdir(tmp_path)
-    Path("tree.json").write_text(content, encoding="utf-8")
-    assert says in complaint(capsys, "blocks", *MODELS, "--trees", "tree.json")
