@@ -33,6 +33,7 @@ for _rule in (
     SpecHub,
     SpecTwoHubs,
     PooledSelection,
+    EarliestPooledSelection,
     PooledSelectionWithoutReplacement,
     DrawnDraft,
     TargetOnly,

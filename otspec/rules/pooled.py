@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_integer
+from otspec.arguments import as_integer, as_seed, as_size
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
@@ -137,6 +137,7 @@ class PooledSelection(PooledRule):
         """
         if not self.pools.optimal:
             return super().estimate_by_draft(size, seed)
+        as_size(size, least=2, width=self.k), as_seed(seed)
         by_draft: Array = np.tile(self._accepted_selection().astype(float) / self.k, (self.k, 1))
         heavy = np.flatnonzero(self.draft * self.k > TWICE)
         counts = selected_counts(self.barriers, self.k, heavy) * self.coupling.chances[heavy]

@@ -173,13 +173,14 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if not self.pools.optimal:
             return super().estimate_by_draft(size, seed)
         rng, hits = np.random.default_rng(as_seed(seed)), np.zeros((self.k, len(self.draft)))
-        size, places = as_size(size, width=self.k), np.arange(self.k)
+        size, places = as_size(size, least=2, width=self.k), np.arange(self.k)
+        chances = self.coupling.chances.astype(float)
         drawn = successive(self.draft.astype(float), self.k, size, rng)
         for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
-            hits[places, x] += self._some_shares(x, uniform) * self.coupling.chances[x]
-        average = hits.sum(axis=1, keepdims=True) / max(hits.sum(), np.finfo(float).tiny)
-        likely = (hits + average) / (hits + average).sum(axis=0)
-        by_draft: Array = likely * self._accepted_selection().astype(float)
+            hits[places, x] += self._some_shares(x, uniform).astype(float) * chances[x]
+        by_place = hits.sum(axis=1, keepdims=True)
+        hits += by_place / by_place.sum() if hits.any() else 1 / self.k
+        by_draft: Array = hits / hits.sum(axis=0) * self._accepted_selection().astype(float)
         return by_draft
 
     def estimate_output_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:

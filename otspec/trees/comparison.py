@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from otspec.models.callables import as_models
 from otspec.rules import NotExactError, PairRule
 from otspec.trees.contract import TreeRule
 from otspec.trees.draft_selection import DraftSelection
+from otspec.trees.leaf_to_root import LeafToRoot
 from otspec.trees.shapes import Shape, as_shape
 from otspec.trees.token_rules import RULES
 from otspec.trees.verifiers import VERIFIERS
@@ -72,11 +73,22 @@ def compare_trees(
         for rule in rules_for(tree):
             by_depth = DraftSelection(*models, tree, rule)
             found.append(TreeComparison(tree.text, rule.title, by_depth.expected()))
-        for kind in VERIFIERS.values():
-            if kind.serves(tree):
-                whole = kind(*models, tree)
-                found.append(TreeComparison(tree.text, whole.title, _expected(whole, size, seed)))
+        whole = [kind(*models, tree) for kind in VERIFIERS.values() if kind.serves(tree)]
+        kept = _all_expected(whole, tree, size, seed)
+        found += [TreeComparison(tree.text, rule.title, each) for rule, each in kept]
     return found
+
+
+def _all_expected(
+    rules: Iterable[TreeRule], tree: Shape, size: int, seed: int
+) -> Iterator[tuple[TreeRule, Number]]:
+    """Yield rules for whole trees with E[τ], of which those from leaf to root agree on chains."""
+    of_chain = None
+    for rule in rules:
+        same = tree.chain and isinstance(rule, LeafToRoot)
+        kept = of_chain if same and of_chain is not None else _expected(rule, size, seed)
+        of_chain = kept if same else of_chain
+        yield rule, kept
 
 
 def _expected(rule: TreeRule, size: int, seed: int) -> Number:

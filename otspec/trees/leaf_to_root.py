@@ -12,6 +12,7 @@ import numpy as np
 
 from otspec.arguments import as_flag, as_generator
 from otspec.arithmetic import Number, zeros
+from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.contract import Outcome
 from otspec.blocks.expected import STATE_LIMIT
 from otspec.distributions import normalised
@@ -147,7 +148,7 @@ class LeafToRoot(TreeRule):
         """Return E[τ] after a beginning drawn at random: the weights of all that is visited.
 
         Texts after which both models remember the same, and the weight and what is drafted are
-        the same, are one state.
+        the same, are one state. On a chain it is the published block verification's formula.
 
         Raises
         ------
@@ -157,6 +158,10 @@ class LeafToRoot(TreeRule):
             More than 20,000 tuples of drafts at one node, or more than 1,000,000 states:
             :func:`otspec.blocks.simulate` needs neither.
         """
+        if self.tree.chain:
+            return BlockVerifyPublished(self.draft, self.target, self.depth).expected_after(
+                beginnings
+            )
         level: _Level = {}
         for text, mass in as_beginnings(beginnings, self.target).items():
             self._add(level, text, self._one, self.after(text, self.tree), mass)

@@ -148,6 +148,11 @@ class Shape(Frozen):
         return tuple(width for width, _ in self._levels()) if self.even and self.drawn else None
 
     @property
+    def chain(self) -> bool:
+        """Whether it is one path, of drawn tokens."""
+        return self.size == self.depth and self.drawn
+
+    @property
     def text(self) -> str:
         """Its branching such as ``"4x2x1"``; else each node as a pair of brackets around its own.
 

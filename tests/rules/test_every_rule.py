@@ -61,6 +61,7 @@ ORACLES = {
     "spechub": by_kernel(lambda rule: oracles.spechub_kernel(list(rule.draft), list(rule.target))),
     "spechub-two-hubs": optimum,
     "pooled-selection": optimum,
+    "earliest-pooled-selection": optimum,
     "pooled-selection-without-replacement": optimum,
     "drawn-draft": optimum,
     # The drafts are one tuple, and the output has the law of the target.
