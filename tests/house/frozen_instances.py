@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from program_instances import DRAFT, PROGRAMS, TARGET, model
 from tree_instances import BEST_TREES
 
 import otspec
@@ -13,7 +14,6 @@ from otspec import auditing, blocks, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
-from otspec.blocks.planned_block import PlannedRest
 from otspec.coupling import Coupling
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
@@ -21,7 +21,6 @@ from otspec.drafts.support import Support, support
 from otspec.drafts.with_one import WithOne
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
-from otspec.models.given_beginning import GivenBeginning
 from otspec.models.logged import LoggedModel
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
@@ -49,7 +48,6 @@ from otspec.trees.nodes import Node, Nodes
 from otspec.trees.traversal_verify import rejections
 from otspec.trees.visits import over_drafts
 
-DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 HEIGHTS = ["0", "1/4", "16/25", "1"]
 TOKENS = (1, 0)
 LAW = otspec.IID(DRAFT, 2)
@@ -58,34 +56,10 @@ PROGRAM = programs.Reduced(LAW, as_distribution(TARGET)).build()
 SOLUTION = solvers.solve(PROGRAM, "rational")
 
 
-def model(give, row=DRAFT):
-    """Return a language model with a table of the caller's arrays."""
-    return blocks.TableModel(give.mapping({(): give(row), (0,): give(TARGET)}))
-
-
-def drafted_sets(give):
-    """Return the law of a drafted set of one or two sequences."""
-    chances = {frozenset([(0,), (1,)]): give.number("1/4"), frozenset([(0,)]): give.number("3/4")}
-    return programs.DraftedSets(give.mapping(chances), 3)
-
-
 def logged(give):
     """Return a logged block of two tokens."""
     rows = [give.sequence([give(row)] * 3) for row in (DRAFT, TARGET)]
     return blocks.LoggedBlock(*rows, give.sequence(TOKENS))
-
-
-def residuals(give):
-    """Return residuals of one token after each context of :func:`model`."""
-    return give.sequence([programs.Residual(text, give(TARGET)) for text in ((), (0,))])
-
-
-def planned(give):
-    """Return a plan of blocks of one token that hands over one of them."""
-    ends = {((token,), int(token == 0)): give.number("1/3") for token in range(3)}
-    shares = give.sequence([give.number("2/3"), give.number("1/3")])
-    models = model(give), model(give, TARGET)
-    return blocks.HandOverPlan(*models, 1, residuals(give), [ends, ends], shares)
 
 
 def linear_program(give):
@@ -141,6 +115,7 @@ def seen(give):
 WITNESS = auditing.Witness(0, Fraction(1, 2), ((0, 1),), "it is not")
 EXACT = {  # from exact arrays or from float ones
     **BEST_TREES,
+    **PROGRAMS,
     "iid": lambda give: otspec.IID(give(DRAFT), 3),
     "one draft": lambda give: otspec.IID(give(DRAFT), 1),
     "independent": lambda give: otspec.Independent(give.sequence([give(DRAFT), give(TARGET)])),
@@ -283,50 +258,6 @@ EXACT = {  # from exact arrays or from float ones
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(
         False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS
-    ),
-    "given beginning": lambda give: GivenBeginning(model(give), give(TARGET)),
-    "residual": lambda give: programs.ResidualsProgram(
-        model(give), model(give, TARGET), 1, residuals(give)
-    ).residuals[0],
-    "residuals program": lambda give: programs.ResidualsProgram(
-        model(give), model(give, TARGET), 1, residuals(give)
-    ),
-    "one token program": lambda give: programs.OneTokenProgram(model(give), model(give, TARGET), 1),
-    "window program": lambda give: programs.WindowProgram(model(give), model(give, TARGET), 1, 1),
-    "plan of blocks": planned,
-    "handed residual": lambda give: planned(give).rule({0: give.number("1")}).target,
-    "ended block": lambda give: next(planned(give).rule({0: 1}).outcomes()).following,
-    "hand over": lambda give: planned(give).rule({0: give.number("1")}),
-    "long run": lambda give: blocks.LongRun(1, 1, 2, planned(give).rule({1: 1})),
-    "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 2),
-    "candidates": lambda give: programs.CandidateProgram(
-        drafted_sets(give).candidates, model(give), 1
-    ),
-    "block plan": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 1).plan(
-        "highs"
-    ),
-    "drafted sets": drafted_sets,
-    "path program": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)),
-    "path plan": lambda give: programs.PathProgram(drafted_sets(give), model(give, TARGET)).solve(
-        "highs"
-    ),
-    "drafted tree": lambda give: programs.DraftedNodes(model(give), give.sequence([2, 1])),
-    "text program": lambda give: programs.TextProgram(
-        programs.DraftedNodes(model(give), give.sequence([2])), model(give, TARGET), within=0.5
-    ),
-    "text optimum": lambda give: programs.TextProgram(
-        programs.DraftedNodes(model(give), give.sequence([2])), model(give, TARGET), within=0.5
-    ).solve(),
-    "price bound": lambda give: programs.PriceBound.of(
-        drafted_sets(give), model(give, TARGET), "one", (give(DRAFT)[:1], give(DRAFT))
-    ),
-    "planned rest": lambda give: PlannedRest(
-        model(give), (give(DRAFT)[:1], give(DRAFT)), give.sequence([])
-    ),
-    "planned block": lambda give: blocks.PlannedBlock(
-        model(give),
-        model(give, TARGET),
-        blocks.TokenVerify(model(give), model(give, TARGET), 1),
     ),
 }
 FLOAT = {  # from float arrays only

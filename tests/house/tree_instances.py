@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from program_instances import DRAFT, TARGET
 
 from otspec import blocks
 from otspec.logged.chances import LoggedChances
 from otspec.trees import as_shape
 from otspec.trees.allotment import Allotment, Allotted, Candidate, Shared
 from otspec.trees.chances import Chances
-
-DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 
 
 def chances(give):
