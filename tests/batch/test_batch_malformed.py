@@ -38,6 +38,13 @@ CALLS = {
         name: np.stack([value] * 2, axis=1) if name != "uniforms" else value
         for name, value in BLOCK_CALL.items()
     },
+    batch.tree_verification: {
+        "draft": BLOCK[:, [0, 1, 1]],
+        "target": BLOCK_CALL["target"],
+        "drafts": DRAFTS[:, :2],
+        "uniforms": np.stack([UNIFORMS[:, :3]] * 2, axis=1),
+        "tree": (-1, -1),
+    },
     batch.sample_iid: {"draft": ROWS, "uniforms": UNIFORMS},
     batch.sample_without_replacement: {"draft": ROWS, "uniforms": UNIFORMS[:, :3]},
     batch.sample_spechub: {"draft": ROWS, "uniforms": UNIFORMS[:, :2]},
@@ -51,7 +58,11 @@ CALLS = {
     batch.acceptance.pooled_selection: {**PAIR, "k": 2},
     batch.acceptance.pooled_selection_without_replacement: {**PAIR, "k": 2},
 }
-MASKED = [*(getattr(batch, name) for name in batch_table.MASKED), *BLOCK_RULES]
+MASKED = [
+    *(getattr(batch, name) for name in batch_table.MASKED),
+    *BLOCK_RULES,
+    batch.tree_verification,
+]
 SOON = 5
 """Seconds, on a busy machine; the calls take milliseconds."""
 
