@@ -69,7 +69,7 @@ def enumerated(rule):
     return law
 
 
-@pytest.mark.parametrize(("name", "rule", "k"), CASES, ids=str)
+@pytest.mark.parametrize(("name", "rule", "k"), CASES, ids=[f"{name}-{k}" for name, _, k in CASES])
 def test_formulas_are_every_tuple_and_kernel(name, rule, k):
     count = 6 if k == 3 else 16
     for draft, target in pairs(3_100 + k, count, 3, fewest=3):
