@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import defaultdict
-
 import numpy as np
 import pytest
 from batch_laws import law_of, residual_cuts
 from batch_references import inverted
 from batch_table import MASKED, RULES, drafts_of, reference_at_rho
+from batch_tree_laws import (
+    children_of,
+    depths_of,
+    law_of_batch,
+    law_of_selection,
+    random_model,
+    widths_of,
+)
 
 from otspec import batch
-from otspec.models import TableModel
-from otspec.trees import DraftSelection, TokenTree
+from otspec.trees import TokenTree
 
 ROUNDING = 1e-12
-TREES = {"chain": (-1, 0), "leaf first": (-1, -1, 1), "leaf last": (-1, -1, 0), "broom": (-1, 0, 0)}
 LARGE = (-1, -1, 0, -1, 0, 2, 0, 1, 2, 7)
 """Unbalanced, with nodes of one depth in several places."""
 PAIRS = (-1, -1, 0, 0, 3, 3)
@@ -27,111 +30,6 @@ def tree_of(name):
     """A tree that suits a rule."""
     only = RULES[name].k
     return LARGE if only is None else (-1, 0, 1) if only == 1 else PAIRS
-
-
-def depths_of(parents):
-    """The depth of each node, the text's 0 first."""
-    depths = [0]
-    for parent in parents:
-        depths.append(depths[parent + 1] + 1)
-    return depths
-
-
-def children_of(parents, node):
-    return [child for child, parent in enumerate(parents) if parent == node]
-
-
-def widths_of(parents):
-    widths = [0] * max(depths_of(parents))
-    for node, depth in enumerate(depths_of(parents), start=-1):
-        if children_of(parents, node):
-            widths[depth] = max(widths[depth], len(children_of(parents, node)))
-    return widths
-
-
-def random_model(n, seed, zeros=False):
-    """A model that says something else after each text of up to two tokens."""
-    rng = np.random.default_rng(seed)
-    texts = [text for size in range(3) for text in itertools.product(range(n), repeat=size)]
-    rows = rng.dirichlet(np.ones(n), len(texts))
-    rows[::2, 0] *= not zeros
-    return TableModel(dict(zip(texts, rows / rows.sum(axis=1, keepdims=True), strict=True)))
-
-
-def texts_of(parents, drafts):
-    """The text that ends at each node, that of no token first."""
-    texts = [()]
-    for token, parent in zip(drafts, parents, strict=True):
-        texts.append((*texts[parent + 1], token))
-    return texts
-
-
-def mass_of(name, draft, parents, drafts):
-    """The probability of the tokens of a tree, drawn for a rule."""
-    mass = 1.0
-    for node, text in enumerate(texts_of(parents, drafts), start=-1):
-        tokens = [drafts[child] for child in children_of(parents, node)]
-        if tokens:
-            row = draft(text)
-            tuples, masses = reference_at_rho(name, row, row, len(tokens)).law.tuples()
-            mass *= masses[(tuples == tokens).all(axis=1)].sum()
-    return mass
-
-
-def law_of_batch(name, draft, target, parents):
-    """The law of the kept text and the token after it, integrated from the code."""
-    n, widths, law = target.n, widths_of(parents), defaultdict(float)
-    widest, depth = max(widths), len(widths)
-    used = [(i, j) for i, width in enumerate(widths) for j in (*range(width), widest)]
-    used = tuple(np.transpose([*used, (depth, widest)]))
-    for drafts in itertools.product(range(n), repeat=len(parents)):
-        mass, texts = mass_of(name, draft, parents, drafts), texts_of(parents, drafts)
-        if mass == 0:
-            continue
-        rows = [np.array([model(text) for text in texts]) for model in (draft, target)]
-        given = *rows, np.array(drafts)
-
-        def outcome(uniforms, given=given):
-            count = len(uniforms)
-            numbers = np.full((count, depth + 1, widest + 1), np.nan)
-            numbers[:, *used] = uniforms
-            arrays = [np.broadcast_to(part, (count, *part.shape)) for part in given]
-            result = batch.tree_verification(*arrays, numbers, parents, rule=name)
-            return (result.node + 1) * n + result.token
-
-        known = list(draw_cuts(name, rows, parents, drafts))
-        found = law_of(outcome, len(used[0]), len(texts) * n, known).reshape(len(texts), n)
-        for text, row in zip(texts, found, strict=True):
-            for token in range(n):
-                law[text, token] += mass * row[token]
-    return law
-
-
-def draw_cuts(name, rows, parents, drafts):
-    """Where the numbers that draw change the token, if none of a node's children is selected."""
-    ends = np.cumsum([width + 1 for width in widths_of(parents)]) - 1
-    for draft, target, node, depth in zip(
-        *rows, range(-1, len(parents)), depths_of(parents), strict=True
-    ):
-        tokens = [drafts[child] for child in children_of(parents, node)]
-        if tokens:
-            rule = reference_at_rho(name, draft, target, len(tokens))
-            for _, place in residual_cuts(rule, tokens):
-                yield ends[depth], place
-
-
-def law_of_selection(name, draft, target, parents):
-    """The same by the rule of otspec.blocks."""
-
-    def rule(draft, target, k):
-        return reference_at_rho(name, draft, target, k)
-
-    selection = DraftSelection(draft, target, TokenTree(parents), rule, merge=False)
-    return {
-        (outcome.accepted, token): outcome.mass * mass
-        for outcome in selection.outcomes()
-        for token, mass in enumerate(outcome.following(()))
-    }
 
 
 @pytest.mark.parametrize(
