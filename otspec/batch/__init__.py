@@ -53,7 +53,7 @@ from otspec.batch._rules import (
     recursive_rejection_without_replacement,
     spechub,
 )
-from otspec.batch._trees import tree_verification
+from otspec.batch._trees import traversal_verification, tree_verification
 from otspec.batch._warping import warp
 from otspec.batch.acceptance import optimal_acceptance
 
@@ -80,6 +80,7 @@ __all__ = [
     "sample_without_replacement",
     "spechub",
     "token_verification",
+    "traversal_verification",
     "tree_verification",
     "warp",
 ]

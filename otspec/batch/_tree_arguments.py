@@ -71,15 +71,25 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 
 
 def as_tree_problem(
-    tree: TreeShape, draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
+    tree: TreeShape, numbers: tuple[int, ...], mask: Array | None, *arrays: Array
 ) -> Problem:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
+
+    Parameters
+    ----------
+    tree : TreeShape
+    numbers : tuple of int
+        The last axes of the uniform numbers.
+    mask : array, optional
+    *arrays
+        The draft, the target, the drafts and the uniform numbers.
 
     Raises
     ------
     ValueError
         As :func:`~otspec.batch._arguments.as_problem`; or places that are not those of the tree.
     """
+    draft, target, drafts, uniforms = arrays
     library = library_of_all(draft, target, drafts, uniforms, mask)
     library_of_pair(draft, target)
     nodes = len(tree)
@@ -92,7 +102,7 @@ def as_tree_problem(
     if drafts.shape != (*lead, nodes):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, nodes)}")
     check_tokens(drafts)
-    check_uniforms(uniforms, (*lead, len(tree.widths) + 1, max(tree.widths) + 1))
+    check_uniforms(uniforms, (*lead, *numbers))
     valid = check_mask(library, mask, drafts)
     ids = counted_ids(library, drafts, valid, draft.shape[-1])
     return Problem(library, draft, target, ids, library.widened(uniforms), valid)

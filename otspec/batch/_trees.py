@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from otspec.arguments import as_choice
-from otspec.batch._kernels import walked_tree
+from otspec.arguments import as_choice, as_flag
+from otspec.batch._kernels import deleted_leaves, walked_tree
 from otspec.batch._kernels.library import Array, quiet
 from otspec.batch._numbers import as_grades
 from otspec.batch._results import VerifiedTree
@@ -87,6 +87,65 @@ def tree_verification(
     shape = as_tree_shape(tree)
     if row.k is not None:
         check_numbers_of_children(shape, rule, row.k)
-    problem = as_tree_problem(shape, draft, target, drafts, uniforms, mask)
+    numbers = len(shape.widths) + 1, max(shape.widths) + 1
+    problem = as_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
     kernel = partial(row.kernel, grades=as_grades(grades)) if row.graded else row.kernel
     return walked_tree.verify(problem, shape.parents, shape.widths, kernel, not row.masked)
+
+
+@quiet
+def traversal_verification(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    tree: Any,
+    /,
+    *,
+    distinct: bool = False,
+    mask: Array | None = None,
+) -> VerifiedTree:
+    """Keep or delete the leaves of a tree, depth first: a node after all that is below it.
+
+    The text has the weight w = 1, and a child x that of recursive rejection of (w q, 1 − w), one
+    outcome more: min(1, (w q − c p)₊/(W p)) at x, where c is the sum of W over the siblings that
+    were deleted before, and W = Σ (w q − c p)₊ + 1 − w. Once its children are deleted, a node is
+    kept with probability Σ (w q − c p)₊/W, a leaf with w, and one token is drawn from
+    (w q − c p)₊. Of distinct siblings p is renormalised off those that were deleted.
+
+    Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
+    target's text; :class:`otspec.trees.TraversalVerify` with ``merge=False``, or
+    :class:`otspec.trees.TraversalVerifyWithoutReplacement`. It keeps at least what recursive
+    rejection keeps by :func:`tree_verification`; on a chain it is :func:`block_verification`.
+    Source: Traversal Verification.
+
+    Parameters
+    ----------
+    draft, target, drafts, tree
+        As for :func:`tree_verification`. Rows of leaves in the draft are to be finite.
+    uniforms : array, shape (..., nodes + 1)
+        One for each node, the last one for the draw.
+    distinct : bool
+        Whether siblings are drawn without replacement; else they are independent.
+    mask : array of bool, shape (..., nodes), optional
+        As for :func:`tree_verification`.
+
+    Returns
+    -------
+    VerifiedTree
+        ``node``, ``length`` and ``token``, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        As :func:`tree_verification`.
+
+    Notes
+    -----
+    Cost: one pass over a row for each node, with ``distinct`` a sum for each that has children;
+    two rows are copied, and one pass goes over them.
+    """
+    shape = as_tree_shape(tree)
+    numbers = (len(shape) + 1,)
+    problem = as_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    return deleted_leaves.verify(problem, shape.parents, as_flag(distinct, "distinct"))

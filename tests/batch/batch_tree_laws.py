@@ -6,12 +6,15 @@ import itertools
 from collections import defaultdict
 
 import numpy as np
+import pytest
 from batch_laws import law_of, residual_cuts
 from batch_table import reference_at_rho
 
 from otspec import batch
 from otspec.models import TableModel
 from otspec.trees import DraftSelection, TokenTree
+
+ROUNDING = 1e-12
 
 
 def depths_of(parents):
@@ -64,11 +67,27 @@ def mass_of(name, draft, parents, drafts):
 
 
 def law_of_batch(name, draft, target, parents):
-    """The law of the kept text and the token after it, integrated from the code."""
-    n, widths, law = target.n, widths_of(parents), defaultdict(float)
+    """The law of the kept text and the token after it by depth, integrated from the code."""
+    widths = widths_of(parents)
     widest, depth = max(widths), len(widths)
     used = [(i, j) for i, width in enumerate(widths) for j in (*range(width), widest)]
     used = tuple(np.transpose([*used, (depth, widest)]))
+
+    def verify(*arrays):
+        *others, uniforms = arrays
+        numbers = np.full((len(uniforms), depth + 1, widest + 1), np.nan)
+        numbers[:, *used] = uniforms
+        return batch.tree_verification(*others, numbers, parents, rule=name)
+
+    def cuts(rows, drafts):
+        return list(draw_cuts(name, rows, parents, drafts))
+
+    return integrated(verify, len(used[0]), name, draft, target, parents, cuts)
+
+
+def integrated(verify, dimensions, name, draft, target, parents, cuts=lambda *_: ()):
+    """The law of the kept text and the token after it, of drafts that are drawn for a rule."""
+    n, law = target.n, defaultdict(float)
     for drafts in itertools.product(range(n), repeat=len(parents)):
         mass, texts = mass_of(name, draft, parents, drafts), texts_of(parents, drafts)
         if mass == 0:
@@ -77,16 +96,12 @@ def law_of_batch(name, draft, target, parents):
         given = *rows, np.array(drafts)
 
         def outcome(uniforms, given=given):
-            count = len(uniforms)
-            numbers = np.full((count, depth + 1, widest + 1), np.nan)
-            numbers[:, *used] = uniforms
-            arrays = [np.broadcast_to(part, (count, *part.shape)) for part in given]
-            result = batch.tree_verification(*arrays, numbers, parents, rule=name)
+            arrays = [np.broadcast_to(part, (len(uniforms), *part.shape)) for part in given]
+            result = verify(*arrays, uniforms)
             return (result.node + 1) * n + result.token
 
-        known = list(draw_cuts(name, rows, parents, drafts))
-        found = law_of(outcome, len(used[0]), len(texts) * n, known).reshape(len(texts), n)
-        for text, row in zip(texts, found, strict=True):
+        found = law_of(outcome, dimensions, len(texts) * n, cuts(rows, drafts))
+        for text, row in zip(texts, found.reshape(len(texts), n), strict=True):
             for token in range(n):
                 law[text, token] += mass * row[token]
     return law
@@ -106,14 +121,24 @@ def draw_cuts(name, rows, parents, drafts):
 
 
 def law_of_selection(name, draft, target, parents):
-    """The same by the rule of otspec.blocks."""
+    """The law by depth by the rule of otspec.blocks."""
 
     def rule(draft, target, k):
         return reference_at_rho(name, draft, target, k)
 
-    selection = DraftSelection(draft, target, TokenTree(parents), rule, merge=False)
+    return law_of_rule(DraftSelection(draft, target, TokenTree(parents), rule, merge=False))
+
+
+def law_of_rule(rule):
+    """The law of the kept text and the token after it by a rule of otspec.blocks."""
     return {
         (outcome.accepted, token): outcome.mass * mass
-        for outcome in selection.outcomes()
+        for outcome in rule.outcomes()
         for token, mass in enumerate(outcome.following(()))
     }
+
+
+def agree(found, wanted):
+    """Compare two laws up to the rounding of their sums."""
+    for key in wanted.keys() | found.keys():
+        assert found.get(key, 0) == pytest.approx(wanted.get(key, 0), abs=ROUNDING), key
