@@ -102,8 +102,8 @@ def traversal_verification(
     tree: Any,
     /,
     *,
-    distinct: bool = False,
     mask: Array | None = None,
+    distinct: bool = False,
 ) -> VerifiedTree:
     """Keep or delete the leaves of a tree, depth first: a node after all that is below it.
 
@@ -125,20 +125,20 @@ def traversal_verification(
         As for :func:`tree_verification`. Rows of leaves in the draft are to be finite.
     uniforms : array, shape (..., nodes + 1)
         One for each node, the last one for the draw.
-    distinct : bool
-        Whether siblings are drawn without replacement; else they are independent.
     mask : array of bool, shape (..., nodes), optional
         As for :func:`tree_verification`.
+    distinct : bool
+        Whether siblings are drawn without replacement; else they are independent.
 
     Returns
     -------
     VerifiedTree
-        ``node``, ``length`` and ``token``, each of shape (...).
+        As of :func:`tree_verification`.
 
     Raises
     ------
     ValueError
-        As :func:`tree_verification`.
+        Of the same arguments; or ``distinct`` that is no bool.
 
     Notes
     -----
