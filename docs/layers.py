@@ -35,6 +35,7 @@ CONTENT = {
     "ratios": "target/draft",
     "estimate": "intervals",
     "distributions": "probabilities",
+    "parents": "trees",
     "arguments": "all others",
     "files": "readers",
     "arithmetic": "float, Fraction",

@@ -38,7 +38,14 @@ from otspec.batch._blocks import (
 )
 from otspec.batch._drafters import sample_iid, sample_spechub, sample_without_replacement
 from otspec.batch._pooled_rules import pooled_selection, pooled_selection_without_replacement
-from otspec.batch._results import CorrectedBlock, Corrections, Verified, VerifiedBlock, VerifiedPath
+from otspec.batch._results import (
+    CorrectedBlock,
+    Corrections,
+    Verified,
+    VerifiedBlock,
+    VerifiedPath,
+    VerifiedTree,
+)
 from otspec.batch._rules import (
     k_sequential,
     maximal_coupling,
@@ -46,6 +53,7 @@ from otspec.batch._rules import (
     recursive_rejection_without_replacement,
     spechub,
 )
+from otspec.batch._trees import traversal_verification, tree_verification
 from otspec.batch._warping import warp
 from otspec.batch.acceptance import optimal_acceptance
 
@@ -55,6 +63,7 @@ __all__ = [
     "Verified",
     "VerifiedBlock",
     "VerifiedPath",
+    "VerifiedTree",
     "acceptance",
     "block_verification",
     "block_verification_preprint",
@@ -71,5 +80,7 @@ __all__ = [
     "sample_without_replacement",
     "spechub",
     "token_verification",
+    "traversal_verification",
+    "tree_verification",
     "warp",
 ]

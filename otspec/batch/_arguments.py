@@ -38,7 +38,7 @@ def as_problem(
     ValueError
         A shape, dtype or device that does not fit; the message names the argument and the fix.
     """
-    library = _library_of_all(draft, target, drafts, uniforms, mask)
+    library = library_of_all(draft, target, drafts, uniforms, mask)
     library_of_pair(draft, target)
     check_drafts(drafts, draft, only_k)
     return _problem(library, draft, target, drafts, uniforms, mask)
@@ -54,7 +54,7 @@ def as_block_problem(
     ValueError
         As :func:`as_problem`; or places that do not fit.
     """
-    library = _library_of_all(draft, target, drafts, uniforms, mask)
+    library = library_of_all(draft, target, drafts, uniforms, mask)
     _check_places(draft, target, drafts)
     return _problem(library, draft, target, drafts, uniforms, mask)
 
@@ -67,7 +67,7 @@ def as_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Array
     ValueError
         As :func:`as_block_problem`.
     """
-    library = _library_of_all(draft, target, drafts, uniforms, None)
+    library = library_of_all(draft, target, drafts, uniforms, None)
     _check_places(draft, target, drafts)
     if drafts.ndim < 2 or drafts.shape[-2] == 0:
         raise ValueError(f"drafts has shape {drafts.shape}: it must be (..., K, L), K at least 1")
@@ -91,12 +91,13 @@ def _check_places(draft: Array, target: Array, drafts: Array) -> None:
         )
     if drafts.shape != (*lead, length):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, length)}")
-    _check_tokens(drafts)
+    check_tokens(drafts)
 
 
-def _library_of_all(
+def library_of_all(
     draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
 ) -> Library:
+    """Return the one library of all arguments."""
     given = {} if mask is None else {"mask": mask}
     return one_library(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **given)
 
@@ -157,14 +158,15 @@ def check_drafts(drafts: Array, draft: Array, only_k: int | None = None) -> None
             f"drafts has shape {drafts.shape} and draft {draft.shape}: all axes but the last "
             "must agree"
         )
-    _check_tokens(drafts)
+    check_tokens(drafts)
     k = drafts.shape[-1]
     if k == 0 or only_k not in (None, k):
         wanted = "at least one draft" if only_k is None else f"exactly k = {only_k}"
         raise ValueError(f"drafts has shape {drafts.shape}, k = {k}: this rule needs {wanted}")
 
 
-def _check_tokens(drafts: Array) -> None:
+def check_tokens(drafts: Array) -> None:
+    """Refuse what are no token ids."""
     if dtype_name(drafts) not in INTEGERS:
         raise ValueError(
             f"drafts has dtype {drafts.dtype}: token ids are integers, in the byte order of the "

@@ -87,3 +87,21 @@ class VerifiedPath(NamedTuple):
     path: Array
     length: Array
     token: Array
+
+
+class VerifiedTree(NamedTuple):
+    """How much of a tree of drafts is kept, per row, and the token that follows.
+
+    Parameters
+    ----------
+    node : array of int, shape (...)
+        The last node that is kept, whose path is; −1 if none is.
+    length : array of int, shape (...)
+        How many tokens are kept: the depth of the node.
+    token : array of token ids, shape (...)
+        The token after them. −1 where the target there is zero everywhere.
+    """
+
+    node: Array
+    length: Array
+    token: Array

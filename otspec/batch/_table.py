@@ -27,12 +27,15 @@ class BatchRule:
         The only number of drafts that the rule takes.
     masked : bool
         Whether rows may have fewer drafts.
+    graded : bool
+        Whether a number of grades is an option.
     """
 
     kernel: Callable[..., Verified]
     drafter: str
     k: int | None = None
     masked: bool = True
+    graded: bool = False
 
 
 RULES = {
@@ -42,9 +45,9 @@ RULES = {
         in_turn.distinct, "sample_without_replacement"
     ),
     "k_sequential": BatchRule(inflated.verify, "sample_iid"),
-    "pooled_selection": BatchRule(graded_pools.verify, "sample_iid"),
+    "pooled_selection": BatchRule(graded_pools.verify, "sample_iid", graded=True),
     "pooled_selection_without_replacement": BatchRule(
-        ring_selection.verify, "sample_without_replacement"
+        ring_selection.verify, "sample_without_replacement", graded=True
     ),
     "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False),
 }

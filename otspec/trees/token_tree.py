@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec.arguments import MOST_ITEMS, as_integer, as_list, plain_integer
+from otspec.arguments import MOST_ITEMS, as_integer
 from otspec.arithmetic import IntArray
 from otspec.frozen import Frozen
 from otspec.memory import memory
+from otspec.parents import as_parents, children_of, depths_of
 from otspec.raw import shown
 from otspec.trees.branching import as_branching
 
@@ -51,17 +52,7 @@ class TokenTree(Frozen):
     parents: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        given = as_list(self.parents, "parents", "a sequence of nodes")
-        parents = [plain_integer(parent) for parent in given]
-        for node, parent in enumerate(parents):
-            if parent is None:
-                raise ValueError(f"parents[{node}] is {shown(given[node])}: it must be an integer")
-            if not -1 <= parent < node:
-                raise ValueError(
-                    f"parents[{node}] is {parent}: a parent comes before its child, and -1 stands "
-                    "for the prompt"
-                )
-        self._hold(parents=tuple(parents))
+        self._hold(parents=as_parents(self.parents, "parents"))
 
     @classmethod
     def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
@@ -100,10 +91,7 @@ class TokenTree(Frozen):
     @property
     def depths(self) -> IntArray:
         """Each node's depth, shape (nodes,); 1 for what follows the prompt directly."""
-        depths = np.zeros(len(self), dtype=np.intp)
-        for node, parent in enumerate(self.parents):
-            depths[node] = 1 if parent < 0 else depths[parent] + 1
-        return depths
+        return np.array(depths_of(self.parents), dtype=np.intp)
 
     @property
     def leaves(self) -> tuple[int, ...]:
@@ -116,10 +104,7 @@ class TokenTree(Frozen):
 
     @cached_property
     def _children(self) -> tuple[tuple[int, ...], ...]:
-        found: list[list[int]] = [[] for _ in range(len(self) + 1)]
-        for child, parent in enumerate(self.parents):
-            found[parent + 1].append(child)
-        return tuple(map(tuple, found))
+        return children_of(self.parents)
 
     def path(self, node: int) -> tuple[int, ...]:
         """Return the nodes from the prompt to a node, itself included."""

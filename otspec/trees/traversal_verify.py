@@ -63,6 +63,7 @@ class TraversalVerify(LeafToRoot):
 
     name: ClassVar[str] = "traversal"
     title: ClassVar[str] = "traversal verification"
+    batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejection
 
     @property
@@ -155,6 +156,7 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
 
     name: ClassVar[str] = "traversal-without-replacement"
     title: ClassVar[str] = "traversal verification (distinct)"
+    batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejectionWithoutReplacement
 
     @property

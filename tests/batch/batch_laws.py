@@ -127,3 +127,11 @@ def joint_kernel_of(rule, draft, target, x, *, known=(), **options):
         return np.where(result.index < 0, k, result.index) * n + result.token
 
     return law_of(outcome, k + 1, (k + 1) * n, known).reshape(k + 1, n)
+
+
+def residual_cuts(rule, x):
+    """Where the last uniform number changes the draw: cells may be as narrow as ρ − ρ*."""
+    residual = rule.joint_kernel(x)[-1]
+    if residual.sum() > 0:
+        for place in np.cumsum(residual / residual.sum()):
+            yield len(x), place

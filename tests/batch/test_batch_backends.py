@@ -11,7 +11,7 @@ from batch_backends import (  # noqa: F401 # the backend is a fixture
     library,
     rules_of,
 )
-from batch_table import BLOCKS, RULES, drafts_of
+from batch_table import BLOCKS, MASKED, RULES, drafts_of
 
 from otspec import batch
 
@@ -117,6 +117,57 @@ def test_greedy_multi_path(backend):  # noqa: F811
     agree(backend.call(batch.greedy_multi_path, *arguments), wanted)
 
 
+@pytest.mark.parametrize(
+    ("backend", "name"),
+    [
+        (library, name)
+        for library in NAMES
+        if library != "jax"
+        for name in (
+            MASKED if library != "jax-jit" else ["recursive_rejection_without_replacement"]
+        )
+    ],
+    indirect=["backend"],
+)
+def test_trees(backend, name):  # noqa: F811
+    arguments, parents = tree_problem(name)
+
+    def function(*arrays):
+        return batch.tree_verification(*arrays[:-1], parents, rule=name, mask=arrays[-1])
+
+    agree(backend.call(function, *arguments), function(*arguments))
+
+
+@pytest.mark.parametrize("name", ["recursive_rejection", "recursive_rejection_without_replacement"])
+@AS_A_WHOLE
+def test_traversal(backend, name):  # noqa: F811
+    (*arrays, uniforms, mask), parents = tree_problem(name)
+    numbers = uniforms.reshape(len(uniforms), -1)[:, : len(parents) + 1].copy()
+    arguments, distinct = (*arrays, numbers, mask), "without" in name
+
+    def function(*arrays):
+        *arrays, mask = arrays
+        return batch.traversal_verification(*arrays, parents, mask=mask, distinct=distinct)
+
+    agree(backend.call(function, *arguments), function(*arguments))
+
+
+def tree_problem(name):
+    """A tree for a rule, four rows of it, some nodes left out; and its parents."""
+    parents = (-1, 0) if name == "maximal_coupling" else (-1, -1, 0, 1, 1)
+    draft, _, uniforms = rows((4, len(parents) + 1, 300))
+    _, target, _ = rows((4, len(parents) + 1, 300), seed=1)
+    target = (draft + target) / 2
+    drafts = np.zeros((4, len(parents)), dtype=np.int64)
+    for node in {*parents}:
+        children = np.flatnonzero(np.array(parents) == node)
+        numbers = uniforms[:, node + 1, : len(children)]
+        drafts[:, children] = drafts_of(name, draft[:, node + 1], numbers, len(children))
+    widest = 1 if name == "maximal_coupling" else 2
+    mask = np.arange(len(parents)) < np.array([[1], [5], [5], [4]])
+    return (draft, target, drafts, uniforms[:, -3:, : widest + 1].copy(), mask), parents
+
+
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.7, "top_k": 20}, {"top_p": 0.8}])
 def test_warping(backend, options):  # noqa: F811
     logits = np.random.default_rng(0).normal(size=(3, 300)).astype(np.float32)
@@ -168,8 +219,14 @@ def test_no_value_is_looked_at():
             batch.greedy_multi_path(
                 draft[None, None, :K], draft[None, None], drafts[:1, None], uniforms[:1]
             ),
+            batch.tree_verification(
+                draft[None], draft[None], drafts[None, 0], torch.empty(1, 3, 3), (-1, -1, 0)
+            ),
+            batch.traversal_verification(
+                draft[None], draft[None], drafts[None, 0], torch.empty(1, 4), (-1, -1, 0)
+            ),
         ]
-        assert [tuple(result.token.shape) for result in results] == [(4,)] * 7 + [(1,)] * 4
+        assert [tuple(result.token.shape) for result in results] == [(4,)] * 7 + [(1,)] * 6
 
 
 def test_no_library_is_forgotten():

@@ -5,8 +5,8 @@ import itertools
 import batch_table
 import numpy as np
 import pytest
-from batch_laws import joint_kernel_of, law_of
-from batch_table import drafts_number
+from batch_laws import joint_kernel_of, law_of, residual_cuts
+from batch_table import drafts_number, reference_at_rho
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +14,6 @@ import otspec
 from otspec import batch
 from otspec.batch._kernels.barriers import barrier_lifetimes
 from otspec.batch._kernels.graded_pools import graded_pools
-from otspec.batch._kernels.inflated import safe_rho
 from otspec.batch._kernels.library import library_of
 
 ROUNDING = 1e-12
@@ -33,28 +32,6 @@ RULES = {
     for name in batch_table.RULES
     if name != "pooled_selection_without_replacement"  # thousands of cells: test_ring_pools has it
 }
-
-
-def rho_of(draft, target, k):
-    draft, target = np.asarray(draft), np.asarray(target)
-    return float(safe_rho(library_of(draft), draft, target, np.asarray(float(k))))
-
-
-def reference(name, draft, target, k):
-    """The rule itself; K-Seq at the ρ that the batch function takes."""
-    rule = batch_table.reference(name, draft, target, k)
-    if name != "k_sequential":
-        return rule
-    rho = max(rho_of(draft, target, k), rule.rho)
-    return otspec.rules.KSequential(draft, target, k, rho=rho)
-
-
-def residual_cuts(rule, x):
-    """Where the last uniform number changes the draw: cells may be as narrow as ρ − ρ*."""
-    residual = rule.joint_kernel(x)[-1]
-    if residual.sum() > 0:
-        for place in np.cumsum(residual / residual.sum()):
-            yield len(x), place
 
 
 def pooled_cuts(draft, target, x, k):
@@ -91,7 +68,7 @@ def test_joint_kernels_are_the_reference_s(name, case):
     k = RULES[name]
     if "without" in name and np.count_nonzero(draft) < k:
         k = 1
-    rule = reference(name, draft, target, k)
+    rule = reference_at_rho(name, draft, target, k)
     for x in rule.law.tuples()[0].tolist():
         agrees(name, rule, x)
 
@@ -99,7 +76,7 @@ def test_joint_kernels_are_the_reference_s(name, case):
 def test_three_drafts_are_the_reference_s():
     draft, target = CASES["dense"]
     for name in ("recursive_rejection", "recursive_rejection_without_replacement"):
-        rule = reference(name, draft, target, 3)
+        rule = reference_at_rho(name, draft, target, 3)
         for x in ([0, 1, 2], [2, 0, 1], [3, 1, 0]):
             agrees(name, rule, x)
 
@@ -115,7 +92,7 @@ def test_random_kernels_are_the_reference_s(name, draft, target, data):
     k = RULES[name]
     if "without" in name and np.count_nonzero(draft) < k:
         k = 1
-    rule = reference(name, draft, target, k)
+    rule = reference_at_rho(name, draft, target, k)
     x = data.draw(st.sampled_from(rule.law.tuples()[0].tolist()))
     agrees(name, rule, x)
 

@@ -4,54 +4,14 @@ import inspect
 import time
 from fractions import Fraction
 
-import batch_table
 import numpy as np
 import pytest
 from batch_backends import library
+from batch_calls import CALLS, MASKED, ROWS, TARGETS
 
 from otspec import batch
 from otspec.batch._numbers import MOST_DRAFTS, MOST_PASSES
 
-ROWS = np.array([[0.5, 0.25, 0.25, 0.0], [0.25, 0.25, 0.25, 0.25]])
-TARGETS = ROWS[:, ::-1].copy()
-DRAFTS = np.array([[0, 1, 2], [1, 0, 3]])
-UNIFORMS = np.full((2, 4), 0.5)
-BLOCK = np.stack([ROWS, ROWS])
-BLOCK_CALL = {
-    "draft": BLOCK,
-    "target": np.stack([TARGETS] * 2)[:, [0, 1, 1]],
-    "drafts": DRAFTS[:, :2],
-    "uniforms": UNIFORMS[:, :3],
-}
-BLOCK_RULES = [getattr(batch, name) for name in batch_table.BLOCKS]
-PAIR = {"draft": ROWS, "target": TARGETS}
-CALLS = {
-    batch.maximal_coupling: {**PAIR, "drafts": DRAFTS[:, :1], "uniforms": UNIFORMS[:, :2]},
-    batch.recursive_rejection: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
-    batch.recursive_rejection_without_replacement: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
-    batch.k_sequential: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
-    batch.pooled_selection: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
-    batch.pooled_selection_without_replacement: {**PAIR, "drafts": DRAFTS, "uniforms": UNIFORMS},
-    batch.spechub: {**PAIR, "drafts": DRAFTS[:, :2], "uniforms": UNIFORMS[:, :3]},
-    **dict.fromkeys(BLOCK_RULES, BLOCK_CALL),
-    batch.greedy_multi_path: {
-        name: np.stack([value] * 2, axis=1) if name != "uniforms" else value
-        for name, value in BLOCK_CALL.items()
-    },
-    batch.sample_iid: {"draft": ROWS, "uniforms": UNIFORMS},
-    batch.sample_without_replacement: {"draft": ROWS, "uniforms": UNIFORMS[:, :3]},
-    batch.sample_spechub: {"draft": ROWS, "uniforms": UNIFORMS[:, :2]},
-    batch.warp: {"logits": ROWS},
-    batch.optimal_acceptance: {**PAIR, "k": 2},
-    batch.acceptance.maximal_coupling: PAIR,
-    batch.acceptance.recursive_rejection: {**PAIR, "k": 2},
-    batch.acceptance.recursive_rejection_without_replacement: {**PAIR, "drafts": DRAFTS},
-    batch.acceptance.k_sequential: {**PAIR, "k": 2},
-    batch.acceptance.spechub: PAIR,
-    batch.acceptance.pooled_selection: {**PAIR, "k": 2},
-    batch.acceptance.pooled_selection_without_replacement: {**PAIR, "k": 2},
-}
-MASKED = [*(getattr(batch, name) for name in batch_table.MASKED), *BLOCK_RULES]
 SOON = 5
 """Seconds, on a busy machine; the calls take milliseconds."""
 

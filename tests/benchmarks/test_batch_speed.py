@@ -64,3 +64,33 @@ def test_paths_against_one_pass_over_the_chosen_one(k, report_ratio):
         "informational",
         rounds=5,
     )
+
+
+@pytest.mark.parametrize(
+    ("verify", "numbers", "options"),
+    [
+        (batch.tree_verification, (4, 5), {"rule": "recursive_rejection"}),
+        (batch.tree_verification, (4, 5), {"rule": "pooled_selection"}),
+        (batch.traversal_verification, (9,), {}),
+    ],
+)
+def test_trees_against_one_pass_over_a_row_of_each_depth(verify, numbers, options, report_ratio):
+    rows, vocabulary, parents = 4, 128_256, (-1, -1, -1, -1, 0, 0, 1, 4)
+    draft, target, *_ = problems(vocabulary, rows, 4)["k_sequential"]
+    rng = np.random.default_rng(0)
+    places = [
+        np.stack([np.roll(each, i, axis=0) for i in range(len(parents) + 1)], axis=1)
+        for each in (draft, target)
+    ]
+    drafts = rng.integers(0, vocabulary, (rows, len(parents)))
+    uniforms = rng.random((rows, *numbers), dtype=np.float32)
+    path = [part[:, :3] for part in places]
+    name = " of ".join([verify.__name__, *options.values()])
+    report_ratio(
+        f"batch.{name}, float32 ({rows}, 9, {vocabulary:,}), depth 3",
+        lambda: verify(*places, drafts, uniforms, parents, **options),
+        "np.minimum(draft, target).sum(-1) of three places",
+        lambda: np.minimum(*path).sum(-1),
+        "informational",
+        rounds=5,
+    )

@@ -100,6 +100,8 @@ class Lacking:
         Σ target, once it is known.
     undrafted : array, shape (..., ceil(V / 256)), optional
         The draft's block sums off the earlier drafts, if they are drawn without replacement.
+    weight : array, shape (...), optional
+        w, if the target is w·target and else no token: c is over w, too, and W includes 1 − w.
     """
 
     library: Library
@@ -111,10 +113,17 @@ class Lacking:
     share: Array
     whole: Array | None = None
     undrafted: Array | None = None
+    weight: Array | None = None
 
     @classmethod
     def at_first(
-        cls, library: Library, draft: Array, target: Array, *, distinct: bool = False
+        cls,
+        library: Library,
+        draft: Array,
+        target: Array,
+        *,
+        distinct: bool = False,
+        weight: Array | None = None,
     ) -> Lacking:
         """Return the state before the first draft; ``distinct`` without replacement."""
         lift = library.lift if distinct else 1.0
@@ -122,13 +131,20 @@ class Lacking:
         scale, rejected, share = (
             library.full(draft.shape[:-1], value) for value in (0.0, 1.0, 1 / lift)
         )
-        return cls(library, draft, target, lift, scale, rejected, share, undrafted=undrafted)
+        state = cls(library, draft, target, lift, scale, rejected, share, undrafted=undrafted)
+        return replace(state, weight=weight)
 
     def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
         """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
         drafted = drafted * self.lift
         lacking = wanted - self.library.xp.minimum(wanted, self.scale * drafted)
+        lacking = lacking if self.weight is None else self.weight * lacking
         return lacking, self.rejected * (self.share * drafted)
+
+    @property
+    def lacks(self) -> Array:
+        """Return the mass of all that the target still lacks, (...)."""
+        return self.rejected if self.weight is None else self.rejected - (1 - self.weight)
 
     def after(self, tokens: Array | None = None, valid: Array | None = None) -> Lacking:
         """Return the state after the last of the tokens was rejected, where it counts.
@@ -138,11 +154,16 @@ class Lacking:
         library, xp = self.library, self.library.xp
         scale = self._offered(valid)
         pair = library, self.draft, self.target
-        if self.whole is None:  # the first time c is 1
+        if self.whole is None and self.weight is None:  # the first time c is 1
             whole, kept = totals(*pair, the_target, common(library))
+        elif self.whole is None:
+            whole, kept = totals(*pair, the_target, common(library, scale, self.lift))
         else:
             whole, (kept,) = self.whole, totals(*pair, common(library, scale, self.lift))
-        rejected = self._where(valid, xp.clip(whole - kept, min=0.0), self.rejected)
+        rejected = xp.clip(whole - kept, min=0.0)
+        if self.weight is not None:
+            rejected = self.weight * rejected + (1 - self.weight)
+        rejected = self._where(valid, rejected, self.rejected)
         state = replace(self, scale=scale, rejected=rejected, whole=whole)
         if self.undrafted is None or tokens is None:
             return state
@@ -167,6 +188,10 @@ class Lacking:
     def _offered(self, valid: Array | None) -> Array:
         """Return c over the lift, with what is offered of the next draft, where that counts."""
         added = self.rejected * self.share
+        if self.weight is not None:
+            most = self.library.highest
+            added = self.library.quotient(added, self.weight, otherwise=most)
+            added = self.library.xp.clip(added, max=most)
         added = self._where(valid, added, self.library.xp.zeros_like(added))
         return self.library.rounded(self.scale + added)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import groupby
 from math import prod
 from typing import Any, TypeAlias
 
@@ -87,6 +88,15 @@ class Library:
     def arange(self, stop: int) -> Array:
         """Return the token ids 0 to ``stop`` − 1."""
         return self.xp.arange(stop, dtype=self.index, device=self.device)
+
+    def numbers(self, values: Sequence[int]) -> Array:
+        """Return a few integers as ids, run by run: a copy to the device would wait for it."""
+        return self.xp.concat(
+            [
+                self.xp.full((len(list(run)),), value, dtype=self.index, device=self.device)
+                for value, run in groupby(values)
+            ]
+        )
 
     def widened(self, values: Array) -> Array:
         """Return an array in the wide dtype."""

@@ -1,0 +1,151 @@
+"""The front of the rules for trees: arguments are checked, and go to the kernels."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from otspec.arguments import as_choice, as_flag
+from otspec.batch._kernels import deleted_leaves, walked_tree
+from otspec.batch._kernels.library import Array, quiet
+from otspec.batch._numbers import as_grades
+from otspec.batch._results import VerifiedTree
+from otspec.batch._table import RULES
+from otspec.batch._tree_arguments import (
+    as_tree_problem,
+    as_tree_shape,
+    check_numbers_of_children,
+)
+
+
+@quiet
+def tree_verification(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    tree: Any,
+    /,
+    *,
+    rule: str = "recursive_rejection",
+    mask: Array | None = None,
+    grades: int = 6,
+) -> VerifiedTree:
+    """Verify a tree of any shape: a rule for one token selects among the children of a node.
+
+    Where the token that it returns is a child, the first one that holds it is kept, and the rule
+    goes on with the children of that. Else the token is what follows; after a leaf it is drawn from
+    the target. The rule sees as many drafts as the node has children.
+
+    Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
+    target's text; :class:`otspec.blocks.DraftSelection` with ``merge=False``.
+    Source: MCSD, alg. 1 and 2; SpecTr, alg. 3 where no drafts are equal.
+
+    Parameters
+    ----------
+    draft : array, shape (..., nodes + 1, V)
+        What the children of the text were drawn from, then those of each node. Rows of leaves
+        are not looked at.
+    target : array, shape (..., nodes + 1, V)
+        The target after the text, then after each node.
+    drafts : array of token ids, shape (..., nodes)
+        The tree's tokens: siblings are drawn as the drafts of the rule are.
+    uniforms : array, shape (..., depth + 1, widest + 1)
+        A row for each depth: of the children of a node there, w at most, the first w numbers and
+        the last one, as the rule takes them. The very last one draws the token after a leaf.
+    tree : TokenTree or sequence of int
+        The parent of each node, which comes before it; −1 for the text. The same for all rows.
+    rule : str
+        A function of this module for one token: ``maximal_coupling``, ``recursive_rejection``,
+        ``k_sequential``, ``pooled_selection``, ``spechub``, or one for distinct drafts,
+        ``recursive_rejection_without_replacement`` or ``pooled_selection_without_replacement``.
+    mask : array of bool, shape (..., nodes), optional
+        True where a node was drafted, so that each row may have a tree of its own: below a node
+        that was not, nothing counts. Of distinct siblings the first ones count; of SpecHub's two
+        both or none. Nothing is drafted after an end-of-text token, and of distinct drafts no more
+        than the draft has tokens.
+    grades : int
+        As for :func:`otspec.batch.pooled_selection`; no matter for other rules.
+
+    Returns
+    -------
+    VerifiedTree
+        ``node``, ``length`` and ``token``, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.batch.maximal_coupling`; also a tree that is none, or does not fit to the
+        rule or to the arrays.
+
+    Notes
+    -----
+    Cost: at each depth two rows are copied, and the rule is called once for the whole batch; one
+    row and one sum for the token after a leaf.
+    """
+    row = RULES[as_choice(rule, "rule", RULES)]
+    shape = as_tree_shape(tree)
+    if row.k is not None:
+        check_numbers_of_children(shape, rule, row.k)
+    numbers = len(shape.widths) + 1, max(shape.widths) + 1
+    problem = as_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    kernel = partial(row.kernel, grades=as_grades(grades)) if row.graded else row.kernel
+    return walked_tree.verify(problem, shape.parents, shape.widths, kernel, not row.masked)
+
+
+@quiet
+def traversal_verification(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    tree: Any,
+    /,
+    *,
+    distinct: bool = False,
+    mask: Array | None = None,
+) -> VerifiedTree:
+    """Keep or delete the leaves of a tree, depth first: a node after all that is below it.
+
+    The text has the weight w = 1, and a child x that of recursive rejection of (w q, 1 − w), one
+    outcome more: min(1, (w q − c p)₊/(W p)) at x, where c is the sum of W over the siblings that
+    were deleted before, and W = Σ (w q − c p)₊ + 1 − w. Once its children are deleted, a node is
+    kept with probability Σ (w q − c p)₊/W, a leaf with w, and one token is drawn from
+    (w q − c p)₊. Of distinct siblings p is renormalised off those that were deleted.
+
+    Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
+    target's text; :class:`otspec.trees.TraversalVerify` with ``merge=False``, or
+    :class:`otspec.trees.TraversalVerifyWithoutReplacement`. It keeps at least what recursive
+    rejection keeps by :func:`tree_verification`; on a chain it is :func:`block_verification`.
+    Source: Traversal Verification.
+
+    Parameters
+    ----------
+    draft, target, drafts, tree
+        As for :func:`tree_verification`. Rows of leaves in the draft are to be finite.
+    uniforms : array, shape (..., nodes + 1)
+        One for each node, the last one for the draw.
+    distinct : bool
+        Whether siblings are drawn without replacement; else they are independent.
+    mask : array of bool, shape (..., nodes), optional
+        As for :func:`tree_verification`.
+
+    Returns
+    -------
+    VerifiedTree
+        ``node``, ``length`` and ``token``, each of shape (...).
+
+    Raises
+    ------
+    ValueError
+        As :func:`tree_verification`.
+
+    Notes
+    -----
+    Cost: one pass over a row for each node, with ``distinct`` a sum for each that has children;
+    two rows are copied, and one pass goes over them.
+    """
+    shape = as_tree_shape(tree)
+    numbers = (len(shape) + 1,)
+    problem = as_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    return deleted_leaves.verify(problem, shape.parents, as_flag(distinct, "distinct"))
