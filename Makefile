@@ -27,7 +27,7 @@ demo: $(VENV)/runtime.stamp
 	$(BIN)/otspec trace --out build/demo --overwrite
 
 test: $(VENV)/develop.stamp cones
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/develop.stamp
 	$(BIN)/ruff check .

@@ -74,18 +74,18 @@ def compare_trees(
             by_depth = DraftSelection(*models, tree, rule)
             found.append(TreeComparison(tree.text, rule.title, by_depth.expected()))
         whole = [kind(*models, tree) for kind in VERIFIERS.values() if kind.serves(tree)]
-        kept = _all_expected(whole, tree, size, seed)
+        kept = _all_expected(whole, size, seed)
         found += [TreeComparison(tree.text, rule.title, each) for rule, each in kept]
     return found
 
 
 def _all_expected(
-    rules: Iterable[TreeRule], tree: Shape, size: int, seed: int
+    rules: Iterable[TreeRule], size: int, seed: int
 ) -> Iterator[tuple[TreeRule, Number]]:
-    """Yield rules for whole trees with E[τ], of which those from leaf to root agree on chains."""
+    """Yield rules for whole trees with E[τ], of which those from leaf to root agree on a path."""
     of_chain = None
     for rule in rules:
-        same = tree.chain and isinstance(rule, LeafToRoot)
+        same = isinstance(rule, LeafToRoot) and rule.as_block is not None
         kept = of_chain if same and of_chain is not None else _expected(rule, size, seed)
         of_chain = kept if same else of_chain
         yield rule, kept

@@ -16,7 +16,7 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.contract import Outcome
 from otspec.blocks.expected import STATE_LIMIT
 from otspec.distributions import normalised
-from otspec.drafts import DraftLaw
+from otspec.drafts import IID, DraftLaw, WithoutReplacement
 from otspec.drafts.contract import draw
 from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
@@ -88,6 +88,13 @@ class LeafToRoot(TreeRule):
         """Return the law of k children of a node; distinct ones may be fewer."""
         return self.rule_at(prefix, self._one, k).law
 
+    @property
+    def as_block(self) -> BlockVerifyPublished | None:
+        """The same rule for a block of one draft, if the tree is one path of such drafts."""
+        if not (self.tree.chain and isinstance(self.children_law((), 1), IID | WithoutReplacement)):
+            return None
+        return BlockVerifyPublished(self.draft, self.target, self.depth)
+
     def rule_at(self, prefix: Prefix, weight: Number, k: int) -> Rule:
         """Return the rule for k children of a node of a weight, over one token more, †."""
         return rule_of_weight(self.token_rule, self.draft(prefix), self.target(prefix), weight, k)
@@ -148,7 +155,7 @@ class LeafToRoot(TreeRule):
         """Return E[τ] after a beginning drawn at random: the weights of all that is visited.
 
         Texts after which both models remember the same, and the weight and what is drafted are
-        the same, are one state. On a chain it is the published block verification's formula.
+        the same, are one state. One path of drafts has the published block verification's formula.
 
         Raises
         ------
@@ -158,10 +165,8 @@ class LeafToRoot(TreeRule):
             More than 20,000 tuples of drafts at one node, or more than 1,000,000 states:
             :func:`otspec.blocks.simulate` needs neither.
         """
-        if self.tree.chain:
-            return BlockVerifyPublished(self.draft, self.target, self.depth).expected_after(
-                beginnings
-            )
+        if self.as_block is not None:
+            return self.as_block.expected_after(beginnings)
         level: _Level = {}
         for text, mass in as_beginnings(beginnings, self.target).items():
             self._add(level, text, self._one, self.after(text, self.tree), mass)

@@ -22,7 +22,7 @@ class UniversalTree(LeafToRoot):
 
     At a node of weight w the rule couples the drafted children with the scaled target, (w M_b,
     1 − w); with a rule that is optimal for its draft law that is optimal transport at every node.
-    On a chain it is the published block verification, whatever the rule.
+    On a chain of drawn drafts it is the published block verification, whatever the rule.
 
     Law: what is kept and its continuation is the target's text; one token is corrected.
     Source: UniVer (Weng, Hu, Yairi, arXiv 2605.04543), which describes the scaling of the target

@@ -131,7 +131,7 @@ def test_a_missing_package_is_named_with_its_extra(options, capsys, monkeypatch)
         with monkeypatch.context() as without:
             without.setitem(sys.modules, package, None)
             message = complaint(capsys, *options)
-        assert f"need {package}: pip install 'otspec[hf]'" in message
+        assert f"needs the package {package}: pip install 'otspec[hf]'" in message
 
 
 def test_help_needs_no_model(capsys):

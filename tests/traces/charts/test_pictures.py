@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import warnings
 
 import numpy as np
@@ -132,6 +133,6 @@ def test_what_cannot_be_written_is_refused_before_it_is_computed(
 
 def test_a_missing_package_is_noticed_before_the_run_is_opened(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("otspec.cli.trace.open_run", broken)
-    monkeypatch.setattr("otspec.cli.trace.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     arguments = ["trace", "--out", tmp_path / "run", "--scheduler", "tcp://127.0.0.1:1"]
     assert "pip install 'otspec[cluster]'" in complaint(capsys, *arguments)
