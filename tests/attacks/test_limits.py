@@ -240,7 +240,7 @@ EXTREMES = {
     "trees": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "-L", "1",
               "--trees", "200x200"),
     "trees, deep": ("blocks", "--draft-model", "0.5,0.5", "--target-model", "0.25,0.75", "-L", "1",
-                    "--trees", "x".join(["1"] * 80)),
+                    "--trees", "x".join(["1"] * 60)),
 }  # fmt: skip
 
 
