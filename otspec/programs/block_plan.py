@@ -69,7 +69,7 @@ class BlockPlan(Frozen):
     def bound(self) -> PriceBound:
         """Return the bound that the duals prove.
 
-        The price of a text s is |s| less the smallest dual of the blocks that begin with s.
+        The price of a text s is len(s) less the smallest dual of the blocks that begin with s.
         """
         n, smallest = self.drafted.n, [self.duals]
         for _ in range(self.drafted.depth):

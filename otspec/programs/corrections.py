@@ -17,7 +17,7 @@ class Correction(ABC):
 
     @abstractmethod
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
-        """Return the most of E[|s| − u(s)] over the texts s that the target allows to be kept."""
+        """Return the most of E[len(s) − u(s)] over what the target allows to be kept."""
 
     @abstractmethod
     def ceiling(self, length: int, wanted: Array) -> Array:
@@ -58,7 +58,7 @@ class _WholeBlock(Correction):
     """All tokens up to the end of the block: A(s) ≤ M_b(s), and A(s) ≥ Σ_y A(sy) (Theory, 8)."""
 
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
-        """Return E[max |s| − u(s)] over the beginnings of the target's text."""
+        """Return E[max len(s) − u(s)] over the beginnings of the target's text."""
         gains = tuple(length - level for length, level in enumerate(prices))
         found: Number = (wanted[-1] * highest_so_far(gains, n)[-1]).sum()
         return found
@@ -97,7 +97,7 @@ class _OneToken(Correction):
     """One token, after which the plain target follows: A(sy) ≤ A(s) M_b(y | s) (Theory, 9)."""
 
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
-        """Return the most that whoever stops the target's text gets of |s| − u(s).
+        """Return the most that whoever stops the target's text gets of len(s) − u(s).
 
         The text s is left before a next token that is known, and nothing beyond it.
         """

@@ -18,10 +18,11 @@ class PriceBound(Frozen):
     """A bound of what any rule keeps of drafted texts, from a price u(s) for each text s.
 
     Law: E[τ] = E[u(kept)] + E[τ − u(kept)]. The first is at most the expectation of the highest
-    price of the drafted texts. For the second nothing is left of the drafts but that what is kept
-    begins the target's text: it is at most E[max over beginnings s of |s| − u(s)], and where only
-    one token is corrected, the most that whoever stops the text without knowing more of it than
-    the next token gets of |s| − u(s). So any prices give a bound; the best give the optimum.
+    price of the drafted texts. For the second nothing is left of the drafts but that what is
+    kept begins the target's text: it is at most E[max over beginnings s of len(s) − u(s)], and
+    where only one token is corrected, the most that whoever stops the text without knowing more
+    of it than the next token gets of len(s) − u(s). So any prices give a bound; the best give
+    the optimum.
 
     Parameters
     ----------
