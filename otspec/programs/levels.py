@@ -103,17 +103,3 @@ def added_up(levels: Levels, n: int) -> Levels:
     for level in levels[1:]:
         sums.append(level + np.repeat(sums[-1], n))
     return tuple(sums)
-
-
-GRAIN = 1e-6
-"""By how much prices that come out of floats differ, if they do."""
-
-
-def level_sets(prices: Levels, n: int) -> list[Marks]:
-    """Return the texts at or above each price above 0; of those that go on from another, none."""
-    floats = [level.astype(float) for level in prices]
-    steps = np.unique(np.round(np.concatenate(floats) / GRAIN)) * GRAIN
-    return [
-        shortest(tuple(level >= step - GRAIN for level in floats), n)
-        for step in steps[steps > 2 * GRAIN].tolist()
-    ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from otspec.arguments import as_list
+from otspec.arguments import MOST_ITEMS, as_list
 from otspec.distributions import as_k
 from otspec.raw import shown
 
@@ -25,6 +26,26 @@ def as_branching(branching: str | Sequence[int], name: str = "branching") -> tup
     if len(widths) == 0:
         raise ValueError(f"{name} is empty: name the children of at least one depth")
     return tuple(as_k(width, f"{name}[{depth}]") for depth, width in enumerate(widths))
+
+
+def check_nodes(widths: Sequence[int], given: Any, name: str) -> None:
+    """Refuse a branching whose tree has more than a million nodes, before anything is made of it.
+
+    Raises
+    ------
+    ValueError
+    """
+    nodes, leaves = 0, 1
+    for width in widths:
+        leaves *= width
+        nodes += leaves
+        if nodes > MOST_ITEMS:
+            raise ValueError(too_large(given, name))
+
+
+def too_large(tree: Any, name: str) -> str:
+    """Return what is said of a tree with more than a million nodes."""
+    return f"{name} is {shown(tree)}: the tree has more than {MOST_ITEMS:,} nodes, draft fewer"
 
 
 def as_text(branching: Sequence[int]) -> str:

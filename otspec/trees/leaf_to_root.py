@@ -165,8 +165,8 @@ class LeafToRoot(TreeRule):
             More than 20,000 tuples of drafts at one node, or more than 1,000,000 states:
             :func:`otspec.blocks.simulate` needs neither.
         """
-        if self.as_block is not None:
-            return self.as_block.expected_after(beginnings)
+        if (block := self.as_block) is not None:
+            return block.expected_after(beginnings)
         level: _Level = {}
         for text, mass in as_beginnings(beginnings, self.target).items():
             self._add(level, text, self._one, self.after(text, self.tree), mass)

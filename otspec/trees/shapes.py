@@ -10,8 +10,7 @@ from typing import Any
 from otspec.arguments import MOST_ITEMS, as_flag, as_instance, as_list
 from otspec.frozen import Frozen
 from otspec.models.contract import MOST_DEPTH
-from otspec.raw import shown
-from otspec.trees.branching import as_branching
+from otspec.trees.branching import as_branching, check_nodes, too_large
 from otspec.trees.notation import TOP, bracketed, is_paths, of_brackets, of_paths, of_widths
 from otspec.trees.token_tree import TokenTree
 
@@ -108,12 +107,7 @@ class Shape(Frozen):
             For each depth, whether the children are the likeliest tokens; by default none are.
         """
         widths = as_branching(branching, name)
-        nodes, leaves = 0, 1
-        for width in widths:
-            leaves *= width
-            nodes += leaves
-            if nodes > MOST_ITEMS:  # before a tuple of so many is made
-                raise ValueError(_too_large(branching, name))
+        check_nodes(widths, branching, name)
         shape = LEAF
         certain = top or [False] * len(widths)
         for width, likeliest in zip(reversed(widths), reversed(certain), strict=True):
@@ -253,7 +247,7 @@ def as_shape(tree: Any, name: str = "tree") -> Shape:
     if not shape.children:
         raise ValueError(f"{name} is empty: name the children of at least one depth")
     if shape.size > MOST_ITEMS:
-        raise ValueError(_too_large(tree, name))
+        raise ValueError(too_large(tree, name))
     if shape.depth > MOST_DEPTH:
         raise ValueError(f"{name} has {shape.depth:,} levels: at most {MOST_DEPTH} can be followed")
     return shape
@@ -265,7 +259,3 @@ def _of_text(text: str, name: str) -> Shape:
         return Shape.of_tree(*of_brackets(text, name))
     widths, top = of_widths(text, name)
     return Shape.of_branching(widths, name, top)
-
-
-def _too_large(tree: Any, name: str) -> str:
-    return f"{name} is {shown(tree)}: the tree has more than {MOST_ITEMS:,} nodes, draft fewer"

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec.arguments import MOST_ITEMS, as_integer
+from otspec.arguments import as_integer
 from otspec.arithmetic import IntArray
 from otspec.frozen import Frozen
 from otspec.memory import memory
 from otspec.parents import as_parents, children_of, depths_of
-from otspec.raw import shown
-from otspec.trees.branching import as_branching
+from otspec.trees.branching import as_branching, check_nodes
 
 MOST_PROMPT = 10**9
 
@@ -69,14 +68,7 @@ class TokenTree(Frozen):
             As :func:`as_branching`; or more than a million nodes.
         """
         widths = as_branching(branching)
-        nodes, leaves = 0, 1
-        for width in widths:
-            leaves *= width
-            nodes += leaves
-            if nodes > MOST_ITEMS:
-                raise ValueError(
-                    f"branching is {shown(branching)}: the tree has more than {MOST_ITEMS:,} nodes"
-                )
+        check_nodes(widths, branching, "branching")
         parents: list[int] = []
         level = [-1]
         for width in widths:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from drafted_trees import distinct, hub, top
+from drafted_trees import distinct, hub, top, trees
 from instances import Exact
 from oracles import iid_table, top_plus_one_table
 from scipy.optimize import linprog
@@ -53,25 +53,6 @@ def ordered_trees(nodes: int) -> list[str]:
     return list(forests(nodes))
 
 
-def drafted_trees(draws: Callable, draft: Callable, shape: Shape, prefix: Prefix = ()) -> dict:
-    """The law of the drafted tree, every node with a token."""
-    if not shape.children:
-        return {(): Fraction(1)}
-    law: dict[Drafted, Fraction] = {}
-    for tokens, mass in draws(tuple(draft(prefix)), len(shape.children)).items():
-        made = {(): mass}
-        for token, child in zip(tokens, shape.children, strict=False):
-            below = drafted_trees(draws, draft, child, (*prefix, token))
-            made = {
-                (*done, (token, tree)): each * chance
-                for done, each in made.items()
-                for tree, chance in below.items()
-            }
-        for tree, each in made.items():
-            law[tree] = law.get(tree, 0) + each
-    return law
-
-
 def add(law: Law, more: Law, mass: Fraction) -> None:
     for key, chance in more.items():
         if chance:
@@ -81,7 +62,7 @@ def add(law: Law, more: Law, mass: Fraction) -> None:
 def over_trees(verified: Callable, draws: Callable, draft: Callable, shape: Shape) -> Law:
     """The law of what is kept and the next token, over all drafted trees."""
     law: Law = {}
-    for tree, mass in drafted_trees(draws, draft, shape).items():
+    for tree, mass in trees(draws, draft, shape).items():
         found, lost = verified(tree)
         assert lost == 0
         add(law, found, mass)
@@ -195,7 +176,7 @@ def optimum(draws: Callable, pair, shape: Shape) -> float:
     most: list[float] = []
     begins: dict[Prefix, dict[int, float]] = {}
     masses: dict[frozenset[Prefix], Fraction] = {}
-    for tree, mass in drafted_trees(draws, draft, shape).items():
+    for tree, mass in trees(draws, draft, shape).items():
         nodes = frozenset(texts_of(tree))
         masses[nodes] = masses.get(nodes, 0) + mass
     for nodes, mass in masses.items():
