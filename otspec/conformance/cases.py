@@ -41,7 +41,7 @@ class Case(Frozen):
     @property
     def n(self) -> int:
         """Symbols."""
-        return self.draft.shape[-1]
+        return int(self.draft.shape[-1])
 
     @property
     def variants(self) -> int:
@@ -101,4 +101,5 @@ def _case(name: str, draft: Array, target: Array, **options: Any) -> Case:
 
 
 def _scaled(weights: Array) -> Array:
-    return weights / weights.sum(axis=-1, keepdims=True)
+    scaled: Array = weights / weights.sum(axis=-1, keepdims=True)
+    return scaled
