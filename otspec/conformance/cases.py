@@ -46,7 +46,7 @@ class Case(Frozen):
     @property
     def variants(self) -> int:
         """Pairs of models."""
-        return self.draft.shape[0]
+        return int(self.draft.shape[0])
 
     def texts(self, length: int) -> Array:
         """Return the law of the target's texts, shape (variants, n ** length)."""
