@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from otspec.arguments import as_callable, as_integer, as_real
 from otspec.arithmetic import Number
 from otspec.auditing.black_box import takes_generator
@@ -63,17 +65,32 @@ def exact_law(
     {True: 0.125, False: 0.875}
     """
     as_callable(function, "function", "code that draws random numbers")
-    least = float(as_real(least, "least"))
-    if not 0 <= least < 1:
-        raise ValueError(f"least is {least}: it must be at least 0 and below 1, as 1e-7 is")
-    most = as_integer(most, "most", 1)
+    least, most = checked_limits(least, most)
 
     def run(chance: Chance[Any]) -> Any:
-        with intercepted(chance):
-            return outcome(function(*arguments), chance)
+        try:
+            with intercepted(chance):
+                return outcome(function(*arguments), chance)
+        except Exception as error:
+            error.add_note(f"This way through the code has the chance {float(chance.mass):.3g}.")
+            raise
 
     with nothing_escapes():
         return law_of(run, least=least, most=most)
+
+
+def checked_limits(least: float, most: int) -> tuple[float, int]:
+    """Return the limits of :func:`exact_law`.
+
+    Raises
+    ------
+    ValueError
+        Chances that are not from 0 to below 1, or no number of ways.
+    """
+    chance = float(as_real(least, "least"))
+    if not 0 <= chance < 1:
+        raise ValueError(f"least is {least}: it must be at least 0 and below 1, as 1e-7 is")
+    return chance, as_integer(most, "most", 1)
 
 
 def exact_kernel(
@@ -123,6 +140,7 @@ def exact_kernel(
     """
     as_callable(function, "function", "a verifier: drafts to a token")
     length = None if n is None else as_integer(n, "n", 1)
+    checked_limits(least, most)
     wants_generator = takes_generator(function)
 
     def kernel(x: tuple[int, ...]) -> Any:
@@ -131,7 +149,10 @@ def exact_kernel(
         for result, mass in exact_law(function, *arguments, least=least, most=most).items():
             token = _token(result)
             tokens[token] = tokens.get(token, 0) + mass
-        return tokens if length is None else row_of(tokens, length)
+        if length is None:
+            return tokens
+        floats = any(isinstance(mass, float) for mass in tokens.values())
+        return np.array(row_of(tokens, length), dtype=float if floats else object)
 
     return kernel
 
