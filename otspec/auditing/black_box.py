@@ -42,7 +42,7 @@ def drawn(
     """
     if not callable(sampler):
         raise ValueError(f"sampler is {type(sampler).__name__}: pass a callable")
-    wants_rng, _ = attempt(_takes_generator, sampler)
+    wants_rng, _ = attempt(takes_generator, sampler)
     extra = (rng,) if wants_rng else ()
     if batched:
         # A copy: the sampler may write to what it is given.
@@ -76,7 +76,7 @@ def drawn(
     return tokens, _marks(arrays[1], tokens, drafts.shape[1]) if len(arrays) == 2 else None
 
 
-def _takes_generator(sampler: Callable[..., Any]) -> bool:
+def takes_generator(sampler: Callable[..., Any]) -> bool:
     """Return whether a sampler wants a second argument; one with a default is its own."""
     try:
         parameters = inspect.signature(sampler).parameters.values()
