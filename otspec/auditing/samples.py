@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from otspec.arguments import as_callable, as_flag, as_instance, as_real, as_seed
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.black_box import Drawn, drawn
 from otspec.auditing.declared import DisagreementError, check_declared
+from otspec.auditing.deviation import cumulants, deviations, p_value, resolution
 from otspec.auditing.exact import MOST_ACCURACY, told
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
@@ -57,8 +56,8 @@ class SampleAudit:
     traceback: str | None = field(default=None, compare=False, repr=False)
 
 
-SIMULATIONS = 4_999
-"""Simulated samples of a correct rule per test, so that the smallest p-value is 1/5,000."""
+LEAST_FALSE_ALARM = 1 / 5_000
+"""What the number of simulated samples resolves."""
 
 
 def audit_samples(
@@ -117,10 +116,8 @@ def audit_samples(
     ``resolution``.
     """
     rate = float(as_real(false_alarm, "false_alarm"))
-    if not 1 / (SIMULATIONS + 1) <= rate < 1:
-        raise ValueError(
-            f"false_alarm is {false_alarm}: it must be at least 1/{SIMULATIONS + 1} and below 1"
-        )
+    if not LEAST_FALSE_ALARM <= rate < 1:
+        raise ValueError(f"false_alarm is {false_alarm}: it must be at least 1/5000 and below 1")
     as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
     checked = as_law(law).as_target(target)
     size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
@@ -139,21 +136,19 @@ def audit_samples(
     expected, observed = checked.astype(float), tokens
     if rule is not None:
         expected, observed = _jointly(rule, law, checked, answer)
-    # The null is drawn from a generator that the sampler has never held.
-    rng = np.random.default_rng((seed, 1))
     impossible = _impossible(drafts, tokens, indices, observed, expected, law.n)
-    counts = np.bincount(observed, minlength=len(expected))
-    null = np.array([_deviation(rng.multinomial(size, expected / expected.sum()), expected, size)
-                     for _ in range(SIMULATIONS)])  # fmt: skip
-    found = _deviation(counts, expected, size)
-    p_value = 0.0 if impossible else (1 + int((null >= found).sum())) / (SIMULATIONS + 1)
-    frequencies = np.bincount(tokens, minlength=law.n) / size
-    errors = frequencies - checked.astype(float)
+    expected = expected / expected.sum()
+    counts, known = np.bincount(observed, minlength=len(expected)), cumulants(size * expected)
+    found = float(deviations(counts[None], size * expected)[0])
+    # The null is drawn from a generator that the sampler has never held.
+    null = np.random.default_rng((seed, 1))
+    p = 0.0 if impossible else p_value(found, known, expected, size, null)
+    errors = np.bincount(tokens, minlength=law.n) / size - checked.astype(float)
     return SampleAudit(
-        p_value > rate,
-        p_value,
+        p > rate,
+        p,
         rate,
-        _resolution(null, rate, size, int(np.count_nonzero(expected))),
+        resolution(rate, size, int(np.count_nonzero(expected)), known),
         float(np.abs(errors).sum() / 2),
         int(np.argmax(np.abs(errors))),
         size,
@@ -218,25 +213,3 @@ def _joint_law(rule: Rule) -> Array:
     for x, mass in zip(*rule.law.tuples(), strict=True):
         total += float(mass) * rule.joint_kernel(x.tolist()).astype(float)
     return total.ravel()
-
-
-def _deviation(counts: Array, expected: Array, size: int) -> float:
-    wanted = size * expected
-    return float(((counts - wanted) ** 2 / (wanted + 1)).sum())
-
-
-POWER = 0.95
-"""The probability with which an error of the size of ``resolution`` is found."""
-
-
-def _resolution(null: Array, false_alarm: float, size: int, cells: int) -> float:
-    """Return the total variation that is found with probability :data:`POWER`.
-
-    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean +
-    z √(variance + 4 r).
-    """
-    margin = float(np.quantile(null, 1 - false_alarm) - null.mean())
-    variance = float(null.var())
-    z = NormalDist().inv_cdf(POWER)
-    rise = margin + 2 * z**2 + z * math.sqrt(variance + 4 * margin + 4 * z**2)
-    return min(1.0, math.sqrt(rise * (1 + cells / size) / (4 * size)))
