@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_flag, as_instance, as_real, as_seed, as_size
+from otspec.arguments import (
+    as_callable,
+    as_flag,
+    as_instance,
+    as_integer,
+    as_real,
+    as_seed,
+    as_size,
+)
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.black_box import Drawn, drawn
 from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.deviation import cumulants, deviations, p_value, resolution
 from otspec.auditing.exact import MOST_ACCURACY, told
+from otspec.auditing.seeding import seeded
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
@@ -29,7 +38,7 @@ class SampleAudit:
     consistent : bool
         Nothing impossible was seen, and the p-value is above ``false_alarm``.
     p_value : float
-        How often a correct rule deviates at least as much; by simulation, valid at any size.
+        How often a correct rule deviates at least as much; simulated or bounded, valid at any size.
     false_alarm : float
         The probability that a correct rule is called inconsistent.
     resolution : float
@@ -69,6 +78,7 @@ def audit_samples(
     *,
     false_alarm: float = 1e-3,
     batched: bool = False,
+    chunk: int | None = None,
     rule: Rule | None = None,
 ) -> SampleAudit:
     """Test a black box on simulated drafts.
@@ -76,9 +86,11 @@ def audit_samples(
     Parameters
     ----------
     sampler : callable
-        Called with a draft tuple, and with a ``numpy.random.Generator`` if it takes two
-        arguments. Returns a token, or a token and either whether it is one of the drafts (bool)
-        or the index of the accepted draft (int; −1 for none). NumPy or torch.
+        Called with a draft tuple, and with its random numbers if it takes two arguments: with a
+        ``torch.Generator`` if the second is named ``generator``, with an integer, another at each
+        call, if it is named ``seed``, and with a ``numpy.random.Generator`` otherwise. Returns a
+        token, or a token and either whether it is one of the drafts (bool) or the index of the
+        accepted draft (int; −1 for none). NumPy or torch.
     law : DraftLaw
         What the drafts are drawn from.
     target : array_like, shape (n,)
@@ -86,11 +98,14 @@ def audit_samples(
     size : int
         How many drafts.
     seed : int
-        Of the drafts, the generator passed to the sampler, and the simulated null.
+        Of the drafts, the random numbers that the sampler is given, those of ``random``,
+        ``numpy.random`` and ``torch`` while it runs, and the simulated null.
     false_alarm : float
         The probability that a correct rule is called inconsistent, at least 1/5,000.
     batched : bool
         Call the sampler once with all drafts, an array (size, k); it returns arrays (size,).
+    chunk : int, optional
+        Most drafts in one call of a batched sampler: where memory or its largest batch ends.
     rule : Rule, optional
         What the sampler is said to implement. Then the joint law of the token and the accepted
         index, which the sampler must return, is tested against the rule's (small vocabularies).
@@ -103,9 +118,9 @@ def audit_samples(
     Raises
     ------
     ValueError
-        A size below 1, a rate that the simulation does not resolve, unusable distributions, a
-        sampler that does not return what is said above, or a rule of another law or target, or
-        that is not lossless.
+        A size or chunk below 1, a chunk of a sampler that is not batched, a rate that the
+        simulation does not resolve, unusable distributions, a sampler that does not return what is
+        said above, or a rule of another law or target, or that is not lossless.
 
     Notes
     -----
@@ -123,11 +138,12 @@ def audit_samples(
     size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
     if rule is not None:
         as_instance(rule, "rule", Rule, "a Rule, or None")
-    seed = as_seed(seed)
+    seed, chunk = as_seed(seed), _as_chunk(chunk, batched)
     rng = np.random.default_rng(seed)
     drafts = law.sample(size, rng)
     try:
-        answer = drawn(sampler, drafts, rng, batched)
+        with seeded(seed):
+            answer = drawn(sampler, drafts, rng, batched, chunk)
     except DisagreementError as crash:
         return SampleAudit(False, 0.0, rate, 1.0, 1.0, -1, size, crash.reason, crash.traceback)
     tokens, indices = answer
@@ -154,6 +170,16 @@ def audit_samples(
         size,
         impossible,
     )
+
+
+def _as_chunk(chunk: Any, batched: bool) -> int | None:
+    if chunk is None:
+        return None
+    wanted = "how many drafts the sampler takes at a time"
+    checked = as_integer(chunk, "chunk", 1, wanted=wanted)
+    if not batched:
+        raise ValueError(f"chunk is {checked} for a sampler of one draft tuple: pass batched=True")
+    return checked
 
 
 def _impossible(
