@@ -1,6 +1,18 @@
 """What an inference engine runs in its own tests: is its verification lossless, and if not, why."""
 
 from otspec.conformance.branches import CannotFollowError, Chance, branches, law_of
+from otspec.conformance.check import check
+from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.uniform import Uniform
 
-__all__ = ["CannotFollowError", "Chance", "Uniform", "branches", "law_of"]
+__all__ = [
+    "CannotFollowError",
+    "Chance",
+    "Finding",
+    "Report",
+    "Tried",
+    "Uniform",
+    "branches",
+    "check",
+    "law_of",
+]

@@ -1,0 +1,191 @@
+"""A sequential exact test of counts against a law, and the size that it needs (Conformance, 1).
+
+The evidence against a law after N samples is the likelihood of the counts under laws near it, on
+average over a Dirichlet prior, divided by the likelihood under the law. Under the law its
+expectation is 1 at every time, so that it ever reaches 1/α with probability α at most (Ville).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaln
+from scipy.stats import ncx2
+
+from otspec.arithmetic import Array, IntArray
+from otspec.frozen import Frozen
+
+MISS = 1e-3
+"""The probability with which a law at the distance to detect may be missed."""
+EARLY = (0.5, 0.75)
+"""The shares of all samples after which a law that is clearly near passes; each may miss MISS/4."""
+COARSER = 100
+"""Beside the prior for the distance to detect there is one of this many times the variance."""
+RATIOS = (3, 10, 30)
+"""Samples per pseudo-count of the prior, of which the best is taken."""
+LARGEST = 10**9
+"""The most samples that are asked for."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What a test of one law takes.
+
+    Parameters
+    ----------
+    cells : int
+        Of the law.
+    detect : float
+        The total variation to be found with probability 1 − :data:`MISS`.
+    false_alarm : float
+        The probability with which a right law is ever called wrong.
+    rounding : float
+        Errors of a probability, relative and absolute, that count as rounding.
+    size : int
+        Samples.
+    concentration : float
+        Pseudo-counts of the prior.
+    """
+
+    cells: int
+    detect: float
+    false_alarm: float
+    rounding: float
+    size: int
+    concentration: float
+
+    @property
+    def threshold(self) -> float:
+        """Of the logarithm of the evidence."""
+        return -math.log(self.false_alarm)
+
+
+@lru_cache(maxsize=1024)
+def requirement(cells: int, detect: float, false_alarm: float, rounding: float) -> Requirement:
+    """Return the fewest samples that find a total variation (Conformance, 2).
+
+    A law at total variation δ raises the noncentrality of Pearson's statistic by at least
+    4 δ² N, by the inequality of Cauchy and Schwarz; the evidence is close to a line in it.
+    """
+    best = min((_fewest(cells, detect, false_alarm, rounding, ratio), ratio) for ratio in RATIOS)
+    return Requirement(cells, detect, false_alarm, rounding, best[0], max(best[0] / best[1], 1.0))
+
+
+@lru_cache(maxsize=1024)
+def affordable(cells: int, size: int, false_alarm: float, rounding: float) -> Requirement:
+    """Return what a number of samples finds; a total variation of 1 if that is nothing."""
+    found, ratio = min(
+        (_smallest(cells, size, false_alarm, rounding, ratio), ratio) for ratio in RATIOS
+    )
+    return Requirement(cells, found, false_alarm, rounding, size, max(size / ratio, 1.0))
+
+
+def _smallest(cells: int, size: int, false_alarm: float, rounding: float, ratio: float) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        if _missed(cells, middle, false_alarm, rounding, ratio, size) <= MISS / 2:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _fewest(cells: int, detect: float, false_alarm: float, rounding: float, ratio: float) -> int:
+    low, high = 0, LARGEST
+    while high - low > max(1, low // 1000):
+        middle = (low + high) // 2
+        if _missed(cells, detect, false_alarm, rounding, ratio, middle) <= MISS / 2:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _missed(
+    cells: int, detect: float, false_alarm: float, rounding: float, ratio: float, size: int
+) -> float:
+    freedom = max(cells - 1, 1)
+    needed = -math.log(false_alarm) + math.log(2) + size * math.log1p(2 * rounding)
+    statistic = (needed + freedom / 2 * math.log1p(ratio)) * 2 * (1 + ratio) / ratio
+    return float(ncx2.cdf(statistic, freedom, 4 * detect**2 * size))
+
+
+class Evidence(Frozen):
+    """The evidence of counts against a law.
+
+    Parameters
+    ----------
+    expected : ndarray, shape (cells,)
+        The law.
+    needs : Requirement
+
+    Notes
+    -----
+    The hypothesis is that no cell is likelier than (1 + 2 ρ) e, where e is the law mixed with the
+    uniform one of weight ρ, the rounding. So a cell of probability 0 may be seen as often as
+    rounding explains.
+    """
+
+    def __init__(self, expected: Array, needs: Requirement) -> None:
+        total = expected / expected.sum()
+        mixed = (1 - needs.rounding) * total + needs.rounding / len(total)
+        self._hold(expected=mixed)
+        self.needs = needs
+
+    expected: Array
+
+    def logarithm(self, counts: IntArray) -> float:
+        """Return the logarithm of the evidence.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (cells,)
+        """
+        size = int(counts.sum())
+        with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
+            logs = np.log(self.expected)
+        likelihood = float((counts[counts > 0] * logs[counts > 0]).sum())
+        if likelihood == -math.inf:
+            return math.inf
+        positive = self.expected > 0
+        law, seen = self.expected[positive], counts[positive]
+        parts = []
+        for concentration in (self.needs.concentration, self.needs.concentration / COARSER):
+            prior = concentration * law
+            parts.append(
+                float(gammaln(concentration) - gammaln(concentration + size))
+                + float((gammaln(prior + seen) - gammaln(prior)).sum())
+            )
+        average = float(np.logaddexp(*parts)) - math.log(2)
+        return average - likelihood - size * math.log1p(2 * self.needs.rounding)
+
+    def wrong(self, counts: IntArray) -> bool:
+        """Return whether the counts say that the law is another."""
+        return self.logarithm(counts) >= self.needs.threshold
+
+    def near(self, counts: IntArray) -> bool:
+        """Return whether the counts say that the law is nearer than the distance to detect."""
+        size = int(counts.sum())
+        wanted = size * self.expected
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = float(np.nansum((counts - wanted) ** 2 / wanted))
+        freedom, raised = max(self.needs.cells - 1, 1), 4 * self.needs.detect**2 * size
+        return statistic <= float(ncx2.ppf(MISS / 4, freedom, raised))
+
+    def looks(self) -> list[int]:
+        """Return after how many samples to look, rising; the last are all."""
+        size, sizes = self.needs.size, [512]
+        while sizes[-1] * 2 < size:
+            sizes.append(sizes[-1] * 2)
+        early = [math.ceil(share * size) for share in EARLY]
+        return sorted({*(s for s in sizes if s < size), *early, size})
+
+    def passes(self, counts: IntArray) -> bool:
+        """Return whether this look may end the test: those of :data:`EARLY`, and the last."""
+        size = int(counts.sum())
+        early = {math.ceil(share * self.needs.size) for share in EARLY}
+        return size >= self.needs.size or (size in early and self.near(counts))

@@ -1,0 +1,116 @@
+"""What a conformance check found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from otspec.arithmetic import Array, IntArray
+from otspec.conformance.evidence import Requirement
+from otspec.frozen import Frozen
+
+
+@dataclass(frozen=True)
+class Finding(Frozen):
+    """What is wrong on one case.
+
+    Parameters
+    ----------
+    case : str
+        Its name.
+    statistic : str
+        The first statistic that is off, such as ``law of the output``.
+    reason : str
+        In words.
+    observed, expected : tuple of float
+        The law of that statistic, as seen and as a right verifier has it; empty for what is
+        impossible.
+    evidence : float
+        The logarithm of the evidence; infinite for what is impossible.
+    looks_like : tuple of str
+        Known faults that explain what was seen, the likeliest first.
+    traceback : str or None
+        Of what the verifier raised, if it did.
+    """
+
+    case: str
+    statistic: str
+    reason: str
+    observed: tuple[float, ...] = ()
+    expected: tuple[float, ...] = ()
+    evidence: float = float("inf")
+    looks_like: tuple[str, ...] = ()
+    traceback: str | None = field(default=None, repr=False)
+
+    @property
+    def total_variation(self) -> float:
+        """Between what was seen and what is right; positive also for a right verifier."""
+        pairs = zip(self.observed, self.expected, strict=True)
+        return sum(abs(seen - right) for seen, right in pairs) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Tried(Frozen):
+    """What was seen on one case.
+
+    Parameters
+    ----------
+    case : str
+        Its name.
+    needs : Requirement
+        Of the test: what it finds, and from which evidence on a verifier is wrong.
+    size : int
+        How many rows were verified.
+    evidence : float
+        The logarithm of the evidence against the verifier.
+    counts : ndarray of int, shape (marks, fine cells)
+        How often the verifier said each mark with each text.
+    expected : ndarray, shape (cells,)
+        The law of the statistic that is tested.
+    """
+
+    case: str
+    needs: Requirement
+    size: int
+    evidence: float
+    counts: IntArray
+    expected: Array
+
+    @property
+    def detectable(self) -> float:
+        """The total variation that was found with probability 0.999."""
+        return self.needs.detect
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a conformance check says of a verifier.
+
+    Parameters
+    ----------
+    kind, mode : str
+        As they were asked for.
+    findings : tuple of Finding
+        What is wrong, case by case.
+    cases : tuple of Tried
+    false_alarm : float
+        The probability that a right verifier has findings.
+    notes : tuple of str
+        What a reader should know, and is no finding.
+    """
+
+    kind: str
+    mode: str
+    findings: tuple[Finding, ...]
+    cases: tuple[Tried, ...]
+    false_alarm: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    @property
+    def detectable(self) -> float:
+        """The total variation that would have been found on each case, with probability 0.999."""
+        return max((tried.detectable for tried in self.cases), default=1.0)
