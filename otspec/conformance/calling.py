@@ -59,7 +59,8 @@ class Form(Frozen):
 
     def rounded(self, rows: Array) -> Array:
         """Return probabilities as they are handed over, in float64."""
-        return plain(self.probabilities(rows)).astype(float)
+        handed: Array = plain(self.probabilities(rows)).astype(float)
+        return handed
 
     def generator(self, seed: int) -> Any:
         """Return a generator of torch."""

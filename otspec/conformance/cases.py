@@ -41,12 +41,12 @@ class Case(Frozen):
     @property
     def n(self) -> int:
         """Symbols."""
-        return self.draft.shape[-1]
+        return int(self.draft.shape[-1])
 
     @property
     def variants(self) -> int:
         """Pairs of models."""
-        return self.draft.shape[0]
+        return int(self.draft.shape[0])
 
     def texts(self, length: int) -> Array:
         """Return the law of the target's texts, shape (variants, n ** length)."""
@@ -101,4 +101,5 @@ def _case(name: str, draft: Array, target: Array, **options: Any) -> Case:
 
 
 def _scaled(weights: Array) -> Array:
-    return weights / weights.sum(axis=-1, keepdims=True)
+    scaled: Array = weights / weights.sum(axis=-1, keepdims=True)
+    return scaled

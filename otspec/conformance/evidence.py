@@ -160,7 +160,7 @@ class Evidence(Frozen):
                 float(gammaln(concentration) - gammaln(concentration + size))
                 + float((gammaln(prior + seen) - gammaln(prior)).sum())
             )
-        average = float(np.logaddexp(*parts)) - math.log(2)
+        average = float(np.logaddexp(parts[0], parts[1])) - math.log(2)
         return average - likelihood - size * math.log1p(2 * self.needs.rounding)
 
     def wrong(self, counts: IntArray) -> bool:

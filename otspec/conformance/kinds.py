@@ -304,7 +304,8 @@ def drawn(rows: Array, rng: np.random.Generator) -> IntArray:
     sums = np.cumsum(rows, axis=1)
     # Below the total, so that the symbol has a weight.
     wanted = rng.random(len(rows)) * sums[:, -1]
-    return (sums <= wanted[:, None]).sum(axis=1)
+    symbols: IntArray = (sums <= wanted[:, None]).sum(axis=1)
+    return symbols
 
 
 def named(answer: Any, names: tuple[str, ...], least: int = 2) -> Mapping[str, Any]:
