@@ -13,7 +13,7 @@ from otspec.conformance.adapters.links import paths_of
 from otspec.conformance.adapters.tensors import as_array, draw, logits_of, tensor_of
 
 
-def eagle_tree(function: Callable[..., Any], /) -> Callable[..., tuple[IntArray, IntArray]]:
+def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, IntArray]]:
     """Return a verifier of trees of ``evaluate_posterior`` of EAGLE.
 
     Its signature is that of ``eagle.model.utils.evaluate_posterior`` of EAGLE-2 and EAGLE-3, whose

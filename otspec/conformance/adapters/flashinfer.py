@@ -1,4 +1,4 @@
-"""The verifier of chains of FlashInfer: whole batches, on probabilities (SpS, alg. 2)."""
+"""The verifier of chains of FlashInfer: whole batches, on probabilities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from otspec.arguments import as_callable
 from otspec.conformance.adapters.tensors import Tensor, tensor_of
 
 
-def flashinfer_chain(function: Callable[..., Any], /) -> Callable[..., Tensor]:
+def flashinfer_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Return a verifier of blocks of ``chain_speculative_sampling`` of FlashInfer.
 
     Its signature is that of ``flashinfer.sampling.chain_speculative_sampling``. It draws from the

@@ -15,7 +15,6 @@ from otspec.conformance.adapters.tensors import as_array, tensor_of, torch_itsel
 
 def sglang_tree(
     function: Callable[..., Any],
-    /,
     *,
     threshold_single: float = 1.0,
     threshold_acc: float = 1.0,

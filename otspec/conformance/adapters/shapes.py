@@ -17,7 +17,7 @@ ROWS = ("draft", "target", "drafts", "uniforms")
 """What has a row for each text of a batch."""
 
 
-def one_at_a_time(function: Callable[..., Any], /) -> Callable[..., Any]:
+def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a verifier of batches, from one of a single text.
 
     Parameters
@@ -51,7 +51,7 @@ def one_at_a_time(function: Callable[..., Any], /) -> Callable[..., Any]:
         ]
         return _stacked(answers, given)
 
-    return Renamed(verify, names)
+    return _Renamed(verify, names)
 
 
 def _stacked(answers: list[Any], given: dict[str, Any]) -> Any:
@@ -65,7 +65,7 @@ def _stacked(answers: list[Any], given: dict[str, Any]) -> Any:
     return padded(answers, as_array(given["drafts"]).shape[1] + 1)
 
 
-def on_logits(function: Callable[..., Any], /) -> Callable[..., Any]:
+def on_logits(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a verifier of probabilities, from one of logits.
 
     Parameters
@@ -90,7 +90,7 @@ def on_logits(function: Callable[..., Any], /) -> Callable[..., Any]:
         logarithms = {n: _logarithms(given[n]) for n in ("draft", "target") if n in given}
         return function(**given | logarithms)
 
-    return Renamed(verify, names)
+    return _Renamed(verify, names)
 
 
 def _logarithms(values: Any) -> Any:
@@ -100,7 +100,7 @@ def _logarithms(values: Any) -> Any:
         return np.log(values)
 
 
-def linked(function: Callable[..., Any], /) -> Callable[..., Any]:
+def linked(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a verifier of trees as parents, from one of trees as links.
 
     Parameters
@@ -127,7 +127,7 @@ def linked(function: Callable[..., Any], /) -> Callable[..., Any]:
         slot, *rest = function(**given, next_token=next_token, next_sibling=next_sibling)
         return slot - 1, *rest
 
-    return Renamed(verify, (*names, "parents"))
+    return _Renamed(verify, (*names, "parents"))
 
 
 def _parameters(function: Any) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def _parameters(function: Any) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Renamed:
+class _Renamed:
     """A function of keywords that says which ones it takes, so that it is handed those.
 
     Parameters

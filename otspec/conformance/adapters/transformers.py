@@ -1,4 +1,4 @@
-"""The verifier of transformers: one text at a time, on logits (SpS, alg. 1)."""
+"""The verifier of transformers: one text at a time, on logits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from otspec.arithmetic import IntArray
 from otspec.conformance.adapters.tensors import Tensor, logits_of, padded, tensor_of
 
 
-def transformers_chain(function: Callable[..., Any], /) -> Callable[..., IntArray]:
+def transformers_chain(function: Callable[..., Any]) -> Callable[..., IntArray]:
     """Return a verifier of blocks of ``_speculative_sampling`` of transformers.
 
     Its signature is that of ``transformers.generation.utils._speculative_sampling``. It verifies

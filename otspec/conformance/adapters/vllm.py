@@ -1,4 +1,4 @@
-"""The rejection sampler of vLLM: rows of different lengths in one flat array (SpS, alg. 2)."""
+"""The rejection sampler of vLLM: rows of different lengths in one flat array."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from otspec.conformance.adapters.tensors import (
 
 def vllm_chain(
     function: Callable[..., Any],
-    /,
     *,
     certain: bool = False,
     logits: bool = False,
