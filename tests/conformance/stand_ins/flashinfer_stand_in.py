@@ -19,20 +19,10 @@ def chain_speculative_sampling(
     return _verified(draft_probs, draft_token_ids, target_probs, numbers, generator)
 
 
-def with_one_number(
-    draft_probs,
-    draft_token_ids,
-    target_probs,
-    maybe_output_accepted_token_num=None,
-    maybe_output_emitted_draft_token_num=None,
-    deterministic=True,
-    generator=None,
-    seed=None,
-    offset=None,
-):
+def with_one_number(draft_probs, draft_token_ids, target_probs):
     """A wrong one: all tokens of a row are held against the same number."""
-    numbers = torch.rand((len(draft_token_ids), 1), generator=generator)
-    return _verified(draft_probs, draft_token_ids, target_probs, numbers, generator)
+    numbers = torch.rand((len(draft_token_ids), 1))
+    return _verified(draft_probs, draft_token_ids, target_probs, numbers, None)
 
 
 def _verified(draft, ids, target, numbers, generator):

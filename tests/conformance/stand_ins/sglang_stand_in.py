@@ -20,27 +20,26 @@ def tree_speculative_sampling_target_only(
     deterministic=True,
 ):
     """Verify as we understand it: one coin against the children's probabilities, summed up."""
-    _walk(**locals(), coin_of_child=False)
+    _walk(
+        predicts,
+        accept_index,
+        accept_token_num,
+        candidates,
+        retrive_index,
+        retrive_next_token,
+        retrive_next_sibling,
+        uniform_samples,
+        uniform_samples_for_final_sampling,
+        target_probs,
+        draft_probs,
+        threshold_single,
+        threshold_acc,
+    )
 
 
-def with_a_coin_for_each_child(
-    predicts,
-    accept_index,
-    accept_token_num,
-    candidates,
-    retrive_index,
-    retrive_next_token,
-    retrive_next_sibling,
-    uniform_samples,
-    uniform_samples_for_final_sampling,
-    target_probs,
-    draft_probs,
-    threshold_single=1.0,
-    threshold_acc=1.0,
-    deterministic=True,
-):
+def with_a_coin_for_each_child(*arguments):
     """A wrong one: each child has a coin of its own, against the sum with those before it."""
-    _walk(**locals(), coin_of_child=True)
+    _walk(*arguments[:-1], coin_of_child=True)
 
 
 def _walk(
@@ -48,44 +47,43 @@ def _walk(
     accept_index,
     accept_token_num,
     candidates,
-    retrive_index,
-    retrive_next_token,
-    retrive_next_sibling,
-    uniform_samples,
-    uniform_samples_for_final_sampling,
-    target_probs,
-    draft_probs,
+    places,
+    next_token,
+    next_sibling,
+    coins,
+    last_coins,
+    target,
+    draft,
     threshold_single,
     threshold_acc,
-    deterministic,
-    coin_of_child,
+    coin_of_child=False,
 ):
     """Walk down all trees at once: each row is at a slot, and looks at one child at a time."""
     rows = torch.arange(len(candidates))
     slot = torch.zeros(len(rows), dtype=torch.int64)
     kept = torch.zeros(len(rows), dtype=torch.int64)
-    accept_index[:, 0] = retrive_index[:, 0]
-    child = retrive_next_token[rows, slot]
+    accept_index[:, 0] = places[:, 0]
+    child = next_token[rows, slot]
     summed = torch.zeros(len(rows))
     while (child >= 0).any():
         looks = torch.flatten(torch.nonzero(child >= 0))
         at, below = slot[looks], child[looks]
         token = candidates[looks, below]
-        chance = target_probs[looks, at, token]
+        chance = target[looks, at, token]
         summed[looks] += chance
-        coin = uniform_samples[looks, below if coin_of_child else at]
+        coin = coins[looks, below if coin_of_child else at]
         passed = (coin < summed[looks] / max(threshold_acc, 1e-9)) | (chance >= threshold_single)
         rejected = looks[~passed]
-        draft_probs[rejected, at[~passed], token[~passed]] = chance[~passed]
-        child[rejected] = retrive_next_sibling[rejected, below[~passed]]
+        draft[rejected, at[~passed], token[~passed]] = chance[~passed]
+        child[rejected] = next_sibling[rejected, below[~passed]]
         accepted, below = looks[passed], below[passed]
-        predicts[retrive_index[accepted, at[passed]]] = token[passed].int()
+        predicts[places[accepted, at[passed]]] = token[passed].int()
         kept[accepted] += 1
-        accept_index[accepted, kept[accepted]] = retrive_index[accepted, below].int()
+        accept_index[accepted, kept[accepted]] = places[accepted, below].int()
         slot[accepted], summed[accepted] = below, 0
-        child[accepted] = retrive_next_token[accepted, below]
+        child[accepted] = next_token[accepted, below]
     accept_token_num[:] = kept.int()
-    rest = (target_probs - draft_probs).clamp(min=0)[rows, slot].double().cumsum(-1)
-    wanted = uniform_samples_for_final_sampling.double()[:, None] * rest[:, -1:]
+    rest = (target - draft).clamp(min=0)[rows, slot].double().cumsum(-1)
+    wanted = last_coins.double()[:, None] * rest[:, -1:]
     last = torch.searchsorted(rest, wanted, right=True)[:, 0].clamp(max=rest.shape[1] - 1)
-    predicts[retrive_index[rows, slot]] = last.int()
+    predicts[places[rows, slot]] = last.int()

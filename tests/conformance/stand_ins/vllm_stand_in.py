@@ -14,10 +14,6 @@ def rejection_sample(
     sampling_metadata,
 ):
     """Verify as we understand it: one race of exponential numbers per request."""
-    if draft_probs is None:
-        residual = target_probs.scatter(1, draft_token_ids.long()[:, None], 0)
-    else:
-        residual = (target_probs - draft_probs).clamp(min=0)
     return _verified(
         draft_token_ids,
         num_draft_tokens,
@@ -27,37 +23,24 @@ def rejection_sample(
         target_probs,
         bonus_token_ids,
         sampling_metadata,
-        residual,
+        _residual(draft_token_ids, draft_probs, target_probs),
     )
 
 
-def without_residual(
-    draft_token_ids,
-    num_draft_tokens,
-    max_spec_len,
-    cu_num_draft_tokens,
-    draft_probs,
-    target_probs,
-    bonus_token_ids,
-    sampling_metadata,
-):
+def without_residual(*arguments):
     """A wrong one: a rejected token is replaced by one of the target, not of the residual."""
-    return _verified(
-        draft_token_ids,
-        num_draft_tokens,
-        max_spec_len,
-        cu_num_draft_tokens,
-        draft_probs,
-        target_probs,
-        bonus_token_ids,
-        sampling_metadata,
-        target_probs,
-    )
+    return _verified(*arguments, arguments[5])
 
 
 def of_logits(*arguments):
     """As later versions: the sixth argument is the target's logits."""
     return rejection_sample(*arguments[:5], arguments[5].softmax(-1), *arguments[6:])
+
+
+def _residual(ids, draft, target):
+    if draft is None:
+        return target.scatter(1, ids.long()[:, None], 0)
+    return (target - draft).clamp(min=0)
 
 
 def _verified(ids, counts, width, ends, draft, target, bonus, metadata, residual):
