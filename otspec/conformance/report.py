@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from otspec.arguments import as_choice
 from otspec.arithmetic import Array, IntArray
 from otspec.conformance.document import document_of
 from otspec.conformance.evidence import Requirement
 from otspec.conformance.rendering import as_html, as_markdown, as_text
 from otspec.frozen import Frozen
+from otspec.writing import write_text
 
 
 @dataclass(frozen=True)
@@ -139,3 +144,26 @@ class Report:
     def html(self) -> str:
         """Return the report as an HTML file that needs nothing else."""
         return as_html(self.document())
+
+    def save(self, path: str | Path) -> None:
+        """Write the report to a file, in the form that its ending names: see :data:`FORMS`.
+
+        Raises
+        ------
+        ValueError
+            Another ending.
+        OSError
+            The file cannot be written.
+        """
+        place = Path(path)
+        form = FORMS[as_choice(place.suffix, "the ending of path", FORMS)]
+        write_text(place, form(self))
+
+
+FORMS: dict[str, Callable[[Report], str]] = {
+    ".html": Report.html,
+    ".md": Report.markdown,
+    ".txt": Report.text,
+    ".json": lambda report: json.dumps(report.document(), indent=2) + "\n",
+}
+"""What a report can be written as, by the ending of the file."""
