@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.arguments import as_callable, as_integer, as_real
 from otspec.arithmetic import Number
-from otspec.auditing.black_box import takes_generator
+from otspec.auditing.black_box import second_argument
 from otspec.auditing.enumeration import row_of
 from otspec.conformance.branches import LEAST, Chance, law_of
 from otspec.conformance.interception import intercepted, nothing_escapes
@@ -142,7 +142,7 @@ def exact_kernel(
     as_callable(function, "function", "a verifier: drafts to a token")
     length = None if n is None else as_integer(n, "n", 1)
     checked_limits(least, most)
-    wants_generator = takes_generator(function)
+    wants_generator = second_argument(function) is not None
 
     def kernel(x: tuple[int, ...]) -> Any:
         arguments = (x, FollowedGenerator()) if wants_generator else (x,)
