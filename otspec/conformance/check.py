@@ -28,7 +28,7 @@ VOCABULARY = 32_003
 """Tokens of the large cases: a prime, so no multiple of a warp."""
 KINDS = ("tokens", "block", "tree")
 MODES = ("kernel", "pipeline")
-MOST_ROWS = 1 << 16
+MOST_ROWS = 1 << 14
 """Rows of one call."""
 MOST_NUMBERS = 1 << 22
 """Probabilities of one call."""
@@ -166,7 +166,9 @@ class Check(Frozen):
             left = self.budget * (1 - LARGE if large else 1)
             for count, group in ((len(small), small), (len(large), large)):
                 for place, case in enumerate(group):
-                    result = self._tried(case, alarm, left / (count - place), rng)
+                    # Most stop at half of what they may take.
+                    share = min(left, 2 * left / (count - place))
+                    result = self._tried(case, alarm, share, rng)
                     results.append(result)
                     progress(len(results), len(cases))
                     left -= result[0].size * numbers_per_row(self.kind, case)

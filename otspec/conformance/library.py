@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from otspec.conformance.cases import Case, embedded, memoryless, mixed, remembering
 from otspec.conformance.kinds import Kind
 
@@ -56,4 +58,11 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
                 remembering(f"{name}, uneven lengths", *pair, uneven=True)
                 for name, pair in TABLES.items()
             ]
-    return [*small, *(embedded(case, vocabulary) for case in small)]
+    fitting = [case for case in small if not kind.distinct or _has_siblings(case, kind)]
+    return [*fitting, *(embedded(case, vocabulary) for case in fitting)]
+
+
+def _has_siblings(case: Case, kind: Kind) -> bool:
+    """Return whether all siblings can be different tokens that are drafted."""
+    siblings = max(Counter(kind.parents).values(), default=0)
+    return bool(((case.draft > 0).sum(axis=-1) >= siblings).all())
