@@ -65,11 +65,12 @@ def test_a_residual_that_vllm_leaves_out_shows():
     assert found > allowed
 
 
-def test_rows_without_drafts_are_the_bonus_token_alone():
+def test_rows_are_as_wide_as_the_drafts_whatever_the_lengths_are():
     verify = adapters.vllm_chain(vllm_stand_in.rejection_sample)
-    rows = np.array([[[0.0, 1.0]] * 3])
-    answer = verify(rows[:, :2], rows, np.zeros((1, 2), dtype=np.int64), lengths=np.array([0]))
-    assert answer.tolist() == [[1]]
+    rows = np.array([[[0.0, 1.0]] * 3] * 2)
+    drafts = np.ones((2, 2), dtype=np.int64)
+    assert verify(rows[:, :2], rows, drafts, np.array([0, 1])).tolist() == [[1, -1, -1], [1, 1, -1]]
+    assert verify(rows[:, :2], rows, drafts, np.array([0, 0])).tolist() == [[1, -1, -1]] * 2
 
 
 def test_the_stand_in_of_flashinfer_has_the_law_of_the_target():
