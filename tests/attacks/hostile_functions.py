@@ -143,6 +143,7 @@ FUNCTIONS = {
             "seed": SEED,
             "false_alarm": ("real", 0.01),
             "batched": ("flag", False),
+            "chunk": ("few?", None),
             "rule": ("object?", None),
         },
     ),
