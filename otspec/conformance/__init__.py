@@ -2,6 +2,7 @@
 
 from otspec.conformance.branches import CannotFollowError, Chance, branches, law_of
 from otspec.conformance.check import check
+from otspec.conformance.engines import one_by_one
 from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.uniform import Uniform
 
@@ -15,4 +16,5 @@ __all__ = [
     "branches",
     "check",
     "law_of",
+    "one_by_one",
 ]

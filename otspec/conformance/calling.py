@@ -76,23 +76,29 @@ class Verifier:
     ----------
     function : callable
     form : Form
+    names : tuple of str
+        Of the arrays that there are.
+    random : tuple of str
+        Of the kinds of randomness that there are, of :data:`RANDOMNESS`.
     """
 
     function: Callable[..., Any]
     form: Form
+    names: tuple[str, ...] = ARRAYS
+    random: tuple[str, ...] = RANDOMNESS
 
     def __post_init__(self) -> None:
         as_callable(self.function, "verifier", "a callable that takes draft, target and drafts")
-        unknown = [name for name in self._wanted() if name not in (*ARRAYS, *RANDOMNESS)]
+        unknown = [name for name in self.wanted() if name not in (*self.names, *self.random)]
         if unknown:
             raise ValueError(
-                f"verifier takes {unknown[0]!r}: name its parameters {', '.join(ARRAYS)} and one "
-                f"of {', '.join(RANDOMNESS)}, or wrap it in a function that does"
+                f"verifier takes {unknown[0]!r}: name its parameters {', '.join(self.names)} and "
+                f"one of {', '.join(self.random)}, or wrap it in a function that does"
             )
 
-    def _wanted(self) -> dict[str, inspect.Parameter]:
+    def wanted(self) -> dict[str, inspect.Parameter]:
         """Return the parameters without a default, and those that are known."""
-        known = (*ARRAYS, *RANDOMNESS)
+        known = (*self.names, *self.random)
         variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return {
             name: parameter
@@ -104,7 +110,7 @@ class Verifier:
     @property
     def uneven(self) -> bool:
         """Whether rows may have different numbers of drafts."""
-        return "lengths" in self._wanted()
+        return "lengths" in self.wanted()
 
     def randomness(self, seed: int) -> Randomness:
         """Return where it gets its random numbers from, for a whole test."""
@@ -113,8 +119,8 @@ class Verifier:
     def __call__(self, kind: Kind, case: Case, sample: Sample, randomness: Randomness) -> Any:
         """Verify a batch; the arrays are the verifier's own, and what it returns is NumPy's."""
         given = self.arrays(kind, case, sample)
-        wanted = self._wanted()
-        random = [name for name in RANDOMNESS if name in wanted]
+        wanted = self.wanted()
+        random = [name for name in self.random if name in wanted]
         if random:
             given[random[0]] = randomness.of(random[0], kind, len(sample.drafts))
         positional, named = [], {}
@@ -128,7 +134,7 @@ class Verifier:
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it may ask for, but for randomness."""
         rows = {
-            name: self.form.probabilities(_embedded(values, case))
+            name: self.form.probabilities(embedded_rows(values, case))
             for name, values in kind.arrays(case, sample).items()
         }
         return rows | {
@@ -186,7 +192,8 @@ def plain(answer: Any) -> Any:
     return answer
 
 
-def _embedded(rows: Array, case: Case) -> Array:
+def embedded_rows(rows: Array, case: Case) -> Array:
+    """Return rows over symbols as rows over the vocabulary."""
     if case.vocabulary == case.n:
         return rows
     wide = np.zeros((*rows.shape[:-1], case.vocabulary))

@@ -11,13 +11,10 @@ import numpy as np
 from otspec.arguments import as_choice, as_integer, as_real, as_seed
 from otspec.auditing.seeding import seeded
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
-from otspec.conformance.cases import Case
 from otspec.conformance.evidence import affordable, requirement
-from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.library import cases_of
 from otspec.conformance.report import Finding, Report, Tried
-from otspec.conformance.statistics import text_statistics
+from otspec.conformance.tasks import Task, engine_tasks, kernel_tasks
 from otspec.conformance.trial import tried
 from otspec.frozen import Frozen
 from otspec.trees.shapes import as_shape
@@ -115,15 +112,21 @@ def check(
     form = Form(
         as_choice(arrays, "arrays", LIBRARIES), as_choice(dtype, "dtype", DTYPES), str(device)
     )
-    tried_verifier = Verifier(verifier, form)
+    looked = _kind(kind, shape, distinct)
+    size = as_integer(vocabulary, "vocabulary", 8)
+    if mode == "kernel":
+        tasks = kernel_tasks(Verifier(verifier, form), looked, size)
+    else:
+        tasks = engine_tasks(verifier, form, looked, size)
     return Check(
-        tried_verifier,
-        _kind(kind, shape, distinct),
+        tuple(tasks),
+        kind,
+        mode,
         float(as_real(detect, "detect", 0, 1, open_below=True)),
         float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
         as_integer(budget, "budget", 1),
         as_seed(seed),
-        as_integer(vocabulary, "vocabulary", 8),
+        size,
     ).run()
 
 
@@ -139,8 +142,9 @@ def _kind(kind: str, shape: Any, distinct: bool) -> Kind:
 class Check(Frozen):
     """A check of one verifier, with what was asked for. Parameters: :func:`check`."""
 
-    verifier: Verifier
-    kind: Kind
+    tasks: tuple[Task, ...]
+    kind: str
+    mode: str
     detect: float
     false_alarm: float
     budget: int
@@ -149,46 +153,39 @@ class Check(Frozen):
 
     def run(self) -> Report:
         """Try all cases: the small ones first, then the large ones with what is left."""
-        cases = cases_of(self.kind, self.vocabulary, self.verifier.uneven)
-        alarm = self.false_alarm / len(cases)
-        small = [case for case in cases if case.vocabulary < self.vocabulary]
-        large = [case for case in cases if case.vocabulary >= self.vocabulary]
+        alarm = self.false_alarm / len(self.tasks)
+        small = [task for task in self.tasks if task.case.vocabulary < self.vocabulary]
+        large = [task for task in self.tasks if task.case.vocabulary >= self.vocabulary]
         results: list[tuple[Tried, Finding | None]] = []
         with seeded(self.seed):
             rng = np.random.default_rng(self.seed)
             left = self.budget * (1 - LARGE if large else 1)
             for count, group in ((len(small), small), (len(large), large)):
-                for place, case in enumerate(group):
-                    result = self._tried(case, alarm, left / (count - place), rng)
+                for place, task in enumerate(group):
+                    result = self._tried(task, alarm, left / (count - place), rng)
                     results.append(result)
-                    left -= result[0].size * numbers_per_row(self.kind, case)
+                    left -= result[0].size * task.numbers
                 left += self.budget * LARGE
         findings = tuple(finding for _, finding in results if finding is not None)
         return Report(
-            self.kind.name,
-            "kernel",
+            self.kind,
+            self.mode,
             findings,
             tuple(tried for tried, _ in results),
             self.false_alarm,
         )
 
     def _tried(
-        self, case: Case, alarm: float, numbers: float, rng: np.random.Generator
+        self, task: Task, alarm: float, numbers: float, rng: np.random.Generator
     ) -> tuple[Tried, Finding | None]:
         """Try one case with at most so many probabilities."""
-        form = self.verifier.form
-        statistics = text_statistics(self.kind, case)
-        cells, per_row = len(statistics[-1].expected), numbers_per_row(self.kind, case)
-        most = max(1, int(numbers / per_row))
-        needs = requirement(cells, self.detect, alarm, DTYPES[form.dtype])
+        rounding = DTYPES[task.verifier.form.dtype]
+        statistics = task.statistics()
+        cells, most = len(statistics[-1].expected), max(1, int(numbers / task.numbers))
+        needs = requirement(cells, min(task.coarser * self.detect, 1.0), alarm, rounding)
         if needs.size > most:
-            needs = affordable(cells, most, alarm, DTYPES[form.dtype])
-        randomness = self.verifier.randomness(int(rng.integers(2**31)))
-        batch = KernelBatches(self.verifier, self.kind, case, randomness, rng)
-        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // per_row))
-        return tried(case.name, batch, statistics, needs, largest)
-
-
-def numbers_per_row(kind: Kind, case: Case) -> int:
-    """Return how many probabilities of the target a row has."""
-    return case.vocabulary * (1 if kind.name == "tokens" else len(kind.parents) + 1)
+            needs = affordable(cells, most, alarm, rounding)
+        randomness = task.verifier.randomness(int(rng.integers(2**31)))
+        batch = task.batches(task.verifier, task.kind, task.case, randomness, rng, task.looked)
+        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // task.numbers))
+        return tried(task.law.name, batch, statistics, needs, largest)

@@ -53,6 +53,11 @@ class Kind(Frozen, ABC):
         """The parent of each draft; −1 for the text."""
 
     @property
+    def drawn(self) -> tuple[int, ...]:
+        """The parent of each draft that is drawn here."""
+        return self.parents
+
+    @property
     @abstractmethod
     def length(self) -> int:
         """T, the symbols of a text that is looked at."""
@@ -80,10 +85,14 @@ class Kind(Frozen, ABC):
 
     def draw(self, case: Case, size: int, rng: np.random.Generator) -> Sample:
         """Draw drafts as the draft model does, children after their parents."""
-        variants = rng.integers(case.variants, size=size)
-        nodes = len(self.parents)
+        return self.drafted(case, rng.integers(case.variants, size=size), rng)
+
+    def drafted(self, case: Case, variants: IntArray, rng: np.random.Generator) -> Sample:
+        """Draw drafts of given pairs of models."""
+        size = len(variants)
+        nodes = len(self.drawn)
         drafts = np.zeros((size, nodes), dtype=np.intp)
-        for node, parent in enumerate(self.parents):
+        for node, parent in enumerate(self.drawn):
             last = 0 if parent < 0 else drafts[:, parent] + 1
             rows = case.draft[variants, last]
             if self.distinct:
@@ -102,19 +111,7 @@ class Kind(Frozen, ABC):
                 np.put_along_axis(rows, drafts[:, other, None], 0.0, axis=1)
         return rows
 
-    def completed(
-        self, answer: Answer, case: Case, sample: Sample, rng: np.random.Generator
-    ) -> IntArray:
-        """Return complete texts, shape (size, T): what follows the token is the target's."""
-        texts = answer.texts.copy()
-        for place in range(1, self.length):
-            open_rows = np.flatnonzero(texts[:, place] == UNKNOWN)
-            last = np.minimum(texts[open_rows, place - 1], case.n - 1)
-            rows = case.target[sample.variants[open_rows], last + 1]
-            texts[open_rows, place] = drawn(rows, rng)
-        return texts
-
-    def _symbols(self, tokens: IntArray, case: Case) -> IntArray:
+    def symbols(self, tokens: IntArray, case: Case) -> IntArray:
         """Return the symbols of tokens; n for a token that is none."""
         if not ((tokens >= 0) & (tokens < case.vocabulary)).all():
             wrong = tokens[(tokens < 0) | (tokens >= case.vocabulary)]
@@ -164,7 +161,7 @@ class Tokens(Kind):
         """Read tokens, shape (size,), alone or with the accepted index, −1 for none."""
         size = len(sample.drafts)
         given = named(answer, ("token", "index"), least=1)
-        tokens = self._symbols(integers(given["token"], (size,), "token"), case)
+        tokens = self.symbols(integers(given["token"], (size,), "token"), case)
         if given.get("index") is None:
             return Answer(tokens[:, None], None)
         index = np.asarray(given["index"])
@@ -233,7 +230,7 @@ class Tree(Kind):
 
     def _texts(self, node: IntArray, token: Any, case: Case, sample: Sample) -> IntArray:
         size = len(sample.drafts)
-        tokens = self._symbols(integers(token, (size,), "token"), case)
+        tokens = self.symbols(integers(token, (size,), "token"), case)
         texts = np.full((size, self.length), UNKNOWN, dtype=np.intp)
         for last in range(-1, len(self.parents)):
             rows = np.flatnonzero(node == last)
@@ -297,6 +294,18 @@ class Block(Tree):
                 "before the last token has to be drafted"
             )
         return kept, np.take_along_axis(emitted, kept[:, None], axis=1)[:, 0]
+
+
+def completed(
+    texts: IntArray, case: Case, variants: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Return complete texts, shape (size, T): what follows the known tokens is the target's."""
+    texts = texts.copy()
+    for place in range(1, texts.shape[1]):
+        open_rows = np.flatnonzero(texts[:, place] == UNKNOWN)
+        last = np.minimum(texts[open_rows, place - 1], case.n - 1)
+        texts[open_rows, place] = drawn(case.target[variants[open_rows], last + 1], rng)
+    return texts
 
 
 def drawn(rows: Array, rng: np.random.Generator) -> IntArray:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from otspec.conformance.cases import Case, embedded, memoryless, mixed, remembering
+from otspec.conformance.cases import Case, embedded, memoryless, mixed, prompted, remembering
 from otspec.conformance.kinds import Kind
+
+MOST_TEXTS = 100
+"""Of texts over several steps, at most so many are told apart, if there is a choice."""
 
 ROWS = {
     "all positive": ((4, 2, 1, 1), (1, 2, 4, 1)),
@@ -36,6 +39,21 @@ TABLES = {
 """The row after the text, and that after each symbol."""
 
 
+TEXTS = {
+    "rows that depend on the text": (((3, 1), (1, 2)), ((1, 2), (2, 1))),
+    "draft and target alike": (((2, 1), (1, 3)), ((2, 1), (1, 3))),
+    "drafts that are mostly rejected": (((9, 1), (2, 8)), ((1, 9), (8, 2))),
+    "nearly certain, and drafts more so": (((97, 3), (1, 24)), ((19, 1), (1, 9))),
+    "a token that is never drafted": (((1, 0), (2, 1)), ((2, 1), (1, 2))),
+    "a drafted token that the target never says": (((1, 2), (2, 1)), ((2, 1), (0, 1))),
+    "three symbols, some forbidden": (
+        ((2, 1, 1), (1, 2, 1), (3, 1, 0)),
+        ((1, 1, 2), (0, 3, 1), (1, 1, 2)),
+    ),
+}
+"""Of texts over several steps: the rows after each symbol."""
+
+
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     """Return the cases of a kind: small ones, and each again in a large vocabulary.
 
@@ -57,3 +75,20 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
                 for name, pair in TABLES.items()
             ]
     return [*small, *(embedded(case, vocabulary) for case in small)]
+
+
+def text_cases(length: int, vocabulary: int) -> list[Case]:
+    """Return the cases of texts over several steps: small ones, and two in a large vocabulary.
+
+    Parameters
+    ----------
+    length : int
+        T, the tokens of a text.
+    vocabulary : int
+        Of the large ones.
+    """
+    small = []
+    for name, pair in TEXTS.items():
+        n = len(pair[0])
+        small.append(prompted(name, *pair, n if n ** (length + 1) <= MOST_TEXTS else 1))
+    return [*small, *(embedded(case, vocabulary) for case in (small[0], small[-1]))]
