@@ -3,6 +3,8 @@
 from otspec.conformance.branches import CannotFollowError, Chance, branches, law_of
 from otspec.conformance.check import check
 from otspec.conformance.engines import one_by_one
+from otspec.conformance.exact import exact_kernel, exact_law
+from otspec.conformance.exact_texts import TextAudit, exact_texts
 from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.uniform import Uniform
 
@@ -11,10 +13,14 @@ __all__ = [
     "Chance",
     "Finding",
     "Report",
+    "TextAudit",
     "Tried",
     "Uniform",
     "branches",
     "check",
+    "exact_kernel",
+    "exact_law",
+    "exact_texts",
     "law_of",
     "one_by_one",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -12,18 +13,14 @@ import numpy as np
 
 from otspec.arguments import as_callable
 from otspec.arithmetic import Array
-from otspec.conformance.calling import Form, Verifier, embedded_rows, plain
+from otspec.conformance.calling import Form, Verifier, plain
 from otspec.conformance.cases import Case
-from otspec.conformance.kinds import Kind, Sample
+from otspec.conformance.drafting import Sample
+from otspec.conformance.kinds import Kind
+from otspec.parents import depths_of
 
 WARPS = ("temperature", "top_k", "top_p")
 """Options of warping that an engine may take."""
-OF_TOKENS = ("draft", "target", "draft_logits", "target_logits", "k", *WARPS)
-"""What an engine for one token may ask for."""
-OF_TEXTS = ("draft", "target", "prompts", "length", "block", "parents", *WARPS)
-"""What an engine for texts may ask for."""
-OF_ENGINES = ("rng", "generator", "seed")
-"""How an engine may get its randomness; uniform numbers it draws itself."""
 
 
 class SmallModel:
@@ -45,11 +42,10 @@ class SmallModel:
     """
 
     def __init__(self, table: Array, case: Case, form: Form) -> None:
-        n, size = case.n, case.vocabulary
+        n = case.n
         rows = np.concatenate([table, np.full((1, n), 1 / n)])
-        known = np.full(size + 1, n)  # the last one, also that of −1, is no token
-        known[case.places] = np.arange(n)
-        wide = embedded_rows(rows, case)
+        known = np.append(case.symbols, n)  # the last one, also that of −1, is no token
+        wide = case.rows(rows)
         self._known = form.integers(known)
         self._rows = form.probabilities(wide)
         self._logits = form.probabilities(logits_of(wide))
@@ -79,35 +75,51 @@ class Engine(Verifier):
 
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def warps(self) -> tuple[str, ...]:
-        """The options of warping that it takes."""
-        return tuple(name for name in WARPS if name in self.wanted())
+    random = ("rng", "generator", "seed")
 
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it asks for, but for randomness."""
         neutral = {"temperature": 1.0, "top_k": case.vocabulary, "top_p": 1.0}
         numbers = {"k": len(kind.parents), "length": kind.length, "parents": kind.parents}
         made: dict[str, Any] = (
-            neutral | numbers | {"block": _depth(kind.parents)} | dict(self.options)
+            neutral | numbers | {"block": max(depths_of(kind.parents))} | dict(self.options)
         )
-        if kind.name == "tokens":
-            made |= self._rows(case, sample)
-        else:
-            made["prompts"] = self.form.integers(kind.arrays(case, sample)["prompts"])
-            for name in ("draft", "target"):
-                made[name] = SmallModel(getattr(case, name)[0, 1:], case, self.form)
-        return made
+        return made | self.models(case, sample)
 
-    def _rows(self, case: Case, sample: Sample) -> dict[str, Any]:
+    @abstractmethod
+    def models(self, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return what it has of draft and target."""
+
+
+class TokenEngine(Engine):
+    """An engine for one token, which is given rows."""
+
+    names = ("draft", "target", "draft_logits", "target_logits", "k", *WARPS)
+
+    def models(self, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return the rows of each batch entry, shape (size, V)."""
         made: dict[str, Any] = {}
         for name in ("draft", "target"):
-            rows = embedded_rows(getattr(case, name)[:, 0], case)
-            if name in self.wanted():
+            rows = case.rows(getattr(case, name)[:, 0])
+            if name in self.wanted:
                 made[name] = self.form.probabilities(rows[sample.variants])
-            if f"{name}_logits" in self.wanted():
+            if f"{name}_logits" in self.wanted:
                 made[f"{name}_logits"] = self.form.probabilities(logits_of(rows)[sample.variants])
         return made
+
+
+class TextEngine(Engine):
+    """An engine for texts, which is given models."""
+
+    names = ("draft", "target", "prompts", "length", "block", "parents", *WARPS)
+
+    def models(self, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return two models, and prompts of one token, shape (size, 1)."""
+        made: dict[str, Any] = {
+            name: SmallModel(getattr(case, name)[0, 1:], case, self.form)
+            for name in ("draft", "target")
+        }
+        return made | {"prompts": self.form.integers(case.places[sample.variants][:, None])}
 
 
 def logits_of(rows: Array) -> Array:
@@ -174,10 +186,3 @@ def _joined(answers: Sequence[Any]) -> Any:
         )
     whole = np.stack(rows)
     return whole[:, 0] if sizes == [1] else whole
-
-
-def _depth(parents: Sequence[int]) -> int:
-    depths: list[int] = []
-    for parent in parents:
-        depths.append(1 + (depths[parent] if parent >= 0 else 0))
-    return max(depths, default=0)

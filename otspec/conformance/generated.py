@@ -8,32 +8,36 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
+from otspec.conformance.answers import Answer, integers, named, symbols_of
 from otspec.conformance.cases import Case
+from otspec.conformance.drafting import Sample, drafted
 from otspec.conformance.kernel import KernelBatches
-from otspec.conformance.kinds import Answer, Kind, Sample, Tokens, integers, named
+from otspec.conformance.kinds import Kind, Tokens
+from otspec.conformance.statistics import Statistic, dependence
+
+_PARTS = ("token", "drafts", "index")
 
 
 @dataclass(frozen=True)
 class DrawnToken(Tokens):
     """One token, of k drafts that the engine draws itself. Parameters: :class:`Tokens`."""
 
-    @property
-    def drawn(self) -> tuple[int, ...]:
-        """The engine draws its drafts itself."""
-        return ()
+    def drafted(self, case: Case, variants: IntArray, rng: np.random.Generator) -> Sample:
+        """Return given pairs of models, and no drafts."""
+        return _undrafted(variants, case, rng)
 
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
         """Read tokens, alone or with drafts, shape (size, k), and the accepted index."""
         size = len(sample.variants)
-        if hasattr(answer, "token"):  # what otspec.batch returns has no drafts, for one
-            told = hasattr(answer, "drafts") and hasattr(answer, "index")
-            answer = (answer.token, answer.drafts, answer.index) if told else answer.token
-        given = named(answer, ("token", "drafts", "index"), least=1)
-        if "index" not in given:
+        if hasattr(answer, "token") and not hasattr(answer, "drafts"):
+            answer = answer.token  # what otspec.batch returns has no drafts, for one
+        given = named(answer, _PARTS, least=1)
+        if not all(name in given for name in _PARTS):
             return super().read((given["token"],), case, sample)
         drafts = integers(given["drafts"], (size, self.k), "drafts")
-        drafted = sample._replace(drafts=self.symbols(drafts, case))
-        return super().read((given["token"], given["index"]), case, drafted)
+        there = np.ones((size, self.k), dtype=bool)
+        own = Sample(sample.variants, symbols_of(drafts, case), drafts, there)
+        return super().read((given["token"], given["index"]), case, own)
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,12 @@ class Texts(Kind):
     ----------
     step : Kind
         What is drafted in one step, a block or a tree.
+    law : str
+        Of no matter: the engine drafts.
     """
 
     step: Kind
+    law: str = "iid"
     name: ClassVar[str] = "texts"
 
     @property
@@ -55,34 +62,39 @@ class Texts(Kind):
         return self.step.parents
 
     @property
-    def length(self) -> int:
-        """T: one token more than one step gives at most."""
-        return self.step.length + 1
-
-    @property
-    def marks(self) -> int:
-        """The engine does not say where its steps end."""
-        return 1
+    def kept(self) -> tuple[int, ...]:
+        """The text has one token more than one step gives at most; no marks tell its steps."""
+        return (self.step.length,)
 
     def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
         """Return the tokens of the prompts, shape (size, 1)."""
         return {"prompts": case.places[sample.variants][:, None]}
 
-    @property
-    def drawn(self) -> tuple[int, ...]:
-        """The engine draws its drafts itself."""
-        return ()
+    def drafted(self, case: Case, variants: IntArray, rng: np.random.Generator) -> Sample:
+        """Return given prompts, and no drafts."""
+        return _undrafted(variants, case, rng)
 
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
         """Read texts without their prompts, shape (size, T)."""
         shape = (len(sample.variants), self.length)
-        return Answer(self.symbols(integers(answer, shape, "texts"), case), None)
+        return Answer(symbols_of(integers(answer, shape, "texts"), case), None)
+
+
+def _undrafted(variants: IntArray, case: Case, rng: np.random.Generator) -> Sample:
+    return drafted((), "iid", case, variants, rng)
 
 
 class RowPairs(KernelBatches):
     """Whether rows of a batch that follow each other agree more or less often than by chance."""
 
-    between = "rows of a batch"
+    calls = 4
+    coarser = 4  # dependence is gross
+    between: ClassVar[str] = "rows of a batch"
+
+    @classmethod
+    def statistics(cls, _kind: Kind, _case: Case) -> list[Statistic]:
+        """Return the law of which pairs agree more, the same for all kinds."""
+        return [dependence(cls.between)]
 
     def __call__(self, size: int) -> IntArray:
         """Return how often two pairs of texts agree more than after an exchange, or less."""

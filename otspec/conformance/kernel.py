@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from otspec.arithmetic import IntArray
 from otspec.auditing.foreign import attempt
-from otspec.conformance.calling import Randomness, Verifier
+from otspec.conformance.answers import Answer, ImpossibleError
+from otspec.conformance.calling import Randomness, Verifier, copied, written
 from otspec.conformance.cases import Case
-from otspec.conformance.kinds import UNKNOWN, Answer, ImpossibleError, Kind, Sample, completed
-from otspec.conformance.statistics import Looked, fine_counts
+from otspec.conformance.drafting import Sample, completed
+from otspec.conformance.kinds import Kind
+from otspec.conformance.statistics import Statistic, fine_counts, text_statistics
 from otspec.conformance.trial import FaultError
 from otspec.frozen import Frozen
 
-STEPS = 2
-"""How often a verifier is called for one text by :class:`StepBatches`."""
+PROBE = 64
+"""Rows of the batch after which is looked what a verifier writes to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +35,8 @@ class KernelBatches(Frozen):
         Of the verifier.
     rng : numpy.random.Generator
         Of the drafts, and of what follows the token.
-    looked : Looked
-        What is counted.
+    marked : bool
+        Whether the verifier has to tell what it accepts.
     """
 
     verifier: Verifier
@@ -42,10 +44,24 @@ class KernelBatches(Frozen):
     case: Case
     randomness: Randomness
     rng: np.random.Generator
-    looked: Looked
+    marked: bool = False
 
-    between: ClassVar[str] = ""
-    """What the two halves of a counted text belong to, if they are two texts."""
+    calls: ClassVar[int] = 1
+    """How many rows are verified for one that is counted."""
+    coarser: ClassVar[int] = 1
+    """How many times the total variation to detect is enough to be found."""
+
+    @classmethod
+    def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
+        """Return what is compared, coarse before fine.
+
+        Parameters
+        ----------
+        kind : Kind
+        case : Case
+            Whose target's law the texts have.
+        """
+        return text_statistics(kind, case)
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text.
@@ -60,45 +76,28 @@ class KernelBatches(Frozen):
         sample = self.kind.draw(self.case, size, self.rng)
         answer = self.answer(sample)
         texts = completed(answer.texts, self.case, sample.variants, self.rng)
-        return fine_counts(self.looked, self.case, texts, answer.marks, sample.variants)
+        return fine_counts(self.kind, self.case, texts, answer.marks, sample.variants)
 
     def answer(self, sample: Sample) -> Answer:
         """Return what the verifier says of drafts; raises as a call does."""
-        answer, crash = attempt(self.verifier, self.kind, self.case, sample, self.randomness)
+        given = self.verifier.given(self.kind, self.case, sample, self.randomness)
+        answer, crash = attempt(self.verifier, given)
         if crash is not None:
             raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
         try:
-            return self.kind.read(answer, self.case, sample)
+            read = self.kind.read(answer, self.case, sample)
         except ImpossibleError as error:
             raise FaultError("impossible", str(error)) from error
+        if read.marks is None and self.marked:
+            raise ValueError("rule says what is accepted: return the accepted index with the token")
+        return read
 
 
-class StepBatches(KernelBatches):
-    """Texts of several steps: the harness drafts from where the step before has ended."""
-
-    def __call__(self, size: int) -> IntArray:
-        """Return how often each text came, as it goes on after the first step."""
-        stepped = _from_any_symbol(self.case)
-        batches = KernelBatches(
-            self.verifier, self.kind, stepped, self.randomness, self.rng, self.looked
-        )
-        rows, places = np.arange(size)[:, None], np.arange(self.kind.length)
-        texts = np.full((size, (STEPS + 1) * self.kind.length), UNKNOWN, dtype=np.intp)
-        known, after = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=np.intp)
-        for _ in range(STEPS):
-            step = batches.answer(self.kind.drafted(stepped, after, self.rng)).texts
-            texts[rows, known[:, None] + places] = step
-            known += (step != UNKNOWN).sum(axis=1)
-            after = np.minimum(texts[rows[:, 0], known - 1], self.case.n - 1) + 1
-        start = np.zeros(size, dtype=np.intp)
-        whole = completed(texts[:, : self.looked.length], self.case, start, self.rng)
-        return fine_counts(self.looked, self.case, whole, None, start)
-
-
-def _from_any_symbol(case: Case) -> Case:
-    """Return a case of as many pairs as there are last symbols of a text, and none."""
-    draft, target = (
-        np.stack([np.concatenate([row[None], table[1:]]) for row in table])
-        for table in (case.draft[0], case.target[0])
-    )
-    return replace(case, draft=draft, target=target)
+def written_to(verifier: Verifier, kind: Kind, case: Case, seed: int) -> list[str]:
+    """Return the names of the arrays that a verifier writes to; none if it fails."""
+    rng = np.random.default_rng(seed)
+    sample = kind.draw(case, PROBE, rng)
+    given = verifier.given(kind, case, sample, verifier.randomness(seed))
+    before = copied(given)
+    _, crash = attempt(verifier, given)
+    return [] if crash is not None else written(before, given)

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from otspec.conformance.calling import Form, Verifier
-from otspec.conformance.cases import Case, memoryless, prompted, remembering
-from otspec.conformance.engines import OF_ENGINES, OF_TEXTS, OF_TOKENS, Engine, logits_of
+from otspec.conformance.calling import Form, Verifier, plain
+from otspec.conformance.cases import Case, memoryless, prompted
+from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.generated import CallPairs, DrawnToken, RowPairs, Texts
-from otspec.conformance.kernel import STEPS, KernelBatches, StepBatches
+from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Kind, Tokens
-from otspec.conformance.library import MOST_TEXTS, ROWS, TABLES, cases_of, text_cases
-from otspec.conformance.statistics import Looked, Statistic, TextsOnly, dependence, text_statistics
+from otspec.conformance.library import ROWS, cases_of, text_cases
+from otspec.conformance.statistics import Statistic
+from otspec.conformance.steps import StepBatches, step_case
 from otspec.frozen import Frozen
 from otspec.warping import warped
 
@@ -31,9 +32,6 @@ WARPINGS: tuple[dict[str, Any], ...] = (
 CLEAR = 0.02
 """How far top-p is from where it would keep another token, and the last kept from the next."""
 
-DEPENDENCE = 4
-"""Dependence of texts on each other is gross, and found from so many times ``detect`` on."""
-
 
 @dataclass(frozen=True, eq=False)
 class Task(Frozen):
@@ -48,88 +46,67 @@ class Task(Frozen):
         What it is given.
     law : Case
         Whose target's law its texts have: the case, but for warping.
-    looked : Looked
-        What is counted.
     batches : type
-        How.
+        How they are made and counted.
     """
 
     verifier: Verifier
     kind: Kind
     case: Case
     law: Case
-    looked: Looked
     batches: type[KernelBatches] = KernelBatches
-
-    @property
-    def coarser(self) -> int:
-        """How many times the total variation to detect is enough to be found."""
-        return DEPENDENCE if self.batches.between else 1
 
     @property
     def numbers(self) -> int:
         """How many probabilities of the target a counted text takes."""
-        rows = {"tokens": 1, "texts": self.kind.length}.get(
-            self.kind.name, len(self.kind.parents) + 1
-        )
-        steps = STEPS if self.batches is StepBatches else 1
-        return self.case.vocabulary * rows * (4 if self.batches.between else steps)
+        rows = {"tokens": 1, "texts": self.kind.length}
+        each = rows.get(self.kind.name, len(self.kind.parents) + 1)
+        return self.case.vocabulary * each * self.batches.calls
 
     def statistics(self) -> list[Statistic]:
         """Return what is compared, coarse before fine."""
-        between = self.batches.between
-        return [dependence(between)] if between else text_statistics(self.looked, self.law)
+        return self.batches.statistics(self.kind, self.law)
 
 
 def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int) -> list[Task]:
     """Return the tasks of a verifier of drafts that are drawn here."""
-    cases = cases_of(kind, vocabulary, verifier.uneven)
-    tasks = [Task(verifier, kind, case, case, kind) for case in cases]
-    return [*tasks, _steps(verifier, kind)]
-
-
-def _steps(verifier: Verifier, kind: Kind) -> Task:
-    """Return a task that calls a verifier twice for a text."""
-    if kind.name == "tokens":
-        case = memoryless("two steps", *ROWS["all positive"])
-    else:
-        case = remembering("two steps", *TABLES["rows that depend on the text"])
-    length = 2
-    while length < STEPS * kind.length and case.n ** (length + 1) <= MOST_TEXTS:
-        length += 1
-    return Task(verifier, kind, case, case, TextsOnly(length), StepBatches)
+    verifier.check_kind(kind)
+    steps = step_case(kind)
+    tasks = [
+        Task(verifier, kind, case, case) for case in cases_of(kind, vocabulary, verifier.uneven)
+    ]
+    return [*tasks, Task(verifier, kind, steps, steps, StepBatches)]
 
 
 def engine_tasks(function: Any, form: Form, kind: Kind, vocabulary: int) -> list[Task]:
     """Return the tasks of an engine that drafts and verifies."""
     if isinstance(kind, Tokens):
-        engine = Engine(function, form, OF_TOKENS, OF_ENGINES)
-        generated: Kind = DrawnToken(kind.k, kind.distinct)
+        engine: Engine = TokenEngine(function, form)
+        generated: Kind = DrawnToken(kind.k, kind.law)
         cases = cases_of(generated, vocabulary, uneven=False)
         alike = memoryless("one pair for all rows", *ROWS["all positive"])
     else:
-        engine = Engine(function, form, OF_TEXTS, OF_ENGINES)
-        generated = Texts(kind)
+        engine, generated = TextEngine(function, form), Texts(kind)
         cases = text_cases(generated.length, vocabulary)
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
-    pairs = [
-        Task(engine, generated, alike, alike, generated, batches)
-        for batches in (RowPairs, CallPairs)
+    tasks = [
+        *(Task(engine, generated, alike, alike, batches) for batches in (RowPairs, CallPairs)),
+        *(Task(engine, generated, case, case) for case in cases),
     ]
-    whole = [Task(engine, generated, case, case, generated) for case in cases]
     return [
         _warped(task, engine, options)
-        for task, options in zip((*pairs, *whole), cycle(WARPINGS), strict=False)
+        for task, options in zip(tasks, cycle(WARPINGS), strict=False)
     ]
 
 
 def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
-    taken = {name: value for name, value in options.items() if name in engine.wanted()}
-    logits = engine.form.rounded(logits_of(task.case.target))
+    taken = {name: value for name, value in options.items() if name in engine.wanted}
+    logits = plain(engine.form.probabilities(logits_of(task.case.target))).astype(float)
     if not _clear(logits, taken):
         taken = {name: value for name, value in taken.items() if name == "temperature"}
-    if not taken:
+    # Of tokens that share a symbol's probability warping leaves other shares.
+    if not taken or task.case.sizes.max() > 1:
         return task
     words = ", ".join(f"{name} {value}" for name, value in taken.items())
     name = f"{task.case.name}, {words}"
