@@ -93,8 +93,10 @@ def test_what_is_wrong_is_told_with_its_probability():
     first = np.minimum(draft, target)
     second = np.minimum(draft, rest) * (1 - first.sum())
     left = np.maximum(rest - draft, 0)
-    right = first + second + (1 - first.sum()) * (1 - np.minimum(draft, rest).sum()) * left / (
-        left.sum()
+    right = (
+        first
+        + second
+        + (1 - first.sum()) * (1 - np.minimum(draft, rest).sum()) * left / (left.sum())
     )
     # Probabilities of float32 tables whose entries are eighths: only the sums round.
     np.testing.assert_allclose(finding.observed[:4], right, rtol=0, atol=1e-15)

@@ -1,12 +1,11 @@
 """Engines that draft and verify: right ones pass, and each wrong one is caught, and where."""
 
-import numpy as np
 import pytest
 import wrong_engines
-from text_engines import BlockEngine, choose, token_engine, tree_engine
+from text_engines import BlockEngine, token_engine, tree_engine
 
-from otspec.batch import recursive_rejection, token_verification
-from otspec.conformance import check, one_by_one
+from otspec.batch import token_verification
+from otspec.conformance import check
 
 SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.05}
 

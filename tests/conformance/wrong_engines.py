@@ -173,8 +173,11 @@ class AfterRejectedDraft(BlockEngine):
         uniforms = rng.random((len(text), self.block + 1))
         step, count = self.verified(*self.rows(draft, target, text), text, uniforms)
         read = np.where((count <= self.block)[:, None], text[:, -1:], step[:, -1:])
-        self.after = np.where((count <= self.block)[:, None], np.take_along_axis(
-            text, np.minimum(count, self.block)[:, None], axis=1), read)
+        self.after = np.where(
+            (count <= self.block)[:, None],
+            np.take_along_axis(text, np.minimum(count, self.block)[:, None], axis=1),
+            read,
+        )
         return step, count
 
 
@@ -204,7 +207,8 @@ class ResidualOfFirstPlace(BlockEngine):
         residual = np.maximum(target[:, 0] - draft[:, 0], 0) + 1e-30
         token = np.where(
             (kept.length > 0) & (kept.length < self.block),
-            choose(residual, uniforms[:, -1]), kept.token,
+            choose(residual, uniforms[:, -1]),
+            kept.token,
         )
         return emitted(text[:, 1:], kept.length, token)
 
