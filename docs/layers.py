@@ -52,6 +52,7 @@ CONTENT = {
     "registry": "named things",
     "warping": "from logits",
     "writing": "whole or not",
+    "webpage": "HTML",
     "batch": "array API",
 }
 

@@ -32,7 +32,7 @@ VOCABULARY = 32_003
 """Tokens of the large cases: a prime, so no multiple of a warp."""
 KINDS = ("tokens", "block", "tree")
 MODES = ("kernel", "pipeline")
-MOST_ROWS = 1 << 16
+MOST_ROWS = 1 << 14
 """Rows of one call."""
 MOST_NUMBERS = 1 << 22
 """Probabilities of one call."""
@@ -57,6 +57,7 @@ def check(
     rounding: float | None = None,
     device: str = "cpu",
     vocabulary: int = VOCABULARY,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Report:
     """Try a verifier on small adversarial cases, and say whether its output is the target's.
 
@@ -100,6 +101,8 @@ def check(
         Of torch tensors.
     vocabulary : int
         Tokens of the large cases.
+    progress : callable, optional
+        Takes after each case how many are done, and how many there are.
 
     Returns
     -------
@@ -151,7 +154,11 @@ def check(
         as_integer(budget, "budget", 1),
         as_seed(seed),
         as_integer(vocabulary, "vocabulary", 8),
-    ).run()
+    ).run(progress or _unseen)
+
+
+def _unseen(_done: int, _cases: int) -> None:
+    """Show no progress."""
 
 
 def _kind(kind: str, shape: Any, law: str) -> Kind:
@@ -180,7 +187,7 @@ class Check(Frozen):
     seed: int
     vocabulary: int
 
-    def run(self) -> Report:
+    def run(self, progress: Callable[[int, int], object]) -> Report:
         """Try all cases: the small ones first, then the large ones with what is left."""
         cases = cases_of(self.kind, self.vocabulary, self.verifier.uneven)
         alarm = self.false_alarm / len(cases)
@@ -194,8 +201,11 @@ class Check(Frozen):
             left = self.budget * (1 - LARGE if large else 1)
             for count, group in ((len(small), small), (len(large), large)):
                 for place, case in enumerate(group):
-                    result = self._tried(case, alarm, left / (count - place), rng)
+                    # Most stop at half of what they may take.
+                    share = min(left, 2 * left / (count - place))
+                    result = self._tried(case, alarm, share, rng)
                     results.append(result)
+                    progress(len(results), len(cases))
                     left -= result[0].size * numbers_per_row(self.kind, case)
                 left += self.budget * LARGE
         findings = tuple(finding for _, finding in results if finding is not None)

@@ -111,4 +111,5 @@ def first_off(
         tuple(observed.tolist()),
         tuple(statistic.expected.tolist()),
         evidence.logarithm(seen),
+        labels=statistic.labels,
     )
