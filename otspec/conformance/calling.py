@@ -185,13 +185,17 @@ class Verifier(Frozen):
 
     def __call__(self, given: Mapping[str, Any]) -> Any:
         """Verify a batch; what it returns is NumPy's."""
+        return plain(self.raw(given))
+
+    def raw(self, given: Mapping[str, Any]) -> Any:
+        """Verify a batch, and return what the verifier returns."""
         positional, named = [], {}
         for name, parameter in self.wanted.items():
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 positional.append(given[name])
             else:
                 named[name] = given[name]
-        return plain(self.function(*positional, **named))
+        return self.function(*positional, **named)
 
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it may ask for, but for randomness."""

@@ -33,7 +33,7 @@ class Statistic(Frozen):
 
     def counts(self, fine: IntArray) -> IntArray:
         """Return the counts of cells, from those of fine cells."""
-        total = np.zeros(len(self.expected), dtype=np.int64)
+        total = np.zeros(len(self.expected), dtype=fine.dtype)
         np.add.at(total, self.cells, fine)
         return total
 
