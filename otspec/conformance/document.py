@@ -63,7 +63,8 @@ def _power(report: Report) -> str:
     found = f"with probability {1 - MISS:g} each"
     if half == most:
         return f"{_distance(half)} is found on each, {found}"
-    return f"{_distance(half)} is found on half of them and {_distance(most)} on each, {found}"
+    rest = f"one of {most:.3g} on each" if most < 1 else "nothing surely on some"
+    return f"{_distance(half)} is found on half of them and {rest}, {found}"
 
 
 def _distance(detectable: float) -> str:

@@ -17,6 +17,7 @@ WHAT_TO_DO = (
 )
 MOST_CELLS = 12
 """Cells of a law that a report shows, those that are off the most first."""
+_STATISTICS = {"call": "the call fails", "impossible": "an impossible answer"}
 _COLUMNS = ("case", "rows", "detectable", "log evidence", "wrong from", "")
 
 
@@ -30,7 +31,7 @@ def as_text(document: dict[str, Any]) -> str:
     """
     lines = [document["verdict"]]
     for number, group in enumerate(_groups(document["findings"]), start=1):
-        lines += ["", f"{number}. {_cases(group)}: {printable(group[0]['statistic'])}"]
+        lines += ["", f"{number}. {_heading(group)}"]
         lines += [f"   {line}" for line in _facts(group[0])]
         lines += [f"   | {printable(line)}" for line in _traceback(group[0])]
     lines += ["", *_aligned(_COLUMNS, _rows(document))]
@@ -50,7 +51,7 @@ def as_markdown(document: dict[str, Any]) -> str:
     """
     lines = [f"# {_title(document)}", "", f"**{_escaped(document['verdict'])}**", ""]
     for group in _groups(document["findings"]):
-        lines += [f"## {_escaped(_cases(group))}: {_escaped(group[0]['statistic'])}", ""]
+        lines += [f"## {_escaped(_heading(group))}", ""]
         lines += [f"- {_escaped(line)}" for line in _facts(group[0])]
         lines += ["", *_pipes(("cell", "seen", "right", "difference"), _cells(group[0]))]
         lines += _fenced(_traceback(group[0]))
@@ -77,7 +78,7 @@ def _body(document: dict[str, Any]) -> Iterator[str]:
     outcome = "passed" if document["passed"] else "failed"
     yield f'<p class="{outcome}"><strong>{escaped(document["verdict"])}</strong></p>'
     for group in _groups(document["findings"]):
-        yield f"<h2>{escaped(_cases(group))}: {escaped(group[0]['statistic'])}</h2>"
+        yield f"<h2>{escaped(_heading(group))}</h2>"
         yield from _list(_facts(group[0]))
         if group[0]["cells"]:
             yield from table(("cell", "seen", "right", "difference"), _cells(group[0]), words=1)
@@ -105,9 +106,11 @@ def _groups(findings: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return list(groups.values())
 
 
-def _cases(group: Sequence[dict[str, Any]]) -> str:
-    first, others = printable(group[0]["case"]), len(group) - 1
-    return f"{first} (and {others} more)" if others else first
+def _heading(group: Sequence[dict[str, Any]]) -> str:
+    first, others = group[0], len(group) - 1
+    more = f" (and {others} more cases)" if others else ""
+    statistic = first["statistic"]
+    return f"{printable(first['case'])}{more}: {_STATISTICS.get(statistic, printable(statistic))}"
 
 
 def _facts(finding: dict[str, Any]) -> Iterator[str]:
