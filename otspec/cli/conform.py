@@ -119,7 +119,7 @@ def _shape(kind: str, text: str | None) -> Any:
     if text is None:
         return None
     if kind == "tree":
-        return read_tree(text, "--shape").tree().parents
+        return read_tree(text, "--shape")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise ValueError(f"--shape {text!r} is no number: a {kind} shape is one, such as 2")
     return int(text)

@@ -102,6 +102,12 @@ class Verifier:
         }
 
     @property
+    def name(self) -> str:
+        """The name of its module, and its own."""
+        named = self.function if hasattr(self.function, "__qualname__") else type(self.function)
+        return f"{named.__module__}.{named.__qualname__}"
+
+    @property
     def uneven(self) -> bool:
         """Whether rows may have different numbers of drafts."""
         return "lengths" in self._wanted()

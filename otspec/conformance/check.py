@@ -180,6 +180,7 @@ class Check(Frozen):
             findings,
             tuple(tried for tried, _ in results),
             self.false_alarm,
+            verifier=self.verifier.name,
         )
 
     def _tried(
