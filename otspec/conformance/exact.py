@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -151,8 +152,8 @@ def exact_kernel(
             tokens[token] = tokens.get(token, 0) + mass
         if length is None:
             return tokens
-        floats = any(isinstance(mass, float) for mass in tokens.values())
-        return np.array(row_of(tokens, length), dtype=float if floats else object)
+        exact = any(isinstance(mass, Fraction) for mass in tokens.values())
+        return np.array(row_of(tokens, length), dtype=object if exact else float)
 
     return kernel
 

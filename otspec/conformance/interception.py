@@ -6,12 +6,12 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from otspec.auditing.seeding import seeded
 from otspec.conformance.branches import CannotFollowError, Chance
 from otspec.conformance.numpy_draws import numpy_functions
 from otspec.conformance.plain_draws import random_functions
@@ -62,7 +62,7 @@ def _replaced(module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -
 def nothing_escapes() -> Iterator[None]:
     """Refuse code that draws, or seeds, random numbers which are not intercepted.
 
-    The state of all generators that a process shares is compared, and put back.
+    The states of the generators that a process shares are compared, and put back.
 
     Raises
     ------
@@ -71,26 +71,39 @@ def nothing_escapes() -> Iterator[None]:
         random calls are intercepted already.
     """
     check_nothing_runs()
-    with seeded(0):
-        before = _states()
+    generators = _generators()
+    before = {name: read() for name, (read, _) in generators.items()}
+    changed = []
+    try:
         yield
-        after = _states()
-        for name in after:
-            if name not in before:
-                raise CannotFollowError(f"it imports {name}: import it before")
-            if before[name] != after[name]:
-                raise CannotFollowError(
-                    f"it draws or seeds random numbers of {name} in a way that is not seen, such "
-                    "as by a function that was imported alone, or in compiled code"
-                )
+    finally:
+        for name, (read, write) in generators.items():
+            if _differ(read(), before[name]):
+                changed.append(name)
+                write(before[name])
+    if "torch" in sys.modules and "torch" not in generators:
+        raise CannotFollowError("it imports torch: import it before")
+    if changed:
+        raise CannotFollowError(
+            f"it draws or seeds random numbers of {changed[0]} in a way that is not seen, such as "
+            "by a function that was imported alone, or in compiled code"
+        )
 
 
-def _states() -> dict[str, Any]:
-    states: dict[str, Any] = {
-        "random": random.getstate(),
-        "numpy": repr(np.random.mtrand.get_state(legacy=False)),
+def _generators() -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]]:
+    """Return how the states of the shared generators are read and written."""
+    table: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+        "random": (random.getstate, random.setstate),
+        "numpy": (partial(np.random.mtrand.get_state, legacy=False), np.random.mtrand.set_state),
     }
     torch = sys.modules.get("torch")
     if torch is not None:
-        states["torch"] = torch.get_rng_state().tolist()
-    return states
+        table["torch"] = (torch.get_rng_state, torch.set_rng_state)
+    return table
+
+
+def _differ(one: Any, two: Any) -> bool:
+    """Whether two states are different: dicts, arrays, tensors and what Python compares."""
+    if isinstance(one, dict):
+        return any(_differ(one[key], two[key]) for key in one)
+    return bool((one != two).any()) if hasattr(one, "any") else one != two

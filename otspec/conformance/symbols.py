@@ -6,13 +6,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Real
-from typing import Any, TypeGuard
-
-import numpy as np
+from typing import Any
 
 from otspec.arithmetic import Number
 from otspec.conformance.branches import CannotFollowError, Chance
+from otspec.conformance.extended_numbers import (
+    exponential,
+    is_number,
+    over,
+    plain_number,
+    powered,
+    size_of,
+)
 from otspec.conformance.uniform import Uniform
 
 _NEGLIGIBLE = 1e-9
@@ -71,7 +76,7 @@ class RandomNumber:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return self._with(other, "divides", lambda c: self._times(_over(1, c)))
+        return self._with(other, "divides", lambda c: self._times(over(1, c)))
 
     def __rtruediv__(self, other: Any) -> Any:
         return self._with(other, "divides", lambda c: self._raised(-1) * c)
@@ -107,14 +112,14 @@ class RandomNumber:
     def __lt__(self, other: Any) -> Any:
         if isinstance(other, RandomNumber):
             return self._less(other)
-        return self._below(plain(other)) if is_number(other) else NotImplemented
+        return self._below(plain_number(other)) if is_number(other) else NotImplemented
 
     def __gt__(self, other: Any) -> Any:
         if isinstance(other, RandomNumber):
             return other._less(self)
         if not is_number(other):
             return NotImplemented
-        return other == other and not self._below(plain(other))
+        return other == other and not self._below(plain_number(other))
 
     __le__, __ge__ = __lt__, __gt__
 
@@ -169,7 +174,7 @@ class RandomNumber:
             raise self._refused(f"it {verb} two random numbers")
         if not is_number(other):
             return NotImplemented
-        number = plain(other)
+        number = plain_number(other)
         return function(number) if number == number else math.nan
 
     def _plus(self, c: Number) -> Any:
@@ -186,7 +191,7 @@ class RandomNumber:
         one = self._centred("takes powers of")
         if one.power == 0 or (one.factor < 0 and power not in (1, -1)):
             raise self._refused("it takes powers of a random number that may be negative")
-        return replace(one, factor=_powered(one.factor, power), power=one.power * power)
+        return replace(one, factor=powered(one.factor, power), power=one.power * power)
 
     def _centred(self, verb: str) -> RandomNumber:
         """Return the same number without a shift."""
@@ -216,21 +221,21 @@ class RandomNumber:
     def _below(self, number: Number) -> bool:
         if number != number:  # NaN
             return False
-        y = _over(number - self.shift, self.factor)
+        y = over(number - self.shift, self.factor)
         return self._map_below(y) if self.factor > 0 else not self._map_below(y)
 
     def _map_below(self, y: Number) -> bool:
         """Return whether h(X) is below y."""
         if self.power == 0:
-            return self._base_below(_exp(y))
+            return self._base_below(exponential(y))
         if y <= 0:
             return False
-        x = _powered(y, _over(1, self.power))
+        x = powered(y, over(1, self.power))
         return self._base_below(x) if self.power > 0 else not self._base_below(x)
 
     def _base_below(self, x: Number) -> bool:
         if self.clock:
-            return x > 0 and not self._uniform_below(_exp(-x))
+            return x > 0 and not self._uniform_below(exponential(-x))
         return self._uniform_below(x)
 
     def _uniform_below(self, x: Number) -> bool:
@@ -257,10 +262,10 @@ class RandomNumber:
         if not self.clock:
             rising = (self.factor < 0) == (self.power > 0)
             kind = ("uniform", self.shift, self.factor, self.power > 0)
-            return kind, _size(self.power), rising
+            return kind, size_of(self.power), rising
         if self.power == 0:
-            return ("log", self.factor), _exp(_over(self.shift, self.factor)), self.factor > 0
-        factor = _powered(_size(self.factor), _over(1, self.power))
+            return ("log", self.factor), exponential(over(self.shift, self.factor)), self.factor > 0
+        factor = powered(size_of(self.factor), over(1, self.power))
         form = ("power", self.shift, self.factor > 0, self.power)
         return form, factor, (self.factor > 0) == (self.power > 0)
 
@@ -278,37 +283,3 @@ def exponential_number(chance: Chance[Any]) -> RandomNumber:
 def gumbel_number(chance: Chance[Any]) -> RandomNumber:
     """Return a standard Gumbel number: minus the logarithm of an exponential one."""
     return RandomNumber(Uniform(chance), clock=True, factor=-1, power=0)
-
-
-def is_number(value: Any) -> TypeGuard[Number]:
-    """Whether something is a real number of a kind that Python or NumPy has."""
-    return isinstance(value, (Real, np.number, np.bool_))
-
-
-def plain(value: Any) -> Number:
-    """Return a number as Python has it."""
-    number: Number = value.item() if isinstance(value, np.generic) else value
-    return number
-
-
-def _over(one: Number, two: Number) -> Number:
-    """Return a quotient: exact if both are, infinite if the divisor is 0."""
-    if two == 0:
-        return math.inf if one >= 0 else -math.inf
-    if isinstance(one, float) or isinstance(two, float):
-        return float(one) / float(two)
-    return Fraction(one) / Fraction(two)
-
-
-def _powered(number: Number, power: Number) -> Number:
-    if power == 1:
-        return number
-    return _over(1, number) if power == -1 else float(number) ** float(power)
-
-
-def _size(number: Number) -> Number:
-    return number if number >= 0 else -number
-
-
-def _exp(y: Number) -> float:
-    return math.exp(y) if y < 700 else math.inf

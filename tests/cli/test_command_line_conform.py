@@ -1,6 +1,7 @@
 """``otspec conform``: exit status 0 if a verifier passes, 1 with findings, 2 for bad input."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,7 @@ def test_text_of_the_code_does_not_act_on_the_terminal(capsys, engine):
     assert main(["conform", f"{engine}:crashes", *SMALL]) == 1
     printed = capsys.readouterr().out
     assert "\x1b" not in printed
-    assert "(and 29 more cases): the call fails" in printed
+    assert re.search(r"\(and \d+ more cases\): the call fails", printed)
     assert "Traceback" in printed
 
 

@@ -1,77 +1,78 @@
-"""Texts of small models by a verifier, and how far their frequencies may be from the target."""
+"""The exact law of the texts that a verifier gives of small models, and that of the target."""
 
-import math
+from functools import partial
+from itertools import product
 
 import numpy as np
 
-from otspec.conformance.adapters import paths_of
+from otspec.conformance import exact_law
 
-DRAFT = np.array([(0.5, 0.3, 0.2), (0.2, 0.6, 0.2), (0.1, 0.2, 0.7), (0.6, 0.4, 0.0)])
-TARGET = np.array([(0.1, 0.3, 0.6), (0.7, 0.1, 0.2), (0.0, 0.5, 0.5), (0.25, 0.5, 0.25)])
-"""The row after the text before, and after each token."""
+DRAFT = np.array([(0.5, 0.25, 0.25), (0.25, 0.625, 0.125), (0.125, 0.25, 0.625), (0.5, 0.5, 0)])
+TARGET = np.array([(0.125, 0.25, 0.625), (0.75, 0.125, 0.125), (0, 0.5, 0.5), (0.25, 0.5, 0.25)])
+"""The row after the text before, and after each of three tokens."""
 LENGTH = 2
-ERROR = 1e-9
-"""The chance that the frequency of any text is further off than is allowed."""
+"""Drafts of a block."""
 
 
-def drawn(weights, rng):
-    sums = weights.cumsum(-1)
-    return (sums <= rng.random((*sums.shape[:-1], 1)) * sums[..., -1:]).sum(-1)
+def chance(rows, text):
+    """Return the probability of a text, after the text before."""
+    return np.prod(
+        [rows[before + 1, token] for before, token in zip((-1, *text), text, strict=False)]
+    )
 
 
-def completed(texts, rng):
-    """Return texts of LENGTH + 1 tokens: what is not said yet is the target's."""
-    for place in range(1, texts.shape[1]):
-        unsaid = texts[:, place] < 0
-        texts[unsaid, place] = drawn(TARGET[texts[unsaid, place - 1] + 1], rng)
-    return texts
+def target_law(length):
+    return {text: chance(TARGET, text) for text in product(range(3), repeat=length)}
 
 
-def texts_of_blocks(verify, size, rng, lengths=None, **extra):
-    """Return texts, shape (size, LENGTH + 1), by a verifier that emits tokens."""
-    contexts = np.zeros((size, LENGTH + 1), dtype=np.int64)
-    for place in range(LENGTH):
-        contexts[:, place + 1] = drawn(DRAFT[contexts[:, place]], rng) + 1
-    rows = contexts[:, :-1]
-    given = {"draft": DRAFT[rows], "target": TARGET[contexts], "drafts": contexts[:, 1:] - 1}
-    if lengths is not None:
-        extra["lengths"] = lengths
-    emitted = np.asarray(verify(**given, **extra)).astype(np.int64)
-    texts = np.full((size, LENGTH + 1), -1)
-    texts[:, : emitted.shape[1]] = emitted
-    return completed(texts, rng)
+def total_variation(law):
+    """Return how far a law of texts is from the target's."""
+    wanted = target_law(len(next(iter(law))))
+    return sum(abs(law.get(text, 0) - wanted[text]) for text in wanted) / 2
 
 
-def texts_of_trees(verify, parents, size, rng, distinct=True):
-    """Return texts, shape (size, depth + 1), by a verifier that says a node and a token."""
-    contexts = np.zeros((size, len(parents) + 1), dtype=np.int64)
+def completed(law, length):
+    """Return the law of texts of a length: what is not said is the target's."""
+    whole = {}
+    for text, mass in law.items():
+        for rest in product(range(3), repeat=length - len(text)):
+            full = (*text, *rest)
+            followed = chance(TARGET, full) / chance(TARGET, text) if chance(TARGET, text) else 1
+            whole[full] = whole.get(full, 0) + mass * followed
+    return whole
+
+
+def rows_of_block(drafts, dtype="float64"):
+    """Return the arrays of one text, as a batch of 1."""
+    after = (0, *(token + 1 for token in drafts))
+    return {
+        "draft": DRAFT[None, after[:-1]].astype(dtype),
+        "target": TARGET[None, after].astype(dtype),
+        "drafts": np.array([drafts]),
+    }
+
+
+def block_texts(verify, dtype="float64", least=1e-12, **given):
+    """Return the law of texts of LENGTH + 1 tokens, of a verifier that emits tokens."""
+    law = {}
+    for drafts in product(range(3), repeat=LENGTH):
+        mass = chance(DRAFT, drafts)
+        call = partial(verify, **rows_of_block(drafts, dtype) | given)
+        for (emitted,), part in exact_law(call, least=least).items() if mass else ():
+            text = tuple(token for token in emitted if token >= 0)
+            law[text] = law.get(text, 0) + mass * part
+    return completed(law, LENGTH + 1)
+
+
+def tree_texts(verify, parents, drafts):
+    """Return the law of texts of given drafts, of a verifier that says a node and a token."""
+    contexts = (0, *(token + 1 for token in drafts))
+    ways = [()]
     for node, parent in enumerate(parents):
-        weights = DRAFT[contexts[:, parent + 1]]
-        for sibling in range(node):
-            if distinct and parents[sibling] == parent:
-                np.put_along_axis(weights, contexts[:, sibling + 1, None] - 1, 0, axis=1)
-        contexts[:, node + 1] = drawn(weights, rng) + 1
-    nodes, tokens = verify(target=TARGET[contexts], drafts=contexts[:, 1:] - 1, parents=parents)
-    ways = [(0,)]
-    for node, parent in enumerate(parents):
-        ways.append((*ways[parent + 1], node + 1))
-    texts = np.full((size, paths_of(parents).shape[1]), -1)
-    for row, (node, token) in enumerate(zip(nodes, tokens, strict=True)):
-        way = [*contexts[row, list(ways[node + 1][1:])] - 1, token]
-        texts[row, : len(way)] = way
-    return completed(texts, rng)
-
-
-def farthest(texts):
-    """Return how far the frequency of a text is from the target's, and how far it may be.
-
-    By Hoeffding's inequality each frequency is further off with chance 2 exp(-2 size d²).
-    """
-    size, length = texts.shape
-    law = np.ones(1)
-    for place in range(length):
-        rows = TARGET[:1] if place == 0 else np.tile(TARGET[1:], (len(law) // 3, 1))
-        law = (law[:, None] * rows).ravel()
-    cells = np.ravel_multi_index(tuple(texts.T), (3,) * length)
-    found = np.bincount(cells, minlength=len(law)) / size
-    return abs(found - law).max(), math.sqrt(math.log(2 * len(law) / ERROR) / (2 * size))
+        ways.append((*ways[parent + 1], drafts[node]))
+    arrays = {"target": TARGET[None, contexts], "drafts": np.array([drafts]), "parents": parents}
+    law = {}
+    for (nodes, tokens), mass in exact_law(lambda: verify(**arrays)).items():
+        text = (*ways[nodes[0] + 1], tokens[0])
+        law[text] = law.get(text, 0) + mass
+    return completed(law, max(map(len, ways)) + 1)

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from small_texts import LENGTH, farthest, texts_of_blocks
+from small_texts import LENGTH
 
 from otspec.batch import VerifiedBlock, token_verification
 from otspec.conformance import adapters
@@ -78,16 +78,15 @@ def test_each_row_has_a_seed_of_its_own_and_a_length():
 
 
 def test_a_generator_goes_on_from_row_to_row():
-    def of_one(draft, target, drafts, rng):
-        return token_verification(draft, target, drafts, rng.random(LENGTH + 1))
+    seen = []
+    rng = np.random.default_rng(4)
 
-    def verify(draft, target, drafts):
-        rng = np.random.default_rng(4)
-        found = adapters.one_at_a_time(of_one)(draft=draft, target=target, drafts=drafts, rng=rng)
-        return emitted(found, drafts)
+    def watched(drafts, rng):
+        seen.append(rng.random())
+        return 0
 
-    found, allowed = farthest(texts_of_blocks(verify, 4_000, np.random.default_rng(3)))
-    assert found <= allowed
+    adapters.one_at_a_time(watched)(drafts=np.array([[1], [2]]), rng=rng)
+    assert seen == np.random.default_rng(4).random(2).tolist()
 
 
 def test_tokens_of_rows_are_an_array():

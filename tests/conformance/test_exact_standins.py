@@ -77,7 +77,7 @@ def test_the_law_is_that_of_the_rule(name, pair):
     assert math.isclose(report.acceptance, rule.acceptance(), abs_tol=1e-14)
     for x in rule.law.tuples()[0].tolist():
         wanted = in_any_order(rule.kernel, x) if name == "specinfer" else rule.kernel(x)
-        np.testing.assert_allclose(kernel(tuple(x)).astype(float), wanted, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(kernel(tuple(x)), wanted, rtol=0, atol=1e-14)
 
 
 def test_a_token_recovered_from_the_target_is_caught_with_its_exact_error():
@@ -125,17 +125,17 @@ def test_typical_acceptance_has_the_error_that_it_is_made_for():
 
 
 def test_blocks_of_a_batch_are_those_of_token_verification():
-    draft, target = PAIRS["usual"]
+    draft, target = [0.5, 0.5], [0.25, 0.75]
 
     def generate(p, q, length):
-        drafts = np.random.choice(3, length, p=p(()))
+        drafts = np.random.choice(2, length, p=p(()))
         text = vllm(p(()).tolist(), q(()).tolist())(drafts.tolist()).tolist()
         text = text[: text.index(-1)] if -1 in text else text
-        return [*text, *np.random.choice(3, length, p=q(()))]
+        return [*text, *np.random.choice(2, length, p=q(()))]
 
     report = exact_texts(generate, memoryless(draft), memoryless(target), 2)
     assert report.lossless
-    assert len(report.texts) == 9
+    assert len(report.texts) == 4
 
 
 def two_steps(draft, target, length):

@@ -73,7 +73,7 @@ def vllm_chain(
         probabilities = tensor_of(target)
         rows = (logits_of if in_logits else tensor_of)(target)[:, :-1]
         last = probabilities[np.arange(len(batch.counts)), batch.counts]
-        return function(
+        found = function(
             batch.flat(tensor_of(batch.drafts, "int32")),
             batch.counts.tolist(),
             int(batch.counts.max(initial=0)),
@@ -83,6 +83,9 @@ def vllm_chain(
             draw(last, bonus)[:, None].to(torch_itself().int32),
             metadata(**_settings(probabilities), generators=generators),
         )
+        # The rows are as wide as the longest one wants.
+        narrower = len(probabilities[0]) - found.shape[1]
+        return torch_itself().nn.functional.pad(found, (0, narrower), value=-1)
 
     def verify(draft: Any, target: Any, drafts: Any, lengths: Any) -> Tensor:
         return emitted(_Batch(drafts, lengths), draft, target, {}, None)

@@ -22,7 +22,7 @@ def _walk(logits, candidates, logits_processor, renormalises):
         below = candidates[:, kept + 1 : kept + 2]
         found = None
         for token in dict.fromkeys(below[alive].flatten().tolist()):
-            number = random.random()  # as the engine draws it
+            number = random.random()
             if token >= 0 and number < left[token]:
                 found = token
                 break
