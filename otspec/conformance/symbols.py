@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
-from otspec.conformance.branches import CannotFollowError, Chance
+from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.extended_numbers import (
     exponential,
     is_number,
@@ -284,18 +284,3 @@ class RandomNumber:
         factor = powered(size_of(self.factor), over(1, self.power))
         form = ("power", self.shift, self.factor > 0, self.power)
         return form, factor, (self.factor > 0) == (self.power > 0)
-
-
-def uniform_number(chance: Chance[Any]) -> RandomNumber:
-    """Return a number drawn uniformly between 0 and 1."""
-    return RandomNumber(Uniform(chance))
-
-
-def exponential_number(chance: Chance[Any]) -> RandomNumber:
-    """Return a standard exponential number."""
-    return RandomNumber(Uniform(chance), clock=True)
-
-
-def gumbel_number(chance: Chance[Any]) -> RandomNumber:
-    """Return a standard Gumbel number: minus the logarithm of an exponential one."""
-    return RandomNumber(Uniform(chance), clock=True, factor=-1, power=0)
