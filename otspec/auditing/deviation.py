@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from statistics import NormalDist
 
 import numpy as np
-from scipy.special import gammaincinv
 
 from otspec.arithmetic import Array, IntArray
 from otspec.drafts.contract import inverted
@@ -200,6 +199,8 @@ def resolution(false_alarm: float, size: int, cells: int, known: Array) -> float
 
 def _quantile(level: float, known: Array) -> float:
     """Return a quantile of the gamma law, moved, that has the first three cumulants."""
+    from scipy.special import gammaincinv
+
     mean, variance, third = known[1:4].tolist()
     scale, shape = third / (2 * variance), 4 * variance**3 / third**2
     return float(mean + scale * (gammaincinv(shape, level) - shape))
