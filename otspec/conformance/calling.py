@@ -167,6 +167,12 @@ class Verifier(Frozen):
             raise ValueError("verifier takes lengths: a tree has a mask, so take that")
 
     @property
+    def name(self) -> str:
+        """The name of its module, and its own."""
+        named = self.function if hasattr(self.function, "__qualname__") else type(self.function)
+        return f"{named.__module__}.{named.__qualname__}"
+
+    @property
     def uneven(self) -> bool:
         """Whether rows may have different numbers of drafts."""
         return any(name in self.wanted for name in LENGTHS)

@@ -222,6 +222,7 @@ class Check(Frozen):
             tuple(tried for tried, _ in results),
             self.false_alarm,
             notes,
+            verifier=self.tasks[0].verifier.name,
         )
 
     def _refuse_hidden(self, alarm: float) -> None:

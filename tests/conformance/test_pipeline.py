@@ -69,7 +69,7 @@ WRONG = {
     "PaddedEnd": {TEXT},
     "TargetInPlaceOfResidual": {FIRST},
     "ResidualOfFirstPlace": {SECOND},
-    "NearlyCertain": {SECOND},
+    "NearlyCertain": {FIRST, SECOND},
     "UnwarpedTarget": {FIRST, SECOND},
 }
 """What is off first, on any of the cases where something is."""
