@@ -72,8 +72,14 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int) -> list[Task]:
     """Return the tasks of a verifier of drafts that are drawn here."""
     verifier.check_kind(kind)
     uneven = verifier.uneven
+    cases = cases_of(kind, vocabulary, uneven)
+    if not cases:
+        raise ValueError(
+            "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
+            "any case has tokens: let it take one of them, or use a smaller shape"
+        )
     return [
-        *(Task(verifier, kind, case, case) for case in cases_of(kind, vocabulary, uneven)),
+        *(Task(verifier, kind, case, case) for case in cases),
         *(Task(verifier, kind, case, case, StepBatches) for case in step_cases(kind, uneven)),
     ]
 
