@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from otspec.arguments import as_choice, as_integer, as_real, as_seed
 from otspec.auditing.seeding import seeded
+from otspec.conformance.acceptance import acceptance_note, accepted, most_accepted
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
 from otspec.conformance.cases import Case
 from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
-from otspec.conformance.kernel import KernelBatches, written_to
+from otspec.conformance.kernel import KernelBatches, probed
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
 from otspec.conformance.library import cases_of, needs_lengths, small_cases
 from otspec.conformance.report import Finding, Report, Tried
@@ -196,14 +197,14 @@ class Check(Frozen):
         large = [case for case in cases if case.vocabulary >= self.vocabulary]
         results: list[tuple[Tried, Finding | None]] = []
         with seeded(self.seed):
-            written = written_to(self.verifier, self.kind, small[0], self.seed)
+            probe = probed(self.verifier, self.kind, small[0], self.seed)
             rng = np.random.default_rng(self.seed)
             left = self.budget * (1 - LARGE if large else 1)
             for count, group in ((len(small), small), (len(large), large)):
                 for place, case in enumerate(group):
                     # Most stop at half of what they may take.
                     share = min(left, 2 * left / (count - place))
-                    result = self._tried(case, alarm, share, rng)
+                    result = self._tried(case, alarm, share, rng, probe.marked)
                     results.append(result)
                     progress(len(results), len(cases))
                     left -= result[0].size * numbers_per_row(self.kind, case)
@@ -215,7 +216,11 @@ class Check(Frozen):
             findings,
             tuple(tried for tried, _ in results),
             self.false_alarm,
-            (*(f"it writes to {name}" for name in written), *self._left_out()),
+            (
+                *(f"it writes to {name}" for name in probe.written),
+                *self._left_out(),
+                *(acceptance_note(results[0][0]) if probe.marked else ()),
+            ),
         )
 
     def _refuse_hidden(self, cases: list[Case], alarm: float) -> None:
@@ -250,16 +255,22 @@ class Check(Frozen):
         return needs if needs.size <= most else affordable(cells, most, alarm, self.rounding)
 
     def _tried(
-        self, case: Case, alarm: float, numbers: float, rng: np.random.Generator
+        self,
+        case: Case,
+        alarm: float,
+        numbers: float,
+        rng: np.random.Generator,
+        marked: bool,
     ) -> tuple[Tried, Finding | None]:
         """Try one case with at most so many probabilities."""
         per_row = numbers_per_row(self.kind, case)
         tests = self._tests(case, alarm, max(1, int(numbers / per_row)))
         randomness = self.verifier.randomness(int(rng.integers(2**31)))
-        marked = len(tests) > 1
-        batch = KernelBatches(self.verifier, self.kind, case, randomness, rng, marked)
+        batch = KernelBatches(self.verifier, self.kind, case, randomness, rng, len(tests) > 1)
         largest = max(1, min(MOST_ROWS, MOST_NUMBERS // per_row))
-        return tried(case.name, batch, tests, largest)
+        result, finding = tried(case.name, batch, tests, largest)
+        seen = accepted(self.kind, result.counts) if marked else None
+        return replace(result, accepted=seen, optimum=most_accepted(self.kind, case)), finding
 
 
 def numbers_per_row(kind: Kind, case: Case) -> int:
