@@ -16,9 +16,9 @@ from otspec.conformance.answers import ImpossibleError
 from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.calling import Randomness, Verifier, plain
 from otspec.conformance.cases import Case
-from otspec.conformance.drafting import Sample, patterns, siblings_of
+from otspec.conformance.drafting import UNKNOWN, Sample, patterns, siblings_of
 from otspec.conformance.exact import exact_law
-from otspec.conformance.kinds import UNKNOWN, Kind
+from otspec.conformance.kinds import Kind
 from otspec.conformance.numpy_draws import FollowedGenerator
 from otspec.conformance.report import Finding, Tried
 from otspec.conformance.statistics import fine_counts

@@ -33,7 +33,7 @@ class NumbersOfFirstStep(BlockEngine):
 class SeedOfEachStep(BlockEngine):
     """A generator of the same seed in each step."""
 
-    def step(self, draft, target, last, rng):
+    def step(self, draft, target, last, rng):  # noqa: ARG002 # that is the fault
         return super().step(draft, target, last, np.random.default_rng(self.seed))
 
     def __call__(self, draft, target, prompts, length, rng):
