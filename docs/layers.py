@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "layers.png"
 CONTENT = {
     "cli": "the commands",
+    "testing": "for pytest",
     "conformance": "for engines",
     "decoding": "real models",
     "traces": "logged logits",
@@ -52,6 +53,7 @@ CONTENT = {
     "registry": "named things",
     "warping": "from logits",
     "writing": "whole or not",
+    "webpage": "HTML",
     "batch": "array API",
 }
 

@@ -86,6 +86,12 @@ def parsed(path: Path) -> ast.Module:
 
 
 @cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Return all nodes of a file's syntax tree."""
+    return list(ast.walk(parsed(path)))
+
+
+@cache
 def modules() -> dict[str, Path]:
     """Return the modules of otspec by name."""
     found = {}
@@ -97,9 +103,8 @@ def modules() -> dict[str, Path]:
 
 def named_in(path: Path) -> Iterator[Reference]:
     """Yield the statements that a module names: in its docstring, and as the source of a thing."""
-    tree = parsed(path)
-    yield from references(ast.get_docstring(tree) or "")
-    for node in ast.walk(tree):
+    yield from references(ast.get_docstring(parsed(path)) or "")
+    for node in nodes(path):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
             text = ast.get_docstring(node) or ""
             for source in re.findall(r"Source: (.+?)(?:\.\s*$|\n\n|\Z)", text, re.S | re.M):
@@ -122,7 +127,7 @@ def defined_in(name: str) -> str | None:
         return None
     if home != package:  # an attribute of what another module defines
         return home
-    for node in ast.walk(parsed(modules()[package])):
+    for node in nodes(modules()[package]):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("otspec"):
             for alias in node.names:
                 if (alias.asname or alias.name) == attribute:
@@ -132,9 +137,8 @@ def defined_in(name: str) -> str | None:
 
 def used_by(path: Path) -> set[str]:
     """Return the modules of otspec that define what a file uses."""
-    tree = parsed(path)
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 whole = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -142,19 +146,21 @@ def used_by(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             for alias in node.names:
                 names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    dotted = {names[node.id] for node in ast.walk(tree)
+    dotted = {names[node.id] for node in nodes(path)
               if isinstance(node, ast.Name) and node.id in names}  # fmt: skip
-    dotted |= {f"{names[first]}.{rest}" for first, rest in _chains(tree) if first in names}
+    dotted |= {f"{names[first]}.{rest}" for first, rest in _chains(path) if first in names}
     used = {defined_in(name) for name in dotted if name.partition(".")[0] == "otspec"}
     return {module for module in used if module is not None}
 
 
-def _chains(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _chains(path: Path) -> Iterator[tuple[str, str]]:
     """Yield what is looked up by dots, such as ``("otspec", "rules.KSequential")``."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            first, _, rest = ast.unparse(node).partition(".")
-            yield first, rest
+    for node in nodes(path):
+        rest, inner = "", node
+        while isinstance(inner, ast.Attribute):
+            rest, inner = f"{inner.attr}.{rest}", inner.value
+        if rest and isinstance(inner, ast.Name):
+            yield inner.id, rest.removesuffix(".")
 
 
 @cache

@@ -8,23 +8,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from otspec.drafts import (
-    IID,
-    DraftLaw,
-    Fixed,
-    Hub,
-    Independent,
-    Joint,
-    TopK,
-    TopPlusOne,
-    TwoHubs,
-    WithoutReplacement,
-)
-from otspec.optimum import Optimum, optimal_acceptance, optimal_acceptances
 from otspec.version import __version__
 
 if TYPE_CHECKING:
     from otspec.auditing import Audit, BlockAudit, audit, audit_blocks, audit_over, audit_samples
+    from otspec.drafts import (
+        IID,
+        DraftLaw,
+        Fixed,
+        Hub,
+        Independent,
+        Joint,
+        TopK,
+        TopPlusOne,
+        TwoHubs,
+        WithoutReplacement,
+    )
+    from otspec.optimum import Optimum, optimal_acceptance, optimal_acceptances
     from otspec.plan import Plan, optimal_plan
 
 __all__ = [
@@ -58,31 +58,50 @@ _SUBPACKAGES = (
     "blocks",
     "closed_forms",
     "cones",
+    "conformance",
     "datasets",
     "decoding",
+    "distributions",
+    "drafts",
     "logged",
     "models",
+    "optimum",
     "programs",
     "rules",
     "solvers",
     "traces",
     "trees",
 )
-_LATER = {
-    "Audit": "otspec.auditing",
-    "BlockAudit": "otspec.auditing",
-    "Plan": "otspec.plan",
-    "audit": "otspec.auditing",
-    "audit_blocks": "otspec.auditing",
-    "audit_over": "otspec.auditing",
-    "audit_samples": "otspec.auditing",
-    "optimal_plan": "otspec.plan",
+_PLACES = {
+    "otspec.auditing": (
+        "Audit",
+        "BlockAudit",
+        "audit",
+        "audit_blocks",
+        "audit_over",
+        "audit_samples",
+    ),
+    "otspec.drafts": (
+        "IID",
+        "DraftLaw",
+        "Fixed",
+        "Hub",
+        "Independent",
+        "Joint",
+        "TopK",
+        "TopPlusOne",
+        "TwoHubs",
+        "WithoutReplacement",
+    ),
+    "otspec.optimum": ("Optimum", "optimal_acceptance", "optimal_acceptances"),
+    "otspec.plan": ("Plan", "optimal_plan"),
 }
+_LATER = {name: place for place, names in _PLACES.items() for name in names}
 """Public names whose modules are imported when they are first used."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part when it is first used, so that ``import otspec`` stays quick."""
+    """Import a part when it is first used: pytest imports the package, for its plugin."""
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
     if name in _SUBPACKAGES:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ("pytester",)  # runs of pytest, for the tests of the plugin of the package
+
 # OTSPEC_HYPOTHESIS=long looks for counterexamples for hours; short always tries the same examples.
 settings.register_profile("short", max_examples=100, deadline=None, derandomize=True, database=None)
 settings.register_profile("long", max_examples=20_000, deadline=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -11,23 +12,28 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.declared import DisagreementError
 from otspec.auditing.foreign import attempt
+from otspec.auditing.seeding import randomness
 
 Drawn: TypeAlias = tuple[IntArray, IntArray | None]
 """Tokens and accepted indices (−2: accepted, index unknown), each of shape (size,)."""
 
 
 def drawn(
-    sampler: Callable[..., Any], drafts: IntArray, rng: np.random.Generator, batched: bool
+    sampler: Callable[..., Any],
+    drafts: IntArray,
+    rng: np.random.Generator,
+    batched: bool,
+    chunk: int | None = None,
 ) -> Drawn:
     """Call a sampler for all drafts.
 
     Parameters
     ----------
-    sampler, batched
+    sampler, batched, chunk
         As for :func:`otspec.audit_samples`.
     drafts : ndarray of int, shape (size, k)
     rng : numpy.random.Generator
-        For the sampler, if it takes one.
+        For the sampler, if it takes one, or what its seeds are drawn from.
 
     Returns
     -------
@@ -36,55 +42,110 @@ def drawn(
     Raises
     ------
     DisagreementError
-        The sampler raises something.
+        The sampler raises something, or reading what it returned does.
     ValueError
         No sampler, or one that does not return what it should.
     """
     if not callable(sampler):
         raise ValueError(f"sampler is {type(sampler).__name__}: pass a callable")
-    wants_rng, _ = attempt(_takes_generator, sampler)
-    extra = (rng,) if wants_rng else ()
-    if batched:
-        # A copy: the sampler may write to what it is given.
-        answer, crash = attempt(sampler, drafts.copy(), *extra)
-        if crash is not None:
-            raise DisagreementError("sampler", f"the sampler {crash.what}", crash)
-        parts = answer if isinstance(answer, tuple) else (answer,)
-    else:
-        answers = []
-        for x in map(tuple, drafts.tolist()):
-            answer, crash = attempt(sampler, x, *extra)
-            if crash is not None:
-                raise DisagreementError("sampler", f"drafts {x}: the sampler {crash.what}", crash)
-            answers.append(answer)
-        paired = isinstance(answers[0], tuple)
-        if any(isinstance(each, tuple) != paired for each in answers):
-            raise ValueError("sampler returned a pair for some drafts only: do so for all or none")
-        lengths = {len(each) for each in answers} if paired else {1}
-        if len(lengths) > 1:
-            raise ValueError(f"sampler returned {min(lengths)} values for some drafts only")
-        parts = tuple(zip(*answers, strict=True)) if paired else (answers,)
-    if not 1 <= len(parts) <= 2 or (len(parts) == 1 and isinstance(answer, tuple)):
+    name, _ = attempt(second_argument, sampler)
+    give = None if name is None else randomness(name, rng)
+    if not batched:
+        return _one_by_one(sampler, drafts, give)
+    step = chunk or len(drafts)
+    read = [_batch(sampler, drafts, range(start, min(start + step, len(drafts))), give)
+            for start in range(0, len(drafts), step)]  # fmt: skip
+    marks = [each for _, each in read if each is not None]
+    if 0 < len(marks) < len(read):
+        raise ValueError("sampler returned a pair for some drafts only: do so for all or none")
+    return np.concatenate([tokens for tokens, _ in read]), np.concatenate(marks) if marks else None
+
+
+def second_argument(sampler: Callable[..., Any]) -> str | None:
+    """Return the name of a second argument that a sampler wants; with a default it is its own."""
+    try:
+        parameters = inspect.signature(sampler).parameters.values()
+    except ValueError:  # a builtin that does not tell
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    wanted = [p.name for p in parameters if p.kind in positional and p.default is p.empty]
+    return wanted[1] if len(wanted) >= 2 else None
+
+
+def _batch(
+    sampler: Callable[..., Any], drafts: IntArray, rows: range, give: Callable[[], Any] | None
+) -> Drawn:
+    """Call a sampler for some rows of the drafts."""
+    part = drafts[rows.start : rows.stop]
+    whole = len(rows) == len(drafts)
+    where = "" if whole else f"drafts number {rows.start} to {rows.stop - 1}: "
+    # A copy: the sampler may write to what it is given.
+    answer = _asked(where, sampler, part.copy(), give)
+    return _arrays(_plain([answer])[0], part)
+
+
+def _one_by_one(
+    sampler: Callable[..., Any], drafts: IntArray, give: Callable[[], Any] | None
+) -> Drawn:
+    """Call a sampler for each tuple of drafts."""
+    answers = _plain(
+        [_asked(f"drafts {x}: ", sampler, x, give) for x in map(tuple, drafts.tolist())]
+    )
+    paired = isinstance(answers[0], tuple)
+    if any(isinstance(each, tuple) != paired for each in answers):
+        raise ValueError("sampler returned a pair for some drafts only: do so for all or none")
+    lengths = {len(each) for each in answers} if paired else {1}
+    if len(lengths) > 1:
+        raise ValueError(f"sampler returned {min(lengths)} values for some drafts only")
+    return _arrays(tuple(zip(*answers, strict=True)) if paired else answers, drafts)
+
+
+def _asked(where: str, sampler: Callable[..., Any], x: Any, give: Callable[[], Any] | None) -> Any:
+    answer, crash = attempt(sampler, x) if give is None else attempt(sampler, x, give())
+    if crash is not None:
+        raise DisagreementError("sampler", f"{where}the sampler {crash.what}", crash)
+    return answer
+
+
+def _plain(answers: list[Any]) -> list[Any]:
+    """Return answers with plain tuples, whatever tuples of other classes say of themselves."""
+    plain: list[Any] = _reading(
+        lambda: [tuple(each) if isinstance(each, tuple) else each for each in answers]
+    )
+    return plain
+
+
+def _arrays(parts: Any, drafts: IntArray) -> Drawn:
+    """Read a tuple of one or two columns, or one column alone, with an entry per draft tuple."""
+    alone = not isinstance(parts, tuple)
+    if not alone and len(parts) != 2:
         raise ValueError(
             f"sampler returned {len(parts)} values: it must return a token, or a token and which "
             "draft is accepted"
         )
-    arrays, crash = attempt(lambda: [np.asarray(part) for part in parts])
+    columns = _reading(lambda: [_array(part) for part in ((parts,) if alone else parts)])
+    tokens = _tokens(columns[0], len(drafts))
+    return tokens, None if alone else _marks(columns[1], tokens, drafts.shape[1])
+
+
+def _reading(read: Callable[[], Any]) -> Any:
+    """Return what is read of answers; what they raise is their own."""
+    value, crash = attempt(read)
     if crash is not None:
         raise DisagreementError("sampler", f"reading what the sampler returned {crash.what}", crash)
-    tokens = _tokens(arrays[0], len(drafts))
-    return tokens, _marks(arrays[1], tokens, drafts.shape[1]) if len(arrays) == 2 else None
+    return value
 
 
-def _takes_generator(sampler: Callable[..., Any]) -> bool:
-    """Return whether a sampler wants a second argument; one with a default is its own."""
-    try:
-        parameters = inspect.signature(sampler).parameters.values()
-    except ValueError:  # a builtin that does not tell
-        return False
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    wanted = [p for p in parameters if p.kind in positional and p.default is p.empty]
-    return len(wanted) >= 2
+def _array(values: Any) -> Array:
+    """Return a column as an array; tensors are taken from their devices."""
+    if isinstance(values, (list, tuple)):
+        values = [_on_host(value) for value in values]
+    return np.asarray(_on_host(values))
+
+
+def _on_host(value: Any) -> Any:
+    torch = sys.modules.get("torch")
+    return value.detach().cpu() if torch and isinstance(value, torch.Tensor) else value
 
 
 def _tokens(ids: Array, size: int) -> IntArray:

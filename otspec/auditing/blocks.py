@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
@@ -135,21 +135,43 @@ def audit_blocks(
         reason = f"outcomes have masses from {found.lowest}, and {found.total} in all"
         return _unfounded(reason, wanted, number, tolerance)
     decoded = {text: number(mass) for text, mass in found.texts.items()}
-    errors: dict[Prefix, Any] = {
-        text: decoded.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **decoded}
-    }
-    worst = max(errors, key=lambda text: abs(errors[text]))
-    lossless = bool(abs(errors[worst]) <= tolerance)
+    errors = TextErrors.of(decoded, wanted, number)
+    lossless = bool(-tolerance <= errors.largest <= tolerance)
     return BlockAudit(
         lossless,
         decoded,
-        number(sum(abs(error) for error in errors.values()) / number(2)),
+        errors.total_variation,
         tolerance,
-        None if lossless else worst,
-        number(0) if lossless else errors[worst],
+        None if lossless else errors.worst,
+        number(0) if lossless else errors.largest,
         number(found.expected),
         None if found.optimum is None else number(found.optimum),
     )
+
+
+class TextErrors(NamedTuple):
+    """How a law of texts differs from the one that is wanted."""
+
+    worst: Prefix
+    """The text whose probability is most wrong."""
+    largest: Number
+    """Probability of that text minus what it should be."""
+    total_variation: Number
+
+    @classmethod
+    def of(
+        cls,
+        found: Mapping[Prefix, Number],
+        wanted: Mapping[Prefix, Number],
+        number: Callable[[Any], Number],
+    ) -> TextErrors:
+        """Compare two laws, in the arithmetic that ``number`` gives."""
+        errors: dict[Prefix, Any] = {
+            text: found.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **found}
+        }
+        worst = max(errors, key=lambda text: abs(errors[text]))
+        total = sum(abs(error) for error in errors.values())
+        return cls(worst, number(errors[worst]), number(total / number(2)))
 
 
 class _Found(NamedTuple):

@@ -43,6 +43,8 @@ class DisagreementError(Exception):
         super().__init__(reason)
         self.about, self.reason, self.crash = about, reason, crash
         self.drafts, self.tolerance = drafts, tolerance
+        if crash is not None:
+            self.__cause__ = crash.error  # where this is shown, its traceback is, too
 
     @property
     def traceback(self) -> str | None:

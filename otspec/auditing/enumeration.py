@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from otspec.auditing.report import Audit, Problem, improper, measured
 from otspec.digits import plain
 
 Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]
-"""Drafts → distribution of the output, shape (n,)."""
+"""Drafts → distribution of the output, shape (n,), or a dict of the chances of its tokens."""
 
 _MOST_LISTED = 8
 
@@ -46,13 +46,32 @@ def enumerated(kernel: Kernel, problem: Problem, *, in_fractions: float, in_floa
 def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array:
     """Return a kernel's answer as float64 or ``Fraction``."""
     # A copy: the kernel may keep the array and write to it. Reading may fail as asking may.
-    row, crash = attempt(lambda: as_numbers(kernel(x), "the answer").copy())
+    row, crash = attempt(lambda: _as_row(kernel(x), n).copy())
     if crash is not None:
         raise DisagreementError("kernel", _no_distribution(x, crash.what), crash, (x,))
     if row.shape != (n,):
         how = f"answers an array of shape {row.shape}"
         raise DisagreementError("kernel", _no_distribution(x, how), drafts=(x,))
     return cast(Array, row)
+
+
+def _as_row(answer: Any, n: int) -> Array:
+    return as_numbers(row_of(answer, n) if isinstance(answer, Mapping) else answer, "the answer")
+
+
+def row_of(masses: Mapping[int, Any], n: int) -> list[Any]:
+    """Return the distribution of a token of which the chances are given, one entry per token.
+
+    Raises
+    ------
+    ValueError
+        Something that is no token from 0 to n − 1.
+    """
+    for token in masses:
+        if not 0 <= token < n:
+            raise ValueError(f"token {token} is out of range: tokens are 0 to {n - 1}")
+    nothing = 0.0 if any(isinstance(mass, float) for mass in masses.values()) else 0
+    return [nothing + masses.get(token, nothing) for token in range(n)]
 
 
 def _check_distribution(x: tuple[int, ...], row: Array, tolerance: float) -> None:

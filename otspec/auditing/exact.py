@@ -126,8 +126,7 @@ def told(function: Callable[..., T], *arguments: Any) -> T:
 
 
 def _problem(law: Any, target: Any) -> Problem:
-    checked = as_distribution(target, "target")
-    problem = problem_of(as_law(law), checked)
+    problem = problem_of(as_law(law), target)
     as_distribution(problem.masses, "the masses of the law's draft tuples")
     return problem
 

@@ -11,7 +11,7 @@ import numpy as np
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.auditing.declared import DisagreementError, rounding
 from otspec.digits import plain
-from otspec.distributions import Distribution
+from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.frozen import Frozen
 from otspec.optimum import optimal_acceptance
@@ -121,14 +121,14 @@ class Problem(Frozen):
         return rounding(len(self.drafts), len(self.target))
 
 
-def problem_of(law: DraftLaw, target: Distribution) -> Problem:
+def problem_of(law: DraftLaw, target: DistributionLike) -> Problem:
     """Enumerate the drafts of a law, and find its optimum for a target."""
-    target = law.as_target(target)
-    law = law.for_target(target)
+    checked = law.as_target(target)
+    law = law.for_target(checked)
     tuples, masses = law.tuples()
-    optimum = optimal_acceptance(law, target).acceptance
+    optimum = optimal_acceptance(law, checked).acceptance
     drafts = tuple(tuple(x) for x in tuples.tolist())
-    return Problem(drafts, masses, target, optimum)
+    return Problem(drafts, masses, checked, optimum)
 
 
 def improper(found: DisagreementError, problem: Problem) -> Audit:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_flag, as_instance, as_real, as_seed, as_size
+from otspec.arguments import (
+    as_callable,
+    as_flag,
+    as_instance,
+    as_integer,
+    as_real,
+    as_seed,
+    as_size,
+)
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.black_box import Drawn, drawn
 from otspec.auditing.declared import DisagreementError, check_declared
+from otspec.auditing.deviation import cumulants, deviations, p_value, resolution
 from otspec.auditing.exact import MOST_ACCURACY, told
+from otspec.auditing.seeding import seeded
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
@@ -30,7 +38,7 @@ class SampleAudit:
     consistent : bool
         Nothing impossible was seen, and the p-value is above ``false_alarm``.
     p_value : float
-        How often a correct rule deviates at least as much; by simulation, valid at any size.
+        How often a correct rule deviates at least as much; simulated or bounded, valid at any size.
     false_alarm : float
         The probability that a correct rule is called inconsistent.
     resolution : float
@@ -57,8 +65,8 @@ class SampleAudit:
     traceback: str | None = field(default=None, compare=False, repr=False)
 
 
-SIMULATIONS = 4_999
-"""Simulated samples of a correct rule per test, so that the smallest p-value is 1/5,000."""
+LEAST_FALSE_ALARM = 1 / 5_000
+"""What the number of simulated samples resolves."""
 
 
 def audit_samples(
@@ -70,6 +78,7 @@ def audit_samples(
     *,
     false_alarm: float = 1e-3,
     batched: bool = False,
+    chunk: int | None = None,
     rule: Rule | None = None,
 ) -> SampleAudit:
     """Test a black box on simulated drafts.
@@ -77,9 +86,11 @@ def audit_samples(
     Parameters
     ----------
     sampler : callable
-        Called with a draft tuple, and with a ``numpy.random.Generator`` if it takes two
-        arguments. Returns a token, or a token and either whether it is one of the drafts (bool)
-        or the index of the accepted draft (int; −1 for none). NumPy or torch.
+        Called with a draft tuple, and with its random numbers if it takes two arguments: with a
+        ``torch.Generator`` if the second is named ``generator``, with an integer, another at each
+        call, if it is named ``seed``, and with a ``numpy.random.Generator`` otherwise. Returns a
+        token, or a token and either whether it is one of the drafts (bool) or the index of the
+        accepted draft (int; −1 for none). NumPy or torch.
     law : DraftLaw
         What the drafts are drawn from.
     target : array_like, shape (n,)
@@ -87,11 +98,14 @@ def audit_samples(
     size : int
         How many drafts.
     seed : int
-        Of the drafts, the generator passed to the sampler, and the simulated null.
+        Of the drafts, the random numbers that the sampler is given, those of ``random``,
+        ``numpy.random`` and ``torch`` while it runs, and the simulated null.
     false_alarm : float
         The probability that a correct rule is called inconsistent, at least 1/5,000.
     batched : bool
         Call the sampler once with all drafts, an array (size, k); it returns arrays (size,).
+    chunk : int, optional
+        Most drafts in one call of a batched sampler: where memory or its largest batch ends.
     rule : Rule, optional
         What the sampler is said to implement. Then the joint law of the token and the accepted
         index, which the sampler must return, is tested against the rule's (small vocabularies).
@@ -104,9 +118,9 @@ def audit_samples(
     Raises
     ------
     ValueError
-        A size below 1, a rate that the simulation does not resolve, unusable distributions, a
-        sampler that does not return what is said above, or a rule of another law or target, or
-        that is not lossless.
+        A size or chunk below 1, a chunk of a sampler that is not batched, a rate that the
+        simulation does not resolve, unusable distributions, a sampler that does not return what is
+        said above, or a rule of another law or target, or that is not lossless.
 
     Notes
     -----
@@ -117,20 +131,19 @@ def audit_samples(
     ``resolution``.
     """
     rate = float(as_real(false_alarm, "false_alarm"))
-    if not 1 / (SIMULATIONS + 1) <= rate < 1:
-        raise ValueError(
-            f"false_alarm is {false_alarm}: it must be at least 1/{SIMULATIONS + 1} and below 1"
-        )
+    if not LEAST_FALSE_ALARM <= rate < 1:
+        raise ValueError(f"false_alarm is {false_alarm}: it must be at least 1/5000 and below 1")
     as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
     checked = as_law(law).as_target(target)
     size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
     if rule is not None:
         as_instance(rule, "rule", Rule, "a Rule, or None")
-    seed = as_seed(seed)
+    seed, chunk = as_seed(seed), _as_chunk(chunk, batched)
     rng = np.random.default_rng(seed)
     drafts = law.sample(size, rng)
     try:
-        answer = drawn(sampler, drafts, rng, batched)
+        with seeded(seed):
+            answer = drawn(sampler, drafts, rng, batched, chunk)
     except DisagreementError as crash:
         return SampleAudit(False, 0.0, rate, 1.0, 1.0, -1, size, crash.reason, crash.traceback)
     tokens, indices = answer
@@ -139,26 +152,34 @@ def audit_samples(
     expected, observed = checked.astype(float), tokens
     if rule is not None:
         expected, observed = _jointly(rule, law, checked, answer)
-    # The null is drawn from a generator that the sampler has never held.
-    rng = np.random.default_rng((seed, 1))
     impossible = _impossible(drafts, tokens, indices, observed, expected, law.n)
-    counts = np.bincount(observed, minlength=len(expected))
-    null = np.array([_deviation(rng.multinomial(size, expected / expected.sum()), expected, size)
-                     for _ in range(SIMULATIONS)])  # fmt: skip
-    found = _deviation(counts, expected, size)
-    p_value = 0.0 if impossible else (1 + int((null >= found).sum())) / (SIMULATIONS + 1)
-    frequencies = np.bincount(tokens, minlength=law.n) / size
-    errors = frequencies - checked.astype(float)
+    expected = expected / expected.sum()
+    counts, known = np.bincount(observed, minlength=len(expected)), cumulants(size * expected)
+    found = float(deviations(counts[None], size * expected)[0])
+    # The null is drawn from a generator that the sampler has never held.
+    null = np.random.default_rng((seed, 1))
+    p = 0.0 if impossible else p_value(found, known, expected, size, null)
+    errors = np.bincount(tokens, minlength=law.n) / size - checked.astype(float)
     return SampleAudit(
-        p_value > rate,
-        p_value,
+        p > rate,
+        p,
         rate,
-        _resolution(null, rate, size, int(np.count_nonzero(expected))),
+        resolution(rate, size, int(np.count_nonzero(expected)), known),
         float(np.abs(errors).sum() / 2),
         int(np.argmax(np.abs(errors))),
         size,
         impossible,
     )
+
+
+def _as_chunk(chunk: Any, batched: bool) -> int | None:
+    if chunk is None:
+        return None
+    wanted = "how many drafts the sampler takes at a time"
+    checked = as_integer(chunk, "chunk", 1, wanted=wanted)
+    if not batched:
+        raise ValueError(f"chunk is {checked} for a sampler of one draft tuple: pass batched=True")
+    return checked
 
 
 def _impossible(
@@ -218,25 +239,3 @@ def _joint_law(rule: Rule) -> Array:
     for x, mass in zip(*rule.law.tuples(), strict=True):
         total += float(mass) * rule.joint_kernel(x.tolist()).astype(float)
     return total.ravel()
-
-
-def _deviation(counts: Array, expected: Array, size: int) -> float:
-    wanted = size * expected
-    return float(((counts - wanted) ** 2 / (wanted + 1)).sum())
-
-
-POWER = 0.95
-"""The probability with which an error of the size of ``resolution`` is found."""
-
-
-def _resolution(null: Array, false_alarm: float, size: int, cells: int) -> float:
-    """Return the total variation that is found with probability :data:`POWER`.
-
-    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean +
-    z √(variance + 4 r).
-    """
-    margin = float(np.quantile(null, 1 - false_alarm) - null.mean())
-    variance = float(null.var())
-    z = NormalDist().inv_cdf(POWER)
-    rise = margin + 2 * z**2 + z * math.sqrt(variance + 4 * margin + 4 * z**2)
-    return min(1.0, math.sqrt(rise * (1 + cells / size) / (4 * size)))

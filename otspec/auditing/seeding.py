@@ -1,10 +1,10 @@
-"""Seeds for code that uses the random numbers of ``random``, NumPy and PyTorch, all at once."""
+"""Random numbers for code under audit: those that a process shares, and those that it is given."""
 
 from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import mtrand
 
 from otspec.arguments import as_seed
+from otspec.extras import needed
 
 
 @contextmanager
@@ -60,3 +61,28 @@ def _seed_torch(torch: Any, seed: int, stack: ExitStack) -> None:
         stack.callback(torch.cuda.manual_seed_all, torch.initial_seed())
     stack.callback(torch.set_rng_state, torch.get_rng_state())
     torch.manual_seed(seed)
+
+
+def randomness(name: str, rng: np.random.Generator) -> Callable[[], Any]:
+    """Return what to give code for its random numbers at each call.
+
+    Parameters
+    ----------
+    name : str
+        What the code calls it: ``generator`` is a ``torch.Generator``, ``seed`` an integer, drawn
+        anew for each call, and whatever else a ``numpy.random.Generator``.
+    rng : numpy.random.Generator
+        That generator, or what seeds are drawn from.
+
+    Raises
+    ------
+    ValueError
+        A generator is wanted, and PyTorch is not installed.
+    """
+    if name == "seed":
+        return lambda: int(rng.integers(2**32))
+    if name == "generator":
+        torch = needed("torch", "a function whose second argument is its generator", "backends")
+        generator = torch.Generator().manual_seed(int(rng.integers(2**32)))
+        return lambda: generator
+    return lambda: rng

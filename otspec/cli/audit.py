@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any
 
 import click
 
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
-from otspec.auditing.foreign import attempt
+from otspec.cli.importing import imported
 from otspec.cli.options import json_option, law_option
 from otspec.cli.output import print_json, shown
 from otspec.digits import plain
@@ -86,31 +84,8 @@ def audit(
 def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     if name in RULES:
         return RULES[name].of_pair
-    module_name, colon, attribute = name.partition(":")
-    if not colon or not module_name or not attribute:
-        raise ValueError(
-            f"{name!r} is no MODULE:NAME: write for instance my_rules:my_rule, or one of "
-            f"{', '.join(RULES)}"
-        )
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    found, crash = attempt(_find, module_name, attribute)
-    if crash is not None:
-        if traceback:
-            say(*crash.traceback.splitlines(), err=True)
-        raise ValueError(f"cannot import {name}: it {crash.what}") from crash.error
-    if not callable(found):
-        raise ValueError(f"{name} is not callable: it must take (draft, target, k)")
-    factory: Callable[..., Any] = found
-    return factory
-
-
-def _find(module_name: str, attribute: str) -> Any:
-    found = importlib.import_module(module_name)
-    for part in attribute.split("."):
-        found = getattr(found, part)
-    return found
+    instead = f"my_rules:my_rule, or one of {', '.join(RULES)}"
+    return imported(name, instead, "(draft, target, k)", traceback)
 
 
 def _with_progress(count: int, **options: Any) -> Any:

@@ -12,6 +12,7 @@ from otspec.cli.accept import accept
 from otspec.cli.audit import audit
 from otspec.cli.blocks import blocks
 from otspec.cli.compare import compare
+from otspec.cli.conform import conform
 from otspec.cli.ending import Terminated
 from otspec.cli.generate import generate_text
 from otspec.cli.laws import laws
@@ -30,13 +31,13 @@ from otspec.version import __version__
 def otspec(context: click.Context) -> None:
     """Say how much speculative decoding can accept at best, and which rule gets there.
 
-    Exit status: 0 fine, 1 a rule is not lossless, 2 bad input.
+    Exit status: 0 fine, 1 a rule or a verifier is not lossless, 2 bad input.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (accept, audit, blocks, compare, generate_text, laws, solve, trace):
+for command in (accept, audit, blocks, compare, conform, generate_text, laws, solve, trace):
     otspec.add_command(command)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import time
@@ -61,8 +62,23 @@ def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
     callable
         To be called after each step.
     """
+    with counting(what) as count:
+        count(0, steps)
+        done = itertools.count(1)
+        yield lambda: count(next(done), steps)
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal how many steps are done, of a number that the computation tells.
+
+    Yields
+    ------
+    callable
+        Takes how many are done, and how many there are.
+    """
     if not sys.stderr.isatty():
-        yield lambda: None
+        yield lambda _done, _steps: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -82,8 +98,8 @@ def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=steps)
-        yield lambda: bar.advance(task)
+        task = bar.add_task(what, total=None)
+        yield lambda done, steps: bar.update(task, completed=done, total=steps)
 
 
 def pace(done: int, seconds: float, left: int) -> str:

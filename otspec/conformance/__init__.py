@@ -2,6 +2,8 @@
 
 from otspec.conformance.branches import CannotFollowError, Chance, branches, law_of
 from otspec.conformance.check import check
+from otspec.conformance.exact import exact_kernel, exact_law
+from otspec.conformance.exact_texts import TextAudit, exact_texts
 from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.uniform import Uniform
 
@@ -10,9 +12,13 @@ __all__ = [
     "Chance",
     "Finding",
     "Report",
+    "TextAudit",
     "Tried",
     "Uniform",
     "branches",
     "check",
+    "exact_kernel",
+    "exact_law",
+    "exact_texts",
     "law_of",
 ]

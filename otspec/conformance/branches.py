@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from otspec.arithmetic import Number
@@ -12,9 +13,19 @@ Result = TypeVar("Result")
 LEAST = 1e-12
 """A float option of a smaller chance counts as rounding, and is never taken."""
 
+MOST_CHOICES = 10_000
+"""Most choices of one run: code that makes more of them does not end."""
+
+_LIGHT = 1e-18
+"""A way whose chance, a float, is below this is left: so loops that only chance ends do end."""
+
 
 class CannotFollowError(Exception):
     """Code uses a random number in a way whose chances are not known."""
+
+
+class _TooLightError(BaseException):
+    """The way so far has no chance worth following; code under audit is not to catch it."""
 
 
 class Chance(Generic[Result]):
@@ -27,12 +38,26 @@ class Chance(Generic[Result]):
     ----------
     path : sequence of int
         Which of the options to take, as far as it goes; then the first.
+    least : float
+        A float option of a smaller chance counts as rounding, and is never taken.
     """
 
-    def __init__(self, path: Sequence[int] = ()) -> None:
-        self._path = tuple(path)
+    def __init__(self, path: Sequence[int] = (), least: float = LEAST) -> None:
+        self._path, self._least = tuple(path), least
         self.mass: Number = 1
         self.taken: list[tuple[int, tuple[int, ...]]] = []
+        self.refusal: CannotFollowError | None = None
+
+    def refused(self, what: str) -> CannotFollowError:
+        """Return an error to raise, and remember it: the code under audit may catch it.
+
+        Parameters
+        ----------
+        what : str
+            What the code does, such as "it adds two random numbers".
+        """
+        self.refusal = self.refusal or CannotFollowError(what)
+        return self.refusal
 
     def choose(self, masses: Sequence[Number]) -> int:
         """Take one of several options.
@@ -54,17 +79,21 @@ class Chance(Generic[Result]):
         total = sum(masses)
         # Written so that NaN is refused.
         if not (total > 0 and all(mass >= 0 for mass in masses)):
-            raise CannotFollowError(f"it chooses among chances {list(masses)[:8]}")
-        least = LEAST * total if isinstance(total, float) else 0
+            raise self.refused(f"it chooses among chances {list(masses)[:8]}")
+        least = self._least * total if isinstance(total, float) else 0
         open_options = tuple(i for i, mass in enumerate(masses) if mass > least)
         kept = sum(masses[i] for i in open_options)
         depth = len(self.taken)
+        if depth >= MOST_CHOICES:
+            raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
         place = self._path[depth] if depth < len(self._path) else 0
         if place >= len(open_options):
-            raise CannotFollowError("it does something else when it is run again")
+            raise self.refused("it does something else when it is run again")
         self.taken.append((place, open_options))
         chosen = open_options[place]
         self.mass = self.mass * (masses[chosen] / kept if len(open_options) > 1 else 1)
+        if isinstance(self.mass, float) and self.mass < _LIGHT:
+            raise _TooLightError
         return chosen
 
     def accept(self, chance: Number) -> bool:
@@ -73,32 +102,46 @@ class Chance(Generic[Result]):
         return self.choose((1 - inside, inside)) == 1
 
 
-def branches(function: Callable[[Chance[Any]], Result]) -> Iterator[tuple[Number, Result]]:
+def branches(
+    function: Callable[[Chance[Any]], Result], *, least: float = LEAST, most: int | None = None
+) -> Iterator[tuple[Number, Result]]:
     """Run a function for every way that its random choices can go.
 
     Parameters
     ----------
     function : callable
         Takes a :class:`Chance`, from which it gets all its randomness.
+    least : float
+        A float option of a smaller chance counts as rounding, and is never taken.
+    most : int, optional
+        The most ways to follow.
 
     Yields
     ------
     mass : float, int or Fraction
-        The chance of this way; exact if the options' are. They sum to 1.
+        The chance of this way; exact if the options' are. They sum to 1, but for those in floats
+        that are lighter than 1e-18, which are left out.
     result : object
         What the function returned.
 
     Raises
     ------
     CannotFollowError
-        As :meth:`Chance.choose`.
+        As :meth:`Chance.choose`, also where the function caught it; or more than ``most`` ways.
     """
     path: list[int] | None = []
+    followed = 0
     while path is not None:
-        chance: Chance[Any] = Chance(path)
-        result = function(chance)
-        yield chance.mass, result
+        if followed == most:
+            raise CannotFollowError(f"there are more than {most:,} ways through it")
+        chance: Chance[Any] = Chance(path, least)
+        with suppress(_TooLightError):
+            result = function(chance)
+            if chance.refusal is not None:
+                raise chance.refusal
+            yield chance.mass, result
         path = _next(chance.taken)
+        followed += 1
 
 
 def _next(taken: Sequence[tuple[int, tuple[int, ...]]]) -> list[int] | None:
@@ -110,12 +153,14 @@ def _next(taken: Sequence[tuple[int, tuple[int, ...]]]) -> list[int] | None:
     return None
 
 
-def law_of(function: Callable[[Chance[Any]], Result]) -> dict[Result, Number]:
+def law_of(
+    function: Callable[[Chance[Any]], Result], *, least: float = LEAST, most: int | None = None
+) -> dict[Result, Number]:
     """Return the law of what a function returns, which has to be hashable.
 
     Parameters
     ----------
-    function : callable
+    function, least, most
         As for :func:`branches`.
 
     Raises
@@ -124,6 +169,6 @@ def law_of(function: Callable[[Chance[Any]], Result]) -> dict[Result, Number]:
         As :func:`branches`.
     """
     law: dict[Result, Number] = {}
-    for mass, result in branches(function):
+    for mass, result in branches(function, least=least, most=most):
         law[result] = law.get(result, 0) + mass
     return law

@@ -5,18 +5,22 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from otspec.arguments import as_callable
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, IntArray
 from otspec.conformance.cases import Case
-from otspec.conformance.kinds import Kind, Sample
+from otspec.conformance.drafting import Sample
+from otspec.conformance.kinds import Kind
 from otspec.extras import needed
 from otspec.frozen import Frozen
 
-ARRAYS = ("draft", "target", "drafts", "lengths", "parents")
+LENGTHS = ("lengths", "mask")
+"""What tells rows of fewer drafts."""
+ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")
 """What a verifier may ask for, by the names of its parameters."""
 RANDOMNESS = ("rng", "generator", "seed", "uniforms")
 """How a verifier may get its randomness; one that asks for none has the global generators."""
@@ -37,109 +41,201 @@ class Form(Frozen):
         One of :data:`DTYPES`.
     device : str
         Where torch has its tensors.
+
+    Raises
+    ------
+    ValueError
+        A type that NumPy does not have, or no such device.
     """
 
     library: str = "numpy"
     dtype: str = "float32"
     device: str = "cpu"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.library == "numpy" and self.dtype == "bfloat16":
+            raise ValueError("dtype is 'bfloat16', which NumPy does not have: use arrays='torch'")
+        if self.library == "numpy" and self.device != "cpu":
+            raise ValueError(f"device is {self.device!r}: for a GPU use arrays='torch'")
+        if self.library == "torch":
+            try:
+                self.probabilities(np.ones(1))
+            except (AssertionError, RuntimeError) as error:  # as torch says that there is none
+                reason = str(error).splitlines()[0]
+                raise ValueError(
+                    f"device is {self.device!r}, which torch refuses: {reason}"
+                ) from error
+
     def probabilities(self, rows: Array) -> Any:
         """Return probabilities as the verifier's arrays."""
         if self.library == "numpy":
-            return rows.astype(self.dtype)
-        torch = needed("torch", "a verifier of torch tensors", "backends")
-        return torch.from_numpy(rows).to(self.device, getattr(torch, self.dtype))
+            with np.errstate(under="ignore"):
+                return rows.astype(self.dtype)
+        return self._tensor(rows, self.dtype)
+
+    def uniforms(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
+        """Return uniform numbers below 1, in float32 or float64."""
+        dtype = "float64" if self.dtype == "float64" else "float32"
+        numbers = rng.random(shape, dtype=np.dtype(dtype).type)
+        return numbers if self.library == "numpy" else self._tensor(numbers, dtype)
 
     def integers(self, values: Array) -> Any:
         """Return token ids and counts as the verifier's arrays."""
-        if self.library == "numpy":
-            return values.astype(np.int64)
-        torch = needed("torch", "a verifier of torch tensors", "backends")
-        return torch.from_numpy(values.astype(np.int64)).to(self.device)
+        numbers = values.astype(np.int64)
+        return numbers if self.library == "numpy" else self._tensor(numbers, "int64")
 
-    def rounded(self, rows: Array) -> Array:
-        """Return probabilities as they are handed over, in float64."""
-        handed: Array = plain(self.probabilities(rows)).astype(float)
-        return handed
+    def flags(self, values: Array) -> Any:
+        """Return a mask as the verifier's arrays."""
+        return values.copy() if self.library == "numpy" else self._tensor(values.copy(), "bool")
 
     def generator(self, seed: int) -> Any:
         """Return a generator of torch."""
         torch = needed("torch", "a verifier that takes a generator of torch", "backends")
         return torch.Generator(device=self.device).manual_seed(seed)
 
+    def _tensor(self, values: Array, dtype: str) -> Any:
+        torch = needed("torch", "a verifier of torch tensors", "backends")
+        # A copy, which the verifier may write to.
+        return torch.tensor(values, dtype=getattr(torch, dtype), device=self.device)
+
 
 @dataclass(frozen=True, eq=False)
-class Verifier:
+class Verifier(Frozen):
     """A callable with the names of what it asks for.
 
     Parameters
     ----------
     function : callable
     form : Form
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that asks for something else.
     """
 
     function: Callable[..., Any]
     form: Form
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         as_callable(self.function, "verifier", "a callable that takes draft, target and drafts")
-        unknown = [name for name in self._wanted() if name not in (*ARRAYS, *RANDOMNESS)]
-        if unknown:
-            raise ValueError(
-                f"verifier takes {unknown[0]!r}: name its parameters {', '.join(ARRAYS)} and one "
-                f"of {', '.join(RANDOMNESS)}, or wrap it in a function that does"
-            )
+        known = (*ARRAYS, *RANDOMNESS)
+        for name in self.wanted:
+            if name not in known:
+                raise ValueError(
+                    f"verifier takes {name!r}: name its parameters {', '.join(ARRAYS)} and one "
+                    f"of {', '.join(RANDOMNESS)}, or wrap it in a function that does"
+                )
 
-    def _wanted(self) -> dict[str, inspect.Parameter]:
-        """Return the parameters without a default, and those that are known."""
+    @cached_property
+    def wanted(self) -> dict[str, inspect.Parameter]:
+        """The parameters without a default, and those that are known."""
+        try:
+            parameters = inspect.signature(self.function).parameters
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "verifier does not tell its parameters: wrap it in a function with names of "
+                + ", ".join(ARRAYS)
+            ) from error
         known = (*ARRAYS, *RANDOMNESS)
         variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return {
             name: parameter
-            for name, parameter in inspect.signature(self.function).parameters.items()
+            for name, parameter in parameters.items()
             if parameter.kind not in variable
             and (name in known or parameter.default is parameter.empty)
         }
 
+    def check_kind(self, kind: Kind) -> None:
+        """Refuse parameters that a kind does not have.
+
+        Raises
+        ------
+        ValueError
+            ``uniforms`` or ``lengths`` for a tree.
+        """
+        if kind.name == "tree" and "uniforms" in self.wanted:
+            raise ValueError("verifier takes uniforms: for a tree take rng or generator, and draw")
+        if kind.name == "tree" and "lengths" in self.wanted:
+            raise ValueError("verifier takes lengths: a tree has a mask, so take that")
+
     @property
     def uneven(self) -> bool:
         """Whether rows may have different numbers of drafts."""
-        return "lengths" in self._wanted()
+        return any(name in self.wanted for name in LENGTHS)
 
     def randomness(self, seed: int) -> Randomness:
         """Return where it gets its random numbers from, for a whole test."""
         return Randomness(self.form, np.random.default_rng(seed), seed)
 
-    def __call__(self, kind: Kind, case: Case, sample: Sample, randomness: Randomness) -> Any:
-        """Verify a batch; the arrays are the verifier's own, and what it returns is NumPy's."""
-        given = self.arrays(kind, case, sample)
-        wanted = self._wanted()
-        random = [name for name in RANDOMNESS if name in wanted]
-        if random:
-            given[random[0]] = randomness.of(random[0], kind, len(sample.drafts))
+    def given(
+        self, kind: Kind, case: Case, sample: Sample, randomness: Randomness
+    ) -> dict[str, Any]:
+        """Return what it asks for, in arrays of its own."""
+        wanted = self.wanted
+        random = {
+            name: randomness.of(name, len(sample.drafts), len(kind.parents))
+            for name in RANDOMNESS
+            if name in wanted
+        }
+        arrays = self.arrays(kind, case, sample)
+        return {name: (random if name in random else arrays)[name] for name in wanted}
+
+    def __call__(self, given: Mapping[str, Any]) -> Any:
+        """Verify a batch; what it returns is NumPy's."""
+        return plain(self.raw(given))
+
+    def raw(self, given: Mapping[str, Any]) -> Any:
+        """Verify a batch, and return what the verifier returns."""
         positional, named = [], {}
-        for name, parameter in wanted.items():
+        for name, parameter in self.wanted.items():
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 positional.append(given[name])
             else:
                 named[name] = given[name]
-        return plain(self.function(*positional, **named))
+        return self.function(*positional, **named)
 
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it may ask for, but for randomness."""
-        rows = {
-            name: self.form.probabilities(_embedded(values, case))
-            for name, values in kind.arrays(case, sample).items()
-        }
-        return rows | {
-            "drafts": self.form.integers(case.places[sample.drafts]),
+        rows = kind.arrays(case, sample)
+        tokens = sample.tokens
+        if case.behind != "same":
+            filled_behind(rows, sample.there, case.behind)
+            # Tokens of any kind, also of probability 0.
+            anything = (tokens * 7 + np.arange(len(tokens))[:, None]) % case.vocabulary
+            tokens = np.where(sample.there, tokens, anything)
+        return {
+            name: self.form.probabilities(case.rows(values)) for name, values in rows.items()
+        } | {
+            "drafts": self.form.integers(tokens),
             "lengths": self.form.integers(sample.lengths),
+            "mask": self.form.flags(sample.there),
             "parents": kind.parents,
         }
 
 
+def filled_behind(rows: Mapping[str, Array], there: IntArray, behind: str) -> None:
+    """Overwrite what a verifier must not look at: rows for drafts that do not count.
+
+    Parameters
+    ----------
+    rows : mapping
+        Probabilities by name, one row for a batch entry or one for each of its nodes.
+    there : ndarray of bool, shape (size, nodes)
+    behind : str
+        One of :data:`otspec.conformance.cases.BEHIND`.
+    """
+    for values in rows.values():
+        if values.ndim == 3:
+            # As many rows as nodes are those that they were drawn from, else those after them.
+            own = values if values.shape[1] == there.shape[1] else values[:, 1:]
+            own[~there] = np.nan if behind == "nan" else np.eye(values.shape[-1])[0]
+
+
 @dataclass(frozen=True, eq=False)
-class Randomness:
+class Randomness(Frozen):
     """What a verifier gets its random numbers from.
 
     Parameters
@@ -153,23 +249,20 @@ class Randomness:
     rng: np.random.Generator
     seed: int
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_generators", {})
+    @cached_property
+    def generator(self) -> Any:
+        """A generator of torch, the same for all calls."""
+        return self.form.generator(self.seed)
 
-    def of(self, name: str, kind: Kind, size: int) -> Any:
+    def of(self, name: str, size: int, nodes: int) -> Any:
         """Return randomness of one of the names :data:`RANDOMNESS`."""
         if name == "rng":
             return self.rng
+        if name == "generator":
+            return self.generator
         if name == "seed":
             return int(self.rng.integers(2**31))
-        if name == "generator":
-            generators: dict[str, Any] = vars(self)["_generators"]
-            if name not in generators:
-                generators[name] = self.form.generator(self.seed)
-            return generators[name]
-        if kind.name == "tree":
-            raise ValueError("verifier takes uniforms: for a tree take rng or generator, and draw")
-        return self.form.probabilities(self.rng.random((size, len(kind.parents) + 1)))
+        return self.form.uniforms((size, nodes + 1), self.rng)
 
 
 def plain(answer: Any) -> Any:
@@ -186,9 +279,20 @@ def plain(answer: Any) -> Any:
     return answer
 
 
-def _embedded(rows: Array, case: Case) -> Array:
-    if case.vocabulary == case.n:
-        return rows
-    wide = np.zeros((*rows.shape[:-1], case.vocabulary))
-    wide[..., case.places] = rows
-    return wide
+def written(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the names of arrays that are not what they were."""
+    return [
+        name
+        for name, values in before.items()
+        if isinstance(values, np.ndarray)
+        and values.tobytes() != np.asarray(plain(after[name])).tobytes()
+    ]
+
+
+def copied(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arrays as they are now, of NumPy."""
+    return {
+        name: np.array(plain(values))
+        for name, values in given.items()
+        if name in ARRAYS and name != "parents"
+    }

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 from otspec.frozen import Frozen
+
+BEHIND = ("same", "garbage", "nan")
+"""What may stand behind the drafts of a row: what would have been drafted, anything, or NaN."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +27,21 @@ class Case(Frozen):
     draft, target : ndarray, shape (variants, n + 1, n)
         Row 0 is that of the text before, row s + 1 that after symbol s. The rows of a batch take
         one of the variants at random.
-    vocabulary : int
-        Tokens; all that are no symbol have probability 0.
-    places : ndarray of int, shape (n,)
-        The tokens that are the symbols.
+    symbols : ndarray of int, shape (vocabulary,)
+        Which symbol each token is; n for one of probability 0. The tokens of one symbol are
+        equally likely.
     uneven : bool
-        Whether the rows of a batch have different numbers of drafts, as far as the kind allows.
+        Whether the rows of a batch have different numbers of drafts.
+    behind : str
+        One of :data:`BEHIND`: what stands where a row has no draft.
     """
 
     name: str
     draft: Array
     target: Array
-    vocabulary: int
-    places: IntArray
+    symbols: IntArray
     uneven: bool = False
+    behind: str = "same"
 
     @property
     def n(self) -> int:
@@ -44,9 +49,47 @@ class Case(Frozen):
         return int(self.draft.shape[-1])
 
     @property
+    def vocabulary(self) -> int:
+        """Tokens."""
+        return len(self.symbols)
+
+    @property
     def variants(self) -> int:
         """Pairs of models."""
         return int(self.draft.shape[0])
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many tokens each symbol is, shape (n,)."""
+        return np.bincount(self.symbols, minlength=self.n + 1)[: self.n]
+
+    @cached_property
+    def places(self) -> IntArray:
+        """The first token of each symbol, shape (n,)."""
+        first: IntArray = self._ordered[np.cumsum(self.sizes) - self.sizes]
+        return first
+
+    @cached_property
+    def _ordered(self) -> IntArray:
+        """All tokens, by their symbols."""
+        order: IntArray = np.argsort(self.symbols, kind="stable")
+        return order
+
+    def tokens(self, symbols: IntArray, rng: np.random.Generator) -> IntArray:
+        """Return tokens for symbols, each one of its symbol's at random."""
+        if self.sizes.max() == 1:
+            tokens: IntArray = self.places[symbols]
+        else:
+            starts = np.cumsum(self.sizes) - self.sizes
+            tokens = self._ordered[starts[symbols] + rng.integers(self.sizes[symbols])]
+        return tokens
+
+    def rows(self, values: Array) -> Array:
+        """Return probabilities of tokens for those of symbols, on the last axis."""
+        if self.vocabulary == self.n and (self.symbols == np.arange(self.n)).all():
+            return values
+        each = np.concatenate([values / self.sizes, np.zeros((*values.shape[:-1], 1))], axis=-1)
+        return np.take(each, self.symbols, axis=-1)
 
     def texts(self, length: int) -> Array:
         """Return the law of the target's texts, shape (variants, n ** length)."""
@@ -88,16 +131,21 @@ def mixed(name: str, cases: Sequence[Case]) -> Case:
     return _case(name, np.concatenate(drafts), np.concatenate(targets))
 
 
-def embedded(case: Case, vocabulary: int) -> Case:
-    """Return a case whose symbols are tokens of a vocabulary, the first and the last among them."""
-    places = np.linspace(0, vocabulary - 1, case.n).astype(np.intp)
-    name = f"{case.name}, among {vocabulary:,} tokens"
-    return Case(name, case.draft, case.target, vocabulary, places, case.uneven)
+def embedded(case: Case, vocabulary: int, places: Sequence[int]) -> Case:
+    """Return a case whose symbols are some tokens of a vocabulary, and all others impossible."""
+    symbols = np.full(vocabulary, case.n)
+    symbols[list(places)] = np.arange(case.n)
+    return replace(case, name=f"{case.name}, among {vocabulary:,} tokens", symbols=symbols)
+
+
+def spread(case: Case, vocabulary: int) -> Case:
+    """Return a case whose symbols are ranges of a vocabulary, of which every token is possible."""
+    symbols = np.arange(vocabulary) * case.n // vocabulary
+    return replace(case, name=f"{case.name}, spread over {vocabulary:,} tokens", symbols=symbols)
 
 
 def _case(name: str, draft: Array, target: Array, **options: Any) -> Case:
-    n = draft.shape[-1]
-    return Case(name, draft, target, n, np.arange(n), **options)
+    return Case(name, draft, target, np.arange(draft.shape[-1]), **options)
 
 
 def _scaled(weights: Array) -> Array:

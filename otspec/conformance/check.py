@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +13,17 @@ from otspec.arguments import as_choice, as_integer, as_real, as_seed
 from otspec.auditing.seeding import seeded
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
 from otspec.conformance.cases import Case
-from otspec.conformance.evidence import affordable, requirement
-from otspec.conformance.kernel import KernelBatches
+from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
+from otspec.conformance.kernel import KernelBatches, written_to
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.library import cases_of
+from otspec.conformance.library import cases_of, needs_lengths, small_cases
 from otspec.conformance.report import Finding, Report, Tried
-from otspec.conformance.statistics import text_statistics
-from otspec.conformance.trial import tried
+from otspec.conformance.ruled import Maker, as_maker, has_joint_law, joint_law, law_of_rule
+from otspec.conformance.statistics import Statistic, joint_statistics, text_statistics
+from otspec.conformance.trial import Tested, tried
+from otspec.drafts import LAWS
 from otspec.frozen import Frozen
+from otspec.parents import children_of
 from otspec.trees.shapes import as_shape
 
 BUDGET = 600_000_000
@@ -28,7 +32,7 @@ VOCABULARY = 32_003
 """Tokens of the large cases: a prime, so no multiple of a warp."""
 KINDS = ("tokens", "block", "tree")
 MODES = ("kernel", "pipeline")
-MOST_ROWS = 1 << 16
+MOST_ROWS = 1 << 14
 """Rows of one call."""
 MOST_NUMBERS = 1 << 22
 """Probabilities of one call."""
@@ -47,10 +51,13 @@ def check(
     seed: int = 0,
     shape: Any = None,
     distinct: bool = False,
+    rule: str | Maker | None = None,
     arrays: str = "numpy",
     dtype: str = "float32",
+    rounding: float | None = None,
     device: str = "cpu",
     vocabulary: int = VOCABULARY,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Report:
     """Try a verifier on small adversarial cases, and say whether its output is the target's.
 
@@ -58,9 +65,9 @@ def check(
     ----------
     verifier : callable
         Takes arrays of a batch by the names of its parameters, as many as it wants of ``draft``,
-        ``target``, ``drafts``, ``lengths``, ``parents``, and its randomness as ``rng`` (of
-        NumPy), ``generator`` (of torch), ``seed`` or ``uniforms``; one that names none of these
-        has the global generators, which are seeded. See Notes for shapes and answers.
+        ``target``, ``drafts``, ``lengths``, ``mask``, ``parents``, and its randomness as ``rng``
+        (of NumPy), ``generator`` (of torch), ``seed`` or ``uniforms``; one that names none of
+        these has the global generators, which are seeded. See Notes for shapes and answers.
     kind : str
         ``"tokens"``, ``"block"`` or ``"tree"``.
     mode : str
@@ -77,14 +84,25 @@ def check(
         How many drafts of one token (3), how long a block (2), or which tree (``"2x1"``).
     distinct : bool
         Whether drafts of one token, and siblings of a tree, are drawn without replacement.
+    rule : str or callable, optional
+        What the verifier is to accept, too, is held to the law of this rule: a name of
+        :data:`otspec.rules.RULES`, of :data:`otspec.blocks.RULES`, or of
+        :data:`otspec.trees.VERIFIERS` and :data:`otspec.trees.RULES` (equal siblings stay apart);
+        or what makes such a rule, from (draft, target, k), (draft, target, length) or
+        (draft, target, tree). The drafts of one token, and siblings, are drawn as the rule has
+        them.
     arrays : str
         ``"numpy"`` or ``"torch"``.
     dtype : str
         Of probabilities, such as ``"float32"``.
+    rounding : float, optional
+        The errors of a probability that count as rounding; by default those of the type.
     device : str
         Of torch tensors.
     vocabulary : int
         Tokens of the large cases.
+    progress : callable, optional
+        Takes after each case how many are done, and how many there are.
 
     Returns
     -------
@@ -109,30 +127,50 @@ def check(
             the text, and each node;
             (B, N)
     ======  =========================  ====================================================
+
+    ``lengths`` is how many drafts count in each row, shape (B,); ``mask`` says which, shape
+    (B, k), (B, L) or (B, N), also of a tree. What stands behind is garbage or NaN. A verifier
+    that takes neither is not tried on rows of fewer drafts, which is a note of the report.
+    ``uniforms`` are as many for each row as it has drafts, and one more. ``parents`` is a tuple.
     """
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)
     form = Form(
         as_choice(arrays, "arrays", LIBRARIES), as_choice(dtype, "dtype", DTYPES), str(device)
     )
-    tried_verifier = Verifier(verifier, form)
+    called = Verifier(verifier, form)
+    maker = None if rule is None else as_maker(rule, kind)
+    law = law_of_rule(rule, kind) or ("without-replacement" if distinct else "iid")
+    tried_kind = _kind(kind, shape, law)
+    called.check_kind(tried_kind)
+    errors = DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1)
     return Check(
-        tried_verifier,
-        _kind(kind, shape, distinct),
+        called,
+        tried_kind,
+        maker,
         float(as_real(detect, "detect", 0, 1, open_below=True)),
         float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
+        float(errors),
         as_integer(budget, "budget", 1),
         as_seed(seed),
         as_integer(vocabulary, "vocabulary", 8),
-    ).run()
+    ).run(progress or _unseen)
 
 
-def _kind(kind: str, shape: Any, distinct: bool) -> Kind:
+def _unseen(_done: int, _cases: int) -> None:
+    """Show no progress."""
+
+
+def _kind(kind: str, shape: Any, law: str) -> Kind:
     if kind == "tokens":
-        return Tokens(as_integer(3 if shape is None else shape, "shape", 1, 8), distinct)
-    if kind == "block":
-        return Block.of_length(as_integer(2 if shape is None else shape, "shape", 1, 5))
-    return Tree(as_shape("2x1" if shape is None else shape, "shape").tree().parents, distinct)
+        made: Kind = Tokens(as_integer(3 if shape is None else shape, "shape", 1, 8), law)
+    elif kind == "block":
+        made = Block.of_length(as_integer(2 if shape is None else shape, "shape", 1, 5))
+    else:
+        made = Tree(as_shape("2x1" if shape is None else shape, "shape").tree().parents, law)
+    for children in filter(None, children_of(made.parents)):
+        LAWS[law](np.full(8, 1 / 8), len(children))
+    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,26 +179,33 @@ class Check(Frozen):
 
     verifier: Verifier
     kind: Kind
+    maker: Maker | None
     detect: float
     false_alarm: float
+    rounding: float
     budget: int
     seed: int
     vocabulary: int
 
-    def run(self) -> Report:
+    def run(self, progress: Callable[[int, int], object]) -> Report:
         """Try all cases: the small ones first, then the large ones with what is left."""
         cases = cases_of(self.kind, self.vocabulary, self.verifier.uneven)
         alarm = self.false_alarm / len(cases)
+        self._refuse_hidden(cases, alarm)
         small = [case for case in cases if case.vocabulary < self.vocabulary]
         large = [case for case in cases if case.vocabulary >= self.vocabulary]
         results: list[tuple[Tried, Finding | None]] = []
         with seeded(self.seed):
+            written = written_to(self.verifier, self.kind, small[0], self.seed)
             rng = np.random.default_rng(self.seed)
             left = self.budget * (1 - LARGE if large else 1)
             for count, group in ((len(small), small), (len(large), large)):
                 for place, case in enumerate(group):
-                    result = self._tried(case, alarm, left / (count - place), rng)
+                    # Most stop at half of what they may take.
+                    share = min(left, 2 * left / (count - place))
+                    result = self._tried(case, alarm, share, rng)
                     results.append(result)
+                    progress(len(results), len(cases))
                     left -= result[0].size * numbers_per_row(self.kind, case)
                 left += self.budget * LARGE
         findings = tuple(finding for _, finding in results if finding is not None)
@@ -170,23 +215,51 @@ class Check(Frozen):
             findings,
             tuple(tried for tried, _ in results),
             self.false_alarm,
+            (*(f"it writes to {name}" for name in written), *self._left_out()),
         )
+
+    def _refuse_hidden(self, cases: list[Case], alarm: float) -> None:
+        """Refuse to detect what rounding hides, whatever the number of samples."""
+        cells = max(len(each.statistics[-1].expected) for each in self._tests(cases[0], alarm, 1))
+        smallest = affordable(cells, LARGEST, alarm, self.rounding).detect
+        if self.detect < smallest:
+            raise ValueError(
+                f"detect is {self.detect:g}, which errors of {self.rounding:g} by rounding hide: "
+                f"pass detect={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller rounding"
+            )
+
+    def _left_out(self) -> list[str]:
+        """Return what was not tried, in words."""
+        if self.verifier.uneven:
+            return []
+        count = sum(needs_lengths(self.kind, case) for case in small_cases(self.kind))
+        takes = "a mask" if self.kind.name == "tree" else "lengths or a mask"
+        return [f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}"]
+
+    def _tests(self, case: Case, alarm: float, most: int) -> list[Tested]:
+        """Return the laws that a case is tested for, with at most so many samples."""
+        laws: list[list[Statistic]] = [text_statistics(self.kind, case)]
+        if self.maker is not None and has_joint_law(self.kind, case):
+            law = joint_law(self.maker, self.kind, case)
+            laws.append(joint_statistics(self.kind, case, law))
+        return [Tested(each, self._needs(each[-1], alarm / len(laws), most)) for each in laws]
+
+    def _needs(self, statistic: Statistic, alarm: float, most: int) -> Requirement:
+        cells = len(statistic.expected)
+        needs = requirement(cells, self.detect, alarm, self.rounding)
+        return needs if needs.size <= most else affordable(cells, most, alarm, self.rounding)
 
     def _tried(
         self, case: Case, alarm: float, numbers: float, rng: np.random.Generator
     ) -> tuple[Tried, Finding | None]:
         """Try one case with at most so many probabilities."""
-        form = self.verifier.form
-        statistics = text_statistics(self.kind, case)
-        cells, per_row = len(statistics[-1].expected), numbers_per_row(self.kind, case)
-        most = max(1, int(numbers / per_row))
-        needs = requirement(cells, self.detect, alarm, DTYPES[form.dtype])
-        if needs.size > most:
-            needs = affordable(cells, most, alarm, DTYPES[form.dtype])
+        per_row = numbers_per_row(self.kind, case)
+        tests = self._tests(case, alarm, max(1, int(numbers / per_row)))
         randomness = self.verifier.randomness(int(rng.integers(2**31)))
-        batch = KernelBatches(self.verifier, self.kind, case, randomness, rng)
+        marked = len(tests) > 1
+        batch = KernelBatches(self.verifier, self.kind, case, randomness, rng, marked)
         largest = max(1, min(MOST_ROWS, MOST_NUMBERS // per_row))
-        return tried(case.name, batch, statistics, needs, largest)
+        return tried(case.name, batch, tests, largest)
 
 
 def numbers_per_row(kind: Kind, case: Case) -> int:

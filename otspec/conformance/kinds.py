@@ -3,49 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
+from otspec.conformance.answers import Answer, ImpossibleError, integers, named, symbols_of
 from otspec.conformance.cases import Case
+from otspec.conformance.drafting import Sample, drafted, drawn
 from otspec.frozen import Frozen
+from otspec.parents import depths_of
 
 UNKNOWN = -1
 """A symbol that the target is still to draw."""
-
-
-class Sample(NamedTuple):
-    """Drafts of a batch."""
-
-    variants: IntArray
-    """Which pair of models each row has, shape (size,)."""
-    drafts: IntArray
-    """Symbols, shape (size, nodes)."""
-    lengths: IntArray
-    """How many drafts count, shape (size,)."""
-
-
-class Answer(NamedTuple):
-    """What a verifier says, in symbols; n stands for a token that is none of them."""
-
-    texts: IntArray
-    """Shape (size, T); after the token :data:`UNKNOWN`."""
-    marks: IntArray | None
-    """The accepted draft, the kept length or the kept node, from 0; None if it is not told."""
-
-
-class ImpossibleError(Exception):
-    """A verifier says something that no right one says."""
 
 
 class Kind(Frozen, ABC):
     """A shape of drafts."""
 
     name: ClassVar[str]
+    law: str
+    """What siblings are drawn from, one of :data:`otspec.drafts.LAWS`."""
 
     @property
     @abstractmethod
@@ -54,13 +34,18 @@ class Kind(Frozen, ABC):
 
     @property
     @abstractmethod
-    def length(self) -> int:
-        """T, the symbols of a text that is looked at."""
+    def kept(self) -> tuple[int, ...]:
+        """How many drafted tokens come before the last one, for each mark."""
 
     @property
-    @abstractmethod
+    def length(self) -> int:
+        """T, the symbols of a text that is looked at."""
+        return max(self.kept) + 1
+
+    @property
     def marks(self) -> int:
         """How many values :attr:`Answer.marks` have."""
+        return len(self.kept)
 
     @abstractmethod
     def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
@@ -79,28 +64,8 @@ class Kind(Frozen, ABC):
         """
 
     def draw(self, case: Case, size: int, rng: np.random.Generator) -> Sample:
-        """Draw drafts as the draft model does, children after their parents."""
-        variants = rng.integers(case.variants, size=size)
-        nodes = len(self.parents)
-        drafts = np.zeros((size, nodes), dtype=np.intp)
-        for node, parent in enumerate(self.parents):
-            last = 0 if parent < 0 else drafts[:, parent] + 1
-            rows = case.draft[variants, last]
-            if self.distinct:
-                rows = self._without_siblings(rows, drafts, node)
-            drafts[:, node] = drawn(rows, rng)
-        lengths = rng.integers(nodes + 1, size=size) if case.uneven else np.full(size, nodes)
-        return Sample(variants, drafts, lengths)
-
-    distinct: bool = False
-    """Whether siblings are drawn without replacement."""
-
-    def _without_siblings(self, rows: Array, drafts: IntArray, node: int) -> Array:
-        rows = rows.copy()
-        for other in range(node):
-            if self.parents[other] == self.parents[node]:
-                np.put_along_axis(rows, drafts[:, other, None], 0.0, axis=1)
-        return rows
+        """Draw drafts as the draft model does."""
+        return drafted(self.parents, self.law, case, size, rng)
 
     def completed(
         self, answer: Answer, case: Case, sample: Sample, rng: np.random.Generator
@@ -114,17 +79,6 @@ class Kind(Frozen, ABC):
             texts[open_rows, place] = drawn(rows, rng)
         return texts
 
-    def _symbols(self, tokens: IntArray, case: Case) -> IntArray:
-        """Return the symbols of tokens; n for a token that is none."""
-        if not ((tokens >= 0) & (tokens < case.vocabulary)).all():
-            wrong = tokens[(tokens < 0) | (tokens >= case.vocabulary)]
-            raise ImpossibleError(
-                f"it returns token {int(wrong.flat[0])}, of a vocabulary of {case.vocabulary}"
-            )
-        known = np.full(case.vocabulary, case.n, dtype=np.intp)
-        known[case.places] = np.arange(case.n)
-        return known[tokens]
-
 
 @dataclass(frozen=True)
 class Tokens(Kind):
@@ -133,12 +87,12 @@ class Tokens(Kind):
     Parameters
     ----------
     k : int
-    distinct : bool
-        Whether they are drawn without replacement.
+    law : str
+        What they are drawn from, one of :data:`otspec.drafts.LAWS`.
     """
 
     k: int = 3
-    distinct: bool = False
+    law: str = "iid"
     name: ClassVar[str] = "tokens"
 
     @property
@@ -147,38 +101,40 @@ class Tokens(Kind):
         return (-1,) * self.k
 
     @property
-    def length(self) -> int:
-        """One token follows."""
-        return 1
-
-    @property
-    def marks(self) -> int:
-        """None, or one of the drafts."""
-        return self.k + 1
+    def kept(self) -> tuple[int, ...]:
+        """The output is the only token, whatever is accepted."""
+        return (0,) * (self.k + 1)
 
     def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
         """Return draft and target, shape (size, n) each."""
         return {name: getattr(case, name)[sample.variants, 0] for name in ("draft", "target")}
 
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
-        """Read tokens, shape (size,), alone or with the accepted index, −1 for none."""
+        """Read tokens, shape (size,), alone or with the accepted index, −1 for none.
+
+        The mark is the first draft that is the accepted token, whichever of equal ones it was.
+        """
         size = len(sample.drafts)
         given = named(answer, ("token", "index"), least=1)
-        tokens = self._symbols(integers(given["token"], (size,), "token"), case)
+        tokens = integers(given["token"], (size,), "token")
+        symbols = symbols_of(tokens, case)[:, None]
         if given.get("index") is None:
-            return Answer(tokens[:, None], None)
+            return Answer(symbols, None)
         index = np.asarray(given["index"])
         if index.dtype == bool:
             raise ValueError(
                 "the verifier returned flags beside tokens: return the accepted index, or nothing"
             )
         index = integers(index, (size,), "index")
-        if not ((index >= -1) & (index < self.k)).all():
-            raise ImpossibleError(f"it accepts draft {int(index.max())}, of {self.k}")
-        claimed = np.take_along_axis(sample.drafts, np.maximum(index, 0)[:, None], axis=1)[:, 0]
+        outside = (index < -1) | (index >= sample.lengths)
+        if outside.any():
+            row = int(np.argmax(outside))
+            raise ImpossibleError(f"it accepts draft {index[row]}, of {sample.lengths[row]}")
+        claimed = np.take_along_axis(sample.tokens, np.maximum(index, 0)[:, None], axis=1)[:, 0]
         if ((index >= 0) & (claimed != tokens)).any():
             raise ImpossibleError("its token is not the draft that it accepts")
-        return Answer(tokens[:, None], index + 1)
+        first = np.argmax(sample.tokens == tokens[:, None], axis=1)
+        return Answer(symbols, np.where(index >= 0, first + 1, 0))
 
 
 @dataclass(frozen=True)
@@ -189,12 +145,12 @@ class Tree(Kind):
     ----------
     parents : tuple of int
         Of each node, before it; −1 for the text.
-    distinct : bool
-        Whether siblings are drawn without replacement.
+    law : str
+        What siblings are drawn from, one of :data:`otspec.drafts.LAWS`.
     """
 
     parents: tuple[int, ...] = (-1, -1, 0, 0, 1)
-    distinct: bool = False
+    law: str = "iid"
     name: ClassVar[str] = "tree"
 
     @cached_property
@@ -206,14 +162,9 @@ class Tree(Kind):
         return paths
 
     @property
-    def length(self) -> int:
-        """The deepest path and a token."""
-        return max(map(len, self.paths), default=0) + 1
-
-    @property
-    def marks(self) -> int:
-        """None, or one of the nodes."""
-        return len(self.parents) + 1
+    def kept(self) -> tuple[int, ...]:
+        """No token, or those on the way to a node."""
+        return (0, *depths_of(self.parents))
 
     def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
         """Return draft and target, shape (size, nodes + 1, n): after the text, and each node."""
@@ -227,13 +178,17 @@ class Tree(Kind):
         size = len(sample.drafts)
         given = named(answer, ("node", "token"))
         node = integers(given["node"], (size,), "node")
-        if not ((node >= -1) & (node < len(self.parents))).all():
-            raise ImpossibleError(f"it keeps node {int(node.max())}, of {len(self.parents)}")
+        outside = (node < -1) | (node >= len(self.parents))
+        if outside.any():
+            raise ImpossibleError(f"it keeps node {node[outside][0]}, of {len(self.parents)}")
+        there = np.take_along_axis(sample.there, np.maximum(node, 0)[:, None], axis=1)[:, 0]
+        if ((node >= 0) & ~there).any():
+            raise ImpossibleError("it keeps a node that was not drafted")
         return Answer(self._texts(node, given["token"], case, sample), node + 1)
 
     def _texts(self, node: IntArray, token: Any, case: Case, sample: Sample) -> IntArray:
         size = len(sample.drafts)
-        tokens = self._symbols(integers(token, (size,), "token"), case)
+        tokens = symbols_of(integers(token, (size,), "token"), case)
         texts = np.full((size, self.length), UNKNOWN, dtype=np.intp)
         for last in range(-1, len(self.parents)):
             rows = np.flatnonzero(node == last)
@@ -251,10 +206,12 @@ class Block(Tree):
     ----------
     parents : tuple of int
         −1, 0, 1, ...; see :meth:`of_length`.
+    law : str
+        Of no matter: each draft is the only child.
     """
 
     parents: tuple[int, ...] = (-1, 0)
-    distinct: bool = False
+    law: str = "iid"
     name: ClassVar[str] = "block"
 
     @classmethod
@@ -269,18 +226,18 @@ class Block(Tree):
 
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
         """Read the kept length and the token after it, or emitted tokens with −1 behind."""
-        size, nodes = sample.drafts.shape
+        size = len(sample.drafts)
         if not isinstance(answer, tuple) and np.ndim(answer) == 2:
-            answer = self._emitted(np.asarray(answer), case, sample)
+            answer = self._emitted(np.asarray(answer), sample)
         given = named(answer, ("length", "token"))
         kept = integers(given["length"], (size,), "length")
-        if not ((kept >= 0) & (kept <= sample.lengths)).all():
-            raise ImpossibleError(
-                f"it keeps from {int(kept.min())} to {int(kept.max())} of {nodes} drafts or fewer"
-            )
+        outside = (kept < 0) | (kept > sample.lengths)
+        if outside.any():
+            row = int(np.argmax(outside))
+            raise ImpossibleError(f"it keeps {kept[row]} of {sample.lengths[row]} drafts")
         return Answer(self._texts(kept - 1, given["token"], case, sample), kept)
 
-    def _emitted(self, emitted: IntArray, case: Case, sample: Sample) -> tuple[IntArray, IntArray]:
+    def _emitted(self, emitted: IntArray, sample: Sample) -> tuple[IntArray, IntArray]:
         size, nodes = sample.drafts.shape
         emitted = integers(emitted, (size, nodes + 1), "emitted tokens")
         there = emitted >= 0
@@ -288,42 +245,11 @@ class Block(Tree):
         if (count < 1).any() or (there[:, 1:] & ~there[:, :-1]).any():
             raise ImpossibleError("it emits no token in some row, or a gap between tokens")
         kept = count - 1
-        drafted = case.places[sample.drafts]
-        wrong = (emitted[:, :-1] != drafted) & (np.arange(nodes) < kept[:, None])
+        wrong = (emitted[:, :-1] != sample.tokens) & (np.arange(nodes) < kept[:, None])
         if wrong.any():
             row = int(np.argmax(wrong.any(axis=1)))
             raise ImpossibleError(
-                f"it emits {emitted[row].tolist()} for drafts {drafted[row].tolist()}: what comes "
-                "before the last token has to be drafted"
+                f"it emits {emitted[row].tolist()} for drafts {sample.tokens[row].tolist()}: what "
+                "comes before the last token has to be drafted"
             )
         return kept, np.take_along_axis(emitted, kept[:, None], axis=1)[:, 0]
-
-
-def drawn(rows: Array, rng: np.random.Generator) -> IntArray:
-    """Draw one symbol from each row of weights, shape (size, n)."""
-    sums = np.cumsum(rows, axis=1)
-    # Below the total, so that the symbol has a weight.
-    wanted = rng.random(len(rows)) * sums[:, -1]
-    symbols: IntArray = (sums <= wanted[:, None]).sum(axis=1)
-    return symbols
-
-
-def named(answer: Any, names: tuple[str, ...], least: int = 2) -> Mapping[str, Any]:
-    """Return the parts of an answer by name: attributes, or a tuple in this order."""
-    if all(hasattr(answer, name) for name in names):
-        return {name: getattr(answer, name) for name in names}
-    parts = answer if isinstance(answer, tuple) else (answer,)
-    if not least <= len(parts) <= len(names):
-        raise ValueError(f"the verifier returned {len(parts)} values: return {' and '.join(names)}")
-    return dict(zip(names, parts, strict=False))
-
-
-def integers(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
-    """Return an array of integers of a shape."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu" or array.shape != shape:
-        raise ValueError(
-            f"the verifier returned {name} of type {array.dtype} and shape {array.shape}: it must "
-            f"be integers of shape {shape}"
-        )
-    return array.astype(np.intp)

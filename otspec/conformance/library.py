@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from otspec.conformance.cases import Case, embedded, memoryless, mixed, remembering
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from otspec.conformance.cases import BEHIND, Case, embedded, memoryless, mixed, remembering, spread
+from otspec.conformance.drafting import siblings_of
 from otspec.conformance.kinds import Kind
+from otspec.parents import children_of
+
+LOGITS = np.array([2.0, 1.0, 0.0, -1.5])
+"""Of the cases of extreme temperatures."""
+COLD = tuple(np.exp(LOGITS / 0.05 - 40))
+"""Weights from 1 down to 4e-31, at temperature 0.05."""
+WARM = tuple(np.exp(LOGITS / 20))
+"""Weights that are nearly alike, at temperature 20."""
+ULP = 2.0**-24
+"""Between two float32 numbers just below 1/4 and 1/2, and less."""
 
 ROWS = {
     "all positive": ((4, 2, 1, 1), (1, 2, 4, 1)),
     "draft and target alike": ((3, 2, 2, 1), (3, 2, 2, 1)),
     "nearly alike": ((64, 32, 16, 16), (63, 33, 15, 17)),
+    "alike but for the last bit": (
+        (0.25, 0.25, 0.25, 0.25),
+        (0.25 + 2 * ULP, 0.25 - ULP, 0.25 - ULP, 0.25),
+    ),
     "ties": ((2, 2, 2, 2), (1, 1, 3, 3)),
     "disjoint supports": ((3, 1, 0, 0), (0, 0, 1, 3)),
     "a drafted token that the target never says": ((4, 2, 2, 0), (0, 4, 1, 3)),
@@ -16,9 +36,14 @@ ROWS = {
     "one certain draft": ((1, 0, 0, 0), (4, 2, 1, 1)),
     "one certain target": ((4, 2, 1, 1), (0, 0, 1, 0)),
     "both certain, of one token": ((0, 1, 0, 0), (0, 1, 0, 0)),
+    "both certain, of two tokens": ((0, 1, 0, 0), (0, 0, 0, 1)),
+    "a vocabulary of one token": ((1,), (1,)),
     "a target that is nearly certain": ((4, 2, 1, 1), (1, 10_000, 1, 1)),
     "a draft that is nearly certain": ((10_000, 1, 1, 1), (2, 2, 3, 1)),
     "temperatures far apart": ((8, 4, 2, 1), (4096, 256, 16, 1)),
+    "a cold draft and a warm target": (COLD, WARM),
+    "a warm draft and a cold target": (WARM, COLD[::-1]),
+    "subnormal weights": ((1, 1, 1e-30, 1e-40), (1, 1e-40, 1, 1e-30)),
     "a grammar that forbids the likeliest drafts": ((8, 4, 2, 2), (0, 0, 3, 1)),
 }
 """Weights of draft and target, by what is hard about them."""
@@ -34,6 +59,10 @@ TABLES = {
     ),
 }
 """The row after the text, and that after each symbol."""
+FEWER = "fewer drafts in some rows"
+BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
+BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024))
+"""Tokens beside the borders of warps and blocks, of which the large cases have two."""
 
 
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
@@ -45,15 +74,48 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     vocabulary : int
         Of the large ones.
     uneven : bool
-        Whether the verifier takes rows of different lengths.
+        Whether the verifier takes rows of different lengths; else cases that need it are left
+        out.
     """
+    small = [case for case in small_cases(kind) if uneven or not needs_lengths(kind, case)]
+    large = [
+        embedded(case, vocabulary, _places(case.n, vocabulary, turn))
+        for turn, case in enumerate(small)
+    ]
+    # Other laws of siblings of symbols are no such laws of tokens.
+    dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
+    return [*small, *large, *dense]
+
+
+def small_cases(kind: Kind) -> Iterator[Case]:
+    """Yield all small cases of a kind."""
     rows = [memoryless(name, *pair) for name, pair in ROWS.items()]
-    small = [*rows, mixed("rows of a batch that differ", rows[:3])]
-    if kind.name != "tokens":
-        small += [remembering(name, *pair) for name, pair in TABLES.items()]
-        if uneven:
-            small += [
-                remembering(f"{name}, uneven lengths", *pair, uneven=True)
-                for name, pair in TABLES.items()
-            ]
-    return [*small, *(embedded(case, vocabulary) for case in small)]
+    tables = [remembering(name, *pair) for name, pair in TABLES.items()]
+    if kind.name == "tokens":
+        tables = []
+    yield from rows
+    yield mixed("rows of a batch that differ", rows[:3])
+    yield from tables
+    hard = [rows[0], rows[6], *tables]
+    for behind in BEHIND if kind.name != "tokens" else BEHIND[:2]:
+        for case in hard:
+            name = f"{case.name}, {FEWER}{BEHIND_WORDS[behind]}"
+            yield replace(case, name=name, uneven=True, behind=behind)
+
+
+def needs_lengths(kind: Kind, case: Case) -> bool:
+    """Return whether some rows have fewer drafts, of their own or for want of distinct ones."""
+    most = max(map(len, children_of(kind.parents)))
+    rows = case.draft.reshape(-1, case.n)
+    return case.uneven or any(siblings_of(row, kind.law, most) < most for row in rows)
+
+
+def _places(n: int, vocabulary: int, turn: int) -> list[int]:
+    """Return the tokens of symbols: the first, the last, and some beside a border of warps.
+
+    Which symbol is where goes round with the turn.
+    """
+    borders = [place for place in BORDERS[turn % len(BORDERS)] if 0 < place < vocabulary - 1]
+    others = [*borders, *(place for place in range(1, vocabulary - 1) if place not in borders)]
+    places = [0, vocabulary - 1, *others[: max(n - 2, 0)]][:n]
+    return [places[(symbol + turn) % n] for symbol in range(n)]

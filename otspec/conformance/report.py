@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+from otspec.arguments import as_choice
 from otspec.arithmetic import Array, IntArray
+from otspec.conformance.document import document_of
 from otspec.conformance.evidence import Requirement
+from otspec.conformance.rendering import as_html, as_markdown, as_text
 from otspec.frozen import Frozen
+from otspec.writing import write_text
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,8 @@ class Finding(Frozen):
         Known faults that explain what was seen, the likeliest first.
     traceback : str or None
         Of what the verifier raised, if it did.
+    labels : tuple of str
+        What each entry of those laws is, such as ``text (0, 2)``.
     """
 
     case: str
@@ -40,6 +50,7 @@ class Finding(Frozen):
     evidence: float = float("inf")
     looks_like: tuple[str, ...] = ()
     traceback: str | None = field(default=None, repr=False)
+    labels: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def total_variation(self) -> float:
@@ -114,3 +125,45 @@ class Report:
     def detectable(self) -> float:
         """The total variation that would have been found on each case, with probability 0.999."""
         return max((tried.detectable for tried in self.cases), default=1.0)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def document(self) -> dict[str, Any]:
+        """Return the report as a document that JSON can hold; ``version`` is that of its form."""
+        return document_of(self)
+
+    def text(self) -> str:
+        """Return the report for a terminal or a log."""
+        return as_text(self.document())
+
+    def markdown(self) -> str:
+        """Return the report as a page of Markdown."""
+        return as_markdown(self.document())
+
+    def html(self) -> str:
+        """Return the report as an HTML file that needs nothing else."""
+        return as_html(self.document())
+
+    def save(self, path: str | Path) -> None:
+        """Write the report to a file, in the form that its ending names: see :data:`FORMS`.
+
+        Raises
+        ------
+        ValueError
+            Another ending.
+        OSError
+            The file cannot be written.
+        """
+        place = Path(path)
+        form = FORMS[as_choice(place.suffix, "the ending of path", FORMS)]
+        write_text(place, form(self))
+
+
+FORMS: dict[str, Callable[[Report], str]] = {
+    ".html": Report.html,
+    ".md": Report.markdown,
+    ".txt": Report.text,
+    ".json": lambda report: json.dumps(report.document(), indent=2) + "\n",
+}
+"""What a report can be written as, by the ending of the file."""

@@ -33,7 +33,7 @@ class Statistic(Frozen):
 
     def counts(self, fine: IntArray) -> IntArray:
         """Return the counts of cells, from those of fine cells."""
-        total = np.zeros(len(self.expected), dtype=np.int64)
+        total = np.zeros(len(self.expected), dtype=fine.dtype)
         np.add.at(total, self.cells, fine)
         return total
 
@@ -66,22 +66,75 @@ def text_statistics(kind: Kind, case: Case) -> list[Statistic]:
     return [_of_beginnings(kind, case, length) for length in range(1, kind.length + 1)]
 
 
+def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
+    """Return the laws of whether a draft is accepted, of which or how many, and of the token, too.
+
+    Parameters
+    ----------
+    kind : Kind
+    case : Case
+    law : ndarray, shape (variants, accepted, n)
+        Of :func:`otspec.conformance.ruled.joint_law`.
+    """
+    variants, count, n = law.shape
+    accepted = np.arange(kind.marks) if kind.name == "tokens" else np.array(kind.kept)
+    texts = np.indices((variants, *(n,) * kind.length)).reshape(kind.length + 1, -1)
+    # The token after what is kept, for each mark and each text.
+    after = np.stack([texts[1 + kept] for kept in kind.kept])
+    joint = (texts[0] * count + accepted[:, None]) * n + after
+    what = "draft {} accepted" if kind.name == "tokens" else "{} tokens kept"
+    position = [what.format(i) if i else "nothing accepted" for i in range(count)]
+    labels = tuple(
+        f"{position[mark]}, then token {case.places[symbol]}{_of_pair(variant, case)}"
+        for variant, mark, symbol in np.ndindex(*law.shape)
+    )
+    coarse = np.broadcast_to(accepted[:, None], joint.shape)
+    marginal = law.sum(axis=(0, 2))
+    return [
+        _statistic(
+            "acceptance",
+            np.minimum(coarse, 1),
+            np.array([marginal[0], marginal[1:].sum()]),
+            ("nothing accepted", "something accepted"),
+        ),
+        _statistic("position", coarse, marginal, tuple(position)),
+        _statistic(_JOINT[kind.name], joint, law.ravel(), labels),
+    ]
+
+
+_JOINT = {
+    "tokens": "joint law of accepted draft and token",
+    "block": "joint law of kept length and token",
+    "tree": "joint law of kept length and token",
+}
+
+
+def _statistic(name: str, cells: IntArray, law: Array, labels: tuple[str, ...]) -> Statistic:
+    """Return a statistic with one more cell, for texts that have a token of probability 0."""
+    last = np.full((len(cells), 1), len(law))
+    return Statistic(
+        name,
+        np.concatenate([cells, last], axis=1),
+        np.append(law, 0.0),
+        (*labels, "a token of probability 0"),
+    )
+
+
+def _of_pair(variant: int, case: Case) -> str:
+    return f" of pair {variant}" if case.variants > 1 else ""
+
+
 def _of_beginnings(kind: Kind, case: Case, length: int) -> Statistic:
     law = case.texts(length).ravel() / case.variants
     part = np.arange(case.variants * case.n**kind.length) // case.n ** (kind.length - length)
-    cells = np.append(part, len(law))
     shape = (case.variants, *(case.n,) * length)
     labels = []
     for variant, *symbols in np.ndindex(*shape):
         tokens = ", ".join(str(int(case.places[symbol])) for symbol in symbols)
-        pair = f" of pair {variant}" if case.variants > 1 else ""
+        pair = _of_pair(variant, case)
         labels.append(f"token {tokens}{pair}" if length == 1 else f"text ({tokens}){pair}")
-    return Statistic(
-        _name(length, kind.length),
-        np.broadcast_to(cells, (kind.marks, len(cells))),
-        np.append(law, 0.0),
-        (*labels, "a token of probability 0"),
-    )
+    cells = np.broadcast_to(part, (kind.marks, len(part)))
+    return _statistic(_name(length, kind.length), cells, law, tuple(labels))
 
 
 def _name(length: int, whole: int) -> str:

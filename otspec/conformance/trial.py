@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,12 +29,26 @@ class FaultError(Exception):
         self.statistic, self.reason, self.traceback = statistic, reason, traceback
 
 
+class Tested(NamedTuple):
+    """A law that is tested, and what of it may be off before."""
+
+    statistics: Sequence[Statistic]
+    """The last is tested; the others say where a fault is."""
+    needs: Requirement
+
+    @property
+    def last(self) -> Statistic:
+        """The statistic that is tested."""
+        return self.statistics[-1]
+
+    @property
+    def evidence(self) -> Evidence:
+        """Its evidence."""
+        return Evidence(self.last.expected, self.needs)
+
+
 def tried(
-    name: str,
-    batch: Callable[[int], IntArray],
-    statistics: Sequence[Statistic],
-    needs: Requirement,
-    largest: int,
+    name: str, batch: Callable[[int], IntArray], tests: Sequence[Tested], largest: int
 ) -> tuple[Tried, Finding | None]:
     """Look at ever more samples, and stop when it is clear.
 
@@ -44,18 +59,15 @@ def tried(
     batch : callable
         Takes how many rows to verify; returns how often each fine cell was seen, and raises
         :class:`FaultError`.
-    statistics : sequence of Statistic
-        The last is tested; the others say where a fault is.
-    needs : Requirement
-        Of that test.
+    tests : sequence of Tested
+        The law of the text first.
     largest : int
         Rows of one batch.
     """
-    tested = statistics[-1]
-    evidence = Evidence(tested.expected, needs)
-    counts = np.zeros(tested.cells.shape, dtype=np.int64)
+    running = [(test, test.evidence) for test in tests]
+    counts = np.zeros(tests[0].last.cells.shape, dtype=np.int64)
     done, finding = 0, None
-    for look in evidence.looks():
+    for look in sorted({size for _, evidence in running for size in evidence.looks()}):
         try:
             while done < look:
                 size = min(largest, look - done)
@@ -64,14 +76,20 @@ def tried(
         except FaultError as fault:
             finding = Finding(name, fault.statistic, fault.reason, traceback=fault.traceback)
             break
-        seen = tested.counts(counts)
-        if evidence.wrong(seen):
-            finding = first_off(name, statistics, counts, needs)
+        off = [test for test, evidence in running if evidence.wrong(test.last.counts(counts))]
+        if off:
+            finding = first_off(name, off[0].statistics, counts, off[0].needs)
             break
-        if evidence.passes(seen):
+        running = [
+            (test, evidence)
+            for test, evidence in running
+            if not evidence.passes(test.last.counts(counts))
+        ]
+        if not running:
             break
-    found = evidence.logarithm(tested.counts(counts))
-    return Tried(name, needs, done, found, counts, tested.expected), finding
+    first = tests[0]
+    found = first.evidence.logarithm(first.last.counts(counts))
+    return Tried(name, first.needs, done, found, counts, first.last.expected), finding
 
 
 def first_off(
@@ -93,4 +111,5 @@ def first_off(
         tuple(observed.tolist()),
         tuple(statistic.expected.tolist()),
         evidence.logarithm(seen),
+        labels=statistic.labels,
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from otspec.conformance.branches import CannotFollowError, Chance
+from otspec.conformance.races import Racer
 
 
 class Uniform:
@@ -22,19 +23,54 @@ class Uniform:
     """
 
     def __init__(self, chance: Chance[Any]) -> None:
-        self._chance = chance
-        self._low: Number = 0
-        self._high: Number = 1
+        self.chance = chance
+        self.low: Number = 0
+        self.high: Number = 1
+        self._racer: Racer | None = None
+        self._mirrored = False
 
     def below(self, threshold: Number) -> bool:
         """Return whether the number is below a threshold; to be equal has no chance."""
-        if threshold <= self._low or threshold >= self._high:
-            return bool(threshold >= self._high)
-        if self._chance.choose((threshold - self._low, self._high - threshold)) == 0:
-            self._high = threshold
+        if threshold != threshold:  # NaN
+            return False
+        if threshold <= self.low or threshold >= self.high:
+            return bool(threshold >= self.high)
+        if self._racer is not None:
+            raise self.chance.refused(
+                "it compares a random number with another one, and then with a number"
+            )
+        if self.chance.choose((threshold - self.low, self.high - threshold)) == 0:
+            self.high = threshold
             return True
-        self._low = threshold
+        self.low = threshold
         return False
+
+    def racer(self, factor: Number, mirrored: bool) -> Racer:
+        """Return a factor times −log of this number, as an entrant of a race.
+
+        Parameters
+        ----------
+        factor : number
+            Above 0.
+        mirrored : bool
+            Of one minus this number instead.
+
+        Raises
+        ------
+        CannotFollowError
+            Something is known of the number already, or it ran with another factor.
+        """
+        if self._racer is None:
+            if (self.low, self.high) != (0, 1):
+                raise self.chance.refused(
+                    "it compares a random number with a number, and then with another random number"
+                )
+            self._racer, self._mirrored = Racer(self.chance, factor), mirrored
+        if mirrored != self._mirrored or not self._racer.alike(factor):
+            raise self.chance.refused(
+                "it uses the random numbers of a race again in a race of other probabilities"
+            )
+        return self._racer
 
     def __lt__(self, other: Any) -> bool:
         if isinstance(other, Uniform):

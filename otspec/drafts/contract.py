@@ -34,6 +34,7 @@ from otspec.distributions import (
     token_set,
 )
 from otspec.frozen import Frozen
+from otspec.raw import as_array
 
 TABLE_LIMIT = 20_000_000
 """Most integers that a table of tuples may hold (160 MB) before it is refused.
@@ -172,12 +173,16 @@ class DraftLaw(Frozen, ABC):
     def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
         """Check a target: a distribution of the law's length and arithmetic.
 
+        Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats.
+
         Raises
         ------
         ValueError
             As :func:`otspec.distributions.as_distribution`; or another length or arithmetic.
         """
         checked = as_distribution(target, "target", normalize=normalize)
+        if is_exact(checked) and not self.exact and as_array(target, "target").dtype.kind in "iu":
+            checked = as_distribution(checked.astype(float), "target")
         check_alike("law", self._probabilities(), "target", checked)
         return checked
 

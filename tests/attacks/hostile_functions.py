@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from hostile_adapters import ADAPTERS
 from hostile_programs import PROGRAMS
 from hostile_rows import (
     DRAFT,
@@ -82,6 +83,7 @@ FUNCTIONS = {
     ),
     "Plan.kernel": Row(method(lambda: otspec.optimal_plan(iid(), TARGET), "kernel"), {"x": TOKENS}),
     **PROGRAMS,
+    **ADAPTERS,
     "solvers.solve": Row(
         solvers.solve,
         {
@@ -141,6 +143,7 @@ FUNCTIONS = {
             "seed": SEED,
             "false_alarm": ("real", 0.01),
             "batched": ("flag", False),
+            "chunk": ("few?", None),
             "rule": ("object?", None),
         },
     ),

@@ -121,6 +121,8 @@ def _following(problem: Problem, tau: Array, share: Array) -> Array:
     """Draw the token after ``tau`` tokens from (target − share·draft)₊ there."""
     library = problem.library
     draft = library.at(problem.draft, problem.library.xp.clip(tau, max=problem.k - 1))
+    # Behind the end there is no draft, and whatever its row holds does not count.
+    draft = library.xp.where((share > 0)[..., None], draft, library.xp.zeros_like(draft))
     target = library.at(problem.target, tau)
     rest = excess(library, share)
     blocks = block_sums(library, draft, target, the_target, rest)

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otspec.tables import printable
 from otspec.traces.charts import acceptance_figure, gap_figure
 from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import QUANTILES, Statistic
+from otspec.webpage import escaped, page, table
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 78rem; margin: 2rem auto;
-       padding: 0 1rem; }
-h1, h2 { line-height: 1.2; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; }
-th { border-bottom: 2px solid #222; }
-td { border-bottom: 1px solid #ddd; }
-.words { text-align: left; }
-figure { margin: 1rem 0; }
-svg { max-width: 100%; height: auto; }
-.failed { border-left: 4px solid #d55e00; padding-left: 1rem; }
-"""
 _GAP_CAPTION = "Thin: the 5% to the 95% quantile. Thick: 25% to 75%. Mark: the median."
 _COLUMNS = (
     "drafts", "rule", "k", "mean acceptance", "95% interval", "mean gap", "95% interval",
@@ -54,25 +39,18 @@ def write_report(path: Path, summary: dict[str, Any], rows: Sequence[Statistic])
     OSError
         The file cannot be written.
     """
-    write_text(path, "\n".join(_page(summary, rows)))
-
-
-def _page(summary: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
     title = f"Acceptance on {summary['trace']}"
-    yield "<!doctype html>"
-    yield '<html lang="en"><head><meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    # The icon is there so that browsers do not ask for one.
-    yield f'<link rel="icon" href="data:,"><title>{_escaped(title)}</title>'
-    yield f"<style>{_STYLE}</style></head><body>"
-    yield f"<h1>{_escaped(title)}</h1>"
-    yield f"<p>{_escaped(_about(summary))}</p>"
+    write_text(path, "\n".join(page(title, _body(summary, rows))))
+
+
+def _body(summary: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
+    yield f"<p>{escaped(_about(summary))}</p>"
     if summary["skipped"]:
         yield from _failures(summary["skipped"])
     for temperature in dict.fromkeys(row.temperature for row in rows):
         yield from _section(temperature, [row for row in rows if row.temperature == temperature])
     yield "<h2>Sources</h2>"
-    yield from _table(
+    yield from table(
         ("source", "numbers", "shape"),
         [
             (
@@ -84,7 +62,6 @@ def _page(summary: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
         ],
         words=2,
     )
-    yield "</body></html>"
 
 
 def _about(summary: dict[str, Any]) -> str:
@@ -100,7 +77,7 @@ def _about(summary: dict[str, Any]) -> str:
 def _failures(skipped: Sequence[dict[str, Any]]) -> Iterable[str]:
     yield '<div class="failed"><h2>Skipped</h2><ul>'
     for failure in skipped:
-        yield f"<li>{_escaped(failure['reason'])}</li>"
+        yield f"<li>{escaped(failure['reason'])}</li>"
     yield "</ul></div>"
 
 
@@ -110,7 +87,7 @@ def _section(temperature: float, rows: Sequence[Statistic]) -> Iterable[str]:
     gaps = gap_figure(rows, title="Gap to the optimum over the positions")
     if gaps is not None:
         yield f"<figure>{_svg(gaps)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
-    yield from _table(_COLUMNS, [_cells(row) for row in rows], words=2)
+    yield from table(_COLUMNS, [_cells(row) for row in rows], words=2)
 
 
 def _cells(row: Statistic) -> tuple[str, ...]:
@@ -129,32 +106,6 @@ def _cells(row: Statistic) -> tuple[str, ...]:
 
 def _interval(ends: tuple[float, float]) -> str:
     return "–" if ends[0] != ends[0] else f"{ends[0]:.4f} to {ends[1]:.4f}"
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> Iterable[str]:
-    yield '<div class="scroll"><table><thead>'
-    yield _row("th", columns, words)
-    yield "</thead><tbody>"
-    for row in rows:
-        yield _row("td", row, words)
-    yield "</tbody></table></div>"
-
-
-def _row(tag: str, cells: Sequence[str], words: int) -> str:
-    return "".join(
-        [
-            "<tr>",
-            *(
-                f"<{tag}{' class=words' if index < words else ''}>{_escaped(cell)}</{tag}>"
-                for index, cell in enumerate(cells)
-            ),
-            "</tr>",
-        ]
-    )
-
-
-def _escaped(text: str) -> str:
-    return html.escape(printable(text))
 
 
 def _svg(figure: Figure) -> str:

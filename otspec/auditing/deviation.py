@@ -1,0 +1,199 @@
+"""How far counts deviate from their law by chance (Auditing, 1 and 2): bounds, simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from statistics import NormalDist
+
+import numpy as np
+from scipy.special import gammaincinv
+
+from otspec.arithmetic import Array, IntArray
+from otspec.drafts.contract import inverted
+
+SIMULATIONS = 5_000
+"""Most simulated samples of a right law per test: the smallest p-value is just below 1/5,000."""
+ENOUGH = 20
+"""So many simulated samples that deviate at least as much are enough for a p-value."""
+BEYOND = 1e-8
+"""A deviation whose probability is bounded by this needs no simulation."""
+BLOCK = 2**18
+"""Most counts that are drawn at a time."""
+ORDERS = 16
+"""Moments of the deviation that are known."""
+POWER = 0.95
+"""The probability with which an error of the size of the resolution is found."""
+
+
+def deviations(counts: IntArray, wanted: Array) -> Array:
+    """Return Σ (N_i − w_i)² / (w_i + 1) for rows of counts N and their means w."""
+    off: Array = counts - wanted
+    off *= off
+    off /= wanted + 1
+    sums: Array = off.sum(axis=1)
+    return sums
+
+
+def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Generator) -> float:
+    """Return how often samples of a law deviate at least as much as was found.
+
+    Parameters
+    ----------
+    found : float
+        The deviation that was found.
+    known : ndarray
+        The cumulants of the deviation.
+    law : ndarray, shape (m,)
+        Probabilities of the cells; they sum to 1.
+    size : int
+        How many samples fall on the cells.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    float
+        A random number that is at most a with probability at most a, for each a, if the samples
+        do have that law.
+
+    Notes
+    -----
+    Simulated samples are compared with what was found until :data:`ENOUGH` = h of them deviate at
+    least as much. If that is at the l-th, h/l is a p-value (Besag and Clifford 1991), since
+    among the first l of them and the one found each is as likely to be one of the h largest.
+    Otherwise it is the usual one after :data:`SIMULATIONS`. What :func:`tail_bound` settles
+    happens with probability at most :data:`BEYOND`, which is added to the others.
+    """
+    bound = tail_bound(found, known, size)
+    if bound <= BEYOND:
+        return bound
+    drawn = larger = 0
+    for counts in simulated(law, size, rng):
+        hits = larger + np.cumsum(deviations(counts, size * law) >= found)
+        last = int(np.searchsorted(hits, ENOUGH)) + 1
+        if last <= len(hits):
+            return min(1.0, ENOUGH / (drawn + last) + BEYOND)
+        drawn, larger = drawn + len(hits), int(hits[-1])
+    return (larger + 1) / (drawn + 1) + BEYOND
+
+
+def simulated(law: Array, size: int, rng: np.random.Generator) -> Iterator[IntArray]:
+    """Yield :data:`SIMULATIONS` rows of multinomial counts, in blocks that grow.
+
+    Parameters
+    ----------
+    law : ndarray, shape (m,)
+    size : int
+    rng : numpy.random.Generator
+    """
+    draw = _many_cells if len(law) ** 2 > size else _few_cells
+    drawn, rows = 0, ENOUGH
+    while drawn < SIMULATIONS:
+        rows = min(rows, SIMULATIONS - drawn, max(1, BLOCK // len(law)))
+        yield draw(law, size, rows, rng)
+        drawn, rows = drawn + rows, 2 * rows
+
+
+def _few_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> IntArray:
+    return rng.multinomial(size, law, rows)
+
+
+def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> IntArray:
+    """Draw multinomial counts in half the time of a binomial number per cell.
+
+    Independent Poisson counts, given how many they are together, are multinomial. They are drawn
+    three standard deviations short of the size, and again where they are more still; what they
+    lack is drawn one by one.
+    """
+    means = max(0.0, size - 3 * math.sqrt(size)) * law
+    counts = rng.poisson(means, (rows, len(law)))
+    lacking = size - counts.sum(axis=1)
+    while (lacking < 0).any():
+        over = np.flatnonzero(lacking < 0)
+        counts[over] = rng.poisson(means, (len(over), len(law)))
+        lacking[over] = size - counts[over].sum(axis=1)
+    cells = inverted(np.cumsum(law), rng.random(int(lacking.sum())))
+    cells += np.repeat(np.arange(rows), lacking) * len(law)
+    counts += np.bincount(cells, minlength=counts.size).reshape(counts.shape)
+    return counts
+
+
+def cumulants(wanted: Array) -> Array:
+    """Return the first cumulants of the deviation of independent Poisson counts.
+
+    Parameters
+    ----------
+    wanted : ndarray, shape (m,)
+        Means of the counts.
+
+    Returns
+    -------
+    ndarray, shape (ORDERS + 1,)
+        Entry r is the cumulant of order r: 1 the mean, 2 the variance.
+    """
+    means, repeats = np.unique(wanted, return_counts=True)
+    central = [np.ones_like(means), np.zeros_like(means)]
+    for n in range(1, 2 * ORDERS):
+        central.append(means * sum(math.comb(n, k) * central[k] for k in range(n)))
+    moments = [central[2 * r] / (means + 1) ** r for r in range(ORDERS + 1)]
+    found = [np.zeros_like(means)]
+    for n in range(1, ORDERS + 1):
+        lower = (math.comb(n - 1, k - 1) * found[k] * moments[n - k] for k in range(1, n))
+        found.append(moments[n] - sum(lower))
+    return np.array([float(repeats @ cumulant) for cumulant in found])
+
+
+def tail_bound(found: float, known: Array, size: int) -> float:
+    """Return a bound of the probability that multinomial counts deviate so much.
+
+    Parameters
+    ----------
+    found : float
+        The deviation.
+    known : ndarray
+        The cumulants of independent Poisson counts.
+    size : int
+        How many samples fall on the cells.
+    """
+    spread = math.sqrt(known[2])
+    distance = (found - known[1]) / spread
+    if distance <= 1:
+        return 1.0
+    scaled = known / spread ** np.arange(len(known))
+    central = [1.0, 0.0]
+    for n in range(2, len(known)):
+        terms = (math.comb(n - 1, k - 1) * scaled[k] * central[n - k] for k in range(2, n + 1))
+        central.append(float(sum(terms)))
+    # 1/P(a Poisson number of mean N is N) = N! e^N / N^N, by Stirling's bound.
+    conditioning = math.sqrt(2 * math.pi * size) * math.exp(1 / (12 * size))
+    even = np.arange(2, len(known), 2)
+    return min(1.0, conditioning * float(np.min(np.array(central)[even] / distance**even)))
+
+
+def resolution(false_alarm: float, size: int, cells: int, known: Array) -> float:
+    """Return the total variation that is found with probability :data:`POWER`.
+
+    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean +
+    z √(variance + 4 r). The threshold is that of a gamma law with the first three cumulants of
+    the deviation, at half the rate, since it is simulated.
+
+    Parameters
+    ----------
+    false_alarm : float
+    size : int
+    cells : int
+        How many of the cells have a probability above 0.
+    known : ndarray
+        The cumulants of the deviation.
+    """
+    margin = _quantile(1 - false_alarm / 2, known) - float(known[1])
+    z = NormalDist().inv_cdf(POWER)
+    rise = margin + 2 * z**2 + z * math.sqrt(known[2] + 4 * margin + 4 * z**2)
+    return min(1.0, math.sqrt(rise * (1 + cells / size) / (4 * size)))
+
+
+def _quantile(level: float, known: Array) -> float:
+    """Return a quantile of the gamma law, moved, that has the first three cumulants."""
+    mean, variance, third = known[1:4].tolist()
+    scale, shape = third / (2 * variance), 4 * variance**3 / third**2
+    return float(mean + scale * (gammaincinv(shape, level) - shape))

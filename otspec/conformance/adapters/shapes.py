@@ -1,0 +1,161 @@
+"""Verifiers of other shapes: of one row at a time, of logits, of trees as links."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from otspec.arguments import as_callable
+from otspec.conformance.adapters.links import links_of
+from otspec.conformance.adapters.tensors import as_array, padded
+
+ROWS = ("draft", "target", "drafts", "uniforms")
+"""What has a row for each text of a batch."""
+
+
+def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a verifier of batches, from one of a single text.
+
+    Parameters
+    ----------
+    function : callable
+        A verifier whose arrays have no batch axis, so that a block has drafts of shape (L,). It
+        returns numbers in place of arrays of shape (B,); or for a block the emitted tokens, as
+        many as there are, as a list or an array. It gets the same generator for all rows, and of
+        a seed one for each.
+
+    Returns
+    -------
+    callable
+        With the same parameters.
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that does not tell its parameters.
+    """
+    names = _parameters(function)
+
+    def verify(**given: Any) -> Any:
+        count = len(next(given[name] for name in names if name in ROWS))
+        if "seed" in given:
+            given["seed"] = np.random.default_rng(given["seed"]).integers(2**31, size=count)
+        split = (*ROWS, "lengths", "seed")
+        answers = [
+            function(**{n: x[row] if n in split else x for n, x in given.items()})
+            for row in range(count)
+        ]
+        return _stacked(answers, given)
+
+    return _Renamed(verify, names)
+
+
+def _stacked(answers: list[Any], given: dict[str, Any]) -> Any:
+    """Return the answers of rows as arrays: parts of tuples, numbers, or emitted tokens."""
+    if isinstance(answers[0], tuple):
+        return tuple(
+            np.array([int(part) for part in parts]) for parts in zip(*answers, strict=True)
+        )
+    if np.ndim(as_array(answers[0])) == 0:
+        return np.array([int(answer) for answer in answers])
+    return padded(answers, as_array(given["drafts"]).shape[1] + 1)
+
+
+def on_logits(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a verifier of probabilities, from one of logits.
+
+    Parameters
+    ----------
+    function : callable
+        A verifier whose ``draft`` and ``target`` are logits: the logarithms of probabilities,
+        minus infinity of 0.
+
+    Returns
+    -------
+    callable
+        With the same parameters.
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that does not tell its parameters.
+    """
+    names = _parameters(function)
+
+    def verify(**given: Any) -> Any:
+        logarithms = {n: _logarithms(given[n]) for n in ("draft", "target") if n in given}
+        return function(**given | logarithms)
+
+    return _Renamed(verify, names)
+
+
+def _logarithms(values: Any) -> Any:
+    if hasattr(values, "detach"):
+        return values.log()
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+def linked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a verifier of trees as parents, from one of trees as links.
+
+    Parameters
+    ----------
+    function : callable
+        A verifier that takes ``next_token`` and ``next_sibling``, shape (N + 1,), instead of
+        ``parents``: :func:`links_of`. It returns the last slot that is kept, 0 for none, and the
+        token after it, each of shape (B,).
+
+    Returns
+    -------
+    callable
+        With ``parents`` instead.
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that does not tell its parameters.
+    """
+    names = (name for name in _parameters(function) if name not in ("next_token", "next_sibling"))
+
+    def verify(*, parents: Any, **given: Any) -> Any:
+        next_token, next_sibling = links_of(parents)
+        slot, *rest = function(**given, next_token=next_token, next_sibling=next_sibling)
+        return slot - 1, *rest
+
+    return _Renamed(verify, (*names, "parents"))
+
+
+def _parameters(function: Any) -> tuple[str, ...]:
+    as_callable(function, "function", "a verifier")
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except ValueError:
+        raise ValueError("function does not tell its parameters: wrap it in a def") from None
+
+
+@dataclass(frozen=True)
+class _Renamed:
+    """A function of keywords that says which ones it takes, so that it is handed those.
+
+    Parameters
+    ----------
+    function : callable
+    names : tuple of str
+    """
+
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Signature([inspect.Parameter(name, kind) for name in self.names])
+
+    def __call__(self, **given: Any) -> Any:
+        """Call the function."""
+        return self.function(**given)

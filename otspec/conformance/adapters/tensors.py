@@ -1,0 +1,76 @@
+"""Arrays of a verifier as the tensors that an engine takes, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray
+from otspec.extras import needed
+
+Tensor: TypeAlias = Any
+"""A tensor of PyTorch, which need not be installed."""
+
+
+def torch_itself() -> Any:
+    """Return PyTorch.
+
+    Raises
+    ------
+    ValueError
+        It is not installed.
+    """
+    return needed("torch", "an adapter of an engine", "backends")
+
+
+def tensor_of(values: Any, dtype: str | None = None) -> Tensor:
+    """Return a contiguous tensor of an array, of its dtype and on its device if not told.
+
+    It shares the memory if it can, so that what an engine writes to it is seen.
+    """
+    torch = torch_itself()
+    if not hasattr(values, "detach"):
+        array = np.asarray(values)
+        values = torch.from_numpy(array if array.flags.writeable else array.copy())
+    return (values if dtype is None else values.to(getattr(torch, dtype))).contiguous()
+
+
+def logits_of(probabilities: Any) -> Tensor:
+    """Return logarithms, minus infinity of 0, in the dtype of the probabilities."""
+    given = tensor_of(probabilities)
+    return given.double().log().to(given.dtype)
+
+
+def draw(weights: Tensor, generator: Any = None) -> Tensor:
+    """Draw a token for each row of weights, shape (B, V); from PyTorch's state if not told."""
+    return torch_itself().multinomial(weights, 1, generator=generator)[:, 0]
+
+
+def as_array(values: Any) -> Array:
+    """Return what an engine returned, on any device, as an array of NumPy."""
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
+def padded(rows: Iterable[Any], width: int) -> IntArray:
+    """Return rows of emitted tokens as one array, with −1 behind each.
+
+    Parameters
+    ----------
+    rows : iterable of array, shape (n,)
+    width : int
+        At least the longest n.
+
+    Raises
+    ------
+    ValueError
+        A row that is too long.
+    """
+    read = [as_array(row).reshape(-1) for row in rows]
+    found = np.full((len(read), width), -1, dtype=np.int64)
+    for row, tokens in enumerate(read):
+        if len(tokens) > width:
+            raise ValueError(f"row {row} has {len(tokens)} tokens: {width} at most are emitted")
+        found[row, : len(tokens)] = tokens
+    return found

@@ -1,0 +1,131 @@
+"""The rejection sampler of vLLM: rows of different lengths in one flat array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from otspec.arguments import as_callable, as_flag
+from otspec.conformance.adapters.tensors import (
+    Tensor,
+    as_array,
+    draw,
+    logits_of,
+    tensor_of,
+    torch_itself,
+)
+
+
+def vllm_chain(
+    function: Callable[..., Any],
+    *,
+    certain: bool = False,
+    logits: bool = False,
+    seeded: bool = False,
+    metadata: Callable[..., Any] = SimpleNamespace,
+) -> Callable[..., Tensor]:
+    """Return a verifier of blocks of ``rejection_sample`` of vLLM.
+
+    Its signature is that of ``vllm.v1.sample.rejection_sampler.rejection_sample``. The token after
+    a whole block is the caller's to draw, which the adapter does, by ``torch.multinomial``.
+
+    Parameters
+    ----------
+    function : callable
+        ``(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_draft_tokens, draft_probs,
+        target_probs, bonus_token_ids, sampling_metadata)``, which returns the emitted tokens, shape
+        (B, max_spec_len + 1) with −1 behind.
+    certain : bool
+        Whether ``draft_probs`` is None, as for n-grams and drafts that are the likeliest tokens:
+        each drafted token then counts as certain.
+    logits : bool
+        Whether the sixth argument is ``target_logits``, as in later versions.
+    seeded : bool
+        Whether each request has a generator of its own, as a request with a seed; else all draw
+        from PyTorch's global state.
+    metadata : callable
+        What makes ``sampling_metadata`` of ``temperature``, ``all_greedy``, ``all_random``,
+        ``top_p``, ``top_k`` and ``generators``; for vLLM's own class a ``functools.partial`` with
+        the rest of its fields.
+
+    Returns
+    -------
+    callable
+        ``(draft, target, drafts, lengths) -> emitted tokens``, shape (B, L + 1), with −1 behind;
+        also with ``seed`` if seeded.
+
+    Raises
+    ------
+    ValueError
+        No callable, or no flag. When it is called: PyTorch is not installed.
+    """
+    as_callable(function, "function", "rejection_sample of vLLM, or one like it")
+    as_callable(metadata, "metadata", "SamplingMetadata of vLLM, or one like it")
+    certainly, in_logits = as_flag(certain, "certain"), as_flag(logits, "logits")
+
+    def emitted(
+        batch: _Batch, draft: Any, target: Any, generators: dict[int, Any], bonus: Any
+    ) -> Tensor:
+        probabilities = tensor_of(target)
+        rows = (logits_of if in_logits else tensor_of)(target)[:, :-1]
+        last = probabilities[np.arange(len(batch.counts)), batch.counts]
+        found = function(
+            batch.flat(tensor_of(batch.drafts, "int32")),
+            batch.counts.tolist(),
+            int(batch.counts.max(initial=0)),
+            tensor_of(np.cumsum(batch.counts), "int32").to(probabilities.device),
+            None if certainly else batch.flat(tensor_of(draft)),
+            batch.flat(rows),
+            draw(last, bonus)[:, None].to(torch_itself().int32),
+            metadata(**_settings(probabilities), generators=generators),
+        )
+        # The rows are as wide as the longest one wants.
+        narrower = len(probabilities[0]) - found.shape[1]
+        return torch_itself().nn.functional.pad(found, (0, narrower), value=-1)
+
+    def verify(draft: Any, target: Any, drafts: Any, lengths: Any) -> Tensor:
+        return emitted(_Batch(drafts, lengths), draft, target, {}, None)
+
+    def verify_with_seeds(draft: Any, target: Any, drafts: Any, lengths: Any, seed: int) -> Tensor:
+        bonus, *own = _generators(tensor_of(target).device, len(drafts) + 1, seed)
+        return emitted(_Batch(drafts, lengths), draft, target, dict(enumerate(own)), bonus)
+
+    return verify_with_seeds if as_flag(seeded, "seeded") else verify
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Drafts of rows of different lengths."""
+
+    drafts: Any
+    lengths: Any
+
+    @property
+    def counts(self) -> Any:
+        return as_array(self.lengths)
+
+    def flat(self, values: Tensor) -> Tensor:
+        """Return the places of all rows that count, one after the other."""
+        counted = np.arange(values.shape[1]) < self.counts[:, None]
+        return values[tensor_of(counted).to(values.device)].contiguous()
+
+
+def _settings(like: Tensor) -> dict[str, Any]:
+    """Return what says that each request is sampled, at temperature 1, from all tokens."""
+    return {
+        "temperature": like.new_ones(len(like)),
+        "all_greedy": False,
+        "all_random": True,
+        "top_p": None,
+        "top_k": None,
+    }
+
+
+def _generators(device: Any, count: int, seed: int) -> list[Any]:
+    seeds = np.random.default_rng(seed).integers(2**62, size=count).tolist()
+    generator = torch_itself().Generator
+    return [generator(device=device).manual_seed(each) for each in seeds]

@@ -1,0 +1,101 @@
+"""The report of a conformance check as a document that JSON can hold, and its verdict in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from otspec.conformance.evidence import MISS
+from otspec.version import __version__
+
+if TYPE_CHECKING:
+    from otspec.conformance.report import Finding, Report, Tried
+
+FORMAT = "otspec-conformance-report"
+VERSION = 1
+"""Of the format: raised when a name changes its meaning or goes, not when one is added."""
+
+
+def document_of(report: Report) -> dict[str, Any]:
+    """Return a report as a document.
+
+    Parameters
+    ----------
+    report : Report
+    """
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "otspec": __version__,
+        "kind": report.kind,
+        "mode": report.mode,
+        "passed": report.passed,
+        "verdict": verdict_of(report),
+        "detectable": report.detectable,
+        "missed": MISS,
+        "false_alarm": report.false_alarm,
+        "findings": [_finding(finding) for finding in report.findings],
+        "cases": [_case(tried) for tried in report.cases],
+        "notes": list(report.notes),
+    }
+
+
+def verdict_of(report: Report) -> str:
+    """Return in one sentence whether a verifier is right, and how sure that is."""
+    cases = f"{len(report.cases)} cases" if len(report.cases) != 1 else "the one case"
+    if not report.passed:
+        wrong = len({finding.case for finding in report.findings})
+        return (
+            f"failed: the verifier is wrong on {wrong} of {cases} (a right one fails with "
+            f"probability {report.false_alarm:.3g} at most)"
+        )
+    return (
+        f"passed: on none of {cases} was the output found to differ from the target; "
+        f"{_power(report)} (a right verifier fails with probability {report.false_alarm:.3g} at "
+        "most)"
+    )
+
+
+def _power(report: Report) -> str:
+    """Say which total variation would have been found."""
+    each = sorted(tried.detectable for tried in report.cases)
+    half, most = (each[(len(each) - 1) // 2], each[-1]) if each else (1.0, 1.0)
+    found = f"with probability {1 - MISS:g} each"
+    if half == most:
+        return f"{_distance(half)} is found on each, {found}"
+    rest = f"one of {most:.3g} on each" if most < 1 else "nothing surely on some"
+    return f"{_distance(half)} is found on half of them and {rest}, {found}"
+
+
+def _distance(detectable: float) -> str:
+    return f"a total variation of {detectable:.3g}" if detectable < 1 else "nothing"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    labels = finding.labels or [f"cell {number}" for number in range(len(finding.observed))]
+    cells = zip(labels, finding.observed, finding.expected, strict=True)
+    return {
+        "case": finding.case,
+        "statistic": finding.statistic,
+        "reason": finding.reason,
+        "total_variation": finding.total_variation if finding.observed else None,
+        "evidence": _finite(finding.evidence),
+        "cells": [{"cell": name, "seen": seen, "right": right} for name, seen, right in cells],
+        "looks_like": list(finding.looks_like),
+        "traceback": finding.traceback,
+    }
+
+
+def _case(tried: Tried) -> dict[str, Any]:
+    return {
+        "case": tried.case,
+        "rows": tried.size,
+        "detectable": tried.detectable,
+        "evidence": _finite(tried.evidence),
+        "threshold": tried.needs.threshold,
+    }
+
+
+def _finite(evidence: float) -> float | None:
+    """Return evidence for JSON, which has no infinity."""
+    return evidence if math.isfinite(evidence) else None

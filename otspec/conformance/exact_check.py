@@ -1,0 +1,259 @@
+"""Small cases followed exactly: all drafts, and every way that a verifier's chances can go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray
+from otspec.auditing.foreign import attempt
+from otspec.conformance.answers import ImpossibleError
+from otspec.conformance.branches import CannotFollowError
+from otspec.conformance.calling import Randomness, Verifier, plain
+from otspec.conformance.cases import Case
+from otspec.conformance.drafting import Sample, patterns, siblings_of
+from otspec.conformance.exact import exact_law
+from otspec.conformance.kinds import UNKNOWN, Kind
+from otspec.conformance.numpy_draws import FollowedGenerator
+from otspec.conformance.report import Finding, Tried
+from otspec.conformance.statistics import fine_counts
+from otspec.conformance.trial import FaultError, Tested
+from otspec.drafts import LAWS
+from otspec.parents import children_of
+
+MOST_DRAFTED = 20_000
+"""The most tuples of drafts that are followed."""
+
+
+class Drafted(NamedTuple):
+    """One way that drafts can be drawn."""
+
+    mass: float
+    variant: int
+    drafts: tuple[int, ...]
+    there: tuple[bool, ...]
+
+
+class Followed(Randomness):
+    """Where a verifier that is followed gets its random numbers from."""
+
+    def of(self, name: str, size: int, nodes: int) -> Any:
+        """Return randomness of one of the names :data:`otspec.conformance.calling.RANDOMNESS`."""
+        if name == "generator":
+            return self.form.generator(0)
+        if name == "seed":
+            return 0
+        if name == "rng":
+            return FollowedGenerator()
+        if self.form.library == "torch":
+            import torch
+
+            return torch.rand((size, nodes + 1), device=self.form.device)
+        return FollowedGenerator().random((size, nodes + 1))
+
+
+def exactly_tried(
+    verifier: Verifier, kind: Kind, case: Case, tests: Sequence[Tested], rounding: float
+) -> tuple[Tried, Finding | None]:
+    """Follow all drafts of one case, and compare the laws of what comes out.
+
+    Parameters
+    ----------
+    verifier : Verifier
+    kind : Kind
+    case : Case
+    tests : sequence of Tested
+        The law of the text first.
+    rounding : float
+        The error of a probability that counts as rounding.
+
+    Raises
+    ------
+    CannotFollowError
+        As :func:`otspec.conformance.exact_law`.
+    """
+    tested = tests[0].last
+    cells = len(tested.expected)
+    needs = replace(tests[0].needs, detect=min(1.0, cells * rounding / 2), size=0)
+    law: Array = np.zeros(tested.cells.shape)
+    try:
+        law = exact_counts(verifier, kind, case, rounding / 10)
+        finding = _first_off(case.name, law, tests, rounding)
+    except FaultError as fault:
+        finding = Finding(case.name, fault.statistic, fault.reason, traceback=fault.traceback)
+    evidence = 0.0 if finding is None else math.inf
+    return Tried(case.name, needs, 0, evidence, law, tested.expected), finding
+
+
+def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) -> Finding | None:
+    """Return the first statistic that is off by more than rounding."""
+    for statistic in [statistic for test in tests for statistic in test.statistics]:
+        seen = statistic.counts(law)
+        errors = np.abs(seen - statistic.expected)
+        # Written so that NaN is off.
+        if not (errors <= rounding).all():
+            worst = int(np.argmax(errors))
+            return Finding(
+                name,
+                statistic.name,
+                f"{statistic.label(worst)} has probability {seen[worst]:.9f}, and should have "
+                f"{statistic.expected[worst]:.9f}",
+                tuple(seen.tolist()),
+                tuple(statistic.expected.tolist()),
+                labels=statistic.labels,
+            )
+    return None
+
+
+def exact_counts(verifier: Verifier, kind: Kind, case: Case, least: float) -> Array:
+    """Return how likely each mark comes with each text, shape (marks, fine cells).
+
+    Parameters
+    ----------
+    verifier : Verifier
+        It is handed one row at a time.
+    kind : Kind
+    case : Case
+    least : float
+        Chances below it count as rounding.
+
+    Raises
+    ------
+    CannotFollowError
+        As :func:`otspec.conformance.exact_law`.
+    FaultError
+        The verifier raises something, or says what no right one says.
+    """
+    law: Array = np.zeros((kind.marks, case.variants * case.n**kind.length + 1))
+    for drafted in drafted_ways(kind, case):
+        sample = _sample(drafted, case)
+        for answer, chance in _answers(verifier, kind, case, sample, least):
+            try:
+                read = kind.read(answer, case, sample)
+            except ImpossibleError as error:
+                raise FaultError("impossible", f"drafts {drafted.drafts}: {error}") from error
+            for text, mass in _completed(read.texts[0], case, drafted.variant):
+                found = fine_counts(kind, case, text[None], read.marks, sample.variants)
+                law += drafted.mass * chance * mass * found
+    return law
+
+
+def drafted_ways(kind: Kind, case: Case) -> Iterator[Drafted]:
+    """Yield all ways that drafts can be drawn, as they are drawn for samples.
+
+    Raises
+    ------
+    CannotFollowError
+        There are too many.
+    """
+    sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
+    share = 1 / (case.variants * len(sets))
+    number = 0
+    for variant in range(case.variants):
+        for drafts, found, mass in _drawn(kind, case.draft[variant]):
+            for there in sets:
+                number += 1
+                if number > MOST_DRAFTED:
+                    raise CannotFollowError(f"there are more than {MOST_DRAFTED:,} ways to draft")
+                both = tuple(a and b for a, b in zip(found, there, strict=True))
+                yield Drafted(mass * share, variant, drafts, both)
+
+
+def _drawn(kind: Kind, rows: Array) -> Iterator[tuple[tuple[int, ...], tuple[bool, ...], float]]:
+    """Yield drafts of all nodes, which of them there are, and their mass."""
+    count = len(kind.parents)
+    ways: list[tuple[tuple[int, ...], tuple[bool, ...], float]] = [
+        ((0,) * count, (True,) * count, 1.0)
+    ]
+    for parent, children in enumerate(children_of(kind.parents), start=-1):
+        if children:
+            ways = [
+                (
+                    _put(drafts, children, tokens),
+                    _put(there, children, [parent < 0 or there[parent]] * many + [False] * short),
+                    mass * chance,
+                )
+                for drafts, there, mass in ways
+                for row in [rows[0 if parent < 0 else drafts[parent] + 1]]
+                for many in [siblings_of(row, kind.law, len(children))]
+                for short in [len(children) - many]
+                for tokens, chance in _siblings(row, kind.law, many)
+            ]
+    return iter(ways)
+
+
+def _siblings(row: Array, law: str, many: int) -> Iterator[tuple[tuple[int, ...], float]]:
+    tuples, masses = LAWS[law](row, many).tuples()
+    for tokens, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+        if mass > 0:
+            yield tuple(tokens), mass
+
+
+def _put(values: tuple[Any, ...], places: Any, new: Any) -> tuple[Any, ...]:
+    changed = list(values)
+    for place, value in zip(places, new, strict=False):
+        changed[place] = value
+    return tuple(changed)
+
+
+def _sample(drafted: Drafted, case: Case) -> Sample:
+    drafts = np.array([drafted.drafts], dtype=np.intp)
+    return Sample(
+        np.array([drafted.variant]), drafts, case.places[drafts], np.array([drafted.there])
+    )
+
+
+def _answers(
+    verifier: Verifier, kind: Kind, case: Case, sample: Sample, least: float
+) -> Iterator[tuple[Any, float]]:
+    """Yield what the verifier can answer, in NumPy's arrays, and how likely."""
+    makes: list[Any] = []
+
+    def answer() -> Any:
+        given = verifier.given(
+            kind, case, sample, Followed(verifier.form, np.random.default_rng(0), 0)
+        )
+        found = verifier.raw(given)
+        makes.append(_maker(found))
+        return found
+
+    law, crash = attempt(partial(exact_law, answer, least=least))
+    if crash is not None:
+        if isinstance(crash.error, CannotFollowError):
+            raise crash.error
+        raise FaultError(
+            "call",
+            f"for drafts {sample.tokens[0].tolist()} the verifier {crash.what}",
+            crash.traceback,
+        )
+    for found, chance in law.items():
+        yield makes[0](found), float(chance)
+
+
+def _maker(answer: Any) -> Any:
+    """Return what makes an answer of arrays of nested tuples."""
+    if not isinstance(answer, tuple):
+        return np.array
+    make = getattr(answer, "_make", tuple)
+    return lambda parts: plain(make([np.array(part) for part in parts]))
+
+
+def _completed(text: IntArray, case: Case, variant: int) -> Iterator[tuple[IntArray, float]]:
+    """Yield the whole texts that a text begins, with the target's chances."""
+    open_places = np.flatnonzero(text == UNKNOWN)
+    if not open_places.size:
+        yield text, 1.0
+        return
+    place = int(open_places[0])
+    last = min(int(text[place - 1]), case.n - 1)
+    for symbol, mass in enumerate(case.target[variant, last + 1]):
+        if mass > 0:
+            longer = text.copy()
+            longer[place] = symbol
+            for whole, chance in _completed(longer, case, variant):
+                yield whole, mass * chance

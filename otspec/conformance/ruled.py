@@ -1,0 +1,141 @@
+"""The law of what a named rule accepts, and of the token after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from otspec import blocks, rules, trees
+from otspec.arguments import as_callable, as_choice
+from otspec.arithmetic import Array
+from otspec.conformance.cases import Case
+from otspec.conformance.drafting import patterns
+from otspec.conformance.kinds import Kind
+from otspec.drafts import LAWS
+from otspec.models import Model, TableModel
+from otspec.trees.shapes import as_shape
+from otspec.trees.token_rules import made_rule
+
+Maker = Callable[..., Any]
+
+
+def as_maker(rule: Any, kind: str) -> Maker:
+    """Return what makes the rule of a pair, by name or as a callable.
+
+    Parameters
+    ----------
+    rule : str or callable
+        For tokens of (draft, target, k), for blocks of two models and the length, for trees of
+        two models and the tree. By name one of :data:`otspec.rules.RULES`,
+        :data:`otspec.blocks.RULES`, or :data:`otspec.trees.VERIFIERS` and
+        :data:`otspec.trees.RULES`. By name equal siblings of a tree stay apart.
+    kind : str
+
+    Raises
+    ------
+    ValueError
+        Neither.
+    """
+    if not isinstance(rule, str):
+        wanted = "the name of a rule, or what makes one of a pair"
+        return as_callable(rule, "rule", wanted)
+    if kind == "tokens":
+        return rules.RULES[as_choice(rule, "rule", rules.RULES)].of_pair
+    if kind == "block":
+        return blocks.RULES[as_choice(rule, "rule", blocks.RULES)]
+    as_choice(rule, "rule", (*trees.VERIFIERS, *trees.RULES))
+    return _tree_maker(rule)
+
+
+def _tree_maker(rule: str) -> Maker:
+    if rule in trees.RULES:
+        by_depth = trees.RULES[rule]
+        return lambda draft, target, tree: trees.DraftSelection(
+            draft, target, tree, by_depth, merge=False
+        )
+    whole: Any = trees.VERIFIERS[rule]
+    apart = {"merge": False} if "merge" in {each.name for each in fields(whole)} else {}
+    return lambda draft, target, tree: whole(draft, target, tree, **apart)
+
+
+def law_of_rule(rule: Any, kind: str) -> str | None:
+    """Return the law of the drafts of one token, or of siblings, that a rule is for, if it says."""
+    tables: dict[str, Any] = {"tokens": rules.RULES, "tree": trees.RULES}
+    named = tables.get(kind, {}).get(rule) if isinstance(rule, str) else rule
+    law = getattr(named, "law_class", None)
+    return law.name if law is not None and law.name in LAWS else None
+
+
+def has_joint_law(kind: Kind, case: Case) -> bool:
+    """Return whether the law of a rule over symbols is that over tokens."""
+    return case.sizes.max() == 1 or kind.name == "block"
+
+
+def joint_law(maker: Maker, kind: Kind, case: Case) -> Array:
+    """Return the law of the pair of models, what is accepted, and the token after it.
+
+    Parameters
+    ----------
+    maker : callable
+        As :func:`as_maker` returns it.
+    kind : Kind
+    case : Case
+
+    Returns
+    -------
+    ndarray, shape (variants, accepted, n)
+        Accepted is 0 or, for tokens, one more than the first draft that is the accepted token;
+        else how many tokens are kept.
+    """
+    law = np.zeros((case.variants, kind.marks if kind.name == "tokens" else kind.length, case.n))
+    sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
+    outcomes = _of_tokens if kind.name == "tokens" else _of_models
+    for variant in range(case.variants):
+        for there in sets:
+            for accepted, row in outcomes(maker, kind, case, variant, there):
+                law[variant, accepted] += row / len(sets)
+    return law / case.variants
+
+
+def _of_tokens(
+    maker: Maker, _: Kind, case: Case, variant: int, there: tuple[bool, ...]
+) -> Iterator[tuple[int, Array]]:
+    """Yield what is accepted of drafts of one token, with the mass of each token."""
+    draft, target = case.draft[variant, 0], case.target[variant, 0]
+    if not any(there):
+        yield 0, target
+        return
+    rule = made_rule(maker, draft, target, sum(there))
+    for drafts, mass in zip(*rule.law.tuples(), strict=True):
+        kernel = np.asarray(rule.joint_kernel(drafts.tolist()), dtype=float)
+        yield 0, mass * kernel[-1]
+        for place, token in enumerate(drafts.tolist()):
+            first = drafts.tolist().index(token)
+            yield first + 1, mass * kernel[place]
+
+
+def _of_models(
+    maker: Maker, kind: Kind, case: Case, variant: int, there: tuple[bool, ...]
+) -> Iterator[tuple[int, Array]]:
+    """Yield how much is kept of a block or a tree, with the mass of each token after it."""
+    draft, target = model_of(case.draft[variant]), model_of(case.target[variant])
+    if not any(there):
+        yield 0, case.target[variant, 0]
+        return
+    kept = [node for node, here in enumerate(there) if here]
+    number = {node: place for place, node in enumerate((-1, *kept), start=-1)}
+    parents = tuple(number[kind.parents[node]] for node in kept)
+    drafts: Any = len(kept) if kind.name == "block" else as_shape(trees.TokenTree(parents))
+    for outcome in maker(draft, target, drafts).outcomes():
+        row = np.asarray(outcome.following(()), dtype=float)
+        yield len(outcome.accepted), float(outcome.mass) * row
+
+
+def model_of(rows: Array) -> Model:
+    """Return the model of a table: the first row, and those after each symbol."""
+    table: dict[tuple[int, ...], Array] = {(): rows[0]}
+    table.update({(symbol,): row for symbol, row in enumerate(rows[1:])})
+    return TableModel(table, normalize=True)

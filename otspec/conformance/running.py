@@ -1,0 +1,53 @@
+"""What makes the random choices of the code that is followed at the moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from otspec.conformance.branches import CannotFollowError, Chance
+
+_RUNNING: list[Chance[Any]] = []
+
+
+@contextmanager
+def running(chance: Chance[Any]) -> Iterator[None]:
+    """Let something make the random choices for a while.
+
+    Raises
+    ------
+    CannotFollowError
+        Something does already.
+    """
+    check_nothing_runs()
+    _RUNNING.append(chance)
+    try:
+        yield
+    finally:
+        _RUNNING.clear()
+
+
+def check_nothing_runs() -> None:
+    """Refuse to follow code inside code that is followed itself.
+
+    Raises
+    ------
+    CannotFollowError
+        Code is followed at the moment.
+    """
+    if _RUNNING:
+        raise _RUNNING[0].refused("it follows random choices inside code that is followed itself")
+
+
+def current() -> Chance[Any]:
+    """Return what makes the random choices.
+
+    Raises
+    ------
+    CannotFollowError
+        Nothing: a generator of followed numbers is used after the code that it was made for.
+    """
+    if not _RUNNING:
+        raise CannotFollowError("it uses a generator of followed numbers where nothing is followed")
+    return _RUNNING[0]

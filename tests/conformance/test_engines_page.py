@@ -1,0 +1,67 @@
+"""The examples of the page on engines run: with stand-ins, where an engine is not installed."""
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tiny_models import transformers
+
+from otspec import conformance
+from otspec.conformance import adapters
+
+transformers()
+
+from stand_ins import (  # noqa: E402
+    eagle_stand_in,
+    flashinfer_stand_in,
+    sglang_stand_in,
+    vllm_stand_in,
+)
+
+PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+STAND_INS = {
+    "vllm.v1.sample.rejection_sampler": vllm_stand_in,
+    "flashinfer.sampling": flashinfer_stand_in,
+    "sgl_kernel": sglang_stand_in,
+    "eagle.model.utils": eagle_stand_in,
+}
+CHECK = conformance.check
+ONE_BY_ONE, AT_ONCE = 40_000, 1_000_000
+"""Probabilities for verifiers of one text per call, whose examples say a budget, and of batches."""
+
+
+def small(verifier, **options):
+    """Check with few samples, and without a GPU."""
+    budget = ONE_BY_ONE if "budget" in options else AT_ONCE
+    return CHECK(verifier, **options | {"device": "cpu", "budget": budget, "vocabulary": 61})
+
+
+@pytest.fixture(autouse=True)
+def engines(monkeypatch):
+    for name, module in STAND_INS.items():
+        parts = name.split(".")
+        for depth in range(1, len(parts)):
+            above = ".".join(parts[:depth])
+            monkeypatch.setitem(sys.modules, above, ModuleType(above))
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(conformance, "check", small)
+
+
+def title(block):
+    return re.findall(r"def (test_\w+)", block)[-1]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=title)
+def test_the_examples_of_the_page_run(block):
+    names = {}
+    exec(compile(block, str(PAGE), "exec"), names)  # noqa: S102 # the page's own code
+    names[title(block)]()
+
+
+def test_all_adapters_of_engines_are_on_the_page():
+    page = PAGE.read_text(encoding="utf-8")
+    missing = [name for name in adapters.__all__ if f"`{name}`" not in page]
+    assert missing == []

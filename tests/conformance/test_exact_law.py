@@ -1,0 +1,188 @@
+"""The exact laws of code that draws with NumPy and ``random``, compared with what they are."""
+
+import bisect
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from otspec.conformance import CannotFollowError, exact_law
+
+P = [0.2, 0.3, 0.5]
+TOKENS = dict(enumerate(P))
+PAIRS = {(i, j): P[i] * P[j] for i in range(3) for j in range(3)}
+DISTINCT = {(i, j): P[i] * P[j] / (1 - P[i]) for i in range(3) for j in range(3) if i != j}
+BELOW = {True: 0.3, False: 0.7}
+
+
+def gumbels():
+    return -np.log(-np.log(np.random.rand(3)))
+
+
+def guarded_gumbels():
+    return -np.log(-np.log(np.random.default_rng().random(3) + 1e-20) + 1e-20)
+
+
+def by_hand(u):
+    for token, edge in enumerate(np.cumsum(P)):
+        if u <= edge:
+            return token
+    return 2
+
+
+def kept_generator(rng=np.random.default_rng):
+    return rng(3).random() < 0.3
+
+
+LAWS = {
+    "random": (lambda: random.random() < 0.3, BELOW),
+    "mirrored": (lambda: 1 - random.random() < 0.3, BELOW),
+    "scaled": (lambda: random.random() * 2 <= 0.6, BELOW),
+    "ratio": (lambda: 0.3 / random.random() >= 1, BELOW),
+    "logarithm": (lambda: np.log(np.random.random()) < math.log(0.3), BELOW),
+    "logarithm of the mirrored": (lambda: np.log(1 - np.random.rand()) < math.log(0.3), BELOW),
+    "square root": (lambda: np.sqrt(np.random.rand()) < math.sqrt(0.3), BELOW),
+    "bounds": (lambda: random.uniform(1, 3) < 1.6, BELOW),
+    "exponential": (lambda: random.expovariate(2) < -math.log(0.7) / 2, BELOW),
+    "array": (lambda: np.random.rand(2) < P[:2], {
+        (True, True): 0.06, (True, False): 0.14, (False, True): 0.24, (False, False): 0.56,
+    }),
+    "used twice": (lambda: [u := random.random(), (u < 0.3, u < 0.5)][1], {
+        (True, True): 0.3, (False, True): 0.2, (False, False): 0.5,
+    }),
+    "integer": (lambda: int(random.random() * 3), dict.fromkeys(range(3), 1 / 3)),
+    "rounded towards 0": (lambda: int(random.uniform(-1.5, 1)), {-1: 0.2, 0: 0.8}),
+    "by hand": (lambda: by_hand(random.random()), TOKENS),
+    "bisect": (lambda: bisect.bisect(np.cumsum(P).tolist(), random.random()), TOKENS),
+    "searchsorted": (lambda: np.searchsorted(np.cumsum(P), np.random.rand()), TOKENS),
+    "argmax of a mask": (lambda: np.argmax(np.cumsum(P) > np.random.rand()), TOKENS),
+    "choices": (lambda: random.choices(range(3), P)[0], TOKENS),
+    "cumulative": (lambda: random.choices(range(3), cum_weights=[2, 5, 10])[0], TOKENS),
+    "choice": (lambda: np.random.choice(3, p=P), TOKENS),
+    "choice of arrays": (lambda: np.random.choice([7, 8, 9], p=P) - 7, TOKENS),
+    "generator": (lambda: np.random.default_rng(1).choice(3, p=P), TOKENS),
+    "state": (lambda: np.random.RandomState(1).choice(3, p=P), TOKENS),
+    "two choices": (lambda: np.random.choice(3, 2, p=P), PAIRS),
+    "two distinct": (lambda: np.random.choice(3, 2, False, P), DISTINCT),
+    "multinomial": (lambda: np.random.multinomial(1, P).argmax(), TOKENS),
+    "counts": (lambda: np.random.multinomial(2, P)[0], {0: 0.64, 1: 0.32, 2: 0.04}),
+    "binomial": (lambda: np.random.binomial(2, 0.2), {0: 0.64, 1: 0.32, 2: 0.04}),
+    "integers": (lambda: np.random.default_rng().integers(1, 3), {1: 0.5, 2: 0.5}),
+    "randrange": (lambda: random.randrange(2), {0: 0.5, 1: 0.5}),
+    "race": (lambda: np.argmax(P / np.random.exponential(size=3)), TOKENS),
+    "race backwards": (lambda: np.argmin(np.random.standard_exponential(3) / P), TOKENS),
+    "gumbel": (lambda: np.argmax(np.log(P) + np.random.gumbel(size=3)), TOKENS),
+    "gumbels": (lambda: np.argmax(np.log(P) + gumbels()), TOKENS),
+    "guarded": (lambda: np.argmax(np.log(P) + guarded_gumbels()), TOKENS),
+    "powers": (lambda: np.argmax(np.random.rand(3) ** (1 / np.array(P))), TOKENS),
+    "order": (lambda: np.argsort(np.random.exponential(size=3) / P)[:2], DISTINCT),
+    "shuffled": (lambda: random.sample(range(3), 1)[0], dict.fromkeys(range(3), 1 / 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_is_right(name):
+    function, wanted = LAWS[name]
+    law = exact_law(function)
+    assert law.keys() == wanted.keys()
+    assert all(math.isclose(law[each], wanted[each], abs_tol=1e-14) for each in wanted)
+
+
+def test_fractions_stay_fractions():
+    third = Fraction(1, 3)
+    assert exact_law(lambda: 1 - random.random() * 2 < third) == {
+        True: 2 * third, False: third
+    }  # fmt: skip
+    law = exact_law(lambda: random.choices(range(3), [third, 0, 2 * third])[0])
+    assert law == {0: third, 2: 2 * third}
+
+
+def test_a_race_of_fractions_is_exact():
+    def run():
+        clocks = [-random.expovariate(rate) for rate in (Fraction(1, 6), Fraction(5, 6))]
+        return clocks.index(max(clocks))
+
+    assert exact_law(run) == {0: Fraction(1, 6), 1: Fraction(5, 6)}
+
+
+REFUSED = {
+    "adds two random numbers": lambda: random.random() + random.random() < 1,
+    "multiplies two random numbers": lambda: random.random() * random.random() < 0.5,
+    "into a float": lambda: float(random.random()),
+    "stores it among floats": lambda: np.array([np.random.rand()], dtype=float),
+    "without bounds": lambda: int(random.expovariate(1)),
+    "returns a random number": lambda: [random.random()],
+    "numpy.random.normal": lambda: np.random.normal() < 0,
+    "normal of NumPy's generators": lambda: np.random.default_rng().normal() < 0,
+    "random.gauss": lambda: random.gauss(0, 1) < 0,
+    "random.seed": lambda: random.seed(1),
+    "among chances": lambda: random.choices(range(2), [0, 0]),
+    "may be negative": lambda: (-random.random()) ** 0.5,
+    "plus another number": lambda: 1 / (2 + random.random()) < 0.4,
+    "random numbers of different kinds": lambda: random.random() < random.expovariate(1),
+    "another one, and then with a number": lambda: [
+        u := np.random.rand(2),
+        u[0] < u[1],
+        u[0] < 0.5,
+    ][1:],
+    "follows random choices inside": lambda: exact_law(random.random),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_followed_is_named(what):
+    with pytest.raises(CannotFollowError, match=what):
+        exact_law(REFUSED[what])
+
+
+def test_a_refusal_that_the_code_catches_is_one():
+    def run():
+        try:
+            return float(random.random()) < 0.5
+        except CannotFollowError:
+            return True
+
+    with pytest.raises(CannotFollowError, match="into a float"):
+        exact_law(run)
+
+
+def test_a_race_cannot_be_run_again_with_other_rates():
+    def run():
+        clocks = np.random.exponential(size=2)
+        return np.argmax([0.5, 0.5] / clocks), np.argmax([0.2, 0.8] / clocks)
+
+    with pytest.raises(CannotFollowError, match="other probabilities"):
+        exact_law(run)
+
+
+def test_a_race_run_again_has_the_same_winner():
+    def run():
+        clocks = np.random.exponential(size=3)
+        return np.argmax(P / clocks), np.argmin(clocks / P)
+
+    assert exact_law(run) == pytest.approx({(i, i): P[i] for i in range(3)})
+
+
+def test_too_many_ways_are_refused():
+    with pytest.raises(CannotFollowError, match="more than 100 ways"):
+        exact_law(lambda: np.random.rand(7) < 0.5, most=100)
+    assert len(exact_law(lambda: np.random.rand(7) < 0.5, most=128)) == 128
+
+
+def test_a_loop_that_only_chance_ends_ends():
+    def run():
+        return next(tries for tries in range(10**9) if random.random() < 0.5)
+
+    law = exact_law(run)
+    assert law[2] == 0.125
+    assert sum(law.values()) == pytest.approx(1, abs=1e-15)
+    with pytest.raises(CannotFollowError, match="random choices in one run"):
+        exact_law(lambda: next(i for i in range(10**9) if random.random() > Fraction(1, 2)))
+
+
+def test_rounding_is_no_choice():
+    assert exact_law(lambda: random.random() < 1 - 1e-15) == {True: 1.0}
+    assert exact_law(lambda: random.random() < 1 - 1e-8, least=1e-7) == {True: 1.0}
+    assert len(exact_law(lambda: random.random() < 1 - 1e-8)) == 2

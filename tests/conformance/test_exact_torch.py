@@ -1,0 +1,181 @@
+"""The exact laws of code that draws with PyTorch, compared with what they are."""
+
+import math
+
+import pytest
+from tiny_models import transformers
+
+from otspec.conformance import CannotFollowError, exact_law
+
+transformers()
+
+import torch  # noqa: E402 # only where it is installed
+
+P = torch.tensor([0.2, 0.3, 0.5], dtype=torch.float64)
+Q = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64)
+TOKENS = {0: 0.2, 1: 0.3, 2: 0.5}
+PAIRS = {(i, j): TOKENS[i] * TOKENS[j] for i in range(3) for j in range(3)}
+DISTINCT = {
+    (i, j): TOKENS[i] * TOKENS[j] / (1 - TOKENS[i]) for i in range(3) for j in range(3) if i != j
+}
+BELOW = {(True,): 0.3, (False,): 0.7}
+
+
+def gumbels(guard=0.0):
+    return -torch.log(-torch.log(torch.rand_like(P) + guard) + guard)
+
+
+def in_place():
+    clocks = torch.empty_like(P)
+    clocks.exponential_()
+    return P.div(clocks).argmax()
+
+
+def row_by_row():
+    clocks = torch.empty(2, 3, dtype=torch.float64)
+    for row in range(2):
+        clocks[row].exponential_(generator=torch.Generator())
+    return (P / clocks).argmax(dim=-1)
+
+
+def one_of_two_races():
+    """As vLLM does: one race for all positions, of which one is used."""
+    clocks = torch.empty(1, 3, dtype=torch.float64).exponential_()
+    recovered = torch.argmax(torch.stack([P, Q]) / clocks.expand(2, 3), dim=-1)
+    output = torch.full((2,), -1)
+    first = torch.rand(()) < 0.5
+    output[:1] = torch.where(first, recovered[0], recovered[1])
+    return output[0]
+
+
+def written_to_a_buffer():
+    output = torch.full((1, 3), -1)
+    token = torch.multinomial(P, 1)
+    output[0, 1], output[:, 2] = token, token[0]
+    return output
+
+
+def smallest_first():
+    return torch.topk(torch.empty(3).exponential_().double() / P, 2, largest=False).indices
+
+
+def nucleus():
+    order = P.argsort(descending=True)
+    kept = P[order][:2]
+    return order[torch.multinomial(kept / kept.sum(), 1)].item()
+
+
+LAWS = {
+    "rand": (lambda: torch.rand(1) < 0.3, BELOW),
+    "rand of a shape": (lambda: torch.rand((1, 1)).squeeze(0) <= 0.3, BELOW),
+    "rand_like": (lambda: torch.rand_like(P[:1]) <= P[1], BELOW),
+    "uniform": (lambda: torch.empty(1).uniform_(1, 3) < 1.6, BELOW),
+    "the other side": (lambda: P[1:2] >= torch.rand(1), BELOW),
+    "scaled": (lambda: torch.rand(1).double() * Q[:1] <= 0.18, BELOW),
+    "logarithm": (lambda: torch.rand(1).double().log() < P[1:2].log(), BELOW),
+    "kept from 0": (lambda: torch.rand(1).double().clamp(min=1e-10).log() < P[1:2].log(), BELOW),
+    "item": (lambda: (torch.rand(1).item() < 0.3,), BELOW),
+    "list": (lambda: (torch.rand(2).tolist()[1] < 0.3,), BELOW),
+    "numpy": (lambda: torch.rand(1).numpy() < 0.3, BELOW),
+    "alone in a sum": (lambda: torch.rand(1, 1).sum(-1) < 0.3, BELOW),
+    "where": (lambda: torch.where(torch.ones(1) > 0, torch.rand(1), 1.0) < 0.3, BELOW),
+    "cat": (lambda: torch.cat([torch.ones(1), torch.rand(1)])[1:] < 0.3, BELOW),
+    "gather": (lambda: torch.rand(3).gather(0, torch.tensor([1])) < 0.3, BELOW),
+    "bernoulli": (lambda: torch.bernoulli(P[1:2]).bool(), BELOW),
+    "bernoulli in place": (lambda: torch.empty(1).bernoulli_(0.3) == 1, BELOW),
+    "bernoulli of a number": (lambda: torch.empty(1).bernoulli(0.3) == 1, BELOW),
+    "Bernoulli": (lambda: torch.distributions.Bernoulli(P[1:2]).sample() == 1, BELOW),
+    "multinomial": (lambda: torch.multinomial(P, 1)[0], TOKENS),
+    "method": (lambda: P.multinomial(num_samples=1).item(), TOKENS),
+    "replaced": (lambda: torch.multinomial(P, 2, replacement=True), PAIRS),
+    "distinct": (lambda: torch.multinomial(P, 2), DISTINCT),
+    "rows": (lambda: torch.multinomial(torch.stack([P, P]), 1).flatten(), PAIRS),
+    "Categorical": (lambda: torch.distributions.Categorical(P).sample(), TOKENS),
+    "samples": (lambda: torch.distributions.Categorical(P).sample((2,)), PAIRS),
+    "randint": (lambda: torch.randint(0, 2, (1,)), {(0,): 0.5, (1,): 0.5}),
+    "randint below": (lambda: torch.randint(high=2, size=(1,)), {(0,): 0.5, (1,): 0.5}),
+    "searchsorted": (lambda: torch.searchsorted(P.cumsum(-1), torch.rand(1).double())[0], TOKENS),
+    "rows searched": (
+        lambda: torch.searchsorted(P.expand(2, 3).cumsum(-1), torch.rand(2, 1).double())[:, 0],
+        PAIRS,
+    ),
+    "argmax of a mask": (lambda: (P.cumsum(-1) > torch.rand(1)).int().argmax(), TOKENS),
+    "first of a mask": (lambda: (P.cumsum(-1) > torch.rand(1)).nonzero()[0, 0], TOKENS),
+    "sum of a mask": (lambda: (P.cumsum(-1) < torch.rand(1)).sum().item(), TOKENS),
+    "race": (lambda: torch.argmax(P / torch.empty_like(P).exponential_()), TOKENS),
+    "race in place": (in_place, TOKENS),
+    "race backwards": (lambda: torch.argmin(torch.empty_like(P).exponential_() / P), TOKENS),
+    "best of a race": (lambda: (P / torch.empty_like(P).exponential_()).max(-1).indices, TOKENS),
+    "rates": (lambda: torch.empty(2).double().exponential_(2.0).argmin(), {0: 0.5, 1: 0.5}),
+    "gumbel": (lambda: (P.log() + gumbels()).argmax(-1), TOKENS),
+    "guarded gumbel": (lambda: (P.log() + gumbels(1e-20)).argmax(-1), TOKENS),
+    "row by row": (row_by_row, PAIRS),
+    "smallest first": (smallest_first, DISTINCT),
+    "one of two races": (one_of_two_races, {i: (P[i] + Q[i]).item() / 2 for i in range(3)}),
+    "buffer": (written_to_a_buffer, {((-1, i, i),): TOKENS[i] for i in range(3)}),
+    "nucleus": (nucleus, {2: 0.625, 1: 0.375}),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_is_right(name):
+    function, wanted = LAWS[name]
+    law = exact_law(function)
+    assert law.keys() == wanted.keys()
+    # PyTorch keeps 0.3 as a float32 beside float32 numbers.
+    assert all(math.isclose(law[each], wanted[each], abs_tol=2e-8) for each in wanted)
+
+
+REFUSED = {
+    "by torch's sum": lambda: torch.rand(2).sum() < 1,
+    "by torch's cumprod": lambda: torch.rand(2).cumprod(-1) < 0.5,
+    "adds two random numbers": lambda: torch.rand(2) + torch.rand(2) < 1,
+    "to torch's softmax": lambda: torch.rand(2).softmax(-1) < 0.5,
+    "with torch's randn": lambda: torch.randn(2) < 0,
+    "with torch's dropout": lambda: torch.nn.functional.dropout(P),
+    "into a float": lambda: float(torch.rand(1)),
+    "returns a random number": lambda: torch.rand(1),
+    "random numbers for indices": lambda: P.gather(0, torch.rand(3)),
+    "with chances that are random": lambda: torch.multinomial(torch.rand(3), 1),
+    "more distinct tokens": lambda: torch.multinomial(torch.tensor([0.0, 1.0]), 2),
+    "random numbers of torch": lambda: torch.manual_seed(1),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_followed_is_named(what):
+    with pytest.raises(CannotFollowError, match=what):
+        exact_law(REFUSED[what])
+
+
+@pytest.mark.parametrize(
+    ("masses", "reason"),
+    [([0.0, 0.0], "sum of probabilities"), ([math.nan, 1], "nan"), ([-0.1, 1.1], "element < 0")],
+)
+def test_masses_that_are_none_are_refused_as_by_torch(masses, reason):
+    for run in (exact_law, lambda function: function()):
+        with pytest.raises(RuntimeError, match=reason):
+            run(lambda: torch.multinomial(torch.tensor(masses), 1))
+
+
+def test_a_tensor_that_is_written_to_is_followed_by_its_views():
+    def run():
+        clocks = torch.ones(2, 2)
+        view = clocks[1]
+        before = bool(view[0] < 0.5)
+        clocks.uniform_()
+        return before, view[0] < 0.5, clocks[0, 0] < 0.5
+
+    assert exact_law(run) == {
+        (False, a, b): 0.25 for a in (True, False) for b in (True, False)
+    }  # fmt: skip
+
+
+def test_random_numbers_that_are_overwritten_are_gone():
+    def run():
+        u = torch.rand(2)
+        u[0] = 0.1
+        u[1:].fill_(0.7)
+        return u < 0.5
+
+    assert exact_law(run) == {(True, False): 1}
