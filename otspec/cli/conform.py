@@ -36,6 +36,10 @@ from otspec.tables import listed, say
 )  # fmt: skip
 @click.option("--distinct", is_flag=True, help="Drafts of one node are without replacement.")
 @click.option(
+    "--rule", metavar="NAME",
+    help="A rule of the package: what is accepted is held to its law, too.",
+)  # fmt: skip
+@click.option(
     "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
     help="The total variation to be found with probability 0.999.",
 )  # fmt: skip
@@ -55,6 +59,10 @@ from otspec.tables import listed, say
 @click.option(
     "--dtype", type=click.Choice(("float16", "bfloat16", "float32", "float64")),
     default="float32", show_default=True, help="Of probabilities.",
+)  # fmt: skip
+@click.option(
+    "--rounding", type=float, metavar="ERROR",
+    help="Errors of a probability that count as rounding.  [default: those of the type]",
 )  # fmt: skip
 @click.option("--device", default="cpu", show_default=True, help="Of torch tensors.")
 @click.option(
@@ -79,7 +87,7 @@ def conform(
     """Is an engine's verification lossless? From samples, with a stated power and error rate.
 
     FUNCTION of MODULE, importable from here, verifies batches. It is called with what its
-    parameters are named: draft, target and drafts (and lengths, parents), and its randomness as
+    parameters are named: draft, target and drafts (lengths, mask, parents), and its randomness as
     rng, generator, seed or uniforms; it returns tokens, or kept lengths or nodes and tokens. It is
     tried on small cases, each with something that verifiers get wrong, and on each again in a large
     vocabulary.
@@ -119,7 +127,7 @@ def _shape(kind: str, text: str | None) -> Any:
     if text is None:
         return None
     if kind == "tree":
-        return read_tree(text, "--shape").tree().parents
+        return read_tree(text, "--shape")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise ValueError(f"--shape {text!r} is no number: a {kind} shape is one, such as 2")
     return int(text)

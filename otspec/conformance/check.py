@@ -12,14 +12,14 @@ import numpy as np
 from otspec.arguments import as_choice, as_integer, as_real, as_seed
 from otspec.auditing.seeding import seeded
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
-from otspec.conformance.cases import Case
 from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
 from otspec.conformance.kernel import KernelBatches, written_to
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.library import cases_of, needs_lengths, small_cases
+from otspec.conformance.library import needs_lengths, small_cases
 from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.ruled import Maker, as_maker, has_joint_law, joint_law, law_of_rule
-from otspec.conformance.statistics import Statistic, joint_statistics, text_statistics
+from otspec.conformance.statistics import Statistic, joint_statistics
+from otspec.conformance.tasks import Task, engine_tasks, kernel_tasks
 from otspec.conformance.trial import Tested, tried
 from otspec.drafts import LAWS
 from otspec.frozen import Frozen
@@ -138,22 +138,28 @@ def check(
     form = Form(
         as_choice(arrays, "arrays", LIBRARIES), as_choice(dtype, "dtype", DTYPES), str(device)
     )
-    called = Verifier(verifier, form)
     maker = None if rule is None else as_maker(rule, kind)
     law = law_of_rule(rule, kind) or ("without-replacement" if distinct else "iid")
     tried_kind = _kind(kind, shape, law)
-    called.check_kind(tried_kind)
+    tokens = as_integer(vocabulary, "vocabulary", 8)
+    if mode == "kernel":
+        tasks = kernel_tasks(Verifier(verifier, form), tried_kind, tokens)
+    elif maker is None:
+        tasks = engine_tasks(verifier, form, tried_kind, tokens)
+    else:
+        raise ValueError("rule is for drafts that are drawn here: leave it out in pipeline mode")
     errors = DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1)
     return Check(
-        called,
-        tried_kind,
+        tuple(tasks),
+        kind,
+        mode,
         maker,
         float(as_real(detect, "detect", 0, 1, open_below=True)),
         float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
         float(errors),
         as_integer(budget, "budget", 1),
         as_seed(seed),
-        as_integer(vocabulary, "vocabulary", 8),
+        tokens,
     ).run(progress or _unseen)
 
 
@@ -177,8 +183,9 @@ def _kind(kind: str, shape: Any, law: str) -> Kind:
 class Check(Frozen):
     """A check of one verifier, with what was asked for. Parameters: :func:`check`."""
 
-    verifier: Verifier
-    kind: Kind
+    tasks: tuple[Task, ...]
+    kind: str
+    mode: str
     maker: Maker | None
     detect: float
     false_alarm: float
@@ -189,38 +196,39 @@ class Check(Frozen):
 
     def run(self, progress: Callable[[int, int], object]) -> Report:
         """Try all cases: the small ones first, then the large ones with what is left."""
-        cases = cases_of(self.kind, self.vocabulary, self.verifier.uneven)
-        alarm = self.false_alarm / len(cases)
-        self._refuse_hidden(cases, alarm)
-        small = [case for case in cases if case.vocabulary < self.vocabulary]
-        large = [case for case in cases if case.vocabulary >= self.vocabulary]
+        alarm = self.false_alarm / len(self.tasks)
+        self._refuse_hidden(alarm)
+        small = [task for task in self.tasks if task.case.vocabulary < self.vocabulary]
+        large = [task for task in self.tasks if task.case.vocabulary >= self.vocabulary]
         results: list[tuple[Tried, Finding | None]] = []
         with seeded(self.seed):
-            written = written_to(self.verifier, self.kind, small[0], self.seed)
+            notes = self._notes(small[0])
             rng = np.random.default_rng(self.seed)
             left = self.budget * (1 - LARGE if large else 1)
             for count, group in ((len(small), small), (len(large), large)):
-                for place, case in enumerate(group):
+                for place, task in enumerate(group):
                     # Most stop at half of what they may take.
                     share = min(left, 2 * left / (count - place))
-                    result = self._tried(case, alarm, share, rng)
+                    result = self._tried(task, alarm, share, rng)
                     results.append(result)
-                    progress(len(results), len(cases))
-                    left -= result[0].size * numbers_per_row(self.kind, case)
+                    progress(len(results), len(self.tasks))
+                    left -= result[0].size * task.numbers
                 left += self.budget * LARGE
         findings = tuple(finding for _, finding in results if finding is not None)
         return Report(
-            self.kind.name,
-            "kernel",
+            self.kind,
+            self.mode,
             findings,
             tuple(tried for tried, _ in results),
             self.false_alarm,
-            (*(f"it writes to {name}" for name in written), *self._left_out()),
+            notes,
+            verifier=self.tasks[0].verifier.name,
         )
 
-    def _refuse_hidden(self, cases: list[Case], alarm: float) -> None:
+    def _refuse_hidden(self, alarm: float) -> None:
         """Refuse to detect what rounding hides, whatever the number of samples."""
-        cells = max(len(each.statistics[-1].expected) for each in self._tests(cases[0], alarm, 1))
+        first = next(task for task in self.tasks if task.batches is KernelBatches)
+        cells = max(len(test.last.expected) for test in self._tests(first, alarm, 1))
         smallest = affordable(cells, LARGEST, alarm, self.rounding).detect
         if self.detect < smallest:
             raise ValueError(
@@ -228,40 +236,43 @@ class Check(Frozen):
                 f"pass detect={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller rounding"
             )
 
-    def _left_out(self) -> list[str]:
-        """Return what was not tried, in words."""
-        if self.verifier.uneven:
-            return []
-        count = sum(needs_lengths(self.kind, case) for case in small_cases(self.kind))
-        takes = "a mask" if self.kind.name == "tree" else "lengths or a mask"
-        return [f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}"]
+    def _notes(self, task: Task) -> tuple[str, ...]:
+        """Return what a verifier of drafts writes to, and what was not tried, in words."""
+        if self.mode != "kernel":
+            return ()
+        written = written_to(task.verifier, task.kind, task.case, self.seed)
+        notes = tuple(f"it writes to {name}" for name in written)
+        if task.verifier.uneven:
+            return notes
+        count = sum(needs_lengths(task.kind, case) for case in small_cases(task.kind))
+        takes = "a mask" if self.kind == "tree" else "lengths or a mask"
+        left = f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}"
+        return (*notes, left)
 
-    def _tests(self, case: Case, alarm: float, most: int) -> list[Tested]:
+    def _tests(self, task: Task, alarm: float, most: int) -> list[Tested]:
         """Return the laws that a case is tested for, with at most so many samples."""
-        laws: list[list[Statistic]] = [text_statistics(self.kind, case)]
-        if self.maker is not None and has_joint_law(self.kind, case):
-            law = joint_law(self.maker, self.kind, case)
-            laws.append(joint_statistics(self.kind, case, law))
-        return [Tested(each, self._needs(each[-1], alarm / len(laws), most)) for each in laws]
+        laws: list[list[Statistic]] = [task.statistics()]
+        alone = task.batches is KernelBatches
+        if self.maker is not None and alone and has_joint_law(task.kind, task.case):
+            law = joint_law(self.maker, task.kind, task.case)
+            laws.append(joint_statistics(task.kind, task.case, law))
+        detect = min(self.detect * task.batches.coarser, 1.0)
+        return [
+            Tested(each, self._needs(each[-1], detect, alarm / len(laws), most)) for each in laws
+        ]
 
-    def _needs(self, statistic: Statistic, alarm: float, most: int) -> Requirement:
+    def _needs(self, statistic: Statistic, detect: float, alarm: float, most: int) -> Requirement:
         cells = len(statistic.expected)
-        needs = requirement(cells, self.detect, alarm, self.rounding)
+        needs = requirement(cells, detect, alarm, self.rounding)
         return needs if needs.size <= most else affordable(cells, most, alarm, self.rounding)
 
     def _tried(
-        self, case: Case, alarm: float, numbers: float, rng: np.random.Generator
+        self, task: Task, alarm: float, numbers: float, rng: np.random.Generator
     ) -> tuple[Tried, Finding | None]:
         """Try one case with at most so many probabilities."""
-        per_row = numbers_per_row(self.kind, case)
-        tests = self._tests(case, alarm, max(1, int(numbers / per_row)))
-        randomness = self.verifier.randomness(int(rng.integers(2**31)))
+        tests = self._tests(task, alarm, max(1, int(numbers / task.numbers)))
+        randomness = task.verifier.randomness(int(rng.integers(2**31)))
         marked = len(tests) > 1
-        batch = KernelBatches(self.verifier, self.kind, case, randomness, rng, marked)
-        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // per_row))
-        return tried(case.name, batch, tests, largest)
-
-
-def numbers_per_row(kind: Kind, case: Case) -> int:
-    """Return how many probabilities of the target a row has."""
-    return case.vocabulary * (1 if kind.name == "tokens" else len(kind.parents) + 1)
+        batch = task.batches(task.verifier, task.kind, task.case, randomness, rng, marked)
+        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // task.numbers))
+        return tried(task.law.name, batch, tests, largest)

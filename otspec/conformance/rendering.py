@@ -95,7 +95,9 @@ def _body(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _title(document: dict[str, Any]) -> str:
-    return f"Conformance of a verifier: kind {document['kind']}, mode {document['mode']}"
+    return (
+        f"Conformance of {document['verifier']}: kind {document['kind']}, mode {document['mode']}"
+    )
 
 
 def _groups(findings: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
@@ -153,7 +155,7 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
             case["case"],
             f"{case['rows']:,}",
             f"{case['detectable']:.4f}" if case["detectable"] < 1 else "nothing",
-            "-" if case["evidence"] is None else f"{case['evidence']:.1f}",
+            f"{case['evidence']:.1f}" if case["evidence"] is not None and case["rows"] else "-",
             f"{case['threshold']:.1f}",
             "wrong" if case["case"] in wrong else "",
         )

@@ -107,6 +107,8 @@ class Report:
         The probability that a right verifier has findings.
     notes : tuple of str
         What a reader should know, and is no finding.
+    verifier : str
+        What was checked, by name.
     """
 
     kind: str
@@ -115,6 +117,7 @@ class Report:
     cases: tuple[Tried, ...]
     false_alarm: float
     notes: tuple[str, ...] = ()
+    verifier: str = "a verifier"
 
     @property
     def passed(self) -> bool:
