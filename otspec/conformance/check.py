@@ -13,6 +13,7 @@ from otspec.arguments import as_choice, as_integer, as_real, as_seed
 from otspec.auditing.seeding import seeded
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
 from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
+from otspec.conformance.faults.explanations import explained
 from otspec.conformance.kernel import KernelBatches, written_to
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
 from otspec.conformance.library import needs_lengths, small_cases
@@ -214,14 +215,14 @@ class Check(Frozen):
                     progress(len(results), len(self.tasks))
                     left -= result[0].size * task.numbers
                 left += self.budget * LARGE
-        findings = tuple(finding for _, finding in results if finding is not None)
+        findings, causes = explained(self.tasks, results)
         return Report(
             self.kind,
             self.mode,
             findings,
             tuple(tried for tried, _ in results),
             self.false_alarm,
-            notes,
+            (*causes, *notes),
             verifier=self.tasks[0].verifier.name,
         )
 

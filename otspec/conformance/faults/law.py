@@ -15,6 +15,10 @@ from otspec.conformance.faults.rules import RightRule
 from otspec.conformance.kinds import Kind
 
 
+MOST_WAYS = 50_000
+"""The most ways through a verifier that are followed on one case."""
+
+
 @lru_cache(maxsize=16384)
 def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array:
     """Return how likely each mark is with each text, shape (marks, fine cells).
@@ -32,6 +36,11 @@ def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -
     ndarray
         As :func:`otspec.conformance.statistics.fine_counts` counts: the target says what follows
         the verifier's token.
+
+    Raises
+    ------
+    CannotFollowError
+        There are more than :data:`MOST_WAYS` ways through the verifier.
     """
     setting = Setting.of(kind, case)
     n, length = case.n, kind.length
@@ -41,7 +50,7 @@ def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -
         def run(chance: Chance[Any], variant: int = variant) -> Told:
             return rule.run(machine(setting, variant, chance))
 
-        for told, mass in law_of(run).items():
+        for told, mass in law_of(run, most=MOST_WAYS).items():
             if n in told.text:
                 law[told.mark, -1] += float(mass)
                 continue

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from otspec.conformance.branches import Chance
 from otspec.conformance.cases import Case
+from otspec.conformance.drafting import patterns, siblings_of
 from otspec.conformance.kinds import Kind
+from otspec.drafts import LAWS
+from otspec.parents import children_of
 
 Row = Sequence[float]
 TEXT = -1
@@ -31,19 +37,25 @@ class Setting:
     kind : Kind
     draft, target : list
         As those of :class:`~otspec.conformance.cases.Case`.
-    uneven : bool
-        Whether a number of drafts is drawn for each row.
+    sets : list of tuple of bool
+        Which nodes may be there, each equally often.
     """
 
     kind: Kind
     draft: list[list[list[float]]]
     target: list[list[list[float]]]
-    uneven: bool = False
+    sets: list[tuple[bool, ...]]
 
     @classmethod
     def of(cls, kind: Kind, case: Case) -> Setting:
         """Return the setting of a case."""
-        return cls(kind, case.draft.tolist(), case.target.tolist(), case.uneven)
+        sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
+        return cls(kind, case.draft.tolist(), case.target.tolist(), sets)
+
+    @cached_property
+    def below(self) -> dict[int, tuple[int, ...]]:
+        """The children of each node, and of the text."""
+        return dict(enumerate(map(tuple, children_of(self.kind.parents)), start=TEXT))
 
 
 class Machine:
@@ -69,30 +81,44 @@ class Machine:
         self.chance = chance
         self.tokens = dict(enumerate(drafts))
         self.n = len(setting.target[variant][0])
-        nodes = len(self.kind.parents)
-        self.size = chance.choose([1] * (nodes + 1)) if setting.uneven else nodes
+        sets = setting.sets
+        self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
 
     # Drafting.
 
     def token(self, node: int) -> int:
         """Return the drafted token of a node."""
         if node not in self.tokens:
-            self.tokens[node] = self.drafted(node, self.offered_to(node))
+            if self.kind.law in ("iid", "without-replacement"):
+                self.tokens[node] = self.drafted(node, self.offered_to(node))
+            else:
+                self.draft_together(node)
         return self.tokens[node]
 
     def offered_to(self, node: int) -> Row:
         """Return the weights that a node's token is drawn from."""
-        parent = self.kind.parents[node]
-        weights = self.sampled(parent)
-        if self.kind.distinct:
+        weights = self.sampled(self.kind.parents[node])
+        if self.distinct:
             taken = {self.token(other) for other in self.siblings(node) if other < node}
             weights = [0.0 if x in taken else mass for x, mass in enumerate(weights)]
         return weights
 
-    def siblings(self, node: int) -> list[int]:
+    def draft_together(self, node: int) -> None:
+        """Draw a node and its siblings from a law that is no draw after draw."""
+        siblings = self.siblings(node)
+        drafts, masses = tuples_of(
+            self.kind.law, tuple(self.sampled(self.kind.parents[node])), len(siblings)
+        )
+        self.tokens.update(zip(siblings, drafts[self.chance.choose(masses)], strict=False))
+
+    @property
+    def distinct(self) -> bool:
+        """Whether siblings are drawn without replacement."""
+        return self.kind.law == "without-replacement"
+
+    def siblings(self, node: int) -> tuple[int, ...]:
         """Return the children of a node's parent."""
-        parents = self.kind.parents
-        return [other for other, parent in enumerate(parents) if parent == parents[node]]
+        return self.setting.below[self.kind.parents[node]]
 
     def drafted(self, node: int, weights: Row) -> int:
         """Draw the token of a node."""
@@ -122,7 +148,12 @@ class Machine:
 
     def children(self, node: int) -> list[int]:
         """Return the drafts after a node."""
-        return [c for c, parent in enumerate(self.kind.parents[: self.size]) if parent == node]
+        found = [child for child in self.setting.below[node] if self.there[child]]
+        if found and self.kind.law != "iid":
+            row = tuple(self.setting.draft[self.variant][self.context(node)])
+            count = many(self.kind.law, row, len(self.setting.below[node]))
+            found = [child for child in found if child in self.setting.below[node][:count]]
+        return found
 
     # Its formulas.
 
@@ -143,7 +174,7 @@ class Machine:
 
     def left(self, offered: Row, token: int) -> Row:
         """Return the draft of the next sibling."""
-        if not self.kind.distinct:
+        if not self.distinct:
             return offered
         return normalised([0.0 if x == token else p for x, p in enumerate(offered)], offered)
 
@@ -172,7 +203,7 @@ class Machine:
 
     def correction(self, node: int, weights: Row) -> int:
         """Draw the token after a node whose children were rejected."""
-        return self.draw(weights)
+        return self.draw(weights if sum(weights) > 0 else self.target(node))
 
     def bonus(self, node: int) -> int:
         """Draw the token after a node without children."""
@@ -184,11 +215,28 @@ class Machine:
 
     def answer(self, node: int, token: int) -> Told:
         """Return what the verifier says: the last kept node, and the token."""
-        kept = () if self.kind.name == "tokens" else self.path(node)
-        return Told(node + 1, (*(self.token(each) for each in kept), token))
+        if self.kind.name == "tokens":
+            same = [child for child in range(node) if self.token(child) == self.token(node)]
+            return Told(min([node, *same]) + 1, (token,))
+        return Told(node + 1, (*map(self.token, self.path(node)), token))
 
 
 def normalised(weights: Row, fallback: Row) -> Row:
     """Return weights divided by their sum, or something else where that is 0."""
     total = sum(weights)
     return [weight / total for weight in weights] if total > 0 else fallback
+
+
+@lru_cache(maxsize=4096)
+def many(law: str, row: tuple[float, ...], count: int) -> int:
+    """Return how many siblings a draft law draws from a row."""
+    return siblings_of(np.array(row), law, count)
+
+
+@lru_cache(maxsize=4096)
+def tuples_of(
+    law: str, row: tuple[float, ...], count: int
+) -> tuple[list[tuple[int, ...]], list[float]]:
+    """Return the drafts that a law draws from a row, and their masses."""
+    drafts, masses = LAWS[law](np.array(row), many(law, row, count)).tuples()
+    return [tuple(each) for each in drafts.tolist()], masses.tolist()

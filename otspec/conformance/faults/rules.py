@@ -6,12 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
-from otspec.arithmetic import Array
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
 from otspec.conformance.kinds import Kind
-from otspec.rules import KSequential, PairRule, PooledSelection, PooledSelectionWithoutReplacement
+from otspec.parents import children_of
+from otspec.rules import KSequential, PairRule, PooledSelection, PooledSelectionWithoutReplacement, SpecHub
 
 Selection = tuple[int | None, int]
 """The accepted child, if there is one, and the token."""
@@ -28,28 +26,24 @@ class RightRule:
         What it takes, by the name of the kind.
     run : callable
         Takes a :class:`~otspec.conformance.faults.machine.Machine`, and returns what it says.
-    distinct : bool or None
-        Whether siblings have to be distinct; None if that is the same to it.
+    law : str or None
+        What siblings have to be drawn from; None where there are none.
     batch : str
         Its function in :mod:`otspec.batch`.
-    only_one : bool
-        Whether it takes one draft of a token only.
     """
 
     name: str
     kind: str
     run: Callable[[Machine], Told]
-    distinct: bool | None
+    law: str | None
     batch: str
-    only_one: bool = False
 
     def takes(self, kind: Kind) -> bool:
         """Return whether the rule verifies drafts of a kind."""
-        return (
-            self.kind == kind.name
-            and self.distinct in (None, kind.distinct)
-            and (not self.only_one or len(kind.parents) == 1)
-        )
+        if self.kind != kind.name:
+            return False
+        most = max(map(len, children_of(kind.parents)))
+        return most == 1 if self.law is None else self.law == kind.law and (most > 1 or kind.name == "tree")
 
 
 Select = Callable[[Machine, int], Selection]
@@ -84,20 +78,22 @@ def inflated(machine: Machine, node: int) -> Selection:
     )
 
 
-def pooled(machine: Machine, node: int) -> Selection:
-    """Pooled selection among the children of a node, child after child."""
-    target, draft = machine.target(node), machine.draft(node)
-    children = machine.children(node)
-    drafts = tuple(machine.token(child) for child in children)
-    rule = PooledSelectionWithoutReplacement if machine.kind.distinct else PooledSelection
-    kernel = _kernel(rule, tuple(draft), tuple(target), drafts)
-    left = 1.0
-    for place, child in enumerate(children):
-        mass = float(kernel[place].sum())
-        if machine.passes(min(1.0, mass / left) if left > 0 else 0.0, child):
-            return child, drafts[place]
-        left = max(left - mass, 0.0)
-    return None, machine.correction(node, kernel[-1].tolist())
+def by_kernel(rule: type[PairRule]) -> Select:
+    """Return the selection of a rule that is known by its kernel, child after child."""
+
+    def select(machine: Machine, node: int) -> Selection:
+        target, draft = machine.target(node), machine.draft(node)
+        children = machine.children(node)
+        drafts = tuple(machine.token(child) for child in children)
+        masses, rest = _kernel(rule, tuple(draft), tuple(target), drafts)
+        left = 1.0
+        for child, token, mass in zip(children, drafts, masses, strict=True):
+            if machine.passes(min(1.0, mass / left) if left > 0 else 0.0, child):
+                return child, token
+            left = max(left - mass, 0.0)
+        return None, machine.correction(node, rest)
+
+    return select
 
 
 @lru_cache(maxsize=4096)
@@ -114,13 +110,16 @@ def _kernel(
     draft: tuple[float, ...],
     target: tuple[float, ...],
     drafts: tuple[int, ...],
-) -> Array:
-    """Return the kernel's row for drafts; where the draft cannot have drawn them, the target."""
+) -> tuple[list[float], list[float]]:
+    """Return how likely each draft is accepted, and the weights of the draw if none is.
+
+    Where the draft cannot have drawn them, nothing is accepted and the target is drawn.
+    """
     try:
-        kernel: Array = _made(rule, draft, target, len(drafts)).joint_kernel(drafts)
+        kernel = _made(rule, draft, target, len(drafts)).joint_kernel(drafts)
     except ValueError:
-        kernel = np.concatenate([np.zeros((len(drafts), len(target))), [target]])
-    return kernel
+        return [0.0] * len(drafts), list(target)
+    return kernel[:-1].sum(axis=1).tolist(), kernel[-1].tolist()
 
 
 @lru_cache(maxsize=4096)
@@ -169,13 +168,13 @@ def down_a_chain(machine: Machine) -> Told:
 
 def whole_block(machine: Machine) -> Told:
     """Block verification as published, from the last draft back."""
-    weights, product = [1.0], 1.0
-    for node in range(machine.size):
+    weights, product, size = [1.0], 1.0, sum(machine.there)
+    for node in range(size):
         token = machine.token(node)
         wanted, offered = machine.target(node - 1)[token], machine.draft(node - 1)[token]
         weights.append(machine.weight(weights[-1], wanted, offered))
         product = product * machine.odds(wanted, offered) if product > 0 else 0.0
-    last = machine.size - 1
+    last = size - 1
     if last == TEXT or machine.passes(min(1.0, machine.last_weight(weights[-1], product)), last):
         return machine.answer(last, machine.bonus(last))
     for node in range(last - 1, TEXT - 1, -1):
@@ -217,54 +216,61 @@ def leaf_to_root(machine: Machine) -> Told:
         offered[parent] = machine.left(offered[parent], machine.token(node))
 
 
-RULES = (
-    RightRule("maximal coupling", "tokens", selection(in_turn), None, "maximal_coupling", True),
-    RightRule("recursive rejection", "tokens", selection(in_turn), False, "recursive_rejection"),
-    RightRule(
-        "recursive rejection without replacement",
-        "tokens",
-        selection(in_turn),
-        True,
-        "recursive_rejection_without_replacement",
-    ),
-    RightRule("k-sequential", "tokens", selection(inflated), False, "k_sequential"),
-    RightRule("pooled selection", "tokens", selection(pooled), False, "pooled_selection"),
-    RightRule(
-        "pooled selection without replacement",
-        "tokens",
-        selection(pooled),
-        True,
-        "pooled_selection_without_replacement",
-    ),
-    RightRule("token verification", "block", down_a_chain, None, "token_verification"),
-    RightRule("block verification", "block", whole_block, None, "block_verification"),
-    RightRule(
-        "recursive rejection by depth", "tree", by_depth(in_turn), False, "tree_verification"
-    ),
-    RightRule(
-        "recursive rejection without replacement by depth",
-        "tree",
-        by_depth(in_turn),
-        True,
-        "tree_verification",
-    ),
-    RightRule("k-sequential by depth", "tree", by_depth(inflated), False, "tree_verification"),
-    RightRule("pooled selection by depth", "tree", by_depth(pooled), False, "tree_verification"),
-    RightRule(
-        "pooled selection without replacement by depth",
-        "tree",
-        by_depth(pooled),
-        True,
-        "tree_verification",
-    ),
-    RightRule("traversal verification", "tree", leaf_to_root, False, "traversal_verification"),
-    RightRule(
-        "traversal verification without replacement",
-        "tree",
-        leaf_to_root,
-        True,
-        "traversal_verification",
-    ),
+_POOLED = by_kernel(PooledSelection)
+_POOLED_DISTINCT = by_kernel(PooledSelectionWithoutReplacement)
+_DISTINCT = "without-replacement"
+_TREE = "tree_verification"
+
+RULES = tuple(
+    RightRule(*facts)
+    for facts in (
+        ("maximal coupling", "tokens", selection(in_turn), None, "maximal_coupling"),
+        ("recursive rejection", "tokens", selection(in_turn), "iid", "recursive_rejection"),
+        (
+            "recursive rejection without replacement",
+            "tokens",
+            selection(in_turn),
+            _DISTINCT,
+            "recursive_rejection_without_replacement",
+        ),
+        ("k-sequential", "tokens", selection(inflated), "iid", "k_sequential"),
+        ("pooled selection", "tokens", selection(_POOLED), "iid", "pooled_selection"),
+        (
+            "pooled selection without replacement",
+            "tokens",
+            selection(_POOLED_DISTINCT),
+            _DISTINCT,
+            "pooled_selection_without_replacement",
+        ),
+        ("SpecHub", "tokens", selection(by_kernel(SpecHub)), "hub", "spechub"),
+        ("token verification", "block", down_a_chain, None, "token_verification"),
+        ("block verification", "block", whole_block, None, "block_verification"),
+        ("recursive rejection by depth", "tree", by_depth(in_turn), "iid", _TREE),
+        (
+            "recursive rejection without replacement by depth",
+            "tree",
+            by_depth(in_turn),
+            _DISTINCT,
+            _TREE,
+        ),
+        ("k-sequential by depth", "tree", by_depth(inflated), "iid", _TREE),
+        ("pooled selection by depth", "tree", by_depth(_POOLED), "iid", _TREE),
+        (
+            "pooled selection without replacement by depth",
+            "tree",
+            by_depth(_POOLED_DISTINCT),
+            _DISTINCT,
+            _TREE,
+        ),
+        ("traversal verification", "tree", leaf_to_root, "iid", "traversal_verification"),
+        (
+            "traversal verification without replacement",
+            "tree",
+            leaf_to_root,
+            _DISTINCT,
+            "traversal_verification",
+        ),
+    )
 )
 """In the order of tables."""
 
