@@ -14,6 +14,7 @@ from otspec.conformance.acceptance import acceptance_note, accepted, most_accept
 from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
 from otspec.conformance.exact_check import exactly_tried
+from otspec.conformance.faults.explanations import explained
 from otspec.conformance.kernel import KernelBatches, Probed, probed
 from otspec.conformance.library import needs_lengths, small_cases
 from otspec.conformance.report import Finding, Report, Tried
@@ -59,14 +60,14 @@ class Check(Frozen):
                 alarm = self.false_alarm / len(self.tasks)
                 self._refuse_hidden(alarm)
                 results = self._sampled(alarm, probe, progress)
-        findings = tuple(finding for _, finding in results if finding is not None)
+        findings, causes = explained(self.tasks, results)
         return Report(
             self.kind,
             self.mode,
             findings,
             tuple(tried for tried, _ in results),
             self.false_alarm,
-            (*self._notes(probe), *acceptance_note(results[0][0])),
+            (*causes, *self._notes(probe), *acceptance_note(results[0][0])),
             verifier=self.tasks[0].verifier.name,
         )
 
