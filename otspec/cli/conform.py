@@ -36,6 +36,10 @@ from otspec.tables import listed, say
 )  # fmt: skip
 @click.option("--distinct", is_flag=True, help="Drafts of one node are without replacement.")
 @click.option(
+    "--rule", metavar="NAME",
+    help="A rule of the package: what is accepted is held to its law, too.",
+)  # fmt: skip
+@click.option(
     "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
     help="The total variation to be found with probability 0.999.",
 )  # fmt: skip
@@ -56,6 +60,10 @@ from otspec.tables import listed, say
     "--dtype", type=click.Choice(("float16", "bfloat16", "float32", "float64")),
     default="float32", show_default=True, help="Of probabilities.",
 )  # fmt: skip
+@click.option(
+    "--rounding", type=float, metavar="ERROR",
+    help="Errors of a probability that count as rounding.  [default: those of the type]",
+)  # fmt: skip
 @click.option("--device", default="cpu", show_default=True, help="Of torch tensors.")
 @click.option(
     "--vocabulary", type=click.IntRange(min=8), metavar="N", help="Tokens of the large cases."
@@ -64,6 +72,7 @@ from otspec.tables import listed, say
     "--report", "reports", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
     help="Also write the report there, as .html, .md, .txt or .json. May be given again.",
 )  # fmt: skip
+@click.option("--cases", is_flag=True, help="List all cases, with what was found on each.")
 @click.option("--traceback", is_flag=True, help="Show where an import fails.")
 @json_option
 def conform(
@@ -72,6 +81,7 @@ def conform(
     mode: str,
     shape: str | None,
     reports: tuple[Path, ...],
+    cases: bool,
     traceback: bool,
     as_json: bool,
     **options: Any,
@@ -79,7 +89,7 @@ def conform(
     """Is an engine's verification lossless? From samples, with a stated power and error rate.
 
     FUNCTION of MODULE, importable from here, verifies batches. It is called with what its
-    parameters are named: draft, target and drafts (and lengths, parents), and its randomness as
+    parameters are named: draft, target and drafts (lengths, mask, parents), and its randomness as
     rng, generator, seed or uniforms; it returns tokens, or kept lengths or nodes and tokens. It is
     tried on small cases, each with something that verifiers get wrong, and on each again in a large
     vocabulary.
@@ -109,7 +119,7 @@ def conform(
     if as_json:
         print_json(report.document())
     else:
-        say(*report.text().rstrip("\n").split("\n"))
+        say(*report.text(cases=cases).rstrip("\n").split("\n"))
     fine = [written(str(path), partial(report.save, path)) for path in reports]
     return 0 if report.passed and all(fine) else 1
 
@@ -119,7 +129,7 @@ def _shape(kind: str, text: str | None) -> Any:
     if text is None:
         return None
     if kind == "tree":
-        return read_tree(text, "--shape").tree().parents
+        return read_tree(text, "--shape")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise ValueError(f"--shape {text!r} is no number: a {kind} shape is one, such as 2")
     return int(text)

@@ -2,6 +2,7 @@
 
 from otspec.conformance.branches import CannotFollowError, Chance, branches, law_of
 from otspec.conformance.check import check
+from otspec.conformance.engines import one_by_one
 from otspec.conformance.exact import exact_kernel, exact_law
 from otspec.conformance.exact_texts import TextAudit, exact_texts
 from otspec.conformance.report import Finding, Report, Tried
@@ -21,4 +22,5 @@ __all__ = [
     "exact_law",
     "exact_texts",
     "law_of",
+    "one_by_one",
 ]

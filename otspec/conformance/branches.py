@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from otspec.arithmetic import Number
+from otspec.conformance.extended_numbers import over
 
 Result = TypeVar("Result")
 
@@ -91,7 +92,7 @@ class Chance(Generic[Result]):
             raise self.refused("it does something else when it is run again")
         self.taken.append((place, open_options))
         chosen = open_options[place]
-        self.mass = self.mass * (masses[chosen] / kept if len(open_options) > 1 else 1)
+        self.mass = self.mass * (over(masses[chosen], kept) if len(open_options) > 1 else 1)
         if isinstance(self.mass, float) and self.mass < _LIGHT:
             raise _TooLightError
         return chosen

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -118,15 +118,20 @@ class Verifier(Frozen):
     function: Callable[..., Any]
     form: Form
 
+    names: ClassVar[tuple[str, ...]] = ARRAYS
+    """What it may ask for."""
+    random: ClassVar[tuple[str, ...]] = RANDOMNESS
+    """How it may get its randomness."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         as_callable(self.function, "verifier", "a callable that takes draft, target and drafts")
-        known = (*ARRAYS, *RANDOMNESS)
+        known = (*self.names, *self.random)
         for name in self.wanted:
             if name not in known:
                 raise ValueError(
-                    f"verifier takes {name!r}: name its parameters {', '.join(ARRAYS)} and one "
-                    f"of {', '.join(RANDOMNESS)}, or wrap it in a function that does"
+                    f"verifier takes {name!r}: name its parameters {', '.join(self.names)} and "
+                    f"one of {', '.join(self.random)}, or wrap it in a function that does"
                 )
 
     @cached_property
@@ -137,9 +142,9 @@ class Verifier(Frozen):
         except (TypeError, ValueError) as error:
             raise ValueError(
                 "verifier does not tell its parameters: wrap it in a function with names of "
-                + ", ".join(ARRAYS)
+                + ", ".join(self.names)
             ) from error
-        known = (*ARRAYS, *RANDOMNESS)
+        known = (*self.names, *self.random)
         variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return {
             name: parameter
@@ -162,6 +167,12 @@ class Verifier(Frozen):
             raise ValueError("verifier takes lengths: a tree has a mask, so take that")
 
     @property
+    def name(self) -> str:
+        """The name of its module, and its own."""
+        named = self.function if hasattr(self.function, "__qualname__") else type(self.function)
+        return f"{named.__module__}.{named.__qualname__}"
+
+    @property
     def uneven(self) -> bool:
         """Whether rows may have different numbers of drafts."""
         return any(name in self.wanted for name in LENGTHS)
@@ -177,7 +188,7 @@ class Verifier(Frozen):
         wanted = self.wanted
         random = {
             name: randomness.of(name, len(sample.drafts), len(kind.parents))
-            for name in RANDOMNESS
+            for name in self.random
             if name in wanted
         }
         arrays = self.arrays(kind, case, sample)

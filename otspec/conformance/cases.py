@@ -125,6 +125,25 @@ def remembering(name: str, draft: Any, target: Any, **options: Any) -> Case:
     return _case(name, *tables, **options)
 
 
+def prompted(name: str, draft: Any, target: Any, prompts: int) -> Case:
+    """Return a case whose texts begin after a prompt of one symbol.
+
+    Parameters
+    ----------
+    name : str
+    draft, target : array_like, shape (n, n)
+        Weights after each symbol.
+    prompts : int
+        The first so many symbols are prompts, one for each variant.
+    """
+    tables = [_scaled(np.asarray(weights, dtype=float)) for weights in (draft, target)]
+    after = [
+        np.stack([np.concatenate([table[prompt][None], table]) for prompt in range(prompts)])
+        for table in tables
+    ]
+    return _case(name, *after)
+
+
 def mixed(name: str, cases: Sequence[Case]) -> Case:
     """Return a case whose batches have rows of several cases with one number of symbols."""
     drafts, targets = zip(*((case.draft, case.target) for case in cases), strict=True)

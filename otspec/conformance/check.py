@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from otspec.arguments import as_choice, as_integer, as_real, as_seed
-from otspec.auditing.seeding import seeded
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
-from otspec.conformance.cases import Case
-from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
-from otspec.conformance.kernel import KernelBatches, written_to
+from otspec.conformance.case_by_case import Check
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.library import cases_of, needs_lengths, small_cases
-from otspec.conformance.report import Finding, Report, Tried
-from otspec.conformance.ruled import Maker, as_maker, has_joint_law, joint_law, law_of_rule
-from otspec.conformance.statistics import Statistic, joint_statistics, text_statistics
-from otspec.conformance.trial import Tested, tried
+from otspec.conformance.report import Report
+from otspec.conformance.ruled import Maker, as_maker, law_of_rule
+from otspec.conformance.tasks import engine_tasks, kernel_tasks
 from otspec.drafts import LAWS
-from otspec.frozen import Frozen
 from otspec.parents import children_of
 from otspec.trees.shapes import as_shape
 
@@ -31,13 +23,7 @@ BUDGET = 600_000_000
 VOCABULARY = 32_003
 """Tokens of the large cases: a prime, so no multiple of a warp."""
 KINDS = ("tokens", "block", "tree")
-MODES = ("kernel", "pipeline")
-MOST_ROWS = 1 << 14
-"""Rows of one call."""
-MOST_NUMBERS = 1 << 22
-"""Probabilities of one call."""
-LARGE = 0.25
-"""The least share of the budget for the large cases."""
+MODES = ("kernel", "exact", "pipeline")
 
 
 def check(
@@ -71,7 +57,10 @@ def check(
     kind : str
         ``"tokens"``, ``"block"`` or ``"tree"``.
     mode : str
-        ``"kernel"``: drafts are drawn here. ``"pipeline"``: by the engine.
+        ``"kernel"``: drafts are drawn here. ``"exact"``: drafts are enumerated, and every random
+        choice of the verifier is followed, as :func:`exact_law` does it, on the small cases; then
+        ``detect``, ``false_alarm`` and ``budget`` do not matter. ``"pipeline"``: the engine
+        drafts, too.
     detect : float
         The total variation between output and target to be found with probability 0.999.
     false_alarm : float
@@ -111,7 +100,8 @@ def check(
     Raises
     ------
     ValueError
-        Unusable options, or a verifier that takes or returns something else.
+        Unusable options, a verifier that takes or returns something else, or one that cannot be
+        followed exactly.
 
     Notes
     -----
@@ -138,22 +128,28 @@ def check(
     form = Form(
         as_choice(arrays, "arrays", LIBRARIES), as_choice(dtype, "dtype", DTYPES), str(device)
     )
-    called = Verifier(verifier, form)
     maker = None if rule is None else as_maker(rule, kind)
     law = law_of_rule(rule, kind) or ("without-replacement" if distinct else "iid")
     tried_kind = _kind(kind, shape, law)
-    called.check_kind(tried_kind)
+    tokens = as_integer(vocabulary, "vocabulary", 8)
+    if mode in ("kernel", "exact"):
+        tasks = kernel_tasks(Verifier(verifier, form), tried_kind, tokens)
+    elif maker is None:
+        tasks = engine_tasks(verifier, form, tried_kind, tokens)
+    else:
+        raise ValueError("rule is for drafts that are drawn here: leave it out in pipeline mode")
     errors = DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1)
     return Check(
-        called,
-        tried_kind,
+        tuple(tasks),
+        kind,
+        mode,
         maker,
         float(as_real(detect, "detect", 0, 1, open_below=True)),
         float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
         float(errors),
         as_integer(budget, "budget", 1),
         as_seed(seed),
-        as_integer(vocabulary, "vocabulary", 8),
+        tokens,
     ).run(progress or _unseen)
 
 
@@ -171,97 +167,3 @@ def _kind(kind: str, shape: Any, law: str) -> Kind:
     for children in filter(None, children_of(made.parents)):
         LAWS[law](np.full(8, 1 / 8), len(children))
     return made
-
-
-@dataclass(frozen=True, eq=False)
-class Check(Frozen):
-    """A check of one verifier, with what was asked for. Parameters: :func:`check`."""
-
-    verifier: Verifier
-    kind: Kind
-    maker: Maker | None
-    detect: float
-    false_alarm: float
-    rounding: float
-    budget: int
-    seed: int
-    vocabulary: int
-
-    def run(self, progress: Callable[[int, int], object]) -> Report:
-        """Try all cases: the small ones first, then the large ones with what is left."""
-        cases = cases_of(self.kind, self.vocabulary, self.verifier.uneven)
-        alarm = self.false_alarm / len(cases)
-        self._refuse_hidden(cases, alarm)
-        small = [case for case in cases if case.vocabulary < self.vocabulary]
-        large = [case for case in cases if case.vocabulary >= self.vocabulary]
-        results: list[tuple[Tried, Finding | None]] = []
-        with seeded(self.seed):
-            written = written_to(self.verifier, self.kind, small[0], self.seed)
-            rng = np.random.default_rng(self.seed)
-            left = self.budget * (1 - LARGE if large else 1)
-            for count, group in ((len(small), small), (len(large), large)):
-                for place, case in enumerate(group):
-                    # Most stop at half of what they may take.
-                    share = min(left, 2 * left / (count - place))
-                    result = self._tried(case, alarm, share, rng)
-                    results.append(result)
-                    progress(len(results), len(cases))
-                    left -= result[0].size * numbers_per_row(self.kind, case)
-                left += self.budget * LARGE
-        findings = tuple(finding for _, finding in results if finding is not None)
-        return Report(
-            self.kind.name,
-            "kernel",
-            findings,
-            tuple(tried for tried, _ in results),
-            self.false_alarm,
-            (*(f"it writes to {name}" for name in written), *self._left_out()),
-        )
-
-    def _refuse_hidden(self, cases: list[Case], alarm: float) -> None:
-        """Refuse to detect what rounding hides, whatever the number of samples."""
-        cells = max(len(each.statistics[-1].expected) for each in self._tests(cases[0], alarm, 1))
-        smallest = affordable(cells, LARGEST, alarm, self.rounding).detect
-        if self.detect < smallest:
-            raise ValueError(
-                f"detect is {self.detect:g}, which errors of {self.rounding:g} by rounding hide: "
-                f"pass detect={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller rounding"
-            )
-
-    def _left_out(self) -> list[str]:
-        """Return what was not tried, in words."""
-        if self.verifier.uneven:
-            return []
-        count = sum(needs_lengths(self.kind, case) for case in small_cases(self.kind))
-        takes = "a mask" if self.kind.name == "tree" else "lengths or a mask"
-        return [f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}"]
-
-    def _tests(self, case: Case, alarm: float, most: int) -> list[Tested]:
-        """Return the laws that a case is tested for, with at most so many samples."""
-        laws: list[list[Statistic]] = [text_statistics(self.kind, case)]
-        if self.maker is not None and has_joint_law(self.kind, case):
-            law = joint_law(self.maker, self.kind, case)
-            laws.append(joint_statistics(self.kind, case, law))
-        return [Tested(each, self._needs(each[-1], alarm / len(laws), most)) for each in laws]
-
-    def _needs(self, statistic: Statistic, alarm: float, most: int) -> Requirement:
-        cells = len(statistic.expected)
-        needs = requirement(cells, self.detect, alarm, self.rounding)
-        return needs if needs.size <= most else affordable(cells, most, alarm, self.rounding)
-
-    def _tried(
-        self, case: Case, alarm: float, numbers: float, rng: np.random.Generator
-    ) -> tuple[Tried, Finding | None]:
-        """Try one case with at most so many probabilities."""
-        per_row = numbers_per_row(self.kind, case)
-        tests = self._tests(case, alarm, max(1, int(numbers / per_row)))
-        randomness = self.verifier.randomness(int(rng.integers(2**31)))
-        marked = len(tests) > 1
-        batch = KernelBatches(self.verifier, self.kind, case, randomness, rng, marked)
-        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // per_row))
-        return tried(case.name, batch, tests, largest)
-
-
-def numbers_per_row(kind: Kind, case: Case) -> int:
-    """Return how many probabilities of the target a row has."""
-    return case.vocabulary * (1 if kind.name == "tokens" else len(kind.parents) + 1)

@@ -27,6 +27,7 @@ def document_of(report: Report) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "otspec": __version__,
+        "verifier": report.verifier,
         "kind": report.kind,
         "mode": report.mode,
         "passed": report.passed,
@@ -42,18 +43,17 @@ def document_of(report: Report) -> dict[str, Any]:
 
 def verdict_of(report: Report) -> str:
     """Return in one sentence whether a verifier is right, and how sure that is."""
-    cases = f"{len(report.cases)} cases" if len(report.cases) != 1 else "the one case"
+    alarm = f"a right verifier fails with probability {report.false_alarm:.3g} at most"
+    count = len(report.cases)
     if not report.passed:
         wrong = len({finding.case for finding in report.findings})
-        return (
-            f"failed: the verifier is wrong on {wrong} of {cases} (a right one fails with "
-            f"probability {report.false_alarm:.3g} at most)"
-        )
-    return (
-        f"passed: on none of {cases} was the output found to differ from the target; "
-        f"{_power(report)} (a right verifier fails with probability {report.false_alarm:.3g} at "
-        "most)"
-    )
+        return f"failed: the verifier is wrong on {wrong} of {_cases(count)} ({alarm})"
+    found = f"the output was found to differ from the target on none of {_cases(count)}"
+    return f"passed: {found}; {_power(report)} ({alarm})"
+
+
+def _cases(count: int) -> str:
+    return f"{count} cases" if count != 1 else "1 case"
 
 
 def _power(report: Report) -> str:

@@ -31,8 +31,12 @@ class Sample(NamedTuple):
         return count
 
 
+UNKNOWN = -1
+"""A symbol that the target is still to draw."""
+
+
 def drafted(
-    parents: tuple[int, ...], law: str, case: Case, size: int, rng: np.random.Generator
+    parents: tuple[int, ...], law: str, case: Case, variants: IntArray, rng: np.random.Generator
 ) -> Sample:
     """Draw drafts, siblings together and after their parents.
 
@@ -44,10 +48,11 @@ def drafted(
         One of :data:`otspec.drafts.LAWS`, of siblings. Of distinct ones there are as many as the
         draft has tokens.
     case : Case
-    size : int
+    variants : ndarray of int, shape (size,)
+        Which pair of models each row has.
     rng : numpy.random.Generator
     """
-    variants = rng.integers(case.variants, size=size)
+    size = len(variants)
     drafts = np.zeros((size, len(parents)), dtype=np.intp)
     there = np.ones((size, len(parents)), dtype=bool)
     for parent, children in enumerate(children_of(parents), start=-1):
@@ -112,6 +117,18 @@ def patterns(parents: tuple[int, ...]) -> list[tuple[bool, ...]]:
             there[node] = not after and (parent < 0 or there[parent])
         sets.append(tuple(there))
     return sorted(set(sets))
+
+
+def completed(
+    texts: IntArray, case: Case, variants: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Return complete texts, shape (size, T): what follows the known symbols is the target's."""
+    texts = texts.copy()
+    for place in range(1, texts.shape[1]):
+        open_rows = np.flatnonzero(texts[:, place] == UNKNOWN)
+        last = np.minimum(texts[open_rows, place - 1], case.n - 1)
+        texts[open_rows, place] = drawn(case.target[variants[open_rows], last + 1], rng)
+    return texts
 
 
 def drawn(rows: Array, rng: np.random.Generator) -> IntArray:

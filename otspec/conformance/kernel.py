@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from otspec.arithmetic import IntArray
 from otspec.auditing.foreign import attempt
-from otspec.conformance.answers import ImpossibleError
+from otspec.conformance.answers import Answer, ImpossibleError
 from otspec.conformance.calling import Randomness, Verifier, copied, written
 from otspec.conformance.cases import Case
+from otspec.conformance.drafting import Sample, completed
 from otspec.conformance.kinds import Kind
-from otspec.conformance.statistics import fine_counts
+from otspec.conformance.statistics import Statistic, fine_counts, text_statistics
 from otspec.conformance.trial import FaultError
 from otspec.frozen import Frozen
 
 PROBE = 64
-"""Rows of the batch after which is looked what a verifier writes to."""
+"""Rows of the batch in which is looked what a verifier does with its arrays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,23 @@ class KernelBatches(Frozen):
     rng: np.random.Generator
     marked: bool = False
 
+    calls: ClassVar[int] = 1
+    """How many rows are verified for one that is counted."""
+    coarser: ClassVar[int] = 1
+    """How many times the total variation to detect is enough to be found."""
+
+    @classmethod
+    def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
+        """Return what is compared, coarse before fine.
+
+        Parameters
+        ----------
+        kind : Kind
+        case : Case
+            Whose target's law the texts have.
+        """
+        return text_statistics(kind, case)
+
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text.
 
@@ -55,6 +74,12 @@ class KernelBatches(Frozen):
             Its answers have another form than a verifier's.
         """
         sample = self.kind.draw(self.case, size, self.rng)
+        answer = self.answer(sample)
+        texts = completed(answer.texts, self.case, sample.variants, self.rng)
+        return fine_counts(self.kind, self.case, texts, answer.marks, sample.variants)
+
+    def answer(self, sample: Sample) -> Answer:
+        """Return what the verifier says of drafts; raises as a call does."""
         given = self.verifier.given(self.kind, self.case, sample, self.randomness)
         answer, crash = attempt(self.verifier, given)
         if crash is not None:
@@ -65,15 +90,35 @@ class KernelBatches(Frozen):
             raise FaultError("impossible", str(error)) from error
         if read.marks is None and self.marked:
             raise ValueError("rule says what is accepted: return the accepted index with the token")
-        texts = self.kind.completed(read, self.case, sample, self.rng)
-        return fine_counts(self.kind, self.case, texts, read.marks, sample.variants)
+        return read
 
 
-def written_to(verifier: Verifier, kind: Kind, case: Case, seed: int) -> list[str]:
-    """Return the names of the arrays that a verifier writes to; none if it fails."""
+class Probed(NamedTuple):
+    """What is seen of a verifier in one small batch."""
+
+    marked: bool
+    """Whether it tells what it accepts."""
+    written: list[str]
+    """The names of the arrays that it writes to."""
+
+
+def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
+    """Look at one small batch; nothing is seen of a verifier that fails.
+
+    Raises
+    ------
+    ValueError
+        Its answer has another form than a verifier's.
+    """
     rng = np.random.default_rng(seed)
     sample = kind.draw(case, PROBE, rng)
     given = verifier.given(kind, case, sample, verifier.randomness(seed))
     before = copied(given)
-    _, crash = attempt(verifier, given)
-    return [] if crash is not None else written(before, given)
+    answer, crash = attempt(verifier, given)
+    if crash is not None:
+        return Probed(False, [])
+    try:
+        marked = kind.read(answer, case, sample).marks is not None
+    except ImpossibleError:
+        marked = False
+    return Probed(marked, written(before, given))

@@ -12,12 +12,9 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.conformance.answers import Answer, ImpossibleError, integers, named, symbols_of
 from otspec.conformance.cases import Case
-from otspec.conformance.drafting import Sample, drafted, drawn
+from otspec.conformance.drafting import UNKNOWN, Sample, drafted
 from otspec.frozen import Frozen
 from otspec.parents import depths_of
-
-UNKNOWN = -1
-"""A symbol that the target is still to draw."""
 
 
 class Kind(Frozen, ABC):
@@ -65,19 +62,11 @@ class Kind(Frozen, ABC):
 
     def draw(self, case: Case, size: int, rng: np.random.Generator) -> Sample:
         """Draw drafts as the draft model does."""
-        return drafted(self.parents, self.law, case, size, rng)
+        return self.drafted(case, rng.integers(case.variants, size=size), rng)
 
-    def completed(
-        self, answer: Answer, case: Case, sample: Sample, rng: np.random.Generator
-    ) -> IntArray:
-        """Return complete texts, shape (size, T): what follows the token is the target's."""
-        texts = answer.texts.copy()
-        for place in range(1, self.length):
-            open_rows = np.flatnonzero(texts[:, place] == UNKNOWN)
-            last = np.minimum(texts[open_rows, place - 1], case.n - 1)
-            rows = case.target[sample.variants[open_rows], last + 1]
-            texts[open_rows, place] = drawn(rows, rng)
-        return texts
+    def drafted(self, case: Case, variants: IntArray, rng: np.random.Generator) -> Sample:
+        """Draw drafts of given pairs of models."""
+        return drafted(self.parents, self.law, case, variants, rng)
 
 
 @dataclass(frozen=True)

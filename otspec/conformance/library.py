@@ -7,7 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from otspec.conformance.cases import BEHIND, Case, embedded, memoryless, mixed, remembering, spread
+from otspec.conformance.cases import (
+    BEHIND,
+    Case,
+    embedded,
+    memoryless,
+    mixed,
+    prompted,
+    remembering,
+    spread,
+)
 from otspec.conformance.drafting import siblings_of
 from otspec.conformance.kinds import Kind
 from otspec.parents import children_of
@@ -20,6 +29,9 @@ WARM = tuple(np.exp(LOGITS / 20))
 """Weights that are nearly alike, at temperature 20."""
 ULP = 2.0**-24
 """Between two float32 numbers just below 1/4 and 1/2, and less."""
+
+MOST_TEXTS = 100
+"""Of texts over several steps, at most so many are told apart, if there is a choice."""
 
 ROWS = {
     "all positive": ((4, 2, 1, 1), (1, 2, 4, 1)),
@@ -65,6 +77,21 @@ BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024))
 """Tokens beside the borders of warps and blocks, of which the large cases have two."""
 
 
+TEXTS = {
+    "rows that depend on the text": (((3, 1), (1, 2)), ((1, 2), (2, 1))),
+    "draft and target alike": (((2, 1), (1, 3)), ((2, 1), (1, 3))),
+    "drafts that are mostly rejected": (((9, 1), (2, 8)), ((1, 9), (8, 2))),
+    "nearly certain, and drafts more so": (((97, 3), (1, 24)), ((19, 1), (1, 9))),
+    "a token that is never drafted": (((1, 0), (2, 1)), ((2, 1), (1, 2))),
+    "a drafted token that the target never says": (((1, 2), (2, 1)), ((2, 1), (0, 1))),
+    "three symbols, some forbidden": (
+        ((2, 1, 1), (1, 2, 1), (3, 1, 0)),
+        ((1, 1, 2), (0, 3, 1), (1, 1, 2)),
+    ),
+}
+"""Of texts over several steps: the rows after each symbol."""
+
+
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     """Return the cases of a kind: small ones, and each again in a large vocabulary.
 
@@ -108,6 +135,27 @@ def needs_lengths(kind: Kind, case: Case) -> bool:
     most = max(map(len, children_of(kind.parents)))
     rows = case.draft.reshape(-1, case.n)
     return case.uneven or any(siblings_of(row, kind.law, most) < most for row in rows)
+
+
+def text_cases(length: int, vocabulary: int) -> list[Case]:
+    """Return the cases of texts over several steps: small ones, and three in a large vocabulary.
+
+    Parameters
+    ----------
+    length : int
+        T, the tokens of a text.
+    vocabulary : int
+        Of the large ones.
+    """
+    small = []
+    for name, pair in TEXTS.items():
+        n = len(pair[0])
+        small.append(prompted(name, *pair, n if n ** (length + 1) <= MOST_TEXTS else 1))
+    large = [
+        embedded(case, vocabulary, _places(case.n, vocabulary, turn))
+        for turn, case in enumerate((small[0], small[-1]))
+    ]
+    return [*small, *large, spread(small[0], vocabulary)]
 
 
 def _places(n: int, vocabulary: int, turn: int) -> list[int]:

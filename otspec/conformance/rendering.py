@@ -21,20 +21,23 @@ _STATISTICS = {"call": "the call fails", "impossible": "an impossible answer"}
 _COLUMNS = ("case", "rows", "detectable", "log evidence", "wrong from", "")
 
 
-def as_text(document: dict[str, Any]) -> str:
+def as_text(document: dict[str, Any], cases: bool) -> str:
     """Return a report for a terminal or a log.
 
     Parameters
     ----------
     document : dict
         As :meth:`~otspec.conformance.Report.document` returns.
+    cases : bool
+        Whether to list all cases.
     """
     lines = [document["verdict"]]
     for number, group in enumerate(_groups(document["findings"]), start=1):
         lines += ["", f"{number}. {_heading(group)}"]
         lines += [f"   {line}" for line in _facts(group[0])]
         lines += [f"   | {printable(line)}" for line in _traceback(group[0])]
-    lines += ["", *_aligned(_COLUMNS, _rows(document))]
+    if cases:
+        lines += ["", *_aligned(_COLUMNS, _rows(document))]
     lines += [line for note in document["notes"] for line in ("", f"Note: {printable(note)}")]
     if not document["passed"]:
         lines += ["", "What to do:", *(f"- {step}" for step in WHAT_TO_DO)]
@@ -95,7 +98,9 @@ def _body(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _title(document: dict[str, Any]) -> str:
-    return f"Conformance of a verifier: kind {document['kind']}, mode {document['mode']}"
+    return (
+        f"Conformance of {document['verifier']}: kind {document['kind']}, mode {document['mode']}"
+    )
 
 
 def _groups(findings: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
@@ -153,7 +158,7 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
             case["case"],
             f"{case['rows']:,}",
             f"{case['detectable']:.4f}" if case["detectable"] < 1 else "nothing",
-            "-" if case["evidence"] is None else f"{case['evidence']:.1f}",
+            f"{case['evidence']:.1f}" if case["evidence"] is not None and case["rows"] else "-",
             f"{case['threshold']:.1f}",
             "wrong" if case["case"] in wrong else "",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -10,6 +11,32 @@ from otspec.arithmetic import Array, IntArray
 from otspec.conformance.cases import Case
 from otspec.conformance.kinds import Kind
 from otspec.frozen import Frozen
+
+
+class Looked(Protocol):
+    """What of a verifier's answers is looked at."""
+
+    @property
+    def length(self) -> int:
+        """T, the symbols of a text."""
+
+    @property
+    def marks(self) -> int:
+        """How many values marks have."""
+
+
+@dataclass(frozen=True)
+class TextsOnly:
+    """Texts of T symbols, without marks.
+
+    Parameters
+    ----------
+    length : int
+    marks : int
+    """
+
+    length: int
+    marks: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +70,7 @@ class Statistic(Frozen):
 
 
 def fine_counts(
-    kind: Kind, case: Case, texts: IntArray, marks: IntArray | None, variants: IntArray
+    kind: Looked, case: Case, texts: IntArray, marks: IntArray | None, variants: IntArray
 ) -> IntArray:
     """Return how often each mark came with each text, shape (marks, fine cells).
 
@@ -61,9 +88,19 @@ def fine_counts(
     )
 
 
-def text_statistics(kind: Kind, case: Case) -> list[Statistic]:
+def text_statistics(kind: Looked, case: Case) -> list[Statistic]:
     """Return the laws of the first token, the first two, and so on to the whole text."""
     return [_of_beginnings(kind, case, length) for length in range(1, kind.length + 1)]
+
+
+def dependence(between: str) -> Statistic:
+    """Return the law of whether two of a kind agree more or less than others do."""
+    return Statistic(
+        f"dependence between {between}",
+        np.array([[0, 1]]),
+        np.array([0.5, 0.5]),
+        (f"that {between} agree more than others", f"that {between} agree less than others"),
+    )
 
 
 def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
@@ -124,7 +161,7 @@ def _of_pair(variant: int, case: Case) -> str:
     return f" of pair {variant}" if case.variants > 1 else ""
 
 
-def _of_beginnings(kind: Kind, case: Case, length: int) -> Statistic:
+def _of_beginnings(kind: Looked, case: Case, length: int) -> Statistic:
     law = case.texts(length).ravel() / case.variants
     part = np.arange(case.variants * case.n**kind.length) // case.n ** (kind.length - length)
     shape = (case.variants, *(case.n,) * length)

@@ -37,7 +37,8 @@ def test_every_item_is_written_with_its_numbers(name, tmp_path):
     assert provenance["seed"] == each.seed
     assert (provenance["input"] == "none") == (not each.traced)
     assert provenance["files"] == [file.name for file in files]
-    assert all(file.stat().st_size > 0 for file in files)
+    # An empty picture is smaller.
+    assert all(file.stat().st_size > (5_000 if file.suffix == ".png" else 0) for file in files)
     assert each.name == name
     assert each.title
     assert each.source

@@ -230,9 +230,3 @@ def test_the_decay_is_drawn_and_tabulated(decay):
         assert np.allclose([row[5] for row in mine], np.cumsum(values), rtol=0, atol=1e-12)
         reached = 1 - np.cumsum(values) + values
         assert np.allclose([row[4] * left for row, left in zip(mine, reached, strict=True)], values)
-
-
-def test_quick_pictures(tmp_path):
-    for picture in (spechub_fig5.MassTables, spechub_fig9.Decay):
-        drawn = picture.compute(Settings(quick=True))
-        assert drawn.save(tmp_path / "picture.png").stat().st_size > 5_000

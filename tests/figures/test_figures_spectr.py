@@ -11,7 +11,6 @@ from figures import spectr_fig5, spectr_fig6, spectr_tab1
 from figures.contract import Settings
 from figures.long_trace import kept_by_block
 from figures.on_letters import LetterTrees, letter_pair
-from figures.writing import write
 from otspec.blocks import TokenVerify
 from otspec.closed_forms import bernoulli_acceptance, uniform_acceptance
 from otspec.datasets import letters
@@ -195,9 +194,3 @@ def test_the_rows_are_those_of_the_paper(table):
     assert "Other models" in said
     assert said.count("Yes, for all of them") == 2
     assert "paper, table 4, 20M 1.29" in said
-
-
-def test_quick_items_are_written(tmp_path):
-    for item in (spectr_fig5.UniformCurves, spectr_fig6.MultiRoundCurves):
-        files = write(item, QUICK, tmp_path, ["png"])
-        assert [file.stat().st_size > 0 for file in files] == [True, True]

@@ -44,7 +44,7 @@ def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
         count = len(next(given[name] for name in names if name in ROWS))
         if "seed" in given:
             given["seed"] = np.random.default_rng(given["seed"]).integers(2**31, size=count)
-        split = (*ROWS, "lengths", "seed")
+        split = (*ROWS, "lengths", "mask", "seed")
         answers = [
             function(**{n: x[row] if n in split else x for n, x in given.items()})
             for row in range(count)

@@ -1,0 +1,188 @@
+"""Calling an engine that drafts and verifies: small models in its own arrays, and warping."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from otspec.arguments import as_callable
+from otspec.arithmetic import Array
+from otspec.conformance.calling import Form, Verifier, plain
+from otspec.conformance.cases import Case
+from otspec.conformance.drafting import Sample
+from otspec.conformance.kinds import Kind
+from otspec.parents import depths_of
+
+WARPS = ("temperature", "top_k", "top_p")
+"""Options of warping that an engine may take."""
+
+
+class SmallModel:
+    """A language model of which the next token depends on the last one, in an engine's arrays.
+
+    Parameters
+    ----------
+    table : ndarray, shape (n, n)
+        A row for each symbol.
+    case : Case
+        Which tokens are the symbols.
+    form : Form
+        Of the arrays.
+
+    Notes
+    -----
+    Texts are token ids, shape (B, t), at least the last token of each; with a prompt there always
+    is one. After what is no symbol, such as −1 for padding, all symbols are equally likely.
+    """
+
+    def __init__(self, table: Array, case: Case, form: Form) -> None:
+        n = case.n
+        rows = np.concatenate([table, np.full((1, n), 1 / n)])
+        known = np.append(case.symbols, n)  # the last one, also that of −1, is no token
+        wide = case.rows(rows)
+        self._known = form.integers(known)
+        self._rows = form.probabilities(wide)
+        self._logits = form.probabilities(logits_of(wide))
+
+    def __call__(self, texts: Any) -> Any:
+        """Return the distributions of the token that follows, shape (B, V)."""
+        return self.rows(texts[:, -1:])[:, 0]
+
+    def rows(self, texts: Any) -> Any:
+        """Return the distributions after each token, shape (B, t, V)."""
+        return self._rows[self._known[texts]]
+
+    def logits(self, texts: Any) -> Any:
+        """Return logits after each token, shape (B, t, V), −∞ for a probability 0."""
+        return self._logits[self._known[texts]]
+
+
+@dataclass(frozen=True, eq=False)
+class Engine(Verifier):
+    """A callable that drafts and verifies.
+
+    Parameters
+    ----------
+    options : mapping
+        How it has to warp: values of some of :data:`WARPS`.
+    """
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    random = ("rng", "generator", "seed")
+
+    def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return what it asks for, but for randomness."""
+        neutral = {"temperature": 1.0, "top_k": case.vocabulary, "top_p": 1.0}
+        numbers = {"k": len(kind.parents), "length": kind.length, "parents": kind.parents}
+        made: dict[str, Any] = (
+            neutral | numbers | {"block": max(depths_of(kind.parents))} | dict(self.options)
+        )
+        return made | self.models(case, sample)
+
+    @abstractmethod
+    def models(self, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return what it has of draft and target."""
+
+
+class TokenEngine(Engine):
+    """An engine for one token, which is given rows."""
+
+    names = ("draft", "target", "draft_logits", "target_logits", "k", *WARPS)
+
+    def models(self, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return the rows of each batch entry, shape (size, V)."""
+        made: dict[str, Any] = {}
+        for name in ("draft", "target"):
+            rows = case.rows(getattr(case, name)[:, 0])
+            if name in self.wanted:
+                made[name] = self.form.probabilities(rows[sample.variants])
+            if f"{name}_logits" in self.wanted:
+                made[f"{name}_logits"] = self.form.probabilities(logits_of(rows)[sample.variants])
+        return made
+
+
+class TextEngine(Engine):
+    """An engine for texts, which is given models."""
+
+    names = ("draft", "target", "prompts", "length", "block", "parents", *WARPS)
+
+    def models(self, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return two models, and prompts of one token, shape (size, 1)."""
+        made: dict[str, Any] = {
+            name: SmallModel(getattr(case, name)[0, 1:], case, self.form)
+            for name in ("draft", "target")
+        }
+        return made | {"prompts": self.form.integers(case.places[sample.variants][:, None])}
+
+
+def logits_of(rows: Array) -> Array:
+    """Return logarithms of probabilities, −∞ of 0."""
+    with np.errstate(divide="ignore"):
+        logits: Array = np.log(rows)
+    return logits
+
+
+def one_by_one(engine: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an engine of batches, from one that takes a single row at a time.
+
+    Parameters
+    ----------
+    engine : callable
+        As ``check`` takes it in pipeline mode, but that its batches have one row: ``prompts`` of
+        shape (1, 1), say. It returns one text of shape (T,) or (1, T), or one token.
+
+    Returns
+    -------
+    callable
+        Of the same parameters. A ``seed`` is another for each row.
+
+    Raises
+    ------
+    ValueError
+        What is given is no callable.
+    """
+    as_callable(engine, "engine", "a callable that takes a batch of one row")
+    known = signature(engine)
+
+    @wraps(engine)
+    def batched(*given: Any, **named: Any) -> Any:
+        arguments = known.bind(*given, **named).arguments
+        seeds = None
+        if "seed" in arguments:
+            seeds = np.random.default_rng(arguments["seed"]).integers(2**31, size=_size(arguments))
+        answers = []
+        for row in range(_size(arguments)):
+            own = {
+                name: value[row : row + 1] if hasattr(value, "shape") else value
+                for name, value in arguments.items()
+            }
+            if seeds is not None:
+                own["seed"] = int(seeds[row])
+            answers.append(engine(**own))
+        return _joined(answers)
+
+    return batched
+
+
+def _size(arguments: Mapping[str, Any]) -> int:
+    return next((len(value) for value in arguments.values() if hasattr(value, "shape")), 1)
+
+
+def _joined(answers: Sequence[Any]) -> Any:
+    if isinstance(answers[0], tuple):
+        return tuple(_joined(part) for part in zip(*answers, strict=True))
+    rows = [np.asarray(plain(answer)).reshape(-1) for answer in answers]
+    sizes = sorted({len(row) for row in rows})
+    if len(sizes) > 1:
+        raise ValueError(
+            f"engine returns {sizes[0]} tokens for one row and {sizes[-1]} for another"
+        )
+    whole = np.stack(rows)
+    return whole[:, 0] if sizes == [1] else whole

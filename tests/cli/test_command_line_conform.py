@@ -1,0 +1,132 @@
+"""``otspec conform``: exit status 0 if a verifier passes, 1 with findings, 2 for bad input."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from command_line import complaint, run
+
+from otspec.cli.main import main
+
+ENGINE = """
+from otspec import batch
+
+def right(draft, target, drafts, uniforms):
+    return batch.maximal_coupling(draft, target, drafts, uniforms).token
+
+def block(draft, target, drafts, uniforms):
+    print("called", *drafts.shape[1:])
+    return batch.block_verification(draft, target, drafts, uniforms)
+
+def tree(draft, target, drafts, parents, rng):
+    uniforms = rng.random((len(drafts), len(parents) + 1))
+    return batch.traversal_verification(draft, target, drafts, uniforms, parents)
+
+def careless(draft, target, drafts):
+    return drafts[:, 0]
+
+def crashes(draft, target, drafts):
+    raise KeyError("\\x1b[2J")
+
+def refuses(engine_state):
+    return 0
+
+number = 3
+"""
+SMALL = ("--budget", "2000", "--vocabulary", "8", "--dtype", "float64")
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """A module in the working directory; each test's has a name of its own."""
+    name = f"engine_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(ENGINE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return name
+
+
+def test_a_right_verifier_passes(capsys, engine):
+    command = ("conform", f"{engine}:right", "--shape", "1", *SMALL)
+    printed = run(capsys, *command)
+    assert printed.startswith("passed: the output was found to differ from the target on none")
+    assert "all positive" not in printed
+    assert "all positive, among 8 tokens" in run(capsys, *command, "--cases")
+
+
+def test_a_wrong_one_has_findings(capsys, engine):
+    assert main(["conform", f"{engine}:careless", "--budget", "20000", "--vocabulary", "8"]) == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith("failed: the verifier is wrong on ")
+    assert "disjoint supports" in printed
+    assert "What to do:" in printed
+
+
+def test_json_is_the_document_of_the_report(capsys, engine):
+    options = ("--shape", "1", "--detect", "0.2", "--false-alarm", "1e-4", "--seed", "3", "--json")
+    document = json.loads(run(capsys, "conform", f"{engine}:right", *SMALL, *options))
+    assert document["passed"]
+    assert document["false_alarm"] == 1e-4
+    assert document["verifier"] == f"{engine}.right"
+
+
+@pytest.mark.parametrize(("kind", "shape"), [("block", "3"), ("tree", "2x1"), ("tree", "[[]][]")])
+def test_blocks_and_trees_of_any_shape(capsys, engine, kind, shape):
+    printed = run(capsys, "conform", f"{engine}:{kind}", "--kind", kind, "--shape", shape, *SMALL)
+    assert printed.startswith("passed")
+
+
+def test_what_the_code_prints_is_not_in_the_output(capsys, engine):
+    assert main(["conform", f"{engine}:block", "--kind", "block", *SMALL, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["passed"]
+    assert "called 2" in printed.err
+
+
+def test_reports_are_written_in_the_form_of_their_endings(capsys, engine):
+    names = ["report.html", "report.md", "report.txt", "report.json"]
+    options = [word for name in names for word in ("--report", name)]
+    run(capsys, "conform", f"{engine}:right", "--shape", "1", *SMALL, *options)
+    for name, beginning in zip(names, ("<!doctype", "# Conf", "passed", "{"), strict=True):
+        assert Path(name).read_text("utf-8").startswith(beginning)
+
+
+def test_a_report_that_cannot_be_written_is_said_before_the_check(capsys, engine):
+    for name in ("report.pdf", "report", "missing/report.md"):
+        line = complaint(capsys, "conform", f"{engine}:right", "--report", name)
+        assert name in line
+
+
+def test_text_of_the_code_does_not_act_on_the_terminal(capsys, engine):
+    assert main(["conform", f"{engine}:crashes", *SMALL]) == 1
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
+    assert re.search(r"\(and \d+ more cases\): the call fails", printed)
+    assert "Traceback" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("{}:missing",), "has no attribute 'missing'"),
+        (("{}:number",), "is not callable: it must take draft, target, drafts"),
+        (("{}",), "is no MODULE:NAME: write for instance my_engine:verify"),
+        (("{}:refuses",), "verifier takes 'engine_state'"),
+        (("{}:right", "--shape", "two"), "--shape 'two' is no number"),
+        (("{}:tree", "--kind", "tree", "--shape", "2y1"), "--shape"),
+        (("{}:right", "--detect", "2"), "detect is 2"),
+        (("{}:right", "--false-alarm", "0"), "false_alarm is 0"),
+        (("{}:right", "--budget", "0"), "--budget"),
+        (("{}:right", "--kind", "text"), "--kind"),
+    ],
+)
+def test_bad_input_is_one_line(capsys, engine, arguments, says):
+    line = complaint(capsys, "conform", *(word.format(engine) for word in arguments))
+    assert says in line
+
+
+def test_the_command_is_in_the_help(capsys):
+    assert main(["conform", "--help"]) == 0
+    printed = capsys.readouterr().out
+    assert "Example: otspec conform my_engine:verify --kind block --report report.html" in printed
+    assert "Exit status: 0 nothing is wrong, 1 something is" in " ".join(printed.split())

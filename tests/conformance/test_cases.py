@@ -1,0 +1,111 @@
+"""Cases: their laws, and how symbols are tokens of a vocabulary."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from otspec.conformance.cases import embedded, memoryless, mixed, remembering, spread
+from otspec.conformance.kinds import Block, Tokens, Tree
+from otspec.conformance.library import BORDERS, TABLES, cases_of, needs_lengths, small_cases
+
+KINDS = {"tokens": Tokens(3), "block": Block.of_length(2), "tree": Tree((-1, -1, 0, 1))}
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_the_law_of_texts_is_the_product_of_rows(length):
+    draft, target = TABLES["rows that depend on the text"]
+    case = remembering("a table", draft, target)
+    rows = [[Fraction(w, sum(row)) for w in row] for row in target]
+    for text, mass in zip(product(range(3), repeat=length), case.texts(length)[0], strict=True):
+        right, row = Fraction(1), rows[0]
+        for symbol in text:
+            right, row = right * row[symbol], rows[symbol + 1]
+        assert mass == pytest.approx(float(right), rel=1e-14)  # a few roundings
+
+
+def test_pairs_of_a_mixed_case_keep_their_laws():
+    first, second = memoryless("a", (1, 1), (1, 3)), memoryless("b", (1, 3), (1, 1))
+    both = mixed("both", [first, second])
+    assert both.variants == 2
+    assert both.texts(2).tolist() == [first.texts(2)[0].tolist(), second.texts(2)[0].tolist()]
+
+
+def test_an_embedded_case_has_its_probabilities_at_its_tokens():
+    case = embedded(memoryless("a", (4, 2, 2), (1, 1, 2)), 11, [10, 0, 5])
+    wide = case.rows(case.draft[0, 0])
+    assert wide.tolist() == [0.25, 0, 0, 0, 0, 0.25, 0, 0, 0, 0, 0.5]
+    assert case.places.tolist() == [10, 0, 5]
+    assert case.tokens(np.array([[2, 0]]), np.random.default_rng(0)).tolist() == [[5, 10]]
+    assert case.symbols[[10, 0, 5, 3]].tolist() == [0, 1, 2, 3]
+
+
+def test_a_spread_case_shares_a_symbol_among_its_tokens():
+    case = spread(memoryless("a", (1, 3), (1, 1)), 7)
+    assert case.symbols.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert case.sizes.tolist() == [4, 3]
+    assert case.rows(case.draft[0, 0]).tolist() == [1 / 16] * 4 + [1 / 4] * 3
+    tokens = case.tokens(np.repeat([0, 1], 4_000), np.random.default_rng(0))
+    assert (case.symbols[tokens] == np.repeat([0, 1], 4_000)).all()
+    counts = np.bincount(tokens, minlength=7)
+    # Six standard deviations of a count of 4,000 trials.
+    assert abs(counts[:4] - 1_000).max() < 6 * np.sqrt(4_000 * 3 / 16)
+    assert abs(counts[4:] - 4_000 / 3).max() < 6 * np.sqrt(4_000 * 2 / 9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_case_is_a_pair_of_models(kind):
+    names = set()
+    for case in cases_of(KINDS[kind], 1_031, uneven=True):
+        for rows in (case.draft, case.target):
+            assert (rows >= 0).all()
+            assert np.allclose(rows.sum(axis=-1), 1, rtol=0, atol=1e-15)
+            assert case.rows(rows[0, 0]).sum() == pytest.approx(1, abs=1e-12)
+        assert sorted(case.symbols[case.places]) == list(range(case.n))
+        assert case.name not in names
+        names.add(case.name)
+
+
+def test_large_cases_have_their_symbols_at_both_ends_and_at_borders_of_warps():
+    large = [c for c in cases_of(KINDS["block"], 32_003, uneven=True) if c.vocabulary == 32_003]
+    used = {int(place) for case in large if case.sizes.max() == 1 for place in case.places}
+    assert used == {0, 32_002, *(token for pair in BORDERS for token in pair)}
+    ends = {tuple(np.flatnonzero(np.isin(case.places, [0, 32_002]))) for case in large}
+    assert len(ends) > 2  # not always the same symbols
+
+
+@pytest.mark.parametrize("vocabulary", [8, 9, 33])
+def test_a_small_vocabulary_has_all_symbols(vocabulary):
+    for case in cases_of(KINDS["tree"], vocabulary, uneven=True):
+        assert len(set(case.places.tolist())) == case.n
+
+
+def test_degenerate_pairs_are_among_the_cases():
+    cases = list(small_cases(KINDS["tokens"]))
+    pairs = [(case.draft[0, 0], case.target[0, 0]) for case in cases]
+    found = {
+        "zeros": any((p == 0).any() for p, _ in pairs),
+        "ties": any(len(set((q / p).tolist())) < len(p) for p, q in pairs if (p > 0).all()),
+        "alike": any((p == q).all() for p, q in pairs),
+        "one ulp": any(
+            p.dtype == float and 0 < abs(np.float32(q) - np.float32(p)).max() < 2e-7
+            for p, q in pairs
+        ),
+        "disjoint": any(not (np.minimum(p, q) > 0).any() for p, q in pairs),
+        "one token": any(len(p) == 1 for p, _ in pairs),
+        "one-hot": any((p == 1).any() and len(p) > 1 for p, _ in pairs),
+        "fewer than drafts": any(np.count_nonzero(p) < 3 for p, _ in pairs),
+        "subnormal": any(((p > 0) & (p < np.finfo(np.float32).tiny)).any() for p, _ in pairs),
+        "rows that differ": any(case.variants > 1 for case in cases),
+        "no drafts": any(case.uneven for case in cases),
+    }
+    assert [name for name, there in found.items() if not there] == []
+
+
+def test_a_verifier_of_whole_rows_is_not_given_fewer_drafts():
+    kind = Tokens(3, "without-replacement")
+    for case in cases_of(kind, 1_031, uneven=False):
+        assert not case.uneven
+        assert (np.count_nonzero(case.draft, axis=-1) >= 3).all()
+    assert any(needs_lengths(kind, case) for case in cases_of(kind, 1_031, uneven=True))

@@ -1,0 +1,154 @@
+"""Checks that follow every random choice: right loops pass to rounding, wrong ones with numbers."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from otspec.conformance import CannotFollowError, check
+from otspec.conformance.branches import law_of
+from otspec.conformance.exact_check import drafted_ways
+from otspec.conformance.kinds import Block, Tokens, Tree
+from otspec.conformance.library import ROWS, small_cases
+
+
+def recursive(draft, target, drafts, lengths, rng, *, renormalised=True):
+    """Recursive rejection, row by row."""
+    tokens = []
+    for p, q, row, length in zip(draft, target, drafts, lengths, strict=True):
+        left = q.astype(float)
+        for token in row[:length]:
+            if rng.random() * p[token] < left[token]:
+                tokens.append(token)
+                break
+            left = np.maximum(left - p, 0)
+            if renormalised:
+                left = left / left.sum()
+        else:
+            tokens.append(rng.choice(len(q), p=left / left.sum()))
+    return np.array(tokens)
+
+
+def token_by_token(draft, target, drafts, *, bonus=True):
+    """Token verification of one row, with ``random``."""
+    for place, token in enumerate(drafts[0].tolist()):
+        p, q = draft[0, place].astype(float), target[0, place].astype(float)
+        if random.random() > q[token] / p[token]:
+            left = np.maximum(q - p, 0)
+            return np.array([place]), np.array(random.choices(range(len(q)), weights=left))
+    last = target[0, -1] if bonus else target[0, -2]
+    return np.array([len(drafts[0])]), np.array(random.choices(range(len(last)), weights=last))
+
+
+def down_the_tree(draft, target, drafts, parents, generator):
+    """Recursive rejection at each depth of a tree, with torch."""
+    import torch
+
+    node = -1
+    while True:
+        p, q = draft[0, node + 1], target[0, node + 1].double()
+        children = [child for child, parent in enumerate(parents) if parent == node]
+        for child in children:
+            token = drafts[0, child]
+            if torch.rand((), generator=generator) * p[token] < q[token]:
+                node = child
+                break
+            q = torch.clamp(q - p, min=0)
+            q = q / q.sum()
+        else:
+            return torch.tensor([node]), torch.multinomial(q, 1, generator=generator)
+
+
+@pytest.mark.parametrize("shape", [1, 2])
+def test_recursive_rejection_is_right_on_all_cases(shape):
+    report = check(recursive, mode="exact", shape=shape)
+    assert report.passed
+    assert report.mode == "exact"
+    assert report.detectable < 1e-4
+    assert len(report.cases) > 15
+
+
+def test_token_verification_is_right_on_all_cases():
+    assert check(token_by_token, kind="block", mode="exact").passed
+
+
+def test_a_tree_verified_with_torch_is_right_on_all_cases():
+    pytest.importorskip("torch")
+    report = check(down_the_tree, kind="tree", mode="exact", shape="2", arrays="torch")
+    assert report.passed
+
+
+def test_what_is_wrong_is_told_with_its_probability():
+    def wrong(draft, target, drafts, lengths, rng):
+        return recursive(draft, target, drafts, lengths, rng, renormalised=False)
+
+    assert check(wrong, mode="exact", shape=1).passed  # the first residual needs no sum
+    report = check(wrong, mode="exact", shape=2)
+    finding = next(each for each in report.findings if each.statistic == "law of the output")
+    draft, target = (
+        (np.array(row, dtype="float32") / sum(row)).astype(float) for row in ROWS[finding.case]
+    )
+    rest = np.maximum(target - draft, 0)
+    left = np.maximum(rest - draft, 0)
+    first, second = np.minimum(draft, target), np.minimum(draft, rest)
+    seen = first + (1 - first.sum()) * (second + (1 - second.sum()) * left / left.sum())
+    # One rounding of float32 in each probability that is handed over.
+    np.testing.assert_allclose(finding.observed[:4], seen, rtol=0, atol=4e-7)
+    assert finding.reason.startswith("token ")
+
+
+def test_a_bonus_of_the_wrong_row_is_seen_where_rows_differ():
+    def wrong(draft, target, drafts):
+        return token_by_token(draft, target, drafts, bonus=False)
+
+    report = check(wrong, kind="block", mode="exact")
+    assert not report.passed
+    assert {finding.statistic for finding in report.findings} == {"law of the text"}
+
+
+def test_what_cannot_be_followed_says_so():
+    def rounds(draft, target, drafts, rng):
+        return np.array([int(rng.random() + rng.random() > 1) for _ in target])
+
+    with pytest.raises(ValueError, match="mode is 'exact', and the verifier cannot"):
+        check(rounds, mode="exact")
+    with pytest.raises(CannotFollowError):
+        law_of(lambda chance: chance.choose([]))
+
+
+def test_a_crash_is_a_finding_with_its_drafts():
+    def crashes(draft, target, drafts, rng):
+        if drafts[0, 0] == 1:
+            raise RuntimeError("no kernel image")
+        return recursive(draft, target, drafts, np.full(len(drafts), drafts.shape[1]), rng)
+
+    report = check(crashes, mode="exact", shape=1)
+    assert any("RuntimeError: no kernel image" in each.reason for each in report.findings)
+    assert any(each.traceback for each in report.findings)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [Tokens(2, "iid"), Tokens(2, "without-replacement"), Block.of_length(2), Tree((-1, -1, 0))],
+)
+def test_the_ways_to_draft_are_those_of_samples(kind):
+    """Frequencies of draws are within six standard deviations of the masses of ways."""
+    size, rng = 20_000, np.random.default_rng(0)
+    for case in list(small_cases(kind))[::5]:
+        wanted: dict[tuple, float] = {}
+        for mass, variant, drafts, there in drafted_ways(kind, case):
+            known = tuple(d if t else -1 for d, t in zip(drafts, there, strict=True))
+            wanted[variant, known] = wanted.get((variant, known), 0.0) + mass
+        assert sum(wanted.values()) == pytest.approx(1, abs=1e-12)
+        sample = kind.draw(case, size, rng)
+        seen: dict[tuple, int] = {}
+        rows = zip(sample.variants, np.where(sample.there, sample.drafts, -1).tolist(), strict=True)
+        for variant, known in rows:
+            key = (int(variant), tuple(known))
+            seen[key] = seen.get(key, 0) + 1
+        assert seen.keys() <= wanted.keys()
+        for key, mass in wanted.items():
+            deviation = max(6 * (size * mass) ** 0.5, 12)
+            assert abs(seen.get(key, 0) - size * mass) <= deviation, (case.name, key)

@@ -1,0 +1,158 @@
+"""A report as text, Markdown, HTML and JSON says the same, and shows foreign text as text."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from otspec.conformance import Finding, Report, Tried, check
+from otspec.conformance.evidence import requirement
+from otspec.conformance.report import FORMS
+
+NEEDS = requirement(3, 0.05, 1e-6, 0.0)
+HOSTILE = "<b>`x`|\n\x1b[2J"
+
+
+def tried(name, evidence=-1.5, rows=100):
+    counts, law = np.array([[rows, 0, 0]]), np.array([0.5, 0.5, 0.0])
+    return Tried(name, NEEDS, rows, evidence, counts, law)
+
+
+CASES = (tried("plain"), tried("crashing", 0.0, 0), tried("impossible", float("inf")))
+OFF = Finding(
+    "plain", "law of the output", "token 0 is too frequent", (0.75, 0.25, 0.0), (0.5, 0.5, 0.0),
+    30.0, ("residual not renormalised",), labels=("token 0", "token 1", "another"),
+)  # fmt: skip
+CRASH = Finding("crashing", "call", HOSTILE, traceback=f"Traceback\n  {HOSTILE}\nKeyError: 1")
+REPORT = Report(
+    "block", "kernel", (OFF, CRASH, Finding("impossible", "call", HOSTILE)), CASES, 1e-6,
+    ("a note with <tags>",), "my.verify",
+)  # fmt: skip
+PASSED = Report("tokens", "pipeline", (), CASES[:1], 1e-6)
+
+
+class Balanced(HTMLParser):
+    """The tags of a page, which have to be closed in the order in which they are opened."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], []
+
+    def handle_starttag(self, tag, _attributes):
+        self.seen.append(tag)
+        if tag not in ("meta", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_document_is_json_and_holds_everything():
+    document = json.loads(json.dumps(REPORT.document(), allow_nan=False))
+    assert (document["format"], document["version"]) == ("otspec-conformance-report", 1)
+    assert (document["passed"], document["verifier"]) == (False, "my.verify")
+    assert [case["evidence"] for case in document["cases"]] == [-1.5, 0.0, None]
+    first, second, _ = document["findings"]
+    assert first["total_variation"] == 0.25
+    assert first["cells"][0] == {"cell": "token 0", "seen": 0.75, "right": 0.5}
+    assert first["looks_like"] == ["residual not renormalised"]
+    assert second["evidence"] is None
+    assert second["total_variation"] is None
+    assert second["traceback"] == CRASH.traceback
+
+
+def test_the_verdict_comes_first_and_says_what_was_found_out():
+    assert REPORT.text().startswith("failed: the verifier is wrong on 3 of 3 cases (a right ")
+    assert PASSED.text().startswith("passed: the output was found to differ from the target on")
+    assert "a total variation of 0.05 is found" in PASSED.text()
+    assert "probability 0.999" in PASSED.text()
+
+
+def test_the_power_names_half_of_the_cases_and_the_worst():
+    weak = requirement(3, 0.3, 1e-6, 0.0)
+    one = Tried("weak", weak, 9, 0.0, np.array([[9, 0, 0]]), np.array([0.5, 0.5, 0.0]))
+    several = Report("tokens", "kernel", (), (*CASES, one), 1e-6)
+    assert "0.05 is found on half of them and one of 0.3 on each" in several.text()
+    empty = Report("tokens", "kernel", (), (), 1e-6)
+    assert "nothing is found" in empty.text()
+
+
+def test_the_text_is_what_is_printed():
+    assert str(REPORT) == REPORT.text()
+    assert "wrong from" not in REPORT.text()
+    assert re.search(r"^impossible +100 +0.0500 +- +13.8 +wrong$", REPORT.text(cases=True), re.M)
+    printed = REPORT.text()
+    assert "1. plain: law of the output" in printed
+    assert "looks like: residual not renormalised" in printed
+    assert "right verifier shows as much with probability 9.4e-14" in printed
+    assert "2. crashing (and 1 more cases): the call fails" in printed
+    assert "   | KeyError: 1" in printed
+    assert "Note: a note with <tags>" in printed
+    assert "docs/engines.md" in printed
+    assert "docs/engines.md" not in PASSED.text()
+    assert all(line.isprintable() for line in printed.splitlines())
+
+
+def test_the_page_is_well_formed_and_foreign_text_is_text():
+    parser = Balanced()
+    parser.feed(REPORT.html())
+    assert parser.open == []
+    assert parser.seen.count("table") == 2
+    assert "b" not in parser.seen
+    assert "\x1b" not in REPORT.html()
+    assert "What to do" in REPORT.html()
+    assert 'class="passed"' in PASSED.html()
+    assert "What to do" not in PASSED.html()
+
+
+def test_tables_of_markdown_have_as_many_cells_in_each_row():
+    for report in (REPORT, PASSED):
+        tables = re.findall(r"(?:^\|.*\|\n)+", report.markdown(), re.MULTILINE)
+        assert len(tables) == 1 + (report is REPORT)
+        for table in tables:
+            counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+            assert len(counts) == 1
+    prose = re.sub(r"~~~~text.*?~~~~", "", REPORT.markdown(), flags=re.DOTALL)
+    assert re.search(r"(?<!\\)[<`]", prose) is None
+
+
+def test_only_the_cells_that_are_off_the_most_are_shown():
+    law = tuple(np.full(40, 1 / 40).tolist())
+    seen = (2 / 40, 0.0, *law[2:])
+    finding = Finding("plain", "law of the text", "off", seen, law, 20.0)
+    page = Report("tokens", "kernel", (finding,), CASES, 1e-6).markdown()
+    assert "| cell 0 | 0.050000 | 0.025000 | +0.025000 |" in page
+    assert "cell 20" not in page
+
+
+@pytest.mark.parametrize("ending", FORMS)
+def test_a_report_is_saved_in_the_form_of_its_ending(tmp_path, ending):
+    path = tmp_path / f"report{ending}"
+    REPORT.save(path)
+    assert path.read_text("utf-8") == FORMS[ending](REPORT)
+
+
+def test_another_ending_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"the ending of path is '\.pdf'"):
+        REPORT.save(tmp_path / "report.pdf")
+
+
+class Engine:
+    def __call__(self, drafts):
+        return drafts[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("verifier", "name"),
+    [(Engine(), "Engine"), (Engine().__call__, "Engine.__call__")],
+    ids=["instance", "method"],
+)
+def test_a_report_says_what_was_checked(verifier, name):
+    seen = []
+    report = check(
+        verifier, shape=1, budget=50, vocabulary=8, progress=lambda *done: seen.append(done)
+    )
+    assert report.verifier == f"{__name__}.{name}"
+    assert seen == [(done, len(report.cases)) for done in range(1, len(report.cases) + 1)]

@@ -1,0 +1,239 @@
+"""Engines that draft and verify, each with one fault that public code has had, or could have."""
+
+import numpy as np
+from text_engines import BlockEngine, choose, emitted
+
+from otspec.batch import token_verification, warp
+
+
+class OneUniform(BlockEngine):
+    """The number that draws a draft decides whether it is accepted."""
+
+    def step(self, draft, target, last, rng):
+        uniforms = rng.random((len(last), self.block + 1))
+        text = last
+        for place in range(self.block):
+            drawn = choose(draft(text), uniforms[:, place])
+            text = np.concatenate([text, drawn[:, None]], 1)
+        return self.verified(draft.rows(text)[:, :-1], target.rows(text), text, uniforms)
+
+
+class NumbersOfFirstStep(BlockEngine):
+    """Numbers for verification are drawn once for a text."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        self.uniforms = rng.random((len(prompts), self.block + 1))
+        return super().__call__(draft, target, prompts, length, rng)
+
+    def step(self, draft, target, last, rng):
+        text = self.drafted(draft, last, rng)
+        return self.verified(draft.rows(text)[:, :-1], target.rows(text), text, self.uniforms)
+
+
+class SeedOfEachStep(BlockEngine):
+    """A generator of the same seed in each step."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        return super().__call__(draft, target, prompts, length, int(rng.integers(2**31)))
+
+    def step(self, draft, target, last, rng):
+        return super().step(draft, target, last, np.random.default_rng(rng))
+
+
+class SeedOfEachCall(BlockEngine):
+    """A generator of the same seed in each call."""
+
+    def __call__(self, draft, target, prompts, length):
+        return super().__call__(draft, target, prompts, length, np.random.default_rng(0))
+
+
+class NumbersOfFirstRow(BlockEngine):
+    """Every second row has the numbers of the row before it."""
+
+    def step(self, draft, target, last, rng):
+        return super().step(draft, target, last, EvenRows(rng))
+
+
+class EvenRows:
+    def __init__(self, rng):
+        self.rng = rng
+
+    def random(self, shape):
+        uniforms = self.rng.random(shape)
+        uniforms[1::2] = uniforms[: len(uniforms) - 1 : 2]
+        return uniforms
+
+
+class DraftTemperature(BlockEngine):
+    """Drafts are drawn at temperature 0.8, and declared at 1."""
+
+    def drafted(self, draft, text, rng):
+        def cold(text):
+            return warp(draft.logits(text)[:, -1], temperature=0.8)
+
+        return super().drafted(cold, text, rng)
+
+
+class DraftRowsOfStepBefore(BlockEngine):
+    """The declared draft rows are those of the text without its last token."""
+
+    def rows(self, draft, target, text):
+        stale = np.concatenate([text[:, :1], text[:, :-1]], axis=1)
+        return draft.rows(stale)[:, :-1], target.rows(text)
+
+
+class RowsOfAnotherText(BlockEngine):
+    """After a rejection the target's rows are those of the next row of the batch."""
+
+    rejected = None
+
+    def rows(self, draft, target, text):
+        rows = target.rows(text)
+        if self.rejected is not None:
+            rows = np.where(self.rejected[:, None, None], np.roll(rows, 1, axis=0), rows)
+        return draft.rows(text)[:, :-1], rows
+
+    def step(self, draft, target, last, rng):
+        step, count = super().step(draft, target, last, rng)
+        self.rejected = count <= self.block
+        return step, count
+
+    def __call__(self, draft, target, prompts, length, rng):
+        self.rejected = None
+        return super().__call__(draft, target, prompts, length, rng)
+
+
+class CorruptedInPlace(BlockEngine):
+    """The residual is computed in the target's own rows, which later steps read again."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        kept = Remembered(target, prompts)
+        return super().__call__(draft, kept, prompts, length, rng)
+
+    def verified(self, draft, target, text, uniforms):
+        answer = super().verified(draft, target, text, uniforms)
+        self.target.subtract(text, draft)
+        return answer
+
+    def rows(self, draft, target, text):
+        self.target = target
+        return super().rows(draft, target, text)
+
+
+class Remembered:
+    """The rows of each text after each token, as a cache has them."""
+
+    def __init__(self, model, prompts):
+        symbols = np.arange(int(model.rows(prompts).shape[-1]))
+        self.table = np.repeat(model.rows(symbols[None]), len(prompts), axis=0)
+
+    def rows(self, text):
+        return np.take_along_axis(self.table, text[..., None], axis=1)
+
+    def subtract(self, text, draft):
+        rows, after = np.arange(len(text)), text[:, 0]
+        left = np.maximum(self.table[rows, after] - 0.25 * draft[:, 0], 0)
+        total = left.sum(axis=-1, keepdims=True)
+        self.table[rows, after] = np.where(total > 0, left / np.where(total > 0, total, 1), 0.5)
+
+
+class BonusOfDraft(BlockEngine):
+    """The token after a whole block is drawn from the draft model."""
+
+    def rows(self, draft, target, text):
+        rows = target.rows(text)
+        rows[:, -1] = draft.rows(text)[:, -1]
+        return draft.rows(text)[:, :-1], rows
+
+
+class EatenToken(BlockEngine):
+    """The token after a whole block is not given out, but the next block follows it."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        self.after = None
+        return super().__call__(draft, target, prompts, length, rng)
+
+    def step(self, draft, target, last, rng):
+        text = last if self.after is None else self.after
+        step, count = super().step(draft, target, text, rng)
+        self.after = step[np.arange(len(step)), count - 1][:, None]
+        return step, np.minimum(count, self.block)
+
+
+class AfterRejectedDraft(BlockEngine):
+    """The next block follows the rejected draft, not the token in its place."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        self.after = None
+        return super().__call__(draft, target, prompts, length, rng)
+
+    def step(self, draft, target, last, rng):
+        text = self.drafted(draft, last if self.after is None else self.after, rng)
+        uniforms = rng.random((len(text), self.block + 1))
+        step, count = self.verified(*self.rows(draft, target, text), text, uniforms)
+        read = np.concatenate([text[:, 1:], step[:, -1:]], axis=1)
+        self.after = np.take_along_axis(read, count[:, None] - 1, axis=1)
+        return step, count
+
+
+class PaddedEnd(BlockEngine):
+    """The last token of a text that a block would exceed is padding."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        texts = super().__call__(draft, target, prompts, length, rng)
+        texts[:, -1] = prompts[:, 0]
+        return texts
+
+
+class TargetInPlaceOfResidual(BlockEngine):
+    """A rejected draft is replaced by a draw from the target."""
+
+    def verified(self, draft, target, text, uniforms):
+        kept = self.verify(draft, target, text[:, 1:], uniforms)
+        rows = target[np.arange(len(text)), kept.length]
+        return emitted(text[:, 1:], kept.length, choose(rows, uniforms[:, -1]))
+
+
+class ResidualOfFirstPlace(BlockEngine):
+    """The residual of the first place is kept, and serves for all places."""
+
+    def verified(self, draft, target, text, uniforms):
+        kept = token_verification(draft, target, text[:, 1:], uniforms)
+        residual = np.maximum(target[:, 0] - draft[:, 0], 0) + 1e-30
+        token = np.where(
+            (kept.length > 0) & (kept.length < self.block),
+            choose(residual, uniforms[:, -1]),
+            kept.token,
+        )
+        return emitted(text[:, 1:], kept.length, token)
+
+
+class NearlyCertain(BlockEngine):
+    """A draft that the target thinks likely is accepted without a number."""
+
+    def verified(self, draft, target, text, uniforms):
+        likely = np.take_along_axis(target[:, :-1], text[:, 1:, None], axis=2)[..., 0] > 0.7
+        return super().verified(
+            draft, target, text, np.where(np.pad(likely, ((0, 0), (0, 1))), 0.0, uniforms)
+        )
+
+
+class UnwarpedTarget(BlockEngine):
+    """Only the draft is warped."""
+
+    def __call__(self, draft, target, prompts, length, rng, temperature, top_k, top_p):
+        options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+        return super().__call__(Warped(draft, options), target, prompts, length, rng)
+
+
+class Warped:
+    """A model whose rows are warped."""
+
+    def __init__(self, model, options):
+        self.model, self.options = model, options
+
+    def __call__(self, text):
+        return self.rows(text[:, -1:])[:, 0]
+
+    def rows(self, text):
+        return warp(self.model.logits(text), **self.options)
