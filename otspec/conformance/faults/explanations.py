@@ -152,8 +152,6 @@ def _named(left: Sequence[Candidate]) -> list[str]:
     return [OR.join(names) for names in near[:SHOWN]]
 
 
-
-
 def explained(
     tasks: Sequence[Task], results: Sequence[tuple[Tried, Finding | None]]
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:

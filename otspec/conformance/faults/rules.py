@@ -6,10 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
 from otspec.conformance.kinds import Kind
 from otspec.parents import children_of
-from otspec.rules import KSequential, PairRule, PooledSelection, PooledSelectionWithoutReplacement, SpecHub
+from otspec.rules import (
+    KSequential,
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    SpecHub,
+)
 
 Selection = tuple[int | None, int]
 """The accepted child, if there is one, and the token."""
@@ -43,7 +51,11 @@ class RightRule:
         if self.kind != kind.name:
             return False
         most = max(map(len, children_of(kind.parents)))
-        return most == 1 if self.law is None else self.law == kind.law and (most > 1 or kind.name == "tree")
+        return (
+            most == 1
+            if self.law is None
+            else self.law == kind.law and (most > 1 or kind.name == "tree")
+        )
 
 
 Select = Callable[[Machine, int], Selection]
@@ -126,7 +138,7 @@ def _kernel(
 def _made(
     rule: type[PairRule], draft: tuple[float, ...], target: tuple[float, ...], k: int
 ) -> PairRule:
-    return rule(draft, target, k, normalize=True)
+    return rule(np.array(draft), np.array(target), k, normalize=True)
 
 
 def selection(select: Select) -> Callable[[Machine], Told]:
