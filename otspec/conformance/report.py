@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from otspec.arguments import as_choice
+from otspec.arguments import as_choice, as_flag
 from otspec.arithmetic import Array, IntArray
 from otspec.conformance.document import document_of
 from otspec.conformance.evidence import Requirement
@@ -144,9 +144,15 @@ class Report:
         """Return the report as a document that JSON can hold; ``version`` is that of its form."""
         return document_of(self)
 
-    def text(self) -> str:
-        """Return the report for a terminal or a log."""
-        return as_text(self.document())
+    def text(self, *, cases: bool = False) -> str:
+        """Return the report for a terminal or a log.
+
+        Parameters
+        ----------
+        cases : bool
+            Whether to list all cases, also those where nothing is wrong.
+        """
+        return as_text(self.document(), as_flag(cases, "cases"))
 
     def markdown(self) -> str:
         """Return the report as a page of Markdown."""
@@ -174,7 +180,7 @@ class Report:
 FORMS: dict[str, Callable[[Report], str]] = {
     ".html": Report.html,
     ".md": Report.markdown,
-    ".txt": Report.text,
+    ".txt": lambda report: report.text(cases=True),
     ".json": lambda report: json.dumps(report.document(), indent=2) + "\n",
 }
 """What a report can be written as, by the ending of the file."""
