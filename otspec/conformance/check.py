@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from otspec.arguments import as_choice, as_integer, as_real, as_seed
-from otspec.auditing.seeding import seeded
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
-from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
-from otspec.conformance.kernel import KernelBatches, written_to
+from otspec.conformance.case_by_case import Check
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.library import needs_lengths, small_cases
-from otspec.conformance.report import Finding, Report, Tried
-from otspec.conformance.ruled import Maker, as_maker, has_joint_law, joint_law, law_of_rule
-from otspec.conformance.statistics import Statistic, joint_statistics
-from otspec.conformance.tasks import Task, engine_tasks, kernel_tasks
-from otspec.conformance.trial import Tested, tried
+from otspec.conformance.report import Report
+from otspec.conformance.ruled import Maker, as_maker, law_of_rule
+from otspec.conformance.tasks import engine_tasks, kernel_tasks
 from otspec.drafts import LAWS
-from otspec.frozen import Frozen
 from otspec.parents import children_of
 from otspec.trees.shapes import as_shape
 
@@ -31,13 +23,7 @@ BUDGET = 600_000_000
 VOCABULARY = 32_003
 """Tokens of the large cases: a prime, so no multiple of a warp."""
 KINDS = ("tokens", "block", "tree")
-MODES = ("kernel", "pipeline")
-MOST_ROWS = 1 << 14
-"""Rows of one call."""
-MOST_NUMBERS = 1 << 22
-"""Probabilities of one call."""
-LARGE = 0.25
-"""The least share of the budget for the large cases."""
+MODES = ("kernel", "exact", "pipeline")
 
 
 def check(
@@ -71,7 +57,10 @@ def check(
     kind : str
         ``"tokens"``, ``"block"`` or ``"tree"``.
     mode : str
-        ``"kernel"``: drafts are drawn here. ``"pipeline"``: by the engine.
+        ``"kernel"``: drafts are drawn here. ``"exact"``: drafts are enumerated, and every random
+        choice of the verifier is followed, as :func:`exact_law` does it, on the small cases; then
+        ``detect``, ``false_alarm`` and ``budget`` do not matter. ``"pipeline"``: the engine
+        drafts, too.
     detect : float
         The total variation between output and target to be found with probability 0.999.
     false_alarm : float
@@ -111,7 +100,8 @@ def check(
     Raises
     ------
     ValueError
-        Unusable options, or a verifier that takes or returns something else.
+        Unusable options, a verifier that takes or returns something else, or one that cannot be
+        followed exactly.
 
     Notes
     -----
@@ -142,7 +132,7 @@ def check(
     law = law_of_rule(rule, kind) or ("without-replacement" if distinct else "iid")
     tried_kind = _kind(kind, shape, law)
     tokens = as_integer(vocabulary, "vocabulary", 8)
-    if mode == "kernel":
+    if mode in ("kernel", "exact"):
         tasks = kernel_tasks(Verifier(verifier, form), tried_kind, tokens)
     elif maker is None:
         tasks = engine_tasks(verifier, form, tried_kind, tokens)
@@ -177,102 +167,3 @@ def _kind(kind: str, shape: Any, law: str) -> Kind:
     for children in filter(None, children_of(made.parents)):
         LAWS[law](np.full(8, 1 / 8), len(children))
     return made
-
-
-@dataclass(frozen=True, eq=False)
-class Check(Frozen):
-    """A check of one verifier, with what was asked for. Parameters: :func:`check`."""
-
-    tasks: tuple[Task, ...]
-    kind: str
-    mode: str
-    maker: Maker | None
-    detect: float
-    false_alarm: float
-    rounding: float
-    budget: int
-    seed: int
-    vocabulary: int
-
-    def run(self, progress: Callable[[int, int], object]) -> Report:
-        """Try all cases: the small ones first, then the large ones with what is left."""
-        alarm = self.false_alarm / len(self.tasks)
-        self._refuse_hidden(alarm)
-        small = [task for task in self.tasks if task.case.vocabulary < self.vocabulary]
-        large = [task for task in self.tasks if task.case.vocabulary >= self.vocabulary]
-        results: list[tuple[Tried, Finding | None]] = []
-        with seeded(self.seed):
-            notes = self._notes(small[0])
-            rng = np.random.default_rng(self.seed)
-            left = self.budget * (1 - LARGE if large else 1)
-            for count, group in ((len(small), small), (len(large), large)):
-                for place, task in enumerate(group):
-                    # Most stop at half of what they may take.
-                    share = min(left, 2 * left / (count - place))
-                    result = self._tried(task, alarm, share, rng)
-                    results.append(result)
-                    progress(len(results), len(self.tasks))
-                    left -= result[0].size * task.numbers
-                left += self.budget * LARGE
-        findings = tuple(finding for _, finding in results if finding is not None)
-        return Report(
-            self.kind,
-            self.mode,
-            findings,
-            tuple(tried for tried, _ in results),
-            self.false_alarm,
-            notes,
-            verifier=self.tasks[0].verifier.name,
-        )
-
-    def _refuse_hidden(self, alarm: float) -> None:
-        """Refuse to detect what rounding hides, whatever the number of samples."""
-        first = next(task for task in self.tasks if task.batches is KernelBatches)
-        cells = max(len(test.last.expected) for test in self._tests(first, alarm, 1))
-        smallest = affordable(cells, LARGEST, alarm, self.rounding).detect
-        if self.detect < smallest:
-            raise ValueError(
-                f"detect is {self.detect:g}, which errors of {self.rounding:g} by rounding hide: "
-                f"pass detect={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller rounding"
-            )
-
-    def _notes(self, task: Task) -> tuple[str, ...]:
-        """Return what a verifier of drafts writes to, and what was not tried, in words."""
-        if self.mode != "kernel":
-            return ()
-        written = written_to(task.verifier, task.kind, task.case, self.seed)
-        notes = tuple(f"it writes to {name}" for name in written)
-        if task.verifier.uneven:
-            return notes
-        count = sum(needs_lengths(task.kind, case) for case in small_cases(task.kind))
-        takes = "a mask" if self.kind == "tree" else "lengths or a mask"
-        left = f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}"
-        return (*notes, left)
-
-    def _tests(self, task: Task, alarm: float, most: int) -> list[Tested]:
-        """Return the laws that a case is tested for, with at most so many samples."""
-        laws: list[list[Statistic]] = [task.statistics()]
-        alone = task.batches is KernelBatches
-        if self.maker is not None and alone and has_joint_law(task.kind, task.case):
-            law = joint_law(self.maker, task.kind, task.case)
-            laws.append(joint_statistics(task.kind, task.case, law))
-        detect = min(self.detect * task.batches.coarser, 1.0)
-        return [
-            Tested(each, self._needs(each[-1], detect, alarm / len(laws), most)) for each in laws
-        ]
-
-    def _needs(self, statistic: Statistic, detect: float, alarm: float, most: int) -> Requirement:
-        cells = len(statistic.expected)
-        needs = requirement(cells, detect, alarm, self.rounding)
-        return needs if needs.size <= most else affordable(cells, most, alarm, self.rounding)
-
-    def _tried(
-        self, task: Task, alarm: float, numbers: float, rng: np.random.Generator
-    ) -> tuple[Tried, Finding | None]:
-        """Try one case with at most so many probabilities."""
-        tests = self._tests(task, alarm, max(1, int(numbers / task.numbers)))
-        randomness = task.verifier.randomness(int(rng.integers(2**31)))
-        marked = len(tests) > 1
-        batch = task.batches(task.verifier, task.kind, task.case, randomness, rng, marked)
-        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // task.numbers))
-        return tried(task.law.name, batch, tests, largest)

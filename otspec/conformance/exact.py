@@ -12,7 +12,7 @@ from otspec.arguments import as_callable, as_integer, as_real
 from otspec.arithmetic import Number
 from otspec.auditing.black_box import second_argument
 from otspec.auditing.enumeration import row_of
-from otspec.conformance.branches import LEAST, Chance, law_of
+from otspec.conformance.branches import LEAST, CannotFollowError, Chance, law_of
 from otspec.conformance.interception import intercepted, nothing_escapes
 from otspec.conformance.numpy_draws import FollowedGenerator
 from otspec.conformance.symbols import RandomNumber
@@ -72,6 +72,8 @@ def exact_law(
         try:
             with intercepted(chance):
                 return outcome(function(*arguments), chance)
+        except CannotFollowError:
+            raise
         except Exception as error:
             error.add_note(f"This way through the code has the chance {float(chance.mass):.3g}.")
             raise

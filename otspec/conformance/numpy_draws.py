@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from otspec.conformance.drawn_numbers import exponential_number, gumbel_number, uniform_number
 from otspec.conformance.order import distinct
 from otspec.conformance.running import current
-from otspec.conformance.symbols import exponential_number, gumbel_number, uniform_number
 from otspec.conformance.torch_ledger import objects
 
 _SUM = 1e-8

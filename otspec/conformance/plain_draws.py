@@ -7,9 +7,9 @@ from collections.abc import Callable
 from itertools import accumulate, pairwise
 from typing import Any
 
+from otspec.conformance.drawn_numbers import exponential_number, uniform_number
 from otspec.conformance.order import distinct
 from otspec.conformance.running import current
-from otspec.conformance.symbols import exponential_number, uniform_number
 
 
 class FollowedRandom(random.Random):

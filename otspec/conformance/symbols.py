@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
-from otspec.conformance.branches import CannotFollowError, Chance
+from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.extended_numbers import (
     exponential,
     is_number,
@@ -18,6 +18,7 @@ from otspec.conformance.extended_numbers import (
     powered,
     size_of,
 )
+from otspec.conformance.products import Product
 from otspec.conformance.uniform import Uniform
 
 _NEGLIGIBLE = 1e-9
@@ -33,7 +34,7 @@ class RandomNumber:
 
     Parameters
     ----------
-    uniform : Uniform
+    uniform : Uniform or Product
     mirrored : bool
         Take one minus the uniform number.
     clock : bool
@@ -43,7 +44,7 @@ class RandomNumber:
         h(X) is X to this power; 0 stands for log X, of clocks alone.
     """
 
-    uniform: Uniform
+    uniform: Uniform | Product
     mirrored: bool = False
     clock: bool = False
     shift: Number = 0
@@ -71,6 +72,8 @@ class RandomNumber:
         return self._with(other, "subtracts", lambda c: -self + c)
 
     def __mul__(self, other: Any) -> Any:
+        if isinstance(other, RandomNumber):
+            return self._product(other)
         return self._with(other, "multiplies", self._times)
 
     __rmul__ = __mul__
@@ -187,6 +190,19 @@ class RandomNumber:
             return c if self > 0 else -c
         return replace(self, shift=self.shift * c, factor=self.factor * c)
 
+    def _product(self, other: RandomNumber) -> RandomNumber:
+        """Return the product of two uniform numbers, or of a product and one more."""
+        if self == other:
+            return self._raised(2)
+        one, two = (self, other) if isinstance(other.uniform, Uniform) else (other, self)
+        if not isinstance(two.uniform, Uniform):
+            raise self._refused("it multiplies products of random numbers")
+        forms = {(each.mirrored, each.clock, each.shift, each.power) for each in (one, two)}
+        if forms != {(False, False, 0, 1)} or one.uniform is two.uniform:
+            raise self._refused("it multiplies two random numbers")
+        product = one.uniform.times(two.uniform)
+        return replace(one, uniform=product, factor=one.factor * two.factor)
+
     def _raised(self, power: Number) -> RandomNumber:
         one = self._centred("takes powers of")
         if one.power == 0 or (one.factor < 0 and power not in (1, -1)):
@@ -268,18 +284,3 @@ class RandomNumber:
         factor = powered(size_of(self.factor), over(1, self.power))
         form = ("power", self.shift, self.factor > 0, self.power)
         return form, factor, (self.factor > 0) == (self.power > 0)
-
-
-def uniform_number(chance: Chance[Any]) -> RandomNumber:
-    """Return a number drawn uniformly between 0 and 1."""
-    return RandomNumber(Uniform(chance))
-
-
-def exponential_number(chance: Chance[Any]) -> RandomNumber:
-    """Return a standard exponential number."""
-    return RandomNumber(Uniform(chance), clock=True)
-
-
-def gumbel_number(chance: Chance[Any]) -> RandomNumber:
-    """Return a standard Gumbel number: minus the logarithm of an exponential one."""
-    return RandomNumber(Uniform(chance), clock=True, factor=-1, power=0)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from otspec.conformance.branches import Chance
+from otspec.conformance.drawn_numbers import exponential_number, uniform_number
 from otspec.conformance.order import Pending, chosen, distinct
-from otspec.conformance.symbols import exponential_number, uniform_number
 from otspec.conformance.torch_ledger import Ledger, objects
 
 Draw = Callable[..., Any]

@@ -97,6 +97,11 @@ class Ledger:
             tuple(tensor.shape),
         )
 
+    def is_random(self, tensor: Any) -> bool:
+        """Whether random numbers, and not only tokens, are among a tensor's elements."""
+        numbers = self.numbers(tensor).flatten().tolist()
+        return any(n != KNOWN and isinstance(self._entries[n], RandomNumber) for n in numbers)
+
     def settle(self, tensor: Any) -> bool:
         """Draw the tokens that a tensor holds; return whether it holds plain numbers then."""
         if not self.holds(tensor):

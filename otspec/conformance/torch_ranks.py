@@ -56,13 +56,13 @@ def extreme_with_place(largest: bool, elementwise: Rule) -> Rule:
 
 
 def ranking(
-    most: Callable[[Call, int], int], largest: Callable[[Call], bool], places_only: bool
+    dim_place: int, most: Callable[[Call, int], int], largest: Callable[[Call], bool]
 ) -> Rule:
     """Return the rule of topk, sort or argsort, along the last dimension."""
 
     def rule(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
         tensor = call.args[0]
-        if call.kwargs.get("dim", -1) not in (-1, tensor.dim() - 1):
+        if argument(call, dim_place, "dim", -1) not in (-1, tensor.dim() - 1):
             raise chance.refused(f"it ranks random numbers in torch's {call.name} with dim=")
         rows = _rows(ledger.values(tensor), -1)
         size = most(call, tensor.shape[-1])
@@ -70,7 +70,7 @@ def ranking(
         orders = [ranked(row, largest(call), size) for row in rows]
         values = [row[i] for row, order in zip(rows, orders, strict=True) for i in order]
         indices = tensor.new_tensor(orders).long().reshape(shape)
-        if places_only:
+        if call.name == "argsort":
             return indices
         kept = ledger.put(tensor.new_empty(shape), objects(values, shape))
         return type(call.plainly())((kept, indices))
@@ -80,9 +80,10 @@ def ranking(
 
 def searched(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
     """Places of random numbers among sorted plain ones: searchsorted and bucketize."""
-    edges, numbers = call.args[:2]
+    edges = argument(call, 0, "sorted_sequence", None)
+    numbers = argument(call, 1, "input", None)
     if call.name == "bucketize":
-        edges, numbers = numbers, edges
+        edges, numbers = argument(call, 1, "boundaries", None), argument(call, 0, "input", None)
     if is_tensor(numbers) and not ledger.settle(edges):
         raise chance.refused("it searches among random numbers")
     right = bool(call.kwargs.get("right", False)) or call.kwargs.get("side") == "right"
@@ -121,15 +122,18 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-def alone(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
-    """Return sums and products of one number each."""
-    if call.settled(ledger):
-        return call.function(*call.args, **call.kwargs)
-    tensor, dim = call.args[0], argument(call, 1, "dim", None)
-    if (tensor.numel() if dim is None else tensor.shape[dim]) != 1:
-        raise chance.refused(f"it adds or multiplies random numbers, by torch's {call.name}")
-    result = call.plainly()
-    return ledger.put(result, ledger.values(tensor).reshape(tuple(result.shape)))
+def accumulated(function: Callable[..., Any]) -> Rule:
+    """Return the rule of sums and products: of random numbers only some products are known."""
+
+    def rule(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+        del chance
+        if call.settled(ledger):
+            return call.function(*call.args, **call.kwargs)
+        result, dim = call.plainly(), argument(call, 1, "dim", None)
+        values = np.asarray(function(ledger.values(call.args[0]), axis=dim), dtype=object)
+        return ledger.put(result, values.reshape(tuple(result.shape)))
+
+    return rule
 
 
 def made(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:

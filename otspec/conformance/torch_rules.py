@@ -83,9 +83,16 @@ def moved(*data: int) -> Rule:
         ]
         kwargs = {k: mapped(v, numbers) if k in _DATA else v for k, v in call.kwargs.items()}
         _enter(ledger, result, call.function(*args, **kwargs))
+        if call.name in _IN_PLACE and not call.args[0].is_floating_point():
+            _check_whole(chance, ledger, call.args[0])
         return result
 
     return rule
+
+
+def _check_whole(chance: Chance[Any], ledger: Ledger, tensor: Any) -> None:
+    if ledger.is_random(tensor):
+        raise chance.refused("it stores a random number among integers")
 
 
 _DATA = frozenset({"input", "tensors", "other", "value", "src", "source"})

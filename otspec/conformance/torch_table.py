@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from otspec.conformance.branches import Chance
 from otspec.conformance.order import clipped
 from otspec.conformance.torch_ledger import Ledger
 from otspec.conformance.torch_ranks import (
-    alone,
+    accumulated,
     arg_extreme,
     argument,
     extreme_with_place,
@@ -95,7 +97,9 @@ _CHANGED = (
     "add", "sub", "mul", "div", "pow", "neg", "abs", "log", "log1p", "exp", "sqrt", "reciprocal",
     "clamp_min", "clamp_max", "floor",
 )  # fmt: skip
-_SUMS = ("sum", "mean", "prod", "cumsum", "cumprod")
+_SUMS: Mapping[str, Callable[..., Any]] = {
+    "sum": np.sum, "mean": np.mean, "prod": np.prod, "cumsum": np.cumsum, "cumprod": np.cumprod
+}  # fmt: skip
 _READ = ("item", "tolist", "numpy", "__array__", "__float__", "__int__", "__bool__", "__index__")
 
 
@@ -123,19 +127,20 @@ def _rules() -> dict[str, Rule]:
     }
     for name in ("clamp", "clip", "clamp_"):
         table[name] = _either_bound(elementwise(clipped, in_place=name == "clamp_"))
-    table |= dict.fromkeys(_READ, read) | dict.fromkeys(_SUMS, alone)
+    table |= dict.fromkeys(_READ, read)
+    table |= {name: accumulated(function) for name, function in _SUMS.items()}
     table |= dict.fromkeys(("tensor", "as_tensor", "asarray"), made)
     table |= dict.fromkeys(("searchsorted", "bucketize"), searched)
     table |= {"argmax": arg_extreme(True), "argmin": arg_extreme(False)}
     for name, largest, pairwise in (("max", True, "maximum"), ("min", False, "minimum")):
         table[name] = extreme_with_place(largest, table[pairwise])
     table["topk"] = ranking(
+        2,
         lambda call, _: int(argument(call, 1, "k", 1)),
-        lambda call: bool(call.kwargs.get("largest", True)),
-        False,
+        lambda call: bool(argument(call, 3, "largest", True)),
     )
     for name in ("sort", "argsort"):
-        table[name] = ranking(lambda _, size: size, _descending, name == "argsort")
+        table[name] = ranking(1, lambda _, size: size, _descending)
     return table
 
 

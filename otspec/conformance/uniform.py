@@ -6,6 +6,7 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from otspec.conformance.branches import CannotFollowError, Chance
+from otspec.conformance.products import Product, Products
 from otspec.conformance.races import Racer
 
 
@@ -28,16 +29,21 @@ class Uniform:
         self.high: Number = 1
         self._racer: Racer | None = None
         self._mirrored = False
+        self._products: Products | None = None
+        self._is_factor = False
 
     def below(self, threshold: Number) -> bool:
         """Return whether the number is below a threshold; to be equal has no chance."""
         if threshold != threshold:  # NaN
             return False
+        if self._products is not None:
+            return self._products.below(0, threshold)
         if threshold <= self.low or threshold >= self.high:
             return bool(threshold >= self.high)
-        if self._racer is not None:
+        if self._racer is not None or self._is_factor:
             raise self.chance.refused(
-                "it compares a random number with another one, and then with a number"
+                "it compares a random number with another one, or multiplies them, and then "
+                "compares it with a number"
             )
         if self.chance.choose((threshold - self.low, self.high - threshold)) == 0:
             self.high = threshold
@@ -61,7 +67,7 @@ class Uniform:
             Something is known of the number already, or it ran with another factor.
         """
         if self._racer is None:
-            if (self.low, self.high) != (0, 1):
+            if not self._is_fresh():
                 raise self.chance.refused(
                     "it compares a random number with a number, and then with another random number"
                 )
@@ -71,6 +77,32 @@ class Uniform:
                 "it uses the random numbers of a race again in a race of other probabilities"
             )
         return self._racer
+
+    def times(self, factor: Uniform) -> Product:
+        """Return the product with another uniform number, of which nothing may be known.
+
+        Raises
+        ------
+        CannotFollowError
+            Something is, or this number ran a race.
+        """
+        if self._products is None:
+            if self._racer is not None or self._is_factor:
+                raise self.chance.refused("it multiplies a random number that is used elsewhere")
+            self._products = Products(self.chance, self.low, self.high)
+        product = self._products.longer(0, factor)
+        factor.become_factor()
+        return product
+
+    def become_factor(self) -> None:
+        """Be used by a product from now on."""
+        if not self._is_factor and not self._is_fresh():
+            raise self.chance.refused("it multiplies a random number that is used elsewhere")
+        self._is_factor = True
+
+    def _is_fresh(self) -> bool:
+        known = (self.low, self.high) != (0, 1) or self._racer is not None
+        return not (known or self._products is not None or self._is_factor)
 
     def __lt__(self, other: Any) -> bool:
         if isinstance(other, Uniform):

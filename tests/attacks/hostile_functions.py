@@ -29,6 +29,7 @@ from otspec import (
     blocks,
     closed_forms,
     cones,
+    conformance,
     datasets,
     distributions,
     drafts,
@@ -260,5 +261,30 @@ FUNCTIONS = {
     "datasets.letters": Row(datasets.letters, {"exact": ("flag", True)}),
     "datasets.Letters": Row(datasets.Letters, {"exact": ("flag", True)}),
     "Letters.write": Row(method(datasets.letters, "write"), {"tokens": ("tokens", (0, 1))}),
+    "conformance.exact_law": Row(
+        partial(conformance.exact_law, len, (0,)),
+        {"least": ("real", 0.1), "most": ("count", 2)},
+    ),
+    "conformance.exact_kernel": Row(
+        conformance.exact_kernel,
+        {
+            "function": ("callable", lambda: len),
+            "n": ("count?", 2),
+            "least": ("real", 0.1),
+            "most": ("count", 2),
+        },
+    ),
+    "conformance.exact_texts": Row(
+        conformance.exact_texts,
+        {
+            "generate": ("callable", lambda: lambda *_: (0,)),
+            "draft": ("callable", lambda: lambda _: [1]),
+            "target": ("callable", lambda: lambda _: [1]),
+            "length": ("count", 1),
+            "tolerance": ("real?", 0.1),
+            "least": ("real", 0.1),
+            "most": ("count", 2),
+        },
+    ),
     "blocks.load_model": Row(blocks.load_model, {"path": ("path", None)}),
 }

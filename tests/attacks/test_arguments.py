@@ -30,7 +30,7 @@ RESULTS = {
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
-    "Step", "Summary", "TreeComparison", "Witness", "Estimate",
+    "Step", "Summary", "TextAudit", "TreeComparison", "Witness", "Estimate",
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {

@@ -47,12 +47,12 @@ def of_trees(verify, tree):
 @pytest.mark.parametrize("length", range(LENGTH + 1))
 @pytest.mark.parametrize("certain", [False, True], ids=["drawn", "certain"])
 def test_the_stand_in_of_vllm_has_the_law_of_the_target(certain, length):
-    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample, certain=certain)
+    verify = adapters.vllm_chain(vllm_stand_in.of_probabilities, certain=certain)
     assert of_blocks(verify, lengths=np.array([length])) <= ROUNDING
 
 
 def test_it_has_it_with_logits_of_the_target():
-    verify = adapters.vllm_chain(vllm_stand_in.of_logits, logits=True)
+    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample, logits=True)
     assert of_blocks(verify, lengths=WHOLE) <= ROUNDING
 
 
@@ -62,7 +62,7 @@ def test_a_residual_that_vllm_leaves_out_shows():
 
 
 def test_requests_of_vllm_with_seeds_of_their_own_say_the_same_again():
-    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample, seeded=True)
+    verify = adapters.vllm_chain(vllm_stand_in.of_probabilities, seeded=True)
     rows = {name: np.repeat(array, 50, axis=0) for name, array in rows_of_block((0, 1)).items()}
     rows["lengths"] = np.arange(50) % (LENGTH + 1)
     said = [verify(**rows, seed=seed).tolist() for seed in (3, 3, 4)]
@@ -71,7 +71,7 @@ def test_requests_of_vllm_with_seeds_of_their_own_say_the_same_again():
 
 
 def test_seeds_of_vllm_have_the_law_of_the_target():
-    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample, seeded=True)
+    verify = adapters.vllm_chain(vllm_stand_in.of_probabilities, seeded=True)
     size = 20_000
     rows = {name: np.repeat(array, size, axis=0) for name, array in rows_of_block((0, 1)).items()}
     emitted = np.asarray(verify(**rows, lengths=np.full(size, LENGTH), seed=1))
@@ -81,7 +81,7 @@ def test_seeds_of_vllm_have_the_law_of_the_target():
 
 
 def test_rows_are_as_wide_as_the_drafts_whatever_the_lengths_are():
-    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample)
+    verify = adapters.vllm_chain(vllm_stand_in.of_probabilities)
     rows = np.array([[[0.0, 1.0]] * 3] * 2)
     drafts = np.ones((2, 2), dtype=np.int64)
     assert verify(rows[:, :2], rows, drafts, np.array([0, 1])).tolist() == [[1, -1, -1], [1, 1, -1]]

@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 
 from otspec.conformance.cases import memoryless, remembering, spread
-from otspec.conformance.drafting import drafted, drawn, patterns
+from otspec.conformance.drafting import drafted_by, drawn, patterns
 from tests.support import oracles
 
 SIZE = 40_000
 TREE = (-1, -1, 0, 0)
+
+
+def drafted(parents, law, case, size, rng):
+    return drafted_by(rng.integers(case.variants, size=size), parents, law, case, rng)
 
 
 def check_frequencies(seen, law, size=SIZE):

@@ -29,7 +29,7 @@ STAND_INS = {
     "eagle.model.utils": eagle_stand_in,
 }
 CHECK = conformance.check
-ONE_BY_ONE, AT_ONCE = 40_000, 1_000_000
+ONE_BY_ONE, AT_ONCE = 40_000, 600_000
 """Probabilities for verifiers of one text per call, whose examples say a budget, and of batches."""
 
 

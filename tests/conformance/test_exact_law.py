@@ -1,6 +1,7 @@
 """The exact laws of code that draws with NumPy and ``random``, compared with what they are."""
 
 import bisect
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -109,7 +110,11 @@ def test_a_race_of_fractions_is_exact():
 
 REFUSED = {
     "adds two random numbers": lambda: random.random() + random.random() < 1,
-    "multiplies two random numbers": lambda: random.random() * random.random() < 0.5,
+    "multiplies two random numbers": lambda: random.random() * random.expovariate(1) < 0.5,
+    "products of random numbers": lambda: np.prod(np.random.rand(2)) * np.prod(np.random.rand(2)),
+    "and then compares it with a number": lambda: [u := np.random.rand(2), u[0] * u[1], u[1] < 0.5],
+    "that is used elsewhere": lambda: [u := np.random.rand(2), u[1] < 0.5, u[0] * u[1] < 0.5][2],
+    "by two others": lambda: [u := np.random.rand(3), u[0] * u[1], u[0] * u[2]][1:],
     "into a float": lambda: float(random.random()),
     "stores it among floats": lambda: np.array([np.random.rand()], dtype=float),
     "without bounds": lambda: int(random.expovariate(1)),
@@ -122,7 +127,7 @@ REFUSED = {
     "may be negative": lambda: (-random.random()) ** 0.5,
     "plus another number": lambda: 1 / (2 + random.random()) < 0.4,
     "random numbers of different kinds": lambda: random.random() < random.expovariate(1),
-    "another one, and then with a number": lambda: [
+    "another one, or multiplies them": lambda: [
         u := np.random.rand(2),
         u[0] < u[1],
         u[0] < 0.5,
@@ -163,6 +168,36 @@ def test_a_race_run_again_has_the_same_winner():
         return np.argmax(P / clocks), np.argmin(clocks / P)
 
     assert exact_law(run) == pytest.approx({(i, i): P[i] for i in range(3)})
+
+
+def test_products_of_uniform_numbers_are_times_of_a_poisson_process():
+    product = exact_law(lambda: np.prod(np.random.rand(3)) < 0.3)
+    time = -math.log(0.3)
+    assert product[False] == pytest.approx(1 - 0.3 * (1 + time + time**2 / 2), abs=1e-15)
+    assert exact_law(lambda: [u := random.random(), u * u < 0.25][1])[True] == 0.5
+
+    def late():
+        u = np.random.default_rng().random(2)
+        return bool(u[0] * u[1] < 0.3), bool(u[0] < 0.5)
+
+    assert exact_law(late) == pytest.approx({
+        (True, True): 0.3 + 0.3 * math.log(0.5 / 0.3), (False, True): 0.2 - 0.3 * math.log(5 / 3),
+        (True, False): 0.3 * math.log(2), (False, False): 0.5 - 0.3 * math.log(2),
+    })  # fmt: skip
+
+
+def test_products_compared_in_any_order_are_as_likely():
+    edges = [0.7, 0.3, 0.2]
+
+    def run(order):
+        products = np.cumprod(np.random.default_rng().random(3))
+        answers = {place: bool(products[place] < edges[place]) for place in order}
+        return tuple(answers[place] for place in range(3))
+
+    forward = exact_law(run, (0, 1, 2))
+    assert len(forward) == 8
+    for order in itertools.permutations(range(3)):
+        assert exact_law(run, order) == pytest.approx(forward, abs=1e-15)
 
 
 def test_too_many_ways_are_refused():

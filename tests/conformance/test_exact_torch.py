@@ -78,6 +78,15 @@ LAWS = {
     "list": (lambda: (torch.rand(2).tolist()[1] < 0.3,), BELOW),
     "numpy": (lambda: torch.rand(1).numpy() < 0.3, BELOW),
     "alone in a sum": (lambda: torch.rand(1, 1).sum(-1) < 0.3, BELOW),
+    "alone in a product": (lambda: torch.rand(1, 1).cumprod(-1)[0] < 0.3, BELOW),
+    "products": (
+        lambda: torch.rand(2).double().cumprod(-1) < P[:2],
+        {
+            (True, True): 0.2,
+            (False, True): 0.1 - 0.3 * math.log(0.3),
+            (False, False): 0.7 + 0.3 * math.log(0.3),
+        },
+    ),
     "where": (lambda: torch.where(torch.ones(1) > 0, torch.rand(1), 1.0) < 0.3, BELOW),
     "cat": (lambda: torch.cat([torch.ones(1), torch.rand(1)])[1:] < 0.3, BELOW),
     "gather": (lambda: torch.rand(3).gather(0, torch.tensor([1])) < 0.3, BELOW),
@@ -127,9 +136,13 @@ def test_a_law_is_right(name):
 
 
 REFUSED = {
-    "by torch's sum": lambda: torch.rand(2).sum() < 1,
-    "by torch's cumprod": lambda: torch.rand(2).cumprod(-1) < 0.5,
-    "adds two random numbers": lambda: torch.rand(2) + torch.rand(2) < 1,
+    "adds two random numbers": lambda: torch.rand(2).sum() < 1,
+    "ranks random numbers in torch's topk with dim=": lambda: torch.rand(2, 2).topk(1, 0),
+    "stores a random number among integers": lambda: torch.zeros(2).long().copy_(torch.rand(2)),
+    "product of random numbers with a random number": lambda: (
+        torch.rand(2).cumprod(-1).flip(0).argmax()
+    ),
+    "subtracts two random numbers": lambda: torch.rand(2) - torch.rand(2) < 1,
     "to torch's softmax": lambda: torch.rand(2).softmax(-1) < 0.5,
     "with torch's randn": lambda: torch.randn(2) < 0,
     "with torch's dropout": lambda: torch.nn.functional.dropout(P),

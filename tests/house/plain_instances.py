@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
-from otspec import auditing, blocks, cones, decoding, rules, traces
+from otspec import auditing, blocks, cones, conformance, decoding, rules, traces
+from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.cones.condition import Classifier
@@ -160,6 +161,8 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
     "step of decoding": lambda _: decoding.Step((0, 1), 1, 2, 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
+    "audit of texts": lambda _: conformance.TextAudit(True, {(0,): 1}, 0, 0, None, 0),
+    "errors of texts": lambda _: TextErrors((0,), 0.5, 0.5),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,
     "problem": lambda _: problem_of(LAW, LAW.draft),

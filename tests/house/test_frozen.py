@@ -31,6 +31,15 @@ NOT_WALKED = {
     "OrderSearch": "a search, which orders are added to",
     "Crash": "holds whatever exception foreign code has raised",
     "Chance": "draws random numbers, which differ each time",
+    **dict.fromkeys(
+        ("Uniform", "RandomNumber", "Racer", "Pending", "Ledger"),
+        "a random number, or tokens to be drawn: more is known of them with each look",
+    ),
+    **dict.fromkeys(
+        ("Draws", "FollowedGenerator", "FollowedRandom", "FollowedState"),
+        "generators, which are there to draw",
+    ),
+    "Call": "a call of a function of PyTorch, with whatever arguments it has",
     "TransformerReader": "a transformers model, which pickles by its own means",
     "Letters": "a flag and n-gram models, which are walked over with a shorter text",
     "Models": "transformers models, which pickle by their own means",

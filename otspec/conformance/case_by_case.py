@@ -1,0 +1,168 @@
+"""Trying a verifier case by case, with a budget, or following it exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from otspec.auditing.seeding import seeded
+from otspec.conformance.branches import CannotFollowError
+from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
+from otspec.conformance.exact_check import exactly_tried
+from otspec.conformance.kernel import KernelBatches, written_to
+from otspec.conformance.library import needs_lengths, small_cases
+from otspec.conformance.report import Finding, Report, Tried
+from otspec.conformance.ruled import Maker, has_joint_law, joint_law
+from otspec.conformance.statistics import Statistic, joint_statistics
+from otspec.conformance.tasks import Task
+from otspec.conformance.trial import Tested, tried
+from otspec.frozen import Frozen
+
+MOST_ROWS = 1 << 14
+"""Rows of one call."""
+MOST_NUMBERS = 1 << 22
+"""Probabilities of one call."""
+LARGE = 0.25
+"""The least share of the budget for the large cases."""
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Takes after each case how many are done, and how many there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Check(Frozen):
+    """A check of one verifier. Parameters: :func:`otspec.conformance.check`."""
+
+    tasks: tuple[Task, ...]
+    kind: str
+    mode: str
+    maker: Maker | None
+    detect: float
+    false_alarm: float
+    rounding: float
+    budget: int
+    seed: int
+    vocabulary: int
+
+    def run(self, progress: Progress) -> Report:
+        """Try all cases."""
+        with seeded(self.seed):
+            notes = self._notes()
+            if self.mode == "exact":
+                results = self._followed(progress)
+            else:
+                alarm = self.false_alarm / len(self.tasks)
+                self._refuse_hidden(alarm)
+                results = self._sampled(alarm, progress)
+        findings = tuple(finding for _, finding in results if finding is not None)
+        return Report(
+            self.kind,
+            self.mode,
+            findings,
+            tuple(tried for tried, _ in results),
+            self.false_alarm,
+            notes,
+            verifier=self.tasks[0].verifier.name,
+        )
+
+    def _sampled(self, alarm: float, progress: Progress) -> list[tuple[Tried, Finding | None]]:
+        """Try all cases: the small ones first, then the large ones with what is left."""
+        small = [task for task in self.tasks if task.case.vocabulary < self.vocabulary]
+        large = [task for task in self.tasks if task.case.vocabulary >= self.vocabulary]
+        results: list[tuple[Tried, Finding | None]] = []
+        rng = np.random.default_rng(self.seed)
+        left = self.budget * (1 - LARGE if large else 1)
+        for count, group in ((len(small), small), (len(large), large)):
+            for place, task in enumerate(group):
+                # Most stop at half of what they may take.
+                share = min(left, 2 * left / (count - place))
+                result = self._tried(task, alarm, share, rng)
+                results.append(result)
+                progress(len(results), len(self.tasks))
+                left -= result[0].size * task.numbers
+            left += self.budget * LARGE
+        return results
+
+    def _followed(self, progress: Progress) -> list[tuple[Tried, Finding | None]]:
+        """Follow the verifier on all small cases.
+
+        Raises
+        ------
+        ValueError
+            It cannot be followed.
+        """
+        small = [
+            task
+            for task in self.tasks
+            if task.case.vocabulary < self.vocabulary and task.batches is KernelBatches
+        ]
+        results = []
+        for done, task in enumerate(small, start=1):
+            tests = self._tests(task, self.false_alarm, 1)
+            try:
+                result = exactly_tried(task.verifier, task.kind, task.case, tests, self.rounding)
+            except CannotFollowError as error:
+                raise ValueError(
+                    f"mode is 'exact', and the verifier cannot be followed on {task.case.name!r}: "
+                    f"{error}; test it by samples with mode='kernel'"
+                ) from error
+            results.append(result)
+            progress(done, len(small))
+        return results
+
+    def _refuse_hidden(self, alarm: float) -> None:
+        """Refuse to detect what rounding hides, whatever the number of samples."""
+        first = next(task for task in self.tasks if task.batches is KernelBatches)
+        cells = max(len(test.last.expected) for test in self._tests(first, alarm, 1))
+        smallest = affordable(cells, LARGEST, alarm, self.rounding).detect
+        if self.detect < smallest:
+            raise ValueError(
+                f"detect is {self.detect:g}, which errors of {self.rounding:g} by rounding hide: "
+                f"pass detect={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller rounding"
+            )
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return what a verifier of drafts writes to, and what was not tried, in words."""
+        if self.mode != "kernel":
+            return ()
+        task = self.tasks[0]
+        written = written_to(task.verifier, task.kind, task.case, self.seed)
+        notes = tuple(f"it writes to {name}" for name in written)
+        if task.verifier.uneven:
+            return notes
+        count = sum(needs_lengths(task.kind, case) for case in small_cases(task.kind))
+        takes = "a mask" if self.kind == "tree" else "lengths or a mask"
+        left = f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}"
+        return (*notes, left)
+
+    def _tests(self, task: Task, alarm: float, most: int) -> list[Tested]:
+        """Return the laws that a case is tested for, with at most so many samples."""
+        laws: list[list[Statistic]] = [task.statistics()]
+        alone = task.batches is KernelBatches
+        if self.maker is not None and alone and has_joint_law(task.kind, task.case):
+            law = joint_law(self.maker, task.kind, task.case)
+            laws.append(joint_statistics(task.kind, task.case, law))
+        detect = min(self.detect * task.batches.coarser, 1.0)
+        return [
+            Tested(each, self._needs(each[-1], detect, alarm / len(laws), most)) for each in laws
+        ]
+
+    def _needs(self, statistic: Statistic, detect: float, alarm: float, most: int) -> Requirement:
+        cells = len(statistic.expected)
+        needs = requirement(cells, detect, alarm, self.rounding)
+        return needs if needs.size <= most else affordable(cells, most, alarm, self.rounding)
+
+    def _tried(
+        self, task: Task, alarm: float, numbers: float, rng: np.random.Generator
+    ) -> tuple[Tried, Finding | None]:
+        """Try one case with at most so many probabilities."""
+        tests = self._tests(task, alarm, max(1, int(numbers / task.numbers)))
+        randomness = task.verifier.randomness(int(rng.integers(2**31)))
+        marked = len(tests) > 1
+        batch = task.batches(task.verifier, task.kind, task.case, randomness, rng, marked)
+        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // task.numbers))
+        return tried(task.law.name, batch, tests, largest)
