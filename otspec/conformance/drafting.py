@@ -35,21 +35,21 @@ UNKNOWN = -1
 """A symbol that the target is still to draw."""
 
 
-def drafted_by(
-    variants: IntArray, parents: tuple[int, ...], law: str, case: Case, rng: np.random.Generator
+def drafted(
+    parents: tuple[int, ...], law: str, case: Case, variants: IntArray, rng: np.random.Generator
 ) -> Sample:
     """Draw drafts, siblings together and after their parents.
 
     Parameters
     ----------
-    variants : ndarray of int, shape (size,)
-        Which pair of models each row has.
     parents : tuple of int
         Of each node, before it; −1 for the text.
     law : str
         One of :data:`otspec.drafts.LAWS`, of siblings. Of distinct ones there are as many as the
         draft has tokens.
     case : Case
+    variants : ndarray of int, shape (size,)
+        Which pair of models each row has.
     rng : numpy.random.Generator
     """
     size = len(variants)

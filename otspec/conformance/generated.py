@@ -11,7 +11,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.conformance.answers import Answer, integers, named, symbols_of
 from otspec.conformance.cases import Case
-from otspec.conformance.drafting import Sample, drafted_by
+from otspec.conformance.drafting import Sample, drafted
 from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Kind, Tokens
 from otspec.conformance.statistics import Statistic, dependence
@@ -82,7 +82,7 @@ class Texts(Kind):
 
 
 def _undrafted(variants: IntArray, case: Case, rng: np.random.Generator) -> Sample:
-    return drafted_by(variants, (), "iid", case, rng)
+    return drafted((), "iid", case, variants, rng)
 
 
 class Pairs(KernelBatches, ABC):

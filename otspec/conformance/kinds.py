@@ -12,7 +12,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.conformance.answers import Answer, ImpossibleError, integers, named, symbols_of
 from otspec.conformance.cases import Case
-from otspec.conformance.drafting import UNKNOWN, Sample, drafted_by
+from otspec.conformance.drafting import UNKNOWN, Sample, drafted
 from otspec.frozen import Frozen
 from otspec.parents import depths_of
 
@@ -66,7 +66,7 @@ class Kind(Frozen, ABC):
 
     def drafted(self, case: Case, variants: IntArray, rng: np.random.Generator) -> Sample:
         """Draw drafts of given pairs of models."""
-        return drafted_by(variants, self.parents, self.law, case, rng)
+        return drafted(self.parents, self.law, case, variants, rng)
 
 
 @dataclass(frozen=True)

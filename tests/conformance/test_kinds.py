@@ -118,8 +118,7 @@ def test_texts_are_completed_by_the_target():
     size = 20_000
     texts = np.full((size, 3), -1)
     texts[:, 0] = 0
-    variants = np.zeros(size, dtype=int)
-    complete = completed(texts, case, variants, np.random.default_rng(0))
+    complete = completed(texts, case, np.zeros(size, dtype=int), np.random.default_rng(0))
     assert (complete[:, 0] == 0).all()
     # After 0 comes 1 with probability 3/4, and after 1 always 0.
     second = complete[:, 1]
