@@ -13,6 +13,7 @@ from otspec.arithmetic import Array, IntArray
 from otspec.conformance.document import document_of
 from otspec.conformance.evidence import Requirement
 from otspec.conformance.rendering import as_html, as_markdown, as_text
+from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.writing import write_text
 
@@ -77,6 +78,11 @@ class Tried(Frozen):
         How often the verifier said each mark with each text.
     expected : ndarray, shape (cells,)
         The law of the statistic that is tested.
+    accepted : Estimate or None
+        How much was accepted in the mean: the probability that a draft of one token is, or how
+        many tokens of a block or a tree are kept. None if the verifier does not tell.
+    optimum : float or None
+        The most that can be accepted of these drafts in the mean, where it is known.
     """
 
     case: str
@@ -85,6 +91,8 @@ class Tried(Frozen):
     evidence: float
     counts: IntArray
     expected: Array
+    accepted: Estimate | None = None
+    optimum: float | None = None
 
     @property
     def detectable(self) -> float:
