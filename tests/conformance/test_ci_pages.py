@@ -54,7 +54,7 @@ def test_the_procedure_of_the_page_prints_what_it_says(tmp_path, monkeypatch):
 
 def test_names_in_the_document_are_on_the_page():
     text = (DOCS / "conformance_vectors.md").read_text(encoding="utf-8")
-    document = reference_vectors("block", detect=0.1)
+    document = reference_vectors(["block"], detect=0.1)
     group = document["groups"][0]
     for part in (document, group, group["calls"][0], group["answers"], group["answers"]["test"]):
         for name in part:
