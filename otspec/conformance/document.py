@@ -93,6 +93,8 @@ def _case(tried: Tried) -> dict[str, Any]:
         "detectable": tried.detectable,
         "evidence": _finite(tried.evidence),
         "threshold": tried.needs.threshold,
+        "accepted": None if tried.accepted is None else float(tried.accepted),
+        "optimum": tried.optimum,
     }
 
 

@@ -18,7 +18,9 @@ WHAT_TO_DO = (
 MOST_CELLS = 12
 """Cells of a law that a report shows, those that are off the most first."""
 _STATISTICS = {"call": "the call fails", "impossible": "an impossible answer"}
-_COLUMNS = ("case", "rows", "detectable", "log evidence", "wrong from", "")
+_COLUMNS = (
+    "case", "rows", "detectable", "log evidence", "wrong from", "accepted", "optimum", "",
+)  # fmt: skip
 
 
 def as_text(document: dict[str, Any], cases: bool) -> str:
@@ -160,10 +162,15 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
             f"{case['detectable']:.4f}" if case["detectable"] < 1 else "nothing",
             f"{case['evidence']:.1f}" if case["evidence"] is not None and case["rows"] else "-",
             f"{case['threshold']:.1f}",
+            *(_known(case[name]) for name in ("accepted", "optimum")),
             "wrong" if case["case"] in wrong else "",
         )
         for case in document["cases"]
     ]
+
+
+def _known(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
 
 
 def _aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
