@@ -60,38 +60,39 @@ class Check(Frozen):
                 alarm = self.false_alarm / len(self.tasks)
                 self._refuse_hidden(alarm)
                 results = self._sampled(alarm, probe, progress)
-        findings, causes = explained(self.tasks, results)
+        tasks, trials, found = zip(*results, strict=True)
+        findings, causes = explained(tasks, list(zip(trials, found, strict=True)))
         return Report(
             self.kind,
             self.mode,
             findings,
-            tuple(tried for tried, _ in results),
+            trials,
             self.false_alarm,
-            (*causes, *self._notes(probe), *acceptance_note(results[0][0])),
+            (*causes, *self._notes(probe), *acceptance_note(trials[0])),
             verifier=self.tasks[0].verifier.name,
         )
 
     def _sampled(
         self, alarm: float, probe: Probed, progress: Progress
-    ) -> list[tuple[Tried, Finding | None]]:
+    ) -> list[tuple[Task, Tried, Finding | None]]:
         """Try all cases: the small ones first, then the large ones with what is left."""
         small = [task for task in self.tasks if task.case.vocabulary < self.vocabulary]
         large = [task for task in self.tasks if task.case.vocabulary >= self.vocabulary]
-        results: list[tuple[Tried, Finding | None]] = []
+        results: list[tuple[Task, Tried, Finding | None]] = []
         rng = np.random.default_rng(self.seed)
         left = self.budget * (1 - LARGE if large else 1)
         for count, group in ((len(small), small), (len(large), large)):
             for place, task in enumerate(group):
                 # Most stop at half of what they may take.
                 share = min(left, 2 * left / (count - place))
-                result = self._tried(task, alarm, share, rng, probe.marked)
-                results.append(result)
+                trial, finding = self._tried(task, alarm, share, rng, probe.marked)
+                results.append((task, trial, finding))
                 progress(len(results), len(self.tasks))
-                left -= result[0].size * task.numbers
+                left -= trial.size * task.numbers
             left += self.budget * LARGE
         return results
 
-    def _followed(self, progress: Progress) -> list[tuple[Tried, Finding | None]]:
+    def _followed(self, progress: Progress) -> list[tuple[Task, Tried, Finding | None]]:
         """Follow the verifier on all small cases.
 
         Raises
@@ -108,13 +109,15 @@ class Check(Frozen):
         for done, task in enumerate(small, start=1):
             tests = self._tests(task, self.false_alarm, 1)
             try:
-                result = exactly_tried(task.verifier, task.kind, task.case, tests, self.rounding)
+                trial, finding = exactly_tried(
+                    task.verifier, task.kind, task.case, tests, self.rounding
+                )
             except CannotFollowError as error:
                 raise ValueError(
                     f"mode is 'exact', and the verifier cannot be followed on {task.case.name!r}: "
                     f"{error}; test it by samples with mode='kernel'"
                 ) from error
-            results.append(result)
+            results.append((task, trial, finding))
             progress(done, len(small))
         return results
 
