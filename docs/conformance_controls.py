@@ -166,7 +166,7 @@ small cases at `detect=0.005` and `false_alarm=1e-6`, so many have a finding:
 EVERY_RULE = """## Every rule with every fault
 
 A fault is wrong in a rule if its total variation is {detect} or more on some case. It is tried
-{repetitions} times on the case on which it is worst; and as often mixed with the right rule, so that
+{repetitions} times on the case on which it is worst, and as often mixed with the right rule so that
 the total variation there is exactly {detect}, at which a check promises to find it with probability
 0.999. *Explained* are those that are among the explanations after one check of all cases; *first*
 those that are the likeliest one, alone or with faults of the same law.

@@ -135,6 +135,8 @@ class Evidence(Frozen):
         mixed = (1 - needs.rounding) * total + needs.rounding / len(total)
         self._hold(expected=mixed)
         self.needs = needs
+        # Cells that only rounding reaches add next to nothing to Pearson's statistic.
+        self.freedom = max(int(np.count_nonzero(total > needs.rounding)) - 1, 1)
 
     expected: Array
 
@@ -185,8 +187,8 @@ class Evidence(Frozen):
         wanted = size * self.expected
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
-        freedom, raised = max(self.needs.cells - 1, 1), 4 * self.needs.detect**2 * size
-        near: IntArray = statistic <= ncx2.ppf(MISS / 4, freedom, raised)
+        raised = 4 * self.needs.detect**2 * size
+        near: IntArray = statistic <= ncx2.ppf(MISS / 4, self.freedom, raised)
         return near
 
     def looks(self) -> list[int]:
