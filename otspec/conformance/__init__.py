@@ -8,6 +8,7 @@ from otspec.conformance.exact_texts import TextAudit, exact_texts
 from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.sampled_texts import check_texts
 from otspec.conformance.uniform import Uniform
+from otspec.conformance.vectors import reference_vectors
 
 __all__ = [
     "CannotFollowError",
@@ -25,4 +26,5 @@ __all__ = [
     "exact_texts",
     "law_of",
     "one_by_one",
+    "reference_vectors",
 ]
