@@ -14,7 +14,7 @@ def test_small_tables_are_generated_from_without_loss():
     """So few texts show gross faults only; 7,000 took some minutes, with the same verdict."""
     report = check(
         one_by_one(assisted), kind="block", mode="pipeline", arrays="torch", detect=0.9,
-        budget=60, vocabulary=11,
+        budget=400, vocabulary=11,
     )  # fmt: skip
     assert report.passed, report.findings
 
