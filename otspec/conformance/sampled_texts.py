@@ -50,7 +50,7 @@ def check_texts(
     target : callable
         From a text, a tuple of token ids, to the distribution of the next token.
     length : int
-        Tokens of each text; n tokens make at most 4,096 texts of this length.
+        Tokens of each text, at most 12; there are at most 4,096 texts of this length.
     detect : float
         The total variation between texts and target to be found with probability 0.999.
     false_alarm : float
@@ -74,7 +74,7 @@ def check_texts(
     as_callable(engine, "engine", "a callable that takes size, and its randomness")
     as_callable(target, "target", "a callable from a prefix to a distribution")
     model = target if isinstance(target, Model) else CallableModel(target, "target")
-    number = as_integer(length, "length", 1)
+    number = as_integer(length, "length", 1, 12)
     if model.n**number > MOST_TEXTS:
         raise ValueError(
             f"length is {number}: of {model.n} tokens there are {model.n**number:,} texts; pass "
