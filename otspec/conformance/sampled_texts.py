@@ -14,6 +14,7 @@ from otspec.conformance.calling import DTYPES, Form, Verifier
 from otspec.conformance.case_by_case import Check
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample
+from otspec.conformance.evidence import LARGEST
 from otspec.conformance.generated import CallPairs, RowPairs, Texts
 from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Block, Kind
@@ -59,7 +60,7 @@ def check_texts(
         The most texts that the engine says.
     seed : int
     rounding : float
-        The errors of a probability of the target that count as rounding.
+        The errors of a probability of the target that count as rounding, at least 1e-15.
 
     Returns
     -------
@@ -90,8 +91,8 @@ def check_texts(
         None,
         float(as_real(detect, "detect", 0, 1, open_below=True)),
         float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
-        float(as_real(rounding, "rounding", 0, 0.1)),
-        as_integer(budget, "budget", 1) * model.n * number,
+        float(as_real(rounding, "rounding", 1e-15, 0.1)),
+        as_integer(budget, "budget", 1, LARGEST) * model.n * number,
         as_seed(seed),
         model.n + 1,
     ).run(lambda _done, _cases: None)

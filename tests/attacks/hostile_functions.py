@@ -286,7 +286,7 @@ FUNCTIONS = {
             "detect": ("real", 0.1),
             "false_alarm": ("real", 0.1),
             "budget": ("count", 100),
-            "seed": ("seed", 0),
+            "seed": ("natural", 0),
             "rounding": ("real", 1e-6),
         },
     ),
