@@ -21,7 +21,7 @@ from otspec.frozen import Frozen
 MISS = 1e-3
 """The probability with which a law at the distance to detect may be missed."""
 EARLY = (0.5, 0.75)
-"""The shares of all samples after which a law that is clearly near passes; each may miss MISS/4."""
+"""The shares of all samples after which a law that is clearly near passes; each may miss MISS/8."""
 COARSER = 100
 """Beside the prior for the distance to detect there is one of this many times the variance."""
 RATIOS = (3, 10, 30)
@@ -103,7 +103,7 @@ class Sizes:
         low, high = 0, LARGEST
         while high - low > max(1, low // 1000):
             middle = (low + high) // 2
-            if self.missed(detect, ratio, middle) <= MISS / 2:
+            if self.missed(detect, ratio, middle) <= MISS / 4:
                 high = middle
             else:
                 low = middle
@@ -114,7 +114,7 @@ class Sizes:
         low, high = 0.0, 1.0
         for _ in range(30):
             middle = (low + high) / 2
-            if self.missed(middle, ratio, size) <= MISS / 2:
+            if self.missed(middle, ratio, size) <= MISS / 4:
                 high = middle
             else:
                 low = middle
@@ -249,7 +249,7 @@ class Evidence(Frozen):
             statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
         freedom = max(self.needs.cells - 1, 1)
         noncentrality = size * raised(self.needs.detect, self.needs.peak)
-        near: IntArray = statistic <= ncx2.ppf(MISS / 4, freedom, noncentrality)
+        near: IntArray = statistic <= ncx2.ppf(MISS / 8, freedom, noncentrality)
         return near
 
     def looks(self) -> list[int]:
