@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from statistics import NormalDist
 
 import numpy as np
-from scipy.special import gammaincinv
 
 from otspec.arithmetic import Array, IntArray
 from otspec.drafts.contract import inverted
+from otspec.frozen import read_only
 
 SIMULATIONS = 5_000
 """Most simulated samples of a right law per test: the smallest p-value is just below 1/5,000."""
@@ -22,6 +22,10 @@ BLOCK = 2**18
 """Most counts that are drawn at a time."""
 ORDERS = 16
 """Moments of the deviation that are known."""
+BINOMIAL = read_only(
+    np.array([[float(math.comb(n, k)) for k in range(2 * ORDERS)] for n in range(2 * ORDERS)])
+)
+"""n over k."""
 POWER = 0.95
 """The probability with which an error of the size of the resolution is found."""
 
@@ -132,15 +136,16 @@ def cumulants(wanted: Array) -> Array:
         Entry r is the cumulant of order r: 1 the mean, 2 the variance.
     """
     means, repeats = np.unique(wanted, return_counts=True)
-    central = [np.ones_like(means), np.zeros_like(means)]
+    central, found = np.zeros((2, 2 * ORDERS + 1, len(means)))
+    central[0] = 1
     for n in range(1, 2 * ORDERS):
-        central.append(means * sum(math.comb(n, k) * central[k] for k in range(n)))
-    moments = [central[2 * r] / (means + 1) ** r for r in range(ORDERS + 1)]
-    found = [np.zeros_like(means)]
+        central[n + 1] = means * (BINOMIAL[n, :n] @ central[:n])
+    moments = central[::2] / (means + 1) ** np.arange(ORDERS + 1)[:, None]
     for n in range(1, ORDERS + 1):
-        lower = (math.comb(n - 1, k - 1) * found[k] * moments[n - k] for k in range(1, n))
-        found.append(moments[n] - sum(lower))
-    return np.array([float(repeats @ cumulant) for cumulant in found])
+        lower = found[1:n] * moments[n - 1 : 0 : -1]
+        found[n] = moments[n] - BINOMIAL[n - 1, : n - 1] @ lower
+    sums: Array = found[: ORDERS + 1] @ repeats
+    return sums
 
 
 def tail_bound(found: float, known: Array, size: int) -> float:
@@ -162,8 +167,8 @@ def tail_bound(found: float, known: Array, size: int) -> float:
     scaled = known / spread ** np.arange(len(known))
     central = [1.0, 0.0]
     for n in range(2, len(known)):
-        terms = (math.comb(n - 1, k - 1) * scaled[k] * central[n - k] for k in range(2, n + 1))
-        central.append(float(sum(terms)))
+        terms = BINOMIAL[n - 1, 1:n] * scaled[2 : n + 1] * central[n - 2 :: -1]
+        central.append(float(terms.sum()))
     # 1/P(a Poisson number of mean N is N) = N! e^N / N^N, by Stirling's bound.
     conditioning = math.sqrt(2 * math.pi * size) * math.exp(1 / (12 * size))
     even = np.arange(2, len(known), 2)
@@ -194,6 +199,8 @@ def resolution(false_alarm: float, size: int, cells: int, known: Array) -> float
 
 def _quantile(level: float, known: Array) -> float:
     """Return a quantile of the gamma law, moved, that has the first three cumulants."""
+    from scipy.special import gammaincinv
+
     mean, variance, third = known[1:4].tolist()
     scale, shape = third / (2 * variance), 4 * variance**3 / third**2
     return float(mean + scale * (gammaincinv(shape, level) - shape))

@@ -72,6 +72,7 @@ from otspec.tables import listed, say
     "--report", "reports", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
     help="Also write the report there, as .html, .md, .txt or .json. May be given again.",
 )  # fmt: skip
+@click.option("--cases", is_flag=True, help="List all cases, with what was found on each.")
 @click.option("--traceback", is_flag=True, help="Show where an import fails.")
 @json_option
 def conform(
@@ -80,6 +81,7 @@ def conform(
     mode: str,
     shape: str | None,
     reports: tuple[Path, ...],
+    cases: bool,
     traceback: bool,
     as_json: bool,
     **options: Any,
@@ -117,7 +119,7 @@ def conform(
     if as_json:
         print_json(report.document())
     else:
-        say(*report.text().rstrip("\n").split("\n"))
+        say(*report.text(cases=cases).rstrip("\n").split("\n"))
     fine = [written(str(path), partial(report.save, path)) for path in reports]
     return 0 if report.passed and all(fine) else 1
 

@@ -18,6 +18,7 @@ from otspec.cli.generate import generate_text
 from otspec.cli.laws import laws
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
+from otspec.cli.vectors import vectors
 from otspec.tables import forgive_encodings, say
 from otspec.version import __version__
 
@@ -37,7 +38,18 @@ def otspec(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (accept, audit, blocks, compare, conform, generate_text, laws, solve, trace):
+for command in (
+    accept,
+    audit,
+    blocks,
+    compare,
+    conform,
+    generate_text,
+    laws,
+    solve,
+    trace,
+    vectors,
+):
     otspec.add_command(command)
 
 

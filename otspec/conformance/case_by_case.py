@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from otspec.auditing.seeding import seeded
+from otspec.conformance.acceptance import acceptance_note, accepted, most_accepted
 from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
 from otspec.conformance.exact_check import exactly_tried
-from otspec.conformance.kernel import KernelBatches, written_to
+from otspec.conformance.faults.explanations import explained
+from otspec.conformance.kernel import KernelBatches, Probed, probed
 from otspec.conformance.library import needs_lengths, small_cases
 from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.ruled import Maker, has_joint_law, joint_law
@@ -51,43 +53,46 @@ class Check(Frozen):
     def run(self, progress: Progress) -> Report:
         """Try all cases."""
         with seeded(self.seed):
-            notes = self._notes()
+            probe = self._probe()
             if self.mode == "exact":
                 results = self._followed(progress)
             else:
                 alarm = self.false_alarm / len(self.tasks)
                 self._refuse_hidden(alarm)
-                results = self._sampled(alarm, progress)
-        findings = tuple(finding for _, finding in results if finding is not None)
+                results = self._sampled(alarm, probe, progress)
+        tasks, trials, found = zip(*results, strict=True)
+        findings, causes = explained(tasks, list(zip(trials, found, strict=True)))
         return Report(
             self.kind,
             self.mode,
             findings,
-            tuple(tried for tried, _ in results),
+            trials,
             self.false_alarm,
-            notes,
+            (*causes, *self._notes(probe), *acceptance_note(trials[0])),
             verifier=self.tasks[0].verifier.name,
         )
 
-    def _sampled(self, alarm: float, progress: Progress) -> list[tuple[Tried, Finding | None]]:
+    def _sampled(
+        self, alarm: float, probe: Probed, progress: Progress
+    ) -> list[tuple[Task, Tried, Finding | None]]:
         """Try all cases: the small ones first, then the large ones with what is left."""
         small = [task for task in self.tasks if task.case.vocabulary < self.vocabulary]
         large = [task for task in self.tasks if task.case.vocabulary >= self.vocabulary]
-        results: list[tuple[Tried, Finding | None]] = []
+        results: list[tuple[Task, Tried, Finding | None]] = []
         rng = np.random.default_rng(self.seed)
         left = self.budget * (1 - LARGE if large else 1)
         for count, group in ((len(small), small), (len(large), large)):
             for place, task in enumerate(group):
                 # Most stop at half of what they may take.
                 share = min(left, 2 * left / (count - place))
-                result = self._tried(task, alarm, share, rng)
-                results.append(result)
+                trial, finding = self._tried(task, alarm, share, rng, probe.marked)
+                results.append((task, trial, finding))
                 progress(len(results), len(self.tasks))
-                left -= result[0].size * task.numbers
+                left -= trial.size * task.numbers
             left += self.budget * LARGE
         return results
 
-    def _followed(self, progress: Progress) -> list[tuple[Tried, Finding | None]]:
+    def _followed(self, progress: Progress) -> list[tuple[Task, Tried, Finding | None]]:
         """Follow the verifier on all small cases.
 
         Raises
@@ -104,13 +109,15 @@ class Check(Frozen):
         for done, task in enumerate(small, start=1):
             tests = self._tests(task, self.false_alarm, 1)
             try:
-                result = exactly_tried(task.verifier, task.kind, task.case, tests, self.rounding)
+                trial, finding = exactly_tried(
+                    task.verifier, task.kind, task.case, tests, self.rounding
+                )
             except CannotFollowError as error:
                 raise ValueError(
                     f"mode is 'exact', and the verifier cannot be followed on {task.case.name!r}: "
                     f"{error}; test it by samples with mode='kernel'"
                 ) from error
-            results.append(result)
+            results.append((task, trial, finding))
             progress(done, len(small))
         return results
 
@@ -125,13 +132,19 @@ class Check(Frozen):
                 f"pass detect={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller rounding"
             )
 
-    def _notes(self) -> tuple[str, ...]:
-        """Return what a verifier of drafts writes to, and what was not tried, in words."""
+    def _probe(self) -> Probed:
+        """Return what a verifier of drafts does with its arrays."""
         if self.mode != "kernel":
+            return Probed(False, [])
+        task = self.tasks[0]
+        return probed(task.verifier, task.kind, task.case, self.seed)
+
+    def _notes(self, probe: Probed) -> tuple[str, ...]:
+        """Return what a verifier of drafts writes to, and what was not tried, in words."""
+        if self.mode == "pipeline":
             return ()
         task = self.tasks[0]
-        written = written_to(task.verifier, task.kind, task.case, self.seed)
-        notes = tuple(f"it writes to {name}" for name in written)
+        notes = tuple(f"it writes to {name}" for name in probe.written)
         if task.verifier.uneven:
             return notes
         count = sum(needs_lengths(task.kind, case) for case in small_cases(task.kind))
@@ -157,7 +170,7 @@ class Check(Frozen):
         return needs if needs.size <= most else affordable(cells, most, alarm, self.rounding)
 
     def _tried(
-        self, task: Task, alarm: float, numbers: float, rng: np.random.Generator
+        self, task: Task, alarm: float, numbers: float, rng: np.random.Generator, tells: bool
     ) -> tuple[Tried, Finding | None]:
         """Try one case with at most so many probabilities."""
         tests = self._tests(task, alarm, max(1, int(numbers / task.numbers)))
@@ -165,4 +178,8 @@ class Check(Frozen):
         marked = len(tests) > 1
         batch = task.batches(task.verifier, task.kind, task.case, randomness, rng, marked)
         largest = max(1, min(MOST_ROWS, MOST_NUMBERS // task.numbers))
-        return tried(task.law.name, batch, tests, largest)
+        result, finding = tried(task.law.name, batch, tests, largest)
+        if not tells or task.batches is not KernelBatches:
+            return result, finding
+        seen, most = accepted(task.kind, result.counts), most_accepted(task.kind, task.case)
+        return replace(result, accepted=seen, optimum=most), finding

@@ -26,6 +26,8 @@ from otspec.conformance.trial import FaultError, Tested
 from otspec.drafts import LAWS
 from otspec.parents import children_of
 
+AS_OFTEN = 10**8
+"""Chances are given as what would be counted in so many samples."""
 MOST_DRAFTED = 20_000
 """The most tuples of drafts that are followed."""
 
@@ -87,7 +89,8 @@ def exactly_tried(
     except FaultError as fault:
         finding = Finding(case.name, fault.statistic, fault.reason, traceback=fault.traceback)
     evidence = 0.0 if finding is None else math.inf
-    return Tried(case.name, needs, 0, evidence, law, tested.expected), finding
+    counts = np.rint(law * AS_OFTEN).astype(np.int64)
+    return Tried(case.name, needs, 0, evidence, counts, tested.expected), finding
 
 
 def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) -> Finding | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -84,12 +85,16 @@ def _undrafted(variants: IntArray, case: Case, rng: np.random.Generator) -> Samp
     return drafted((), "iid", case, variants, rng)
 
 
-class RowPairs(KernelBatches):
-    """Whether rows of a batch that follow each other agree more or less often than by chance."""
+class Pairs(KernelBatches, ABC):
+    """Whether texts depend on each other: two rows of one call, and the same of another.
+
+    Of four independent texts with one law, whichever it is, as many pairs agree as after an
+    exchange of two of them, in the mean, and either is equally likely to be more.
+    """
 
     calls = 4
     coarser = 4  # dependence is gross
-    between: ClassVar[str] = "rows of a batch"
+    between: ClassVar[str]
 
     @classmethod
     def statistics(cls, _kind: Kind, _case: Case) -> list[Statistic]:
@@ -97,39 +102,44 @@ class RowPairs(KernelBatches):
         return [dependence(cls.between)]
 
     def __call__(self, size: int) -> IntArray:
-        """Return how often two pairs of texts agree more than after an exchange, or less."""
-        texts = self.texts(4 * size)
-        return agreements(texts[::2], texts[1::2], self.rng)
+        """Return how often two pairs agree more than after an exchange, and less, shape (1, 2)."""
+        first, second = self._texts(2 * size), self._texts(2 * size)
+        own = self.related(first[::2], first[1::2], second[::2], second[1::2])
+        more = own - _agreeing((first[::2], second[1::2]), (first[1::2], second[::2]))
+        less = np.where(more == 0, self.rng.random(size) < 0.5, more < 0)
+        return np.bincount(less, minlength=2)[None]
 
-    def texts(self, size: int) -> IntArray:
-        """Return what the engine generates, shape (size, T); raises as a call does."""
+    @staticmethod
+    @abstractmethod
+    def related(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
+        """Return how many of two pairs agree: a and b are rows of one call, c and d of the next."""
+
+    def _texts(self, size: int) -> IntArray:
         return self.answer(self.kind.draw(self.case, size, self.rng)).texts
 
 
-class CallPairs(RowPairs):
-    """Whether two calls, one after the other, agree more or less often than by chance."""
+class RowPairs(Pairs):
+    """Whether rows of a batch that follow each other depend on each other."""
+
+    between = "rows of a batch"
+
+    @staticmethod
+    def related(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
+        """Return how many of the pairs of neighbouring rows agree."""
+        return _agreeing((a, b), (c, d))
+
+
+class CallPairs(Pairs):
+    """Whether two calls, one after the other, depend on each other."""
 
     between = "calls"
 
-    def __call__(self, size: int) -> IntArray:
-        """Return how often two pairs of texts agree more than after an exchange, or less."""
-        return agreements(self.texts(2 * size), self.texts(2 * size), self.rng)
+    @staticmethod
+    def related(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
+        """Return how many of the pairs of the same row in both calls agree."""
+        return _agreeing((a, c), (b, d))
 
 
-def agreements(first: IntArray, second: IntArray, rng: np.random.Generator) -> IntArray:
-    """Return how often two pairs agree more than after an exchange, and how often less, (1, 2).
-
-    Of rows 2i and 2i + 1 the texts x, y and x', y' are compared: as many of x = y and x' = y' as of
-    x = y' and x' = y hold, in the mean, if all are independent, and both orders of the two numbers
-    are equally likely, whatever law the texts have. Equal numbers count at random.
-
-    Parameters
-    ----------
-    first, second : ndarray of int, shape (2 size, T)
-    rng : numpy.random.Generator
-    """
-    pairs = [(first[i::2], second[j::2]) for i, j in ((0, 0), (1, 1), (0, 1), (1, 0))]
-    same = [(x == y).all(axis=1).astype(np.intp) for x, y in pairs]
-    more = same[0] + same[1] - same[2] - same[3]
-    less = np.where(more == 0, rng.random(len(more)) < 0.5, more < 0)
-    return np.bincount(less, minlength=2)[None]
+def _agreeing(*pairs: tuple[IntArray, IntArray]) -> IntArray:
+    count: IntArray = np.sum([(x == y).all(axis=1) for x, y in pairs], axis=0)
+    return count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from otspec.conformance.trial import FaultError
 from otspec.frozen import Frozen
 
 PROBE = 64
-"""Rows of the batch after which is looked what a verifier writes to."""
+"""Rows of the batch in which is looked what a verifier does with its arrays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +93,32 @@ class KernelBatches(Frozen):
         return read
 
 
-def written_to(verifier: Verifier, kind: Kind, case: Case, seed: int) -> list[str]:
-    """Return the names of the arrays that a verifier writes to; none if it fails."""
+class Probed(NamedTuple):
+    """What is seen of a verifier in one small batch."""
+
+    marked: bool
+    """Whether it tells what it accepts."""
+    written: list[str]
+    """The names of the arrays that it writes to."""
+
+
+def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
+    """Look at one small batch; nothing is seen of a verifier that fails.
+
+    Raises
+    ------
+    ValueError
+        Its answer has another form than a verifier's.
+    """
     rng = np.random.default_rng(seed)
     sample = kind.draw(case, PROBE, rng)
     given = verifier.given(kind, case, sample, verifier.randomness(seed))
     before = copied(given)
-    _, crash = attempt(verifier, given)
-    return [] if crash is not None else written(before, given)
+    answer, crash = attempt(verifier, given)
+    if crash is not None:
+        return Probed(False, [])
+    try:
+        marked = kind.read(answer, case, sample).marks is not None
+    except ImpossibleError:
+        marked = False
+    return Probed(marked, written(before, given))

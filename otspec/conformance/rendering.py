@@ -21,20 +21,23 @@ _STATISTICS = {"call": "the call fails", "impossible": "an impossible answer"}
 _COLUMNS = ("case", "rows", "detectable", "log evidence", "wrong from", "")
 
 
-def as_text(document: dict[str, Any]) -> str:
+def as_text(document: dict[str, Any], cases: bool) -> str:
     """Return a report for a terminal or a log.
 
     Parameters
     ----------
     document : dict
         As :meth:`~otspec.conformance.Report.document` returns.
+    cases : bool
+        Whether to list all cases.
     """
     lines = [document["verdict"]]
     for number, group in enumerate(_groups(document["findings"]), start=1):
         lines += ["", f"{number}. {_heading(group)}"]
         lines += [f"   {line}" for line in _facts(group[0])]
         lines += [f"   | {printable(line)}" for line in _traceback(group[0])]
-    lines += ["", *_aligned(_COLUMNS, _rows(document))]
+    if cases:
+        lines += ["", *_aligned(_COLUMNS, _rows(document))]
     lines += [line for note in document["notes"] for line in ("", f"Note: {printable(note)}")]
     if not document["passed"]:
         lines += ["", "What to do:", *(f"- {step}" for step in WHAT_TO_DO)]

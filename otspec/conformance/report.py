@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from otspec.arguments import as_choice
+from otspec.arguments import as_choice, as_flag
 from otspec.arithmetic import Array, IntArray
 from otspec.conformance.document import document_of
 from otspec.conformance.evidence import Requirement
 from otspec.conformance.rendering import as_html, as_markdown, as_text
+from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.writing import write_text
 
@@ -77,6 +78,11 @@ class Tried(Frozen):
         How often the verifier said each mark with each text.
     expected : ndarray, shape (cells,)
         The law of the statistic that is tested.
+    accepted : Estimate or None
+        How much was accepted in the mean: the probability that a draft of one token is, or how
+        many tokens of a block or a tree are kept. None if the verifier does not tell.
+    optimum : float or None
+        The most that can be accepted of these drafts in the mean, where it is known.
     """
 
     case: str
@@ -85,6 +91,8 @@ class Tried(Frozen):
     evidence: float
     counts: IntArray
     expected: Array
+    accepted: Estimate | None = None
+    optimum: float | None = None
 
     @property
     def detectable(self) -> float:
@@ -136,9 +144,15 @@ class Report:
         """Return the report as a document that JSON can hold; ``version`` is that of its form."""
         return document_of(self)
 
-    def text(self) -> str:
-        """Return the report for a terminal or a log."""
-        return as_text(self.document())
+    def text(self, *, cases: bool = False) -> str:
+        """Return the report for a terminal or a log.
+
+        Parameters
+        ----------
+        cases : bool
+            Whether to list all cases, also those where nothing is wrong.
+        """
+        return as_text(self.document(), as_flag(cases, "cases"))
 
     def markdown(self) -> str:
         """Return the report as a page of Markdown."""
@@ -166,7 +180,7 @@ class Report:
 FORMS: dict[str, Callable[[Report], str]] = {
     ".html": Report.html,
     ".md": Report.markdown,
-    ".txt": Report.text,
+    ".txt": lambda report: report.text(cases=True),
     ".json": lambda report: json.dumps(report.document(), indent=2) + "\n",
 }
 """What a report can be written as, by the ending of the file."""

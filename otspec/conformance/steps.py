@@ -11,18 +11,26 @@ from otspec.conformance.cases import Case, memoryless, remembering
 from otspec.conformance.drafting import UNKNOWN, completed
 from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Kind
-from otspec.conformance.library import MOST_TEXTS, ROWS, TABLES
+from otspec.conformance.library import MOST_TEXTS, ROWS, TABLES, needs_lengths
 from otspec.conformance.statistics import Statistic, TextsOnly, fine_counts, text_statistics
 
 STEPS = 2
 """How often a verifier is called for one text."""
 
 
-def step_case(kind: Kind) -> Case:
-    """Return the case of which texts are made in steps."""
-    if kind.name == "tokens":
-        return memoryless("two steps", *ROWS["all positive"])
-    return remembering("two steps", *TABLES["rows that depend on the text"])
+def step_cases(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of which texts are made in steps; none if all need rows of fewer drafts.
+
+    Parameters
+    ----------
+    kind : Kind
+    uneven : bool
+        Whether the verifier takes such rows.
+    """
+    cases = [memoryless("two steps", *ROWS["all positive"])]
+    if kind.name != "tokens":
+        cases.insert(0, remembering("two steps", *TABLES["rows that depend on the text"]))
+    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
 
 
 def step_texts(kind: Kind, case: Case) -> TextsOnly:

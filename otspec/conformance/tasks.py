@@ -16,7 +16,7 @@ from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Kind, Tokens
 from otspec.conformance.library import ROWS, cases_of, text_cases
 from otspec.conformance.statistics import Statistic
-from otspec.conformance.steps import StepBatches, step_case
+from otspec.conformance.steps import StepBatches, step_cases
 from otspec.frozen import Frozen
 from otspec.warping import warped
 
@@ -71,11 +71,17 @@ class Task(Frozen):
 def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int) -> list[Task]:
     """Return the tasks of a verifier of drafts that are drawn here."""
     verifier.check_kind(kind)
-    steps = step_case(kind)
-    tasks = [
-        Task(verifier, kind, case, case) for case in cases_of(kind, vocabulary, verifier.uneven)
+    uneven = verifier.uneven
+    cases = cases_of(kind, vocabulary, uneven)
+    if not cases:
+        raise ValueError(
+            "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
+            "any case has tokens: let it take one of them, or use a smaller shape"
+        )
+    return [
+        *(Task(verifier, kind, case, case) for case in cases),
+        *(Task(verifier, kind, case, case, StepBatches) for case in step_cases(kind, uneven)),
     ]
-    return [*tasks, Task(verifier, kind, steps, steps, StepBatches)]
 
 
 def engine_tasks(function: Any, form: Form, kind: Kind, vocabulary: int) -> list[Task]:
@@ -101,7 +107,12 @@ def engine_tasks(function: Any, form: Form, kind: Kind, vocabulary: int) -> list
 
 def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
-    taken = {name: value for name, value in options.items() if name in engine.wanted}
+    most = {"top_k": task.case.vocabulary}
+    taken = {
+        name: min(value, most.get(name, value))
+        for name, value in options.items()
+        if name in engine.wanted
+    }
     logits = plain(engine.form.probabilities(logits_of(task.case.target))).astype(float)
     if not _clear(logits, taken):
         taken = {name: value for name, value in taken.items() if name == "temperature"}

@@ -15,6 +15,7 @@ from stand_ins import (  # noqa: E402 # they are functions of tensors
     eagle_stand_in,
     flashinfer_stand_in,
     sglang_stand_in,
+    vllm_runner_stand_in,
     vllm_stand_in,
 )
 
@@ -47,12 +48,12 @@ def of_trees(verify, tree):
 @pytest.mark.parametrize("length", range(LENGTH + 1))
 @pytest.mark.parametrize("certain", [False, True], ids=["drawn", "certain"])
 def test_the_stand_in_of_vllm_has_the_law_of_the_target(certain, length):
-    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample, certain=certain)
+    verify = adapters.vllm_chain(vllm_stand_in.of_probabilities, certain=certain)
     assert of_blocks(verify, lengths=np.array([length])) <= ROUNDING
 
 
 def test_it_has_it_with_logits_of_the_target():
-    verify = adapters.vllm_chain(vllm_stand_in.of_logits, logits=True)
+    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample, logits=True)
     assert of_blocks(verify, lengths=WHOLE) <= ROUNDING
 
 
@@ -62,7 +63,7 @@ def test_a_residual_that_vllm_leaves_out_shows():
 
 
 def test_requests_of_vllm_with_seeds_of_their_own_say_the_same_again():
-    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample, seeded=True)
+    verify = adapters.vllm_chain(vllm_stand_in.of_probabilities, seeded=True)
     rows = {name: np.repeat(array, 50, axis=0) for name, array in rows_of_block((0, 1)).items()}
     rows["lengths"] = np.arange(50) % (LENGTH + 1)
     said = [verify(**rows, seed=seed).tolist() for seed in (3, 3, 4)]
@@ -71,7 +72,7 @@ def test_requests_of_vllm_with_seeds_of_their_own_say_the_same_again():
 
 
 def test_seeds_of_vllm_have_the_law_of_the_target():
-    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample, seeded=True)
+    verify = adapters.vllm_chain(vllm_stand_in.of_probabilities, seeded=True)
     size = 20_000
     rows = {name: np.repeat(array, size, axis=0) for name, array in rows_of_block((0, 1)).items()}
     emitted = np.asarray(verify(**rows, lengths=np.full(size, LENGTH), seed=1))
@@ -80,8 +81,38 @@ def test_seeds_of_vllm_have_the_law_of_the_target():
     assert abs(found - (0.25, 0, 0.75)).max() <= hoeffding(size)
 
 
+def first_tokens(function, other, certain=False, size=2_000):
+    """Return how often each token is first where draft 0 is verified, and how far it may be off.
+
+    Every other row has another target, and rows have 0, 1 or 2 drafts.
+    """
+    verify = adapters.vllm_runner_chain(function, certain=certain)
+    rows = {name: np.repeat(array, size, axis=0) for name, array in rows_of_block((0, 1)).items()}
+    rows["target"][::2, 0] = other
+    lengths = np.arange(size) % 3
+    emitted = np.asarray(verify(**rows, lengths=lengths, seed=1))
+    assert ((emitted >= 0).sum(1) <= lengths + 1).all()
+    drafted = emitted[lengths > 0, 0]
+    return np.bincount(drafted, minlength=3) / len(drafted), hoeffding(len(drafted))
+
+
+def test_the_stand_in_of_the_runner_of_vllm_keeps_and_corrects():
+    """Of draft 0 a quarter is kept in half of the rows; the residual is all at token 2."""
+    found, allowed = first_tokens(vllm_runner_stand_in.rejection_sample, (0, 0.25, 0.75))
+    assert abs(found - (1 / 8, 0, 7 / 8)).max() <= allowed
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_numbers_that_acceptance_and_recovery_share_show(shared):
+    """A draft that counts as certain leaves the target."""
+    names = ("rejection_sample", "with_shared_numbers")
+    function = getattr(vllm_runner_stand_in, names[shared])
+    found, allowed = first_tokens(function, (0.5, 0.25, 0.25), certain=True)
+    assert (abs(found - (5 / 16, 1 / 4, 7 / 16)).max() > allowed) == shared
+
+
 def test_rows_are_as_wide_as_the_drafts_whatever_the_lengths_are():
-    verify = adapters.vllm_chain(vllm_stand_in.rejection_sample)
+    verify = adapters.vllm_chain(vllm_stand_in.of_probabilities)
     rows = np.array([[[0.0, 1.0]] * 3] * 2)
     drafts = np.ones((2, 2), dtype=np.int64)
     assert verify(rows[:, :2], rows, drafts, np.array([0, 1])).tolist() == [[1, -1, -1], [1, 1, -1]]

@@ -15,6 +15,11 @@ SIZE = 40_000
 TREE = (-1, -1, 0, 0)
 
 
+def sampled(parents, law, case, size, seed):
+    rng = np.random.default_rng(seed)
+    return drafted(parents, law, case, rng.integers(case.variants, size=size), rng)
+
+
 def check_frequencies(seen, law, size=SIZE):
     """No outcome is off by more than six standard deviations and a count."""
     assert set(seen) <= {outcome for outcome, mass in law.items() if mass > 0}
@@ -26,7 +31,7 @@ def check_frequencies(seen, law, size=SIZE):
 def test_drafts_of_a_tree_follow_the_text():
     table = ((2, 1, 1), (1, 3, 0), (1, 1, 2), (0, 1, 1))
     case = remembering("a table", table, table)
-    sample = drafted(TREE, "iid", case, SIZE, np.random.default_rng(1))
+    sample = sampled(TREE, "iid", case, SIZE, 1)
     rows = [[Fraction(w, sum(row)) for w in row] for row in table]
     law = {
         text: rows[0][text[0]]
@@ -51,14 +56,14 @@ def test_drafts_of_a_tree_follow_the_text():
 def test_siblings_have_the_law_that_is_asked_for(law, table, k):
     weights = (4, 2, 1, 1)
     case = memoryless("a", weights, weights)
-    sample = drafted((-1,) * k, law, case, SIZE, np.random.default_rng(2))
+    sample = sampled((-1,) * k, law, case, SIZE, 2)
     right = table([Fraction(w, 8) for w in weights], k)
     check_frequencies(Counter(map(tuple, sample.drafts.tolist())), right)
 
 
 def test_of_distinct_drafts_there_are_as_many_as_tokens():
     case = memoryless("a", (3, 1, 0, 0), (1, 1, 1, 1))
-    sample = drafted((-1, -1, -1, 0), "without-replacement", case, 1_000, np.random.default_rng(3))
+    sample = sampled((-1, -1, -1, 0), "without-replacement", case, 1_000, 3)
     assert sample.there.tolist() == [[True, True, False, True]] * 1_000
     assert (np.sort(sample.drafts[:, :2], axis=1) == [0, 1]).all()
     assert sample.lengths.tolist() == [3] * 1_000
@@ -70,7 +75,7 @@ def test_rows_of_a_batch_take_a_pair_each():
     both = type(case)(
         "both", *(np.concatenate([a, b]) for a, b in [(case.draft, other.draft)] * 2), case.symbols
     )
-    sample = drafted((-1,), "iid", both, 1_000, np.random.default_rng(4))
+    sample = sampled((-1,), "iid", both, 1_000, 4)
     assert (sample.drafts[:, 0] == sample.variants).all()
     assert 0 < sample.variants.mean() < 1
 
@@ -90,14 +95,14 @@ def test_sets_of_nodes_have_the_first_siblings_and_their_parents(parents, sets):
 
 def test_uneven_rows_have_each_set_of_nodes_equally_often():
     case = memoryless("a", (1, 1), (1, 1), uneven=True)
-    sample = drafted((-1, -1, 0), "iid", case, SIZE, np.random.default_rng(5))
+    sample = sampled((-1, -1, 0), "iid", case, SIZE, 5)
     law = {each: Fraction(1, 5) for each in patterns((-1, -1, 0))}
     check_frequencies(Counter(map(tuple, sample.there.tolist())), law)
 
 
 def test_symbols_of_many_tokens_are_drafted_as_any_of_them():
     case = spread(memoryless("a", (1, 1), (1, 1)), 6)
-    sample = drafted((-1, -1), "iid", case, SIZE, np.random.default_rng(6))
+    sample = sampled((-1, -1), "iid", case, SIZE, 6)
     assert (case.symbols[sample.tokens] == sample.drafts).all()
     law = {pair: Fraction(1, 36) for pair in product(range(6), repeat=2)}
     check_frequencies(Counter(map(tuple, sample.tokens.tolist())), law)

@@ -6,7 +6,7 @@ import pytest
 from otspec.batch import Verified, VerifiedBlock, VerifiedTree
 from otspec.conformance.answers import ImpossibleError
 from otspec.conformance.cases import embedded, memoryless, remembering
-from otspec.conformance.drafting import Sample
+from otspec.conformance.drafting import Sample, completed
 from otspec.conformance.kinds import Block, Tokens, Tree
 
 CASE = embedded(memoryless("a", (1, 1, 2), (1, 2, 1)), 10, [9, 0, 4])
@@ -115,18 +115,16 @@ def test_answers_of_another_form_are_refused(kind, answer, why):
 def test_texts_are_completed_by_the_target():
     table = ((1, 1), (1, 3), (1, 0))
     case = remembering("a table", table, table)
-    size, block = 20_000, Block.of_length(2)
-    drafts = Sample(np.zeros(size, dtype=int), np.zeros((size, 2), dtype=int), None, None)
+    size = 20_000
     texts = np.full((size, 3), -1)
     texts[:, 0] = 0
-    answer = type(block.read((rows(0), rows(0)), CASE, sample([0, 1])))(texts, None)
-    complete = block.completed(answer, case, drafts, np.random.default_rng(0))
+    complete = completed(texts, case, np.zeros(size, dtype=int), np.random.default_rng(0))
     assert (complete[:, 0] == 0).all()
     # After 0 comes 1 with probability 3/4, and after 1 always 0.
     second = complete[:, 1]
     assert abs(second.mean() - 0.75) < 6 * np.sqrt(0.75 * 0.25 / size)
     assert (complete[second == 1, 2] == 0).all()
-    assert (answer.texts[:, 1:] == -1).all()  # what was read stays
+    assert (texts[:, 1:] == -1).all()  # what was read stays
 
 
 def test_arrays_are_the_rows_along_the_drafts():

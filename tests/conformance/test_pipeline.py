@@ -1,13 +1,20 @@
 """Engines that draft and verify: right ones pass, and each wrong one is caught, and where."""
 
+import numpy as np
 import pytest
 import wrong_engines
-from text_engines import BlockEngine, token_engine, tree_engine
+import wrong_token_engines
+from text_engines import BlockEngine, choose, token_engine, tree_engine
 
 from otspec.batch import token_verification
-from otspec.conformance import check
+from otspec.conformance import check, one_by_one
 
-SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.05}
+SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1}
+OUTPUT = "law of the output"
+FIRST = "law of the first token"
+SECOND, THIRD = "law of the first 2 tokens", "law of the first 3 tokens"
+TEXT = "law of the text"
+ROWS, CALLS = "dependence between rows of a batch", "dependence between calls"
 
 
 class WarpedEngine(BlockEngine):
@@ -19,10 +26,20 @@ class WarpedEngine(BlockEngine):
         return super().__call__(*models, prompts, length, rng)
 
 
+class GreedyDrafts(BlockEngine):
+    """The draft is colder than it could be, and declared as it is."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        cold = wrong_engines.Warped(draft, {"temperature": 0.5})
+        return super().__call__(cold, target, prompts, length, rng)
+
+
 RIGHT = {
     "block verification": (BlockEngine(), {"kind": "block"}),
     "token by token": (BlockEngine(token_verification, 3), {"kind": "block", "shape": 3}),
     "warped": (WarpedEngine(), {"kind": "block"}),
+    "cold drafts": (GreedyDrafts(), {"kind": "block"}),
+    "in float16": (BlockEngine(), {"kind": "block", "dtype": "float16"}),
     "tree": (tree_engine, {"kind": "tree"}),
     "tokens": (token_engine, {"kind": "tokens"}),
 }
@@ -31,20 +48,90 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_engines_pass(name):
     engine, options = RIGHT[name]
-    report = check(engine, **options, **SMALL | {"detect": 0.1})
+    report = check(engine, **options, **SMALL)
     assert report.passed, report.findings
-    assert report.mode == "pipeline"
-    assert report.kind == options["kind"]
+    assert (report.mode, report.kind) == ("pipeline", options["kind"])
 
 
-BEGIN, LATER, WHOLE = "law of the first token", "law of the first 2 tokens", "law of the text"
 WRONG = {
-    "OneUniform": BEGIN,
-    "NumbersOfFirstStep": LATER,
+    "OneUniform": {FIRST, SECOND},
+    "NumbersOfFirstStep": {SECOND, THIRD, TEXT},
+    "SeedOfEachStep": {SECOND, THIRD, TEXT},
+    "SeedOfEachCall": {CALLS},
+    "NumbersOfFirstRow": {ROWS},
+    "DraftTemperature": {FIRST, SECOND, THIRD, TEXT},
+    "DraftRowsOfStepBefore": {FIRST, SECOND},
+    "RowsOfAnotherText": {SECOND, THIRD},
+    "CorruptedInPlace": {THIRD, TEXT},
+    "BonusOfDraft": {THIRD},
+    "EatenToken": {THIRD},
+    "AfterRejectedDraft": {SECOND},
+    "PaddedEnd": {TEXT},
+    "TargetInPlaceOfResidual": {FIRST},
+    "ResidualOfFirstPlace": {SECOND},
+    "NearlyCertain": {FIRST, SECOND},
+    "UnwarpedTarget": {FIRST, SECOND},
 }
+"""What is off first, on any of the cases where something is."""
+DETECT = {"DraftTemperature": 0.07, "CorruptedInPlace": 0.08}
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_engines_are_caught(name):
-    report = check(getattr(wrong_engines, name)(), kind="block", **SMALL)
-    assert not report.passed
+    engine = getattr(wrong_engines, name)()
+    report = check(engine, kind="block", **SMALL | {"detect": DETECT.get(name, 0.1)})
+    assert WRONG[name] & {finding.statistic for finding in report.findings}
+    assert not {"call", "impossible"} & {finding.statistic for finding in report.findings}
+
+
+WRONG_TOKENS = {
+    "one_number": OUTPUT,
+    "draft_at_another_temperature": OUTPUT,
+    "drafts_without_replacement": OUTPUT,
+    "target_of_logits": OUTPUT,
+    "another_index": "impossible",
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TOKENS)
+def test_wrong_engines_for_one_token_are_caught(name):
+    report = check(getattr(wrong_token_engines, name), **SMALL)
+    assert {finding.statistic for finding in report.findings} == {WRONG_TOKENS[name]}
+
+
+def test_an_engine_of_single_texts_is_usable():
+    def single(draft, target, prompts, length, seed):
+        assert prompts.shape == (1, 1)
+        return BlockEngine()(draft, target, prompts, length, np.random.default_rng(seed))[0]
+
+    report = check(one_by_one(single), kind="block", budget=5_000, **SMALL)
+    assert report.passed
+    assert all(case.detectable <= 1 for case in report.cases)
+
+
+def test_an_engine_of_single_tokens_is_usable():
+    def single(draft, k, rng):
+        drafts = choose(draft[:, None], rng.random((1, k)))
+        return int(drafts[0, 0]), drafts, np.zeros(1, dtype=int)
+
+    rows = np.eye(4)[[0, 2, 3]]
+    token, drafts, index = one_by_one(single)(rows, 3, np.random.default_rng(0))
+    assert token.tolist() == [0, 2, 3]
+    assert drafts.tolist() == [[0] * 3, [2] * 3, [3] * 3]
+    assert index.tolist() == [0, 0, 0]
+
+
+def test_rows_that_share_all_numbers_depend_on_each_other():
+    class OneRow:
+        def __init__(self, rng):
+            self.rng = rng
+
+        def random(self, shape):
+            return np.repeat(self.rng.random((1, *np.atleast_1d(shape)[1:])), np.max(shape), axis=0)
+
+    def engine(draft, target, prompts, length, rng):
+        return BlockEngine()(draft, target, prompts, length, OneRow(rng))
+
+    report = check(engine, kind="block", **SMALL)
+    assert ROWS in {finding.statistic for finding in report.findings}
+    assert CALLS not in {finding.statistic for finding in report.findings}

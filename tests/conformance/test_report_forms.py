@@ -81,6 +81,8 @@ def test_the_power_names_half_of_the_cases_and_the_worst():
 
 def test_the_text_is_what_is_printed():
     assert str(REPORT) == REPORT.text()
+    assert "wrong from" not in REPORT.text()
+    assert re.search(r"^impossible +100 +0.0500 +- +13.8 +wrong$", REPORT.text(cases=True), re.M)
     printed = REPORT.text()
     assert "1. plain: law of the output" in printed
     assert "looks like: residual not renormalised" in printed

@@ -65,9 +65,8 @@ def tree_engine(draft, target, prompts, length, parents, rng):
             drawn = choose(draft(tree[:, : parent + 2]), rng.random(len(rows)))
             tree = np.concatenate([tree, drawn[:, None]], axis=1)
         uniforms = rng.random((len(rows), depth + 1, 3))
-        kept = tree_verification(
-            draft.rows(tree), target.rows(tree), tree[:, 1:], uniforms, parents
-        )
+        drafts, models = tree[:, 1:], (draft.rows(tree), target.rows(tree))
+        kept = tree_verification(*models, drafts, uniforms, parents)
         step = np.zeros((len(rows), depth + 1), dtype=np.int64)
         step[rows, kept.length] = kept.token
         node, place = kept.node, kept.length - 1

@@ -33,12 +33,11 @@ class NumbersOfFirstStep(BlockEngine):
 class SeedOfEachStep(BlockEngine):
     """A generator of the same seed in each step."""
 
-    def step(self, draft, target, last, rng):  # noqa: ARG002 # that is the fault
-        return super().step(draft, target, last, np.random.default_rng(self.seed))
-
     def __call__(self, draft, target, prompts, length, rng):
-        self.seed = int(rng.integers(2**31))
-        return super().__call__(draft, target, prompts, length, rng)
+        return super().__call__(draft, target, prompts, length, int(rng.integers(2**31)))
+
+    def step(self, draft, target, last, rng):
+        return super().step(draft, target, last, np.random.default_rng(rng))
 
 
 class SeedOfEachCall(BlockEngine):
@@ -172,12 +171,8 @@ class AfterRejectedDraft(BlockEngine):
         text = self.drafted(draft, last if self.after is None else self.after, rng)
         uniforms = rng.random((len(text), self.block + 1))
         step, count = self.verified(*self.rows(draft, target, text), text, uniforms)
-        read = np.where((count <= self.block)[:, None], text[:, -1:], step[:, -1:])
-        self.after = np.where(
-            (count <= self.block)[:, None],
-            np.take_along_axis(text, np.minimum(count, self.block)[:, None], axis=1),
-            read,
-        )
+        read = np.concatenate([text[:, 1:], step[:, -1:]], axis=1)
+        self.after = np.take_along_axis(read, count[:, None] - 1, axis=1)
         return step, count
 
 

@@ -1,4 +1,7 @@
-"""No code of vLLM: functions of the signature of its ``rejection_sample``, written by us."""
+"""No code of vLLM: functions of the signature of its ``rejection_sample``, written by us.
+
+Its sixth argument is the target's logits, as in later versions of vLLM.
+"""
 
 import torch
 
@@ -9,32 +12,32 @@ def rejection_sample(
     max_spec_len,
     cu_num_draft_tokens,
     draft_probs,
-    target_probs,
+    target_logits,
     bonus_token_ids,
     sampling_metadata,
 ):
     """Verify as we understand it: one race of exponential numbers per request."""
-    return _verified(
+    return of_probabilities(
         draft_token_ids,
         num_draft_tokens,
         max_spec_len,
         cu_num_draft_tokens,
         draft_probs,
-        target_probs,
+        target_logits.softmax(-1),
         bonus_token_ids,
         sampling_metadata,
-        _residual(draft_token_ids, draft_probs, target_probs),
     )
 
 
+def of_probabilities(*arguments):
+    """As earlier versions: the sixth argument is the target's probabilities."""
+    ids, draft, target = arguments[0], *arguments[4:6]
+    return _verified(*arguments, _residual(ids, draft, target))
+
+
 def without_residual(*arguments):
-    """A wrong one: a rejected token is replaced by one of the target, not of the residual."""
+    """A wrong one, of probabilities: a rejected token is replaced by one of the target."""
     return _verified(*arguments, arguments[5])
-
-
-def of_logits(*arguments):
-    """As later versions: the sixth argument is the target's logits."""
-    return rejection_sample(*arguments[:5], arguments[5].softmax(-1), *arguments[6:])
 
 
 def _residual(ids, draft, target):

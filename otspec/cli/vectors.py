@@ -1,0 +1,60 @@
+"""``otspec vectors``: reference vectors for engines in other languages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from otspec.cli.places import check_place
+from otspec.tables import say
+
+
+@click.command()
+@click.option(
+    "--kind", "kinds", type=click.Choice(("tokens", "block", "tree")), multiple=True,
+    help="What is verified. May be given again.  [default: all]",
+)  # fmt: skip
+@click.option(
+    "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
+    help="The total variation that the numbers of samples find.",
+)  # fmt: skip
+@click.option(
+    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
+    help="With which a right verifier fails one of the tests.",
+)  # fmt: skip
+@click.option(
+    "--rounding", type=float, metavar="ERROR", default=1e-6, show_default=True,
+    help="Errors of a probability that count as rounding.",
+)  # fmt: skip
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE.json",
+    help="Where to write them, instead of to standard output.",
+)  # fmt: skip
+def vectors(kinds: tuple[str, ...], out: Path | None, **test: Any) -> None:
+    """Write what a right verifier answers, for the tests of engines in other languages.
+
+    Inputs with the exact laws of the answers of published rules, answers to given uniform numbers,
+    and counts with the evidence of a sequential test. The page docs/conformance_vectors.md says
+    what each entry is.
+
+    Example: otspec vectors --kind block --out vectors.json
+    """
+    from otspec.conformance.vector_laws import SHAPES
+    from otspec.conformance.vectors import reference_vectors, write_vectors
+
+    if out is not None:
+        check_place(out)
+    document = reference_vectors(kinds or SHAPES, **test)
+    if out is None:
+        say(json.dumps(document, separators=(",", ":")))
+        return
+    write_vectors(out, document)
+    counted = {
+        "laws": sum(len(group["calls"]) for group in document["groups"]),
+        "answers to uniform numbers": len(document["uniforms"]),
+        "counts": len(document["evidence"]),
+    }
+    say(f"{out}: {', '.join(f'{count} {what}' for what, count in counted.items())}")

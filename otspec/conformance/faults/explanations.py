@@ -1,0 +1,187 @@
+"""Which known faults explain what was seen: those whose exact laws fit the counts, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from otspec.arithmetic import Array, IntArray
+from otspec.conformance.branches import CannotFollowError
+from otspec.conformance.cases import Case
+from otspec.conformance.evidence import Evidence, Requirement
+from otspec.conformance.faults.contract import FAULTS, Fault
+from otspec.conformance.faults.law import joint_law
+from otspec.conformance.faults.rules import RightRule, rules_of
+from otspec.conformance.generated import DrawnToken
+from otspec.conformance.kernel import KernelBatches
+from otspec.conformance.kinds import Kind, Tokens, Tree
+from otspec.conformance.report import Finding, Tried
+from otspec.conformance.tasks import Task
+from otspec.frozen import Frozen
+
+MISFIT = 1e-6
+"""The probability with which the fault that is there is taken for none on one case."""
+FORGIVEN = 1
+"""Cases on which an explanation need not fit, if nothing fits on more: code has its own ways."""
+WORSE = 12.0
+"""An explanation whose logarithm of the likelihood is so much below the best is left out."""
+SHOWN = 5
+"""The most explanations."""
+FAILING, PASSING = 8, 6
+"""How many cases with findings are looked at, and how many others."""
+OR = " or "
+"""Between faults that have one law on the cases that were looked at."""
+TIE = 1e-6
+"""Of two logarithms of a likelihood: faults that differ by less have one law on these cases."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen(Frozen):
+    """What was seen on one case.
+
+    Parameters
+    ----------
+    case : Case
+    counts : ndarray of int, shape (marks, fine cells)
+    needs : Requirement
+        Of the test of the case.
+    off : bool
+        Whether there is a finding.
+    """
+
+    case: Case
+    counts: IntArray
+    needs: Requirement
+    off: bool
+
+    @property
+    def ways(self) -> int:
+        """How many ways there are through a verifier, about."""
+        both = (self.case.draft > 0).sum() * (self.case.target > 0).sum()
+        return int(both) * (20 if self.case.uneven else 1)
+
+
+@dataclass
+class Candidate:
+    """A fault in a rule, and the logarithm of the likelihood of what was seen so far."""
+
+    fault: Fault
+    rule: RightRule
+    likelihood: float = 0.0
+    misfits: int = 0
+
+
+def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) -> list[str]:
+    """Return the known faults that explain what was seen on all cases together.
+
+    Parameters
+    ----------
+    kind : Kind
+    seen : iterable of Seen
+    pipeline : bool
+        Whether the engine drafted.
+
+    Returns
+    -------
+    list of str
+        Names of :data:`~otspec.conformance.faults.contract.FAULTS`, the likeliest first; those
+        that have one law on these cases in one entry, with "or" between.
+    """
+    order = looked_at(seen)
+    if not (order and order[0].off):
+        return []
+    left = [
+        Candidate(fault, rule)
+        for rule in rules_of(kind)
+        for fault in FAULTS.values()
+        if kind.name in fault.kinds and (pipeline or not fault.pipeline)
+    ]
+    marked = any(each.counts[1:].any() for each in order)
+    for each in order:
+        left = [one for one in left if _fits(one, kind, each, marked) or one.misfits <= FORGIVEN]
+    fewest = min((one.misfits for one in left), default=0)
+    return _named([one for one in left if one.misfits == fewest])
+
+
+def looked_at(seen: Iterable[Seen]) -> list[Seen]:
+    """Return the cases that are compared: with findings before others, simple before hard."""
+    small = [each for each in seen if each.case.vocabulary == each.case.n and each.counts.any()]
+    small.sort(key=lambda each: each.ways)
+    failing = [each for each in small if each.off][:FAILING]
+    others = [each for each in small if not each.off][-PASSING:]
+    return failing + others
+
+
+def _fits(one: Candidate, kind: Kind, seen: Seen, marked: bool) -> bool:
+    """Add to a candidate's likelihood or misfits; return whether its law fits a case."""
+    try:
+        law = joint_law(one.fault.machine, one.rule, kind, seen.case)
+    except CannotFollowError:
+        one.misfits += FORGIVEN + 1
+        return False
+    evidence, counts = _evidence(law, seen, marked)
+    if evidence.wrong(counts):
+        one.misfits += 1
+        return False
+    with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
+        logs = np.log(evidence.expected)
+    one.likelihood += float((counts[counts > 0] * logs[counts > 0]).sum())
+    return True
+
+
+def _evidence(law: Array, seen: Seen, marked: bool) -> tuple[Evidence, IntArray]:
+    axis = () if marked else (0,)
+    expected, counts = law.sum(axis=axis).ravel(), seen.counts.sum(axis=axis).ravel()
+    return Evidence(expected, replace(seen.needs, false_alarm=MISFIT)), counts
+
+
+def _named(left: Sequence[Candidate]) -> list[str]:
+    """Return the names of what is left, those with one likelihood together."""
+    best: dict[str, float] = {}
+    for one in left:
+        best[one.fault.name] = max(one.likelihood, best.get(one.fault.name, -np.inf))
+    found: list[tuple[float, list[str]]] = []
+    for name in sorted(best, key=lambda each: -best[each]):
+        if found and found[-1][0] - best[name] < TIE * max(1.0, abs(best[name]) * TIE):
+            found[-1][1].append(name)
+        else:
+            found.append((best[name], [name]))
+    near = [names for value, names in found if found[0][0] - value < WORSE]
+    return [OR.join(names) for names in near[:SHOWN]]
+
+
+def explained(
+    tasks: Sequence[Task], results: Sequence[tuple[Tried, Finding | None]]
+) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """Return the findings with the faults that they look like, and how to mend the likeliest.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        Those of drafts that are drawn here, or of an engine that drafts single tokens, are
+        compared with known faults.
+    results : sequence
+        What was tried in each of the tasks, and what was found.
+    """
+    seen = [
+        Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
+        for task, (tried, found) in zip(tasks, results, strict=True)
+        if task.batches is KernelBatches and task.law is task.case
+    ]
+    kind = tasks[0].kind
+    drafts = isinstance(kind, DrawnToken)
+    names = explanations(kind, seen, pipeline=drafts) if isinstance(kind, (Tokens, Tree)) else []
+    findings = [
+        replace(found, looks_like=tuple(names)) if found.observed else found
+        for _, found in results
+        if found is not None
+    ]
+    return tuple(findings), tuple(in_words(name) for shown in names[:1] for name in shown.split(OR))
+
+
+def in_words(name: str) -> str:
+    """Return what a known fault is and how to mend it, in a sentence."""
+    fault = FAULTS[name]
+    return f"{name}: {fault.sentence} What to do: {fault.fix}."

@@ -1,0 +1,91 @@
+"""The exact law of what a verifier says on a case, by every way through it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.conformance.branches import Chance, law_of
+from otspec.conformance.cases import Case
+from otspec.conformance.faults.machine import Machine, Setting, Told
+from otspec.conformance.faults.rules import RightRule
+from otspec.conformance.kinds import Kind
+
+MOST_WAYS = 50_000
+"""The most ways through a verifier that are followed on one case."""
+
+
+def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array:
+    """Return how likely each mark is with each text, shape (marks, fine cells).
+
+    Parameters
+    ----------
+    machine : type
+        :class:`Machine`, or a fault in it.
+    rule : RightRule
+    kind : Kind
+    case : Case
+
+    Returns
+    -------
+    ndarray
+        As :func:`otspec.conformance.statistics.fine_counts` counts: the target says what follows
+        the verifier's token.
+
+    Raises
+    ------
+    CannotFollowError
+        There are more than :data:`MOST_WAYS` ways through the verifier.
+    """
+    return _joint_law(cast(Any, machine), rule, kind, case)
+
+
+@lru_cache(maxsize=16384)
+def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
+    setting = Setting.of(kind, case)
+    n, length = case.n, kind.length
+    law = np.zeros((kind.marks, case.variants * n**length + 1))
+    for variant in range(case.variants):
+
+        def run(chance: Chance[Any], variant: int = variant) -> Told:
+            return rule.run(machine(setting, variant, chance))
+
+        for told, mass in law_of(run, most=MOST_WAYS).items():
+            if n in told.text:
+                law[told.mark, -1] += float(mass)
+                continue
+            rest = length - len(told.text)
+            first = variant * n**length
+            for symbol, place in zip(told.text, range(length - 1, -1, -1), strict=False):
+                first += symbol * n**place
+            follows = _continued(case, variant, told.text[-1], rest)
+            law[told.mark, first : first + n**rest] += float(mass) * follows
+    law /= case.variants
+    law.flags.writeable = False
+    return law
+
+
+@lru_cache(maxsize=4096)
+def _continued(case: Case, variant: int, symbol: int, length: int) -> Array:
+    """Return the target's law of so many symbols after one."""
+    law = np.ones(1)
+    if length:
+        rows = [
+            row * _continued(case, variant, following, length - 1)
+            for following, row in enumerate(case.target[variant, symbol + 1])
+        ]
+        law = np.concatenate(rows)
+    return law
+
+
+def total_variation(law: Array, right: Array) -> float:
+    """Return the total variation between two laws of texts, whatever the marks."""
+    return float(np.abs(law.sum(axis=0) - right).sum() / 2)
+
+
+def right_law(kind: Kind, case: Case) -> Array:
+    """Return the law of fine cells that the target has."""
+    return np.append(case.texts(kind.length).ravel() / case.variants, 0.0)

@@ -1,0 +1,242 @@
+"""A verifier in parts, of which a fault replaces one; every random choice of it is a branch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otspec.conformance.branches import Chance
+from otspec.conformance.cases import Case
+from otspec.conformance.drafting import patterns, siblings_of
+from otspec.conformance.kinds import Kind
+from otspec.drafts import LAWS
+from otspec.parents import children_of
+
+Row = Sequence[float]
+TEXT = -1
+"""Stands in the place of a node for the text before the drafts."""
+
+
+class Told(NamedTuple):
+    """What a verifier says: the mark, and the symbols up to its token, n for none of them."""
+
+    mark: int
+    text: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A case as lists of Python, whose single numbers are read faster than those of arrays.
+
+    Parameters
+    ----------
+    kind : Kind
+    draft, target : list
+        As those of :class:`~otspec.conformance.cases.Case`.
+    sets : list of tuple of bool
+        Which nodes may be there, each equally often.
+    """
+
+    kind: Kind
+    draft: list[list[list[float]]]
+    target: list[list[list[float]]]
+    sets: list[tuple[bool, ...]]
+
+    @classmethod
+    def of(cls, kind: Kind, case: Case) -> Setting:
+        """Return the setting of a case."""
+        sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
+        return cls(kind, case.draft.tolist(), case.target.tolist(), sets)
+
+    @cached_property
+    def below(self) -> dict[int, tuple[int, ...]]:
+        """The children of each node, and of the text."""
+        return dict(enumerate(map(tuple, children_of(self.kind.parents)), start=TEXT))
+
+
+class Machine:
+    """The parts of a right verifier: a rule (of :mod:`otspec.conformance.faults.rules`) runs them.
+
+    Drafts are drawn when they are first looked at, so that what is not looked at is no branch.
+
+    Parameters
+    ----------
+    setting : Setting
+    variant : int
+        The pair of models of this row of the batch.
+    chance : Chance
+        What makes the random choices.
+    drafts : sequence of int, optional
+        The drafts, where they are given.
+    """
+
+    def __init__(
+        self, setting: Setting, variant: int, chance: Chance[Any], drafts: Sequence[int] = ()
+    ) -> None:
+        self.setting, self.kind, self.variant = setting, setting.kind, variant
+        self.chance = chance
+        self.tokens = dict(enumerate(drafts))
+        self.n = len(setting.target[variant][0])
+        sets = setting.sets
+        self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
+
+    # Drafting.
+
+    def token(self, node: int) -> int:
+        """Return the drafted token of a node."""
+        if node not in self.tokens:
+            if self.kind.law in ("iid", "without-replacement"):
+                self.tokens[node] = self.drafted(node, self.offered_to(node))
+            else:
+                self.draft_together(node)
+        return self.tokens[node]
+
+    def offered_to(self, node: int) -> Row:
+        """Return the weights that a node's token is drawn from."""
+        weights = self.sampled(self.kind.parents[node])
+        if self.distinct:
+            taken = {self.token(other) for other in self.siblings(node) if other < node}
+            weights = [0.0 if x in taken else mass for x, mass in enumerate(weights)]
+        return weights
+
+    def draft_together(self, node: int) -> None:
+        """Draw a node and its siblings from a law that is no draw after draw."""
+        siblings = self.siblings(node)
+        drafts, masses = tuples_of(
+            self.kind.law, tuple(self.sampled(self.kind.parents[node])), len(siblings)
+        )
+        self.tokens.update(zip(siblings, drafts[self.chance.choose(masses)], strict=False))
+
+    @property
+    def distinct(self) -> bool:
+        """Whether siblings are drawn without replacement."""
+        return self.kind.law == "without-replacement"
+
+    def siblings(self, node: int) -> tuple[int, ...]:
+        """Return the children of a node's parent."""
+        return self.setting.below[self.kind.parents[node]]
+
+    def drafted(self, node: int, weights: Row) -> int:
+        """Draw the token of a node."""
+        return self.pick(weights)
+
+    def sampled(self, node: int) -> Row:
+        """Return what the children of a node are drawn from."""
+        return self.setting.draft[self.variant][self.context(node)]
+
+    def context(self, node: int) -> int:
+        """Return the row of the models after a node."""
+        return 0 if node == TEXT else self.token(node) + 1
+
+    def pick(self, weights: Row) -> int:
+        """Draw a symbol, n where there is no weight."""
+        return self.chance.choose(weights) if sum(weights) > 0 else self.n
+
+    # What the verifier is told.
+
+    def draft(self, node: int) -> Row:
+        """Return the draft after a node."""
+        return self.sampled(node)
+
+    def target(self, node: int) -> Row:
+        """Return the target after a node."""
+        return self.setting.target[self.variant][self.context(node)]
+
+    def children(self, node: int) -> list[int]:
+        """Return the drafts after a node."""
+        found = [child for child in self.setting.below[node] if self.there[child]]
+        if found and self.kind.law != "iid":
+            row = tuple(self.setting.draft[self.variant][self.context(node)])
+            count = many(self.kind.law, row, len(self.setting.below[node]))
+            found = [child for child in found if child in self.setting.below[node][:count]]
+        return found
+
+    # Its formulas.
+
+    def odds(self, wanted: float, offered: float) -> float:
+        """Return how much likelier a token is for the target."""
+        if offered > 0:
+            return wanted / offered
+        return float("inf") if wanted > 0 else 0.0
+
+    def passes(self, chance: float, child: int) -> bool:
+        """Return True with a chance: the test of a child."""
+        return self.chance.accept(chance)
+
+    def residual(self, node: int, wanted: Row, offered: Row) -> Row:
+        """Return what is still wanted after a rejection."""
+        rest = [max(q - p, 0.0) for q, p in zip(wanted, offered, strict=True)]
+        return normalised(rest, wanted)
+
+    def left(self, offered: Row, token: int) -> Row:
+        """Return the draft of the next sibling."""
+        if not self.distinct:
+            return offered
+        return normalised([0.0 if x == token else p for x, p in enumerate(offered)], offered)
+
+    def weight(self, above: float, wanted: float, offered: float) -> float:
+        """Return the weight of a node that is below one of a weight."""
+        return min(1.0, above * self.odds(wanted, offered)) if above > 0 else 0.0
+
+    def last_weight(self, weight: float, product: float) -> float:
+        """Return the chance of the last node, from its weight and its ratio with no cap."""
+        return weight
+
+    def scaled(self, weight: float, wanted: Row) -> Row:
+        """Return the target that is wanted at a node of a weight."""
+        return [weight * q for q in wanted]
+
+    def step(self, rest: float, weight: float) -> float:
+        """Return the chance to keep an inner node, or its weight after a child is deleted."""
+        total = rest + 1 - weight
+        return rest / total if total > 0 else 1.0
+
+    # Its draws, and what it returns.
+
+    def draw(self, weights: Row) -> int:
+        """Draw the token that follows what is kept."""
+        return self.pick(weights)
+
+    def correction(self, node: int, weights: Row) -> int:
+        """Draw the token after a node whose children were rejected."""
+        return self.draw(weights if sum(weights) > 0 else self.target(node))
+
+    def bonus(self, node: int) -> int:
+        """Draw the token after a node without children."""
+        return self.draw(self.target(node))
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """Return the nodes from the text to a node."""
+        return () if node == TEXT else (*self.path(self.kind.parents[node]), node)
+
+    def answer(self, node: int, token: int) -> Told:
+        """Return what the verifier says: the last kept node, and the token."""
+        if self.kind.name == "tokens":
+            same = [child for child in range(node) if self.token(child) == self.token(node)]
+            return Told(min([node, *same]) + 1, (token,))
+        return Told(node + 1, (*map(self.token, self.path(node)), token))
+
+
+def normalised(weights: Row, fallback: Row) -> Row:
+    """Return weights divided by their sum, or something else where that is 0."""
+    total = sum(weights)
+    return [weight / total for weight in weights] if total > 0 else fallback
+
+
+@lru_cache(maxsize=4096)
+def many(law: str, row: tuple[float, ...], count: int) -> int:
+    """Return how many siblings a draft law draws from a row."""
+    return siblings_of(np.array(row), law, count)
+
+
+@lru_cache(maxsize=4096)
+def tuples_of(
+    law: str, row: tuple[float, ...], count: int
+) -> tuple[list[tuple[int, ...]], list[float]]:
+    """Return the drafts that a law draws from a row, and their masses."""
+    drafts, masses = LAWS[law](np.array(row), many(law, row, count)).tuples()
+    return [tuple(each) for each in drafts.tolist()], masses.tolist()

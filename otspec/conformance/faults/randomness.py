@@ -1,0 +1,173 @@
+"""Faults in random numbers: one used for two things, or of the wrong law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from otspec.conformance.branches import Chance
+from otspec.conformance.faults.contract import known
+from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting
+from otspec.conformance.uniform import Uniform
+
+FRESH = "draw a new uniform number for every test and for every draw"
+
+
+def inverted(uniform: Uniform, weights: Row, otherwise: int) -> int:
+    """Return the symbol at which the sum of weights passes a uniform number."""
+    total, reached, last = sum(weights), 0.0, otherwise
+    for symbol, weight in enumerate(weights):
+        if weight <= 0:
+            continue
+        reached, last = reached + weight, symbol
+        if uniform.below(reached / total):
+            return symbol
+    return last
+
+
+class WithNumbers(Machine):
+    """A verifier whose uniform numbers have names."""
+
+    def __init__(
+        self, setting: Setting, variant: int, chance: Chance[Any], drafts: Sequence[int] = ()
+    ) -> None:
+        super().__init__(setting, variant, chance, drafts)
+        self._numbers: dict[int, Uniform] = {}
+
+    def number(self, name: int) -> Uniform:
+        """Return the number of a name, always the same."""
+        if name not in self._numbers:
+            self._numbers[name] = Uniform(self.chance)
+        return self._numbers[name]
+
+    def passes(self, chance: float, child: int) -> bool:
+        return self.number(child).below(chance)
+
+
+@known("one random number for all tests", FRESH)
+class OneNumber(WithNumbers):
+    """Every test compares with the same uniform number."""
+
+    def passes(self, chance: float, child: int) -> bool:
+        return self.number(TEXT).below(chance)
+
+
+@known("one random number for all siblings", FRESH, ("tree",))
+class OneOfSiblings(WithNumbers):
+    """The tests of all children of a node compare with the same uniform number."""
+
+    def passes(self, chance: float, child: int) -> bool:
+        return self.number(self.siblings(child)[0]).below(chance)
+
+
+@known("random numbers off by one", FRESH)
+class NumbersShifted(WithNumbers):
+    """The second test uses the first one's number again, the third the second's."""
+
+    def passes(self, chance: float, child: int) -> bool:
+        return self.number(max(child - 1, 0)).below(chance)
+
+
+@known("random number shared by test and draw", FRESH)
+class SharedWithDraw(WithNumbers):
+    """The token is drawn with the number of the last test."""
+
+    _last = 0
+
+    def passes(self, chance: float, child: int) -> bool:
+        self._last = child
+        return super().passes(chance, child)
+
+    def draw(self, weights: Row) -> int:
+        return inverted(self.number(self._last), weights, self.n)
+
+
+@known("random number shared by first test and draw", FRESH)
+class SharedWithFirst(WithNumbers):
+    """The token is drawn with the number of the first draft's test."""
+
+    def draw(self, weights: Row) -> int:
+        return inverted(self.number(0), weights, self.n)
+
+
+@known("one random number for all tests and the draw", FRESH)
+class OneForAll(OneNumber):
+    """Every test and the draw use the same uniform number."""
+
+    def draw(self, weights: Row) -> int:
+        return inverted(self.number(TEXT), weights, self.n)
+
+
+@known("random number shared by draft and test", FRESH, pipeline=True)
+class SharedWithDraft(WithNumbers):
+    """Each draft is drawn and tested with one number: the seed is set anew before verification."""
+
+    def drafted(self, node: int, weights: Row) -> int:
+        return inverted(self.number(node), weights, self.n)
+
+
+@known("random number shared by draft and correction", FRESH, pipeline=True)
+class CorrectionOfDraft(WithNumbers):
+    """The correction is drawn with the number that the rejected draft was drawn with."""
+
+    def drafted(self, node: int, weights: Row) -> int:
+        return inverted(self.number(node), weights, self.n)
+
+    def passes(self, chance: float, child: int) -> bool:
+        return self.chance.accept(chance)
+
+    def correction(self, node: int, weights: Row) -> int:
+        below = self.children(node)
+        return inverted(self.number(below[0]), weights, self.n) if below else self.draw(weights)
+
+
+@known("one random number for all drafts", FRESH, pipeline=True)
+class OneForDrafts(WithNumbers):
+    """All drafts are drawn with one number, so that they are not independent."""
+
+    def drafted(self, node: int, weights: Row) -> int:
+        return inverted(self.number(TEXT), weights, self.n)
+
+    def passes(self, chance: float, child: int) -> bool:
+        return self.chance.accept(chance)
+
+
+@known("product of random numbers", "compare with one uniform number at each test")
+class ProductOfNumbers(Machine):
+    """A ratio is compared with the product of two uniform numbers."""
+
+    def passes(self, chance: float, child: int) -> bool:
+        return super().passes(chance * (1 - math.log(chance)) if chance > 0 else 0.0, child)
+
+
+@known("larger of two random numbers", "compare with one uniform number at each test")
+class LargerNumber(Machine):
+    """A ratio is compared twice, with two uniform numbers, and has to be above both."""
+
+    def passes(self, chance: float, child: int) -> bool:
+        return super().passes(chance**2, child)
+
+
+@known("random numbers of few bits", "draw uniform numbers in float32 or float64")
+class FewBits(Machine):
+    """Uniform numbers have 6 bits, and 0 is one of them."""
+
+    def passes(self, chance: float, child: int) -> bool:
+        return super().passes(min(1.0, (math.floor(chance * 64) + 1) / 64), child)
+
+
+@known("random numbers that are not uniform", "draw from [0, 1), not from a normal distribution")
+class NotUniform(Machine):
+    """The number is below 1/2 with probability 3/4: it is the square of a uniform one."""
+
+    def passes(self, chance: float, child: int) -> bool:
+        return super().passes(math.sqrt(chance), child)
+
+
+@known("always accepted", "compare the ratio with a uniform number")
+class AlwaysAccepted(Machine):
+    """No draft is rejected whose ratio is above 0."""
+
+    def passes(self, chance: float, child: int) -> bool:
+        return super().passes(float(chance > 0), child)
