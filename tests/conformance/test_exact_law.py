@@ -80,6 +80,8 @@ LAWS = {
     "guarded": (lambda: np.argmax(np.log(P) + guarded_gumbels()), TOKENS),
     "powers": (lambda: np.argmax(np.random.rand(3) ** (1 / np.array(P))), TOKENS),
     "order": (lambda: np.argsort(np.random.exponential(size=3) / P)[:2], DISTINCT),
+    "permutation": (lambda: np.random.permutation(3)[:2], dict.fromkeys(DISTINCT, 1 / 6)),
+    "shuffle": (lambda: [x := [0, 1], np.random.shuffle(x), x[0]][2], {0: 0.5, 1: 0.5}),
     "shuffled": (lambda: random.sample(range(3), 1)[0], dict.fromkeys(range(3), 1 / 3)),
 }  # fmt: skip
 
