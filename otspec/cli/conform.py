@@ -26,8 +26,10 @@ from otspec.tables import listed, say
     help="What is verified.",
 )  # fmt: skip
 @click.option(
-    "--mode", type=click.Choice(("kernel", "pipeline")), default="kernel", show_default=True,
-    help="Who draws the drafts: otspec, or FUNCTION.",
+    "--mode", type=click.Choice(("kernel", "exact", "pipeline")), default="kernel",
+    show_default=True,
+    help="kernel: drafts are drawn here. exact: and every random choice on the small cases is "
+    "followed. pipeline: FUNCTION drafts, too.",
 )  # fmt: skip
 @click.option(
     "--shape", metavar="SHAPE",

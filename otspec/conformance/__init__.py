@@ -7,6 +7,7 @@ from otspec.conformance.exact import exact_kernel, exact_law
 from otspec.conformance.exact_texts import TextAudit, exact_texts
 from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.uniform import Uniform
+from otspec.conformance.vectors import reference_vectors
 
 __all__ = [
     "CannotFollowError",
@@ -23,4 +24,5 @@ __all__ = [
     "exact_texts",
     "law_of",
     "one_by_one",
+    "reference_vectors",
 ]

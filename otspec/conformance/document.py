@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from otspec.conformance.evidence import MISS
@@ -47,9 +48,16 @@ def verdict_of(report: Report) -> str:
     count = len(report.cases)
     if not report.passed:
         wrong = len({finding.case for finding in report.findings})
-        return f"failed: the verifier is wrong on {wrong} of {_cases(count)} ({alarm})"
+        found = f"the verifier is wrong on {wrong} of {_cases(count)}"
+        return f"failed: {found}{_likeness(report)} ({alarm})"
     found = f"the output was found to differ from the target on none of {_cases(count)}"
     return f"passed: {found}; {_power(report)} ({alarm})"
+
+
+def _likeness(report: Report) -> str:
+    """Say which known fault explains the most findings best, if any does."""
+    first = Counter(finding.looks_like[0] for finding in report.findings if finding.looks_like)
+    return "".join(f"; it looks like: {fault}" for fault, _ in first.most_common(1))
 
 
 def _cases(count: int) -> str:
@@ -93,6 +101,8 @@ def _case(tried: Tried) -> dict[str, Any]:
         "detectable": tried.detectable,
         "evidence": _finite(tried.evidence),
         "threshold": tried.needs.threshold,
+        "accepted": None if tried.accepted is None else float(tried.accepted),
+        "optimum": tried.optimum,
     }
 
 

@@ -18,7 +18,9 @@ WHAT_TO_DO = (
 MOST_CELLS = 12
 """Cells of a law that a report shows, those that are off the most first."""
 _STATISTICS = {"call": "the call fails", "impossible": "an impossible answer"}
-_COLUMNS = ("case", "rows", "detectable", "log evidence", "wrong from", "")
+_COLUMNS = (
+    "case", "rows", "detectable", "log evidence", "wrong from", "accepted", "optimum", "",
+)  # fmt: skip
 
 
 def as_text(document: dict[str, Any], cases: bool) -> str:
@@ -32,8 +34,8 @@ def as_text(document: dict[str, Any], cases: bool) -> str:
         Whether to list all cases.
     """
     lines = [document["verdict"]]
-    for number, group in enumerate(_groups(document["findings"]), start=1):
-        lines += ["", f"{number}. {_heading(group)}"]
+    for group in _groups(document["findings"]):
+        lines += ["", _heading(group)]
         lines += [f"   {line}" for line in _facts(group[0])]
         lines += [f"   | {printable(line)}" for line in _traceback(group[0])]
     if cases:
@@ -58,11 +60,11 @@ def as_markdown(document: dict[str, Any]) -> str:
         lines += [f"- {_escaped(line)}" for line in _facts(group[0])]
         lines += ["", *_pipes(("cell", "seen", "right", "difference"), _cells(group[0]))]
         lines += _fenced(_traceback(group[0]))
-    lines += ["## Cases", "", *_pipes(_COLUMNS, _rows(document))]
     if document["notes"]:
         lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in document["notes"]), ""]
     if not document["passed"]:
         lines += ["## What to do", "", *(f"- {step}" for step in WHAT_TO_DO), ""]
+    lines += ["## Cases", "", *_pipes(_COLUMNS, _rows(document))]
     return "\n".join(lines)
 
 
@@ -87,14 +89,14 @@ def _body(document: dict[str, Any]) -> Iterator[str]:
             yield from table(("cell", "seen", "right", "difference"), _cells(group[0]), words=1)
         if group[0]["traceback"]:
             yield "<pre>" + "\n".join(map(escaped, _traceback(group[0]))) + "</pre>"
-    yield "<h2>Cases</h2>"
-    yield from table(_COLUMNS, _rows(document), words=1)
     if document["notes"]:
         yield "<h2>Notes</h2>"
         yield from _list(document["notes"])
     if not document["passed"]:
         yield "<h2>What to do</h2>"
         yield from _list(WHAT_TO_DO)
+    yield "<h2>Cases</h2>"
+    yield from table(_COLUMNS, _rows(document), words=1)
 
 
 def _title(document: dict[str, Any]) -> str:
@@ -139,7 +141,8 @@ def _traceback(finding: dict[str, Any]) -> list[str]:
 
 def _cells(finding: dict[str, Any]) -> list[tuple[str, ...]]:
     """Return the cells of the law that are off the most."""
-    cells = sorted(finding["cells"], key=lambda cell: -abs(cell["seen"] - cell["right"]))
+    there = [cell for cell in finding["cells"] if cell["seen"] or cell["right"]]
+    cells = sorted(there, key=lambda cell: -abs(cell["seen"] - cell["right"]))
     return [
         (
             cell["cell"],
@@ -160,10 +163,15 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
             f"{case['detectable']:.4f}" if case["detectable"] < 1 else "nothing",
             f"{case['evidence']:.1f}" if case["evidence"] is not None and case["rows"] else "-",
             f"{case['threshold']:.1f}",
+            *(_known(case[name]) for name in ("accepted", "optimum")),
             "wrong" if case["case"] in wrong else "",
         )
         for case in document["cases"]
     ]
+
+
+def _known(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
 
 
 def _aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

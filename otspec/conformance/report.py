@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from otspec.arguments import as_choice, as_flag
+from otspec.arguments import as_choice, as_flag, as_path
 from otspec.arithmetic import Array, IntArray
 from otspec.conformance.document import document_of
 from otspec.conformance.evidence import Requirement
@@ -168,11 +168,11 @@ class Report:
         Raises
         ------
         ValueError
-            Another ending.
+            Another ending, or no path.
         OSError
             The file cannot be written.
         """
-        place = Path(path)
+        place = as_path(path)
         form = FORMS[as_choice(place.suffix, "the ending of path", FORMS)]
         write_text(place, form(self))
 

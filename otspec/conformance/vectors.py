@@ -10,8 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from otspec.arguments import as_choice, as_real
-from otspec.conformance.evidence import MISS, requirement
+from otspec.arguments import as_choice, as_list, as_path, as_real
+from otspec.conformance.evidence import LARGEST, MISS, requirement
 from otspec.conformance.vector_evidence import evidence_examples, requirement_document
 from otspec.conformance.vector_laws import SHAPES, Answers, Drafts, Group, Row, groups
 from otspec.conformance.vector_uniforms import uniform_vectors
@@ -51,14 +51,15 @@ def reference_vectors(
     Raises
     ------
     ValueError
-        Another kind, or a number out of range.
+        Another kind, a number out of range, or a distance that takes too many samples to see.
     """
     test = {
         "detect": float(as_real(detect, "detect", 0, 1, open_below=True)),
         "false_alarm": float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
         "rounding": float(as_real(rounding, "rounding", 0, 0.1)),
     }
-    wanted = [as_choice(kind, "kinds", SHAPES) for kind in _listed(kinds)]
+    names = as_list(kinds, "kinds", f"a list of some of {', '.join(SHAPES)}")
+    wanted = list(dict.fromkeys(as_choice(kind, "kinds", SHAPES) for kind in names))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -81,14 +82,12 @@ def write_vectors(path: str | Path, document: Mapping[str, Any]) -> None:
 
     Raises
     ------
+    ValueError
+        Something else than a path.
     OSError
         The file cannot be written.
     """
-    write_text(Path(path), json.dumps(document, separators=(",", ":")) + "\n")
-
-
-def _listed(kinds: Iterable[str]) -> list[str]:
-    return [kinds] if isinstance(kinds, str) else list(kinds)
+    write_text(as_path(path), json.dumps(document, separators=(",", ":")) + "\n")
 
 
 def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
@@ -121,7 +120,13 @@ def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
 
 def _tested(law: list[dict[str, Any]], test: Mapping[str, float]) -> dict[str, Any]:
     """Return a law with what its test takes, where anything else is a cell of probability 0."""
-    return {"law": law, "test": requirement_document(requirement(len(law) + 1, **test))}
+    needs = requirement(len(law) + 1, **test)
+    if needs.size >= LARGEST:
+        raise ValueError(
+            f"detect is {needs.detect:g}, which takes more than {LARGEST:,} samples where errors "
+            f"of {needs.rounding:g} count as rounding: pass a larger detect, or a smaller rounding"
+        )
+    return {"law": law, "test": requirement_document(needs)}
 
 
 def _call(group: Group, drafts: Drafts, mass: Fraction, law: Answers) -> dict[str, Any]:

@@ -286,5 +286,14 @@ FUNCTIONS = {
             "most": ("count", 2),
         },
     ),
+    "conformance.reference_vectors": Row(
+        conformance.reference_vectors,
+        {
+            "kinds": ("names", ("block",)),
+            "detect": ("real", 0.5),
+            "false_alarm": ("real", 0.1),
+            "rounding": ("real", 0.0),
+        },
+    ),
     "blocks.load_model": Row(blocks.load_model, {"path": ("path", None)}),
 }

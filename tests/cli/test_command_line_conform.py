@@ -1,5 +1,6 @@
 """``otspec conform``: exit status 0 if a verifier passes, 1 with findings, 2 for bad input."""
 
+import inspect
 import json
 import re
 from pathlib import Path
@@ -7,7 +8,11 @@ from pathlib import Path
 import pytest
 from command_line import complaint, run
 
+from otspec.cli.conform import conform
 from otspec.cli.main import main
+from otspec.conformance import check as checking
+from otspec.conformance.calling import DTYPES, LIBRARIES
+from otspec.conformance.check import KINDS, MODES
 
 ENGINE = """
 from otspec import batch
@@ -130,3 +135,16 @@ def test_the_command_is_in_the_help(capsys):
     printed = capsys.readouterr().out
     assert "Example: otspec conform my_engine:verify --kind block --report report.html" in printed
     assert "Exit status: 0 nothing is wrong, 1 something is" in " ".join(printed.split())
+
+
+def test_options_are_those_of_the_function():
+    options = {option.name: option for option in conform.params}
+    choices = {"kind": KINDS, "mode": MODES, "arrays": LIBRARIES, "dtype": tuple(DTYPES)}
+    for name, known in choices.items():
+        assert tuple(options[name].type.choices) == tuple(known)
+    parameters = inspect.signature(checking).parameters
+    own = {"verifier", "reports", "cases", "traceback", "as_json"}
+    assert set(options) - own == set(parameters) - {"verifier", "progress"}
+    given = conform.make_context("conform", ["engine:verify"]).params
+    for name in set(given) - own - {"budget", "vocabulary"}:  # these are left out
+        assert given[name] == parameters[name].default

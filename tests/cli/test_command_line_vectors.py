@@ -13,7 +13,7 @@ OPTIONS = ("--kind", "block", "--detect", "0.05")
 def test_the_vectors_are_printed_or_written(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = run(capsys, "vectors", *OPTIONS)
-    assert json.loads(printed) == reference_vectors("block", detect=0.05)
+    assert json.loads(printed) == reference_vectors(["block"], detect=0.05)
     said = run(capsys, "vectors", *OPTIONS, "--out", "vectors.json")
     assert Path("vectors.json").read_text("ascii") == printed
     assert said.startswith("vectors.json: ")
