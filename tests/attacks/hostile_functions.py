@@ -283,7 +283,7 @@ FUNCTIONS = {
             "rounding": ("real?", 0.1),
             "budget": ("count", 9),
             "vocabulary": ("few", 8),
-            "shape": ("count", 1),
+            "shape": ("count?", 1),
         },
     ),
     "conformance.exact_law": Row(
