@@ -21,7 +21,8 @@ from otspec.conformance.faults.controls import (
     worst,
 )
 from otspec.conformance.faults.explanations import OR, explanations
-from otspec.conformance.kinds import Kind
+from otspec.conformance.kinds import Block, Kind, Tokens
+from otspec.conformance.library import small_cases
 
 PAGE = Path(__file__).parent / "conformance_controls.md"
 REPETITIONS = 200
@@ -31,11 +32,12 @@ ROUNDED = 1e-12
 
 INTRODUCTION = """# Known faults, and how surely they are found
 
-`python docs/conformance_controls.py` measures what is on this page; a test measures a part of it again. A known fault is
-[a part of a verifier that is replaced](conformance.md#what-it-looks-like), and every rule below is run with each of them. What such a
-verifier says on a case has an exact law, so that the total variation from the target is computed, and the
-counts that a check would see are drawn from that law, look by look. Drafts are three tokens, two of other laws than
-i.i.d., two in a block, or the tree 2x1.
+`python docs/conformance_controls.py` measures what is on this page; a test measures a part of it
+again. A known fault is [a part of a verifier that is replaced](conformance.md#what-it-looks-like),
+and every rule below is run with each of them. What such a verifier says on a case has an exact law,
+so that the total variation from the target is computed, and the counts that a check would see are
+drawn from that law, look by look. Drafts are three tokens (two of other laws than i.i.d., one for
+maximal coupling), two in a block, or the tree 2x1.
 """
 
 
@@ -99,21 +101,27 @@ def _measured(fault: Fault, rule: RightRule, kind: Kind) -> Measured:
     )
 
 
+def row(cells: Iterable[str]) -> str:
+    """Return a row of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
 def rule_row(rule: RightRule, found: Sequence[Measured]) -> str:
     """Return the row of a rule in the table of rules."""
+    return row([rule.name, f"`{rule.batch}`", *_tallies(found)])
+
+
+def _tallies(found: Sequence[Measured]) -> list[str]:
     wrong = [each for each in found if each.wrong]
     runs = len(wrong) * REPETITIONS
-    cells = [
-        rule.name,
-        f"`{rule.batch}`",
-        str(len(found)),
-        str(len(wrong)),
+    return [
+        f"{len(found):,}",
+        f"{len(wrong):,}",
         f"{sum(each.caught for each in wrong):,} of {runs:,}",
         f"{sum(each.at_detect for each in wrong):,} of {runs:,}",
-        f"{sum(each.among for each in wrong)}",
-        f"{sum(each.first for each in wrong)}",
+        f"{sum(each.among for each in wrong):,}",
+        f"{sum(each.first for each in wrong):,}",
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def fault_row(found: Sequence[Measured]) -> str:
@@ -129,7 +137,7 @@ def fault_row(found: Sequence[Measured]) -> str:
         farthest.statistic,
         "yes" if first == len(found) else f"{first} of {len(found)}",
     ]
-    return f"| {' | '.join(cells)} |"
+    return row(cells)
 
 
 def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
@@ -137,70 +145,75 @@ def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
     yield INTRODUCTION
     yield from _alarms()
     yield from _rules(results)
-    for kind in dict.fromkeys(rule.kind for rule in results):
-        yield from _faults(
-            kind, [m for rule in results for m in results[rule] if rule.kind == kind]
-        )
-    yield from _harmless([each for found in results.values() for each in found if not each.wrong])
+    every = [each for found in results.values() for each in found]
+    for kind, words in (("tokens", "tokens"), ("block", "a block"), ("tree", "a tree")):
+        yield OF_KIND.format(kind=words)
+        by_fault: dict[str, list[Measured]] = {}
+        for each in every:
+            if each.wrong and each.rule.kind == kind:
+                by_fault.setdefault(each.fault.name, []).append(each)
+        yield from map(fault_row, by_fault.values())
+    yield from _harmless([each for each in every if not each.wrong])
+
+
+ALARMS = """## Right verifiers
+
+All right verifiers have one law of texts, that of the target. Of {checks:,} checks of one, of all
+small cases at `detect=0.005` and `false_alarm=1e-6`, so many have a finding:
+
+| texts | cases | checks with a finding |
+| --- | --- | --- |"""
+EVERY_RULE = """## Every rule with every fault
+
+A fault is wrong in a rule if its total variation is {detect} or more on some case. It is tried
+{repetitions} times on the case on which it is worst; and as often mixed with the right rule, so that
+the total variation there is exactly {detect}, at which a check promises to find it with probability
+0.999. *Explained* are those that are among the explanations after one check of all cases; *first*
+those that are the likeliest one, alone or with faults of the same law.
+
+| rule | batch function | faults | wrong | found | found at {detect} | explained | first |
+| --- | --- | --- | --- | --- | --- | --- | --- |"""
+OF_KIND = """
+## Faults of {kind}
+
+Total variations are those on the worst case, over the rules in which the fault is wrong; samples
+are the median until it is found, in the rule that takes most.
+
+| fault | rules | total variation | samples | first statistic off | explained first |
+| --- | --- | --- | --- | --- | --- |"""
+HARMLESS = """
+## Faults that are none in a rule
+
+Where a fault has a total variation below {detect} on all cases, it is not found. In {untouched}
+pairs of a fault and a rule it changes nothing: there is no residual, or no siblings. These
+change what a verifier says:
+
+| fault | rule | largest total variation |
+| --- | --- | --- |"""
 
 
 def _alarms() -> Iterator[str]:
-    yield "## Right verifiers\n"
-    yield "All right verifiers of a kind have one law of texts, that of the target. Checks with a finding,"
-    yield f"of {CHECKS:,} each at `detect=0.005` and `false_alarm=1e-6`:\n"
-    yield "| drafts | cases | checks with a finding |\n| --- | --- | --- |"
-    rng = np.random.default_rng(21)
-    for kind in dict.fromkeys(kind_of(rule) for rule in RULES):
-        law = f", {kind.law}" if kind.name != "block" else ""
-        words = f"{kind.name}{law}, {len(kind.parents)} drafts"
-        yield f"| {words} | {len(cases_of(kind))} | {alarms(kind, CHECKS, rng)} |"
+    yield ALARMS.format(checks=CHECKS)
+    for kind, words in ((Tokens(3), "one token"), (Block.of_length(2), "three tokens")):
+        cases = sum(not case.uneven for case in small_cases(kind))
+        yield f"| {words} | {cases} | {alarms(kind, CHECKS, np.random.default_rng(21))} |"
     yield ""
 
 
 def _rules(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
-    yield "## Every rule with every fault\n"
-    yield f"A fault is wrong in a rule if its total variation is {DETECT} or more on some case. It is tried"
-    yield f"{REPETITIONS} times on the case on which it is worst; and as often mixed with the right rule, so that the"
-    yield f"total variation is exactly {DETECT}, where a check promises to find it with probability 0.999. "
-    yield "*Explained*: among the explanations of a check of all cases; *first*: as the likeliest, alone or"
-    yield "with faults of the same law.\n"
-    yield "| rule | batch function | faults | wrong | found | found at exactly 0.005 | explained | first |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield EVERY_RULE.format(detect=DETECT, repetitions=REPETITIONS)
     for rule, found in results.items():
         yield rule_row(rule, found)
-    wrong = [each for found in results.values() for each in found if each.wrong]
-    runs = len(wrong) * REPETITIONS
-    yield f"| all |  |  | {len(wrong)} | {sum(m.caught for m in wrong):,} of {runs:,} | " \
-          f"{sum(m.at_detect for m in wrong):,} of {runs:,} | {sum(m.among for m in wrong)} | " \
-          f"{sum(m.first for m in wrong)} |\n"  # fmt: skip
-
-
-def _faults(kind: str, found: list[Measured]) -> Iterator[str]:
-    yield f"## Faults of {kind}\n" if kind == "tokens" else f"## Faults of a {kind}\n"
-    yield "The total variations are those of the worst case, over the rules in which the fault is wrong; samples"
-    yield "are the median until it is found, in the rule that takes most.\n"
-    yield "| fault | rules | total variation | samples | first statistic off | explained first |"
-    yield "| --- | --- | --- | --- | --- | --- |"
-    by_fault: dict[str, list[Measured]] = {}
-    for each in found:
-        if each.wrong:
-            by_fault.setdefault(each.fault.name, []).append(each)
-    for group in by_fault.values():
-        yield fault_row(group)
-    yield ""
+    yield row(["all", "", *_tallies([each for found in results.values() for each in found])])
 
 
 def _harmless(found: list[Measured]) -> Iterator[str]:
-    yield "## Faults that are none in a rule\n"
-    yield f"Where a fault has a total variation below {DETECT} on all cases, it is not found. Most do not touch the rule:"
-    yield "it has no residual, or one draft has no siblings. These change what a verifier says:\n"
-    yield "| fault | rule | largest total variation |\n| --- | --- | --- |"
+    yield HARMLESS.format(detect=DETECT, untouched=sum(not each.changes for each in found))
     for each in found:
         if each.changes:
-            far = "0: right by another way" if each.distance < ROUNDED else f"{each.distance:.5f}"
-            yield f"| {each.fault.name} | {each.rule.name} | {far} |"
-    untouched = sum(not each.changes for each in found)
-    yield f"\n{untouched} more pairs of a fault and a rule do not touch each other."
+            near = each.distance < ROUNDED
+            far = "0: right by another way" if near else f"{each.distance:.5f}"
+            yield row([each.fault.name, each.rule.name, far])
 
 
 def written(rules: Iterable[RightRule] = RULES) -> str:

@@ -27,6 +27,7 @@ PAGES = {
     "cones": "Cones",
     "programs": "Linear programs",
     "auditing": "Audits",
+    "conformance": "Conformance",
 }
 """The pages with numbered statements, by file, in the order of the table."""
 PAPERS = ("SpecTr", "Canonical", "SpecHub", "Block", "MCSD")

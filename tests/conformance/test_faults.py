@@ -1,0 +1,160 @@
+"""Known faults: exact laws, how surely they are found, and what they are taken for."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from otspec.conformance.branches import law_of
+from otspec.conformance.cases import memoryless
+from otspec.conformance.faults import FAULTS, RULES, Machine, joint_law, rules_of
+from otspec.conformance.faults.controls import (
+    DETECT,
+    Control,
+    alarms,
+    cases_of,
+    control,
+    kind_of,
+    seen_of,
+    worst,
+)
+from otspec.conformance.faults.explanations import explanations, in_words, looked_at
+from otspec.conformance.faults.law import right_law, total_variation
+from otspec.conformance.faults.machine import Setting
+from otspec.conformance.kinds import Block, Tokens, Tree
+from tests.auditing.broken_rules import GALLERY
+from tests.support.docs_scripts import script
+
+RULE = {rule.name: rule for rule in RULES}
+NAMES = sorted(RULE)
+SIMPLE = ("a drafted token that the target never says", "rows that depend on the text")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_right_rule_has_the_law_of_the_target(name):
+    kind = kind_of(RULE[name])
+    assert RULE[name] in rules_of(kind)
+    for case in cases_of(kind):
+        if case.name in SIMPLE:
+            law = joint_law(Machine, RULE[name], kind, case)
+            assert law.sum() == pytest.approx(1, abs=1e-12)
+            assert total_variation(law, right_law(kind, case)) < 1e-14
+
+
+ORACLES = {
+    "residual not subtracted": "residual_not_subtracted",
+    "0 / 0 accepted": "nothing_over_nothing_accepted",
+    "residual of the first round": "residual_of_the_first_round",
+    "one random number for all tests": "one_uniform_for_all_rounds",
+    "duplicates skipped": "duplicates_skipped",
+    "distinct drafts verified as independent": "distinct_drafts_verified_as_independent",
+}
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_laws_of_faults_are_those_of_the_gallery(name):
+    draft, target = (8, 4, 3, 1), (2, 6, 0, 8)
+    broken = GALLERY[ORACLES[name]]
+    kind = Tokens(2, broken.drafts)
+    rule = rules_of(kind)[0]
+    assert rule.name.startswith("recursive rejection")
+    law = joint_law(FAULTS[name].machine, rule, kind, memoryless("", draft, target))
+    p, q = ([Fraction(weight, 16) for weight in weights] for weights in (draft, target))
+    kernel, expected = broken.make(p, q, 2), np.zeros(4)
+    for x, y in itertools.product(range(4), repeat=2):
+        second = p[y] if broken.drafts == "iid" else (p[y] / (1 - p[x]) if x != y else 0)
+        expected += np.array(kernel((x, y)), dtype=float) * float(p[x] * second)
+    assert law.sum(axis=0)[:4] == pytest.approx(expected, abs=1e-12)
+
+
+def test_drafts_that_are_given_have_the_same_law():
+    kind, rule = Tree((-1, -1, 0)), RULE["traversal verification"]
+    case = next(case for case in cases_of(kind) if case.name == SIMPLE[1])
+    setting, total = Setting.of(kind, case), np.zeros(kind.marks)
+    for drafts in itertools.product(range(3), repeat=3):
+        mass = case.draft[0, 0, drafts[0]] * case.draft[0, 0, drafts[1]]
+        mass *= case.draft[0, drafts[0] + 1, drafts[2]]
+        if mass > 0:
+            law = law_of(lambda chance, x=drafts: rule.run(Machine(setting, 0, chance, x)))
+            for told, share in law.items():
+                total[told.mark] += mass * share
+    assert total == pytest.approx(joint_law(Machine, rule, kind, case).sum(axis=1), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["lenience factor", "correction drawn from the target", "ratio upside down",
+     "random number shared by draft and test", "last token of the vocabulary lost"],
+)  # fmt: skip
+def test_faults_are_found_also_where_they_are_as_small_as_may_be(name):
+    far = worst(FAULTS[name], RULE["maximal coupling"], Tokens(1))
+    assert far.total_variation > DETECT
+    rng = np.random.default_rng(3)
+    assert far.runs(200, rng)[0].all()
+    near = far.at(DETECT)
+    assert near.total_variation == pytest.approx(DETECT)
+    # Of 200 runs each misses with probability 0.001: more than 3 with probability 6e-5.
+    assert near.runs(200, rng)[0].sum() >= 197
+
+
+def test_a_run_is_one_of_the_runs():
+    far = worst(FAULTS["lenience factor"], RULE["maximal coupling"], Tokens(1)).at(0.02)
+    sizes = far.runs(300, np.random.default_rng(1))[1]
+    one_by_one = [far.run(np.random.default_rng(seed)) for seed in range(40)]
+    assert all(finding is not None for _, finding in one_by_one)
+    assert np.isin([tried.size for tried, _ in one_by_one], sizes).all()
+
+
+def test_a_law_is_mixed_only_to_come_nearer():
+    far = worst(FAULTS["lenience factor"], RULE["maximal coupling"], Tokens(1))
+    with pytest.raises(ValueError, match=r"distance is 0\.9, but the law's is"):
+        far.at(0.9)
+
+
+@pytest.mark.parametrize("kind", [Tokens(3), Block.of_length(2)], ids=["tokens", "block"])
+def test_right_verifiers_raise_no_alarm(kind):
+    assert alarms(kind, 100, np.random.default_rng(2)) == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["residual clipped", "correction is the likeliest token", "strictness factor",
+     "draft sampled sharper than declared"],
+)  # fmt: skip
+def test_a_fault_is_its_own_first_explanation(name):
+    kind, rule = Tokens(1), RULE["maximal coupling"]
+    controls = [control(FAULTS[name], rule, kind, case) for case in cases_of(kind)]
+    seen = seen_of(controls, np.random.default_rng(4))
+    assert name in explanations(kind, seen)[0].split(" or ")
+    assert looked_at(seen)[0].off
+
+
+def test_nothing_explains_what_is_right_and_what_nobody_knows():
+    kind, rule = Tokens(1), RULE["maximal coupling"]
+    right = [control(None, rule, kind, case) for case in cases_of(kind)]
+    assert explanations(kind, seen_of(right, np.random.default_rng(4))) == []
+    strange = []
+    for each in right:
+        law = np.roll(each.law, 1, axis=1)
+        strange.append(Control(kind, each.case, law))
+    assert explanations(kind, seen_of(strange, np.random.default_rng(4))) == []
+
+
+def test_faults_say_what_they_are():
+    assert len(FAULTS) > 100
+    for name, fault in FAULTS.items():
+        assert fault.sentence.endswith("."), name
+        assert not fault.fix.endswith("."), name
+        assert in_words(name).startswith(f"{name}: ")
+        assert set(fault.kinds) <= {"tokens", "block", "tree"}, name
+
+
+def test_the_page_of_controls_is_what_is_measured():
+    page = script("conformance_controls")
+    found = list(page.measured(RULE["maximal coupling"]))
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.rule_row(RULE["maximal coupling"], found) in text.splitlines()
+    for rule in RULES:
+        row = next(line for line in text.splitlines() if line.startswith(f"| {rule.name} |"))
+        assert int(row.split("|")[4]) >= 25
