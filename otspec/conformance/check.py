@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_choice, as_integer, as_real, as_seed
+from otspec.arguments import (
+    as_callable,
+    as_choice,
+    as_flag,
+    as_instance,
+    as_integer,
+    as_real,
+    as_seed,
+)
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
 from otspec.conformance.case_by_case import Check
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
@@ -22,6 +30,12 @@ BUDGET = 600_000_000
 """Probabilities of the target that a verifier is handed by default."""
 VOCABULARY = 32_003
 """Tokens of the large cases: a prime, so no multiple of a warp."""
+MOST_BUDGET = 10**15
+"""The largest budget."""
+MOST_TOKENS = 1 << 20
+"""Of the large cases."""
+LEAST = 1e-100
+"""The smallest rate of false alarms, and the smallest rounding that is one."""
 KINDS = ("tokens", "block", "tree")
 MODES = ("kernel", "exact", "pipeline")
 
@@ -136,12 +150,14 @@ def check(
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)
     form = Form(
-        as_choice(arrays, "arrays", LIBRARIES), as_choice(dtype, "dtype", DTYPES), str(device)
+        as_choice(arrays, "arrays", LIBRARIES),
+        as_choice(dtype, "dtype", DTYPES),
+        as_instance(device, "device", str, "the name of a device, such as 'cpu'"),
     )
     maker = None if rule is None else as_maker(rule, kind)
-    law = law_of_rule(rule, kind) or ("without-replacement" if distinct else "iid")
+    law = _law(rule, kind, as_flag(distinct, "distinct"))
     tried_kind = _kind(kind, shape, law)
-    tokens = as_integer(vocabulary, "vocabulary", 8)
+    tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
     if mode in ("kernel", "exact"):
         tasks = kernel_tasks(Verifier(verifier, form), tried_kind, tokens)
     elif maker is None:
@@ -155,12 +171,21 @@ def check(
         mode,
         maker,
         float(as_real(detect, "detect", 0, 1, open_below=True)),
-        float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
-        float(errors),
-        as_integer(budget, "budget", 1),
+        float(as_real(false_alarm, "false_alarm", LEAST, 0.5)),
+        float(errors) if errors >= LEAST else 0.0,
+        as_integer(budget, "budget", 1, MOST_BUDGET),
         as_seed(seed),
         tokens,
-    ).run(progress or _unseen)
+    ).run(_unseen if progress is None else as_callable(progress, "progress", "a callable"))
+
+
+def _law(rule: Any, kind: str, distinct: bool) -> str:
+    """Return what siblings are drawn from: as the rule says, or as it is asked for."""
+    asked = "without-replacement" if distinct else "iid"
+    law = law_of_rule(rule, kind) or asked
+    if distinct and law != asked:
+        raise ValueError(f"distinct is True, but the drafts of rule are {law}: leave one out")
+    return law
 
 
 def _unseen(_done: int, _cases: int) -> None:

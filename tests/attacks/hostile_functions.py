@@ -26,6 +26,7 @@ from hostile_rows import (
 import otspec
 from otspec import (
     auditing,
+    batch,
     blocks,
     closed_forms,
     cones,
@@ -261,6 +262,30 @@ FUNCTIONS = {
     "datasets.letters": Row(datasets.letters, {"exact": ("flag", True)}),
     "datasets.Letters": Row(datasets.Letters, {"exact": ("flag", True)}),
     "Letters.write": Row(method(datasets.letters, "write"), {"tokens": ("tokens", (0, 1))}),
+    "conformance.check": Row(
+        partial(conformance.check, detect=0.9, false_alarm=0.1, budget=9, vocabulary=8, shape=1),
+        {
+            "verifier": ("callable", lambda: batch.maximal_coupling),
+            "kind": ("name", "tokens"),
+            "mode": ("name", "kernel"),
+            "distinct": ("flag", False),
+            "arrays": ("name", "numpy"),
+            "dtype": ("name", "float64"),
+            "seed": SEED,
+            "progress": ("callable?", lambda: divmod),
+        },
+    ),
+    "numbers of conformance.check": Row(
+        partial(conformance.check, batch.maximal_coupling),
+        {
+            "detect": ("real", 0.9),
+            "false_alarm": ("real", 0.1),
+            "rounding": ("real?", 0.1),
+            "budget": ("count", 9),
+            "vocabulary": ("few", 8),
+            "shape": ("count?", 1),
+        },
+    ),
     "conformance.exact_law": Row(
         partial(conformance.exact_law, len, (0,)),
         {"least": ("real", 0.1), "most": ("count", 2)},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from conformance_instances import CONFORMANCE
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
 from otspec import auditing, blocks, cones, conformance, decoding, rules, traces
@@ -108,6 +109,7 @@ def chunk(give):
 
 
 PLAIN = {  # that hold no arrays, or arrays that are the caller's own
+    **CONFORMANCE,
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
     "callable": lambda _: blocks.CallableModel(halves),
