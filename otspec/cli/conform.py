@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from otspec.cli.importing import imported
-from otspec.cli.options import json_option
+from otspec.cli.options import detect_option, false_alarm_option, json_option
 from otspec.cli.output import print_json
 from otspec.cli.places import check_place, written
 from otspec.cli.progress import counting
@@ -41,14 +41,8 @@ from otspec.tables import listed, say
     "--rule", metavar="NAME",
     help="A rule of the package: what is accepted is held to its law, too.",
 )  # fmt: skip
-@click.option(
-    "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
-    help="The total variation to be found with probability 0.999.",
-)  # fmt: skip
-@click.option(
-    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
-    help="With which a right verifier fails.",
-)  # fmt: skip
+@detect_option
+@false_alarm_option
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="N",
     help="The most probabilities of the target that FUNCTION is handed.  [default: about a minute]",
