@@ -145,36 +145,49 @@ class Evidence(Frozen):
         ----------
         counts : ndarray of int, shape (cells,)
         """
-        size = int(counts.sum())
-        with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
-            logs = np.log(self.expected)
-        likelihood = float((counts[counts > 0] * logs[counts > 0]).sum())
-        if likelihood == -math.inf:
-            return math.inf
+        return float(self.logarithms(counts))
+
+    def logarithms(self, counts: IntArray) -> Array:
+        """Return the logarithm of the evidence of each of several counts.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (..., cells)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        size = counts.sum(axis=-1)
         positive = self.expected > 0
-        law, seen = self.expected[positive], counts[positive]
+        law, seen = self.expected[positive], counts[..., positive]
         parts = []
         for concentration in (self.needs.concentration, self.needs.concentration / COARSER):
             prior = concentration * law
             parts.append(
-                float(gammaln(concentration) - gammaln(concentration + size))
-                + float((gammaln(prior + seen) - gammaln(prior)).sum())
+                gammaln(concentration)
+                - gammaln(concentration + size)
+                + (gammaln(prior + seen) - gammaln(prior)).sum(axis=-1)
             )
-        average = float(np.logaddexp(parts[0], parts[1])) - math.log(2)
-        return average - likelihood - size * math.log1p(2 * self.needs.rounding)
+        average = np.logaddexp(parts[0], parts[1]) - math.log(2)
+        found = average - seen @ np.log(law) - size * math.log1p(2 * self.needs.rounding)
+        # Without rounding a cell may be impossible.
+        never: Array = np.where((counts[..., ~positive] > 0).any(axis=-1), math.inf, found)
+        return never
 
     def wrong(self, counts: IntArray) -> bool:
         """Return whether the counts say that the law is another."""
         return self.logarithm(counts) >= self.needs.threshold
 
-    def near(self, counts: IntArray) -> bool:
-        """Return whether the counts say that the law is nearer than the distance to detect."""
-        size = int(counts.sum())
+    def near(self, counts: IntArray) -> IntArray:
+        """Return whether counts, (..., cells), say that the law is nearer than what to detect."""
+        size = int(counts.reshape(-1, counts.shape[-1])[0].sum())
         wanted = size * self.expected
         with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = float(np.nansum((counts - wanted) ** 2 / wanted))
+            statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
         freedom, raised = max(self.needs.cells - 1, 1), 4 * self.needs.detect**2 * size
-        return statistic <= float(ncx2.ppf(MISS / 4, freedom, raised))
+        near: IntArray = statistic <= ncx2.ppf(MISS / 4, freedom, raised)
+        return near
 
     def looks(self) -> list[int]:
         """Return after how many samples to look, rising; the last are all."""
@@ -185,7 +198,10 @@ class Evidence(Frozen):
         return sorted({*(s for s in sizes if s < size), *early, size})
 
     def passes(self, counts: IntArray) -> bool:
-        """Return whether this look may end the test: those of :data:`EARLY`, and the last."""
+        """Return whether the test of counts may end."""
         size = int(counts.sum())
-        early = {math.ceil(share * self.needs.size) for share in EARLY}
-        return size >= self.needs.size or (size in early and self.near(counts))
+        return size >= self.needs.size or (self.may_pass(size) and bool(self.near(counts)))
+
+    def may_pass(self, size: int) -> bool:
+        """Return whether the test may end before the last look: after those of :data:`EARLY`."""
+        return size in {math.ceil(share * self.needs.size) for share in EARLY}

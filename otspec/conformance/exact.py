@@ -154,7 +154,8 @@ def exact_kernel(
             tokens[token] = tokens.get(token, 0) + mass
         if length is None:
             return tokens
-        exact = any(isinstance(mass, Fraction) for mass in tokens.values())
+        kinds = {type(mass) for mass in tokens.values()}
+        exact = Fraction in kinds and float not in kinds
         return np.array(row_of(tokens, length), dtype=object if exact else float)
 
     return kernel

@@ -57,6 +57,10 @@ ROWS = {
     "a warm draft and a cold target": (WARM, COLD[::-1]),
     "subnormal weights": ((1, 1, 1e-30, 1e-40), (1, 1e-40, 1, 1e-30)),
     "a grammar that forbids the likeliest drafts": ((8, 4, 2, 2), (0, 0, 3, 1)),
+    # Rejections that come together: one random number for two tests; a residual that is clipped.
+    "a residual with next to nothing for one token": ((13, 0, 0, 3), (5, 1, 19, 7)),
+    # K-Seq rejects an unlikely draft that the target likes still less.
+    "an unlikely draft": ((1, 11), (1, 19)),
 }
 """Weights of draft and target, by what is hard about them."""
 

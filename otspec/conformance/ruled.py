@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ from otspec.conformance.cases import Case
 from otspec.conformance.drafting import patterns
 from otspec.conformance.kinds import Kind
 from otspec.drafts import LAWS
+from otspec.frozen import read_only
 from otspec.models import Model, TableModel
 from otspec.trees.shapes import as_shape
 from otspec.trees.token_rules import made_rule
 
 Maker = Callable[..., Any]
+Rows = tuple[tuple[float, ...], ...]
 
 
 def as_maker(rule: Any, kind: str) -> Maker:
@@ -90,46 +93,52 @@ def joint_law(maker: Maker, kind: Kind, case: Case) -> Array:
         Accepted is 0 or, for tokens, one more than the first draft that is the accepted token;
         else how many tokens are kept.
     """
-    law = np.zeros((case.variants, kind.marks if kind.name == "tokens" else kind.length, case.n))
-    sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
+    pairs = zip(case.draft.tolist(), case.target.tolist(), strict=True)
+    laws = [
+        _of_pair(maker, kind, (*map(tuple, draft),), (*map(tuple, target),), case.uneven)
+        for draft, target in pairs
+    ]
+    return np.stack(laws) / case.variants
+
+
+@lru_cache(maxsize=256)
+def _of_pair(maker: Maker, kind: Kind, draft: Rows, target: Rows, uneven: bool) -> Array:
+    """Return the law for one pair of models, which several cases may have."""
+    rows = np.array(draft), np.array(target)
+    law = np.zeros((kind.marks if kind.name == "tokens" else kind.length, len(target[0])))
+    sets = patterns(kind.parents) if uneven else [(True,) * len(kind.parents)]
     outcomes = _of_tokens if kind.name == "tokens" else _of_models
-    for variant in range(case.variants):
-        for there in sets:
-            for accepted, row in outcomes(maker, kind, case, variant, there):
-                law[variant, accepted] += row / len(sets)
-    return law / case.variants
+    for there in sets:
+        if not any(there):
+            law[0] += rows[1][0] / len(sets)
+            continue
+        for accepted, row in outcomes(maker, kind, *rows, there):
+            law[accepted] += row / len(sets)
+    return read_only(law)
 
 
 def _of_tokens(
-    maker: Maker, _: Kind, case: Case, variant: int, there: tuple[bool, ...]
+    maker: Maker, _: Kind, draft: Array, target: Array, there: tuple[bool, ...]
 ) -> Iterator[tuple[int, Array]]:
     """Yield what is accepted of drafts of one token, with the mass of each token."""
-    draft, target = case.draft[variant, 0], case.target[variant, 0]
-    if not any(there):
-        yield 0, target
-        return
-    rule = made_rule(maker, draft, target, sum(there))
-    for drafts, mass in zip(*rule.law.tuples(), strict=True):
-        kernel = np.asarray(rule.joint_kernel(drafts.tolist()), dtype=float)
+    rule = made_rule(maker, draft[0], target[0], sum(there))
+    tuples, masses = rule.law.tuples()
+    for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+        kernel = np.asarray(rule.joint_kernel(drafts), dtype=float)
         yield 0, mass * kernel[-1]
-        for place, token in enumerate(drafts.tolist()):
-            first = drafts.tolist().index(token)
-            yield first + 1, mass * kernel[place]
+        for place, token in enumerate(drafts):
+            yield drafts.index(token) + 1, mass * kernel[place]
 
 
 def _of_models(
-    maker: Maker, kind: Kind, case: Case, variant: int, there: tuple[bool, ...]
+    maker: Maker, kind: Kind, draft: Array, target: Array, there: tuple[bool, ...]
 ) -> Iterator[tuple[int, Array]]:
     """Yield how much is kept of a block or a tree, with the mass of each token after it."""
-    draft, target = model_of(case.draft[variant]), model_of(case.target[variant])
-    if not any(there):
-        yield 0, case.target[variant, 0]
-        return
     kept = [node for node, here in enumerate(there) if here]
     number = {node: place for place, node in enumerate((-1, *kept), start=-1)}
     parents = tuple(number[kind.parents[node]] for node in kept)
     drafts: Any = len(kept) if kind.name == "block" else as_shape(trees.TokenTree(parents))
-    for outcome in maker(draft, target, drafts).outcomes():
+    for outcome in maker(model_of(draft), model_of(target), drafts).outcomes():
         row = np.asarray(outcome.following(()), dtype=float)
         yield len(outcome.accepted), float(outcome.mass) * row
 

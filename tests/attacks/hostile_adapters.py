@@ -24,6 +24,7 @@ ADAPTERS = {
             "metadata": FUNCTION["function"],
         },
     ),
+    "adapters.vllm_runner_chain": Row(adapters.vllm_runner_chain, {**FUNCTION, "certain": FLAG}),
     "adapters.sglang_tree": Row(
         adapters.sglang_tree,
         {**FUNCTION, "threshold_single": THRESHOLD, "threshold_acc": THRESHOLD},

@@ -125,3 +125,16 @@ def gpt_fast(draft, target, text, length, numbers=None):
     kept = rejected[0].item()
     residual = torch.where(q[kept] > p[kept], q[kept] - p[kept], 0.0)
     return torch.cat([tokens[:kept], one_by_race(residual / residual.sum())])
+
+
+def block_of_products(draft_ids, draft_probs, target_probs):
+    """Shaped like a public block verifier of NPUs: a product of numbers where one belongs.
+
+    Shapes: (length,), (length, vocabulary) twice → how many drafts are kept.
+    """
+    places = torch.arange(len(draft_ids))
+    ratios = target_probs[places, draft_ids] / draft_probs[places, draft_ids]
+    numbers = torch.rand(len(draft_ids), dtype=torch.float64)
+    legal = ratios.clamp(max=1.0).cumprod(dim=-1) >= torch.cumprod(numbers, dim=-1)
+    last = len(draft_ids) - legal.flip(dims=[-1]).float().argmax(dim=-1)
+    return torch.where(legal.any(), last, 0)

@@ -15,6 +15,7 @@ from stand_ins import (  # noqa: E402 # they are functions of tensors
     eagle_stand_in,
     flashinfer_stand_in,
     sglang_stand_in,
+    vllm_runner_stand_in,
     vllm_stand_in,
 )
 
@@ -78,6 +79,36 @@ def test_seeds_of_vllm_have_the_law_of_the_target():
     found = np.bincount(emitted[:, 0], minlength=3) / size
     # Of draft 0 a quarter is kept, and the residual is all at token 2.
     assert abs(found - (0.25, 0, 0.75)).max() <= hoeffding(size)
+
+
+def first_tokens(function, other, certain=False, size=2_000):
+    """Return how often each token is first where draft 0 is verified, and how far it may be off.
+
+    Every other row has another target, and rows have 0, 1 or 2 drafts.
+    """
+    verify = adapters.vllm_runner_chain(function, certain=certain)
+    rows = {name: np.repeat(array, size, axis=0) for name, array in rows_of_block((0, 1)).items()}
+    rows["target"][::2, 0] = other
+    lengths = np.arange(size) % 3
+    emitted = np.asarray(verify(**rows, lengths=lengths, seed=1))
+    assert ((emitted >= 0).sum(1) <= lengths + 1).all()
+    drafted = emitted[lengths > 0, 0]
+    return np.bincount(drafted, minlength=3) / len(drafted), hoeffding(len(drafted))
+
+
+def test_the_stand_in_of_the_runner_of_vllm_keeps_and_corrects():
+    """Of draft 0 a quarter is kept in half of the rows; the residual is all at token 2."""
+    found, allowed = first_tokens(vllm_runner_stand_in.rejection_sample, (0, 0.25, 0.75))
+    assert abs(found - (1 / 8, 0, 7 / 8)).max() <= allowed
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_numbers_that_acceptance_and_recovery_share_show(shared):
+    """A draft that counts as certain leaves the target."""
+    names = ("rejection_sample", "with_shared_numbers")
+    function = getattr(vllm_runner_stand_in, names[shared])
+    found, allowed = first_tokens(function, (0.5, 0.25, 0.25), certain=True)
+    assert (abs(found - (5 / 16, 1 / 4, 7 / 16)).max() > allowed) == shared
 
 
 def test_rows_are_as_wide_as_the_drafts_whatever_the_lengths_are():

@@ -77,7 +77,8 @@ def test_the_law_is_that_of_the_rule(name, pair):
     assert math.isclose(report.acceptance, rule.acceptance(), abs_tol=1e-14)
     for x in rule.law.tuples()[0].tolist():
         wanted = in_any_order(rule.kernel, x) if name == "specinfer" else rule.kernel(x)
-        np.testing.assert_allclose(kernel(tuple(x)), wanted, rtol=0, atol=1e-14)
+        found = kernel(tuple(x)).astype(float)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-14)
 
 
 def test_a_token_recovered_from_the_target_is_caught_with_its_exact_error():
@@ -228,3 +229,16 @@ def test_races_that_are_not_used_cost_nothing():
     """One token of 300 positions is used: each of the others would be a branch of its own."""
     law = exact_law(lambda: torch.multinomial(torch.ones(300, 3), 1)[7])
     assert law == {(i,): pytest.approx(1 / 3) for i in range(3)}
+
+
+def test_a_product_of_numbers_where_one_belongs_has_its_exact_law():
+    draft, target = (tensor(each).expand(2, 3) for each in PAIRS["usual"])
+    law = exact_law(standins.block_of_products, torch.tensor([0, 0]), draft, target)
+    one, both = 0.2, 0.04  # the ratio of each draft, and of both
+    wanted = {
+        2: both * (1 - math.log(both)),
+        1: one - both - both * math.log(one / both),
+    }
+    assert law == pytest.approx({**wanted, 0: 1 - sum(wanted.values())}, abs=1e-15)
+    # One number for the block keeps both with chance 0.04, and one of them with 0.16.
+    assert law[2] > 4 * both

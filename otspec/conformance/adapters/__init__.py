@@ -10,6 +10,7 @@ from otspec.conformance.adapters.sglang import sglang_tree
 from otspec.conformance.adapters.shapes import linked, on_logits, one_at_a_time
 from otspec.conformance.adapters.transformers import transformers_chain
 from otspec.conformance.adapters.vllm import vllm_chain
+from otspec.conformance.adapters.vllm_runner import vllm_runner_chain
 
 __all__ = [
     "eagle_tree",
@@ -22,4 +23,5 @@ __all__ = [
     "sglang_tree",
     "transformers_chain",
     "vllm_chain",
+    "vllm_runner_chain",
 ]

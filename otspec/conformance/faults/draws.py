@@ -81,8 +81,9 @@ class CorrectionOfDrafts(Machine):
     """The correction is now and then the first draft, though it was rejected."""
 
     def correction(self, node: int, weights: Row) -> int:
-        if self.chance.accept(0.1):
-            return self.token(self.children(node)[0])
+        below = self.children(node)
+        if below and self.chance.accept(0.1):
+            return self.token(below[0])
         return super().correction(node, weights)
 
 
@@ -109,11 +110,11 @@ class FirstTooOften(Machine):
 class BonusOverwrites(Machine):
     """After a whole path is kept the token behind it is written in place of its last draft."""
 
+    _whole = False
+
     def bonus(self, node: int) -> int:
         self._whole = node != TEXT
         return super().bonus(node)
-
-    _whole = False
 
     def answer(self, node: int, token: int) -> Told:
         return super().answer(self.kind.parents[node] if self._whole else node, token)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,7 +18,6 @@ MOST_WAYS = 50_000
 """The most ways through a verifier that are followed on one case."""
 
 
-@lru_cache(maxsize=16384)
 def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array:
     """Return how likely each mark is with each text, shape (marks, fine cells).
 
@@ -41,6 +40,11 @@ def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -
     CannotFollowError
         There are more than :data:`MOST_WAYS` ways through the verifier.
     """
+    return _joint_law(cast(Any, machine), rule, kind, case)
+
+
+@lru_cache(maxsize=16384)
+def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     setting = Setting.of(kind, case)
     n, length = case.n, kind.length
     law = np.zeros((kind.marks, case.variants * n**length + 1))

@@ -73,11 +73,11 @@ class NumbersShifted(WithNumbers):
 class SharedWithDraw(WithNumbers):
     """The token is drawn with the number of the last test."""
 
+    _last = 0
+
     def passes(self, chance: float, child: int) -> bool:
         self._last = child
         return super().passes(chance, child)
-
-    _last = 0
 
     def draw(self, weights: Row) -> int:
         return inverted(self.number(self._last), weights, self.n)

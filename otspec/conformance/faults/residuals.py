@@ -132,9 +132,7 @@ class RemovedBefore(Machine):
 
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         for child in self.children(node)[:1]:
-            offered = self.left(offered, self.token(child))
-        if not self.distinct:
-            drafted = self.token(self.children(node)[0])
+            drafted = self.token(child)
             offered = normalised(
                 [0.0 if x == drafted else p for x, p in enumerate(offered)], offered
             )

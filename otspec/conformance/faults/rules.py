@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
 from otspec.conformance.kinds import Kind
 from otspec.parents import children_of
@@ -136,7 +138,7 @@ def _kernel(
 def _made(
     rule: type[PairRule], draft: tuple[float, ...], target: tuple[float, ...], k: int
 ) -> PairRule:
-    return rule(draft, target, k, normalize=True)
+    return rule(np.array(draft), np.array(target), k, normalize=True)
 
 
 def selection(select: Select) -> Callable[[Machine], Told]:
