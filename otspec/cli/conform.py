@@ -86,9 +86,9 @@ def conform(
 
     FUNCTION of MODULE, importable from here, verifies batches. It is called with what its
     parameters are named: draft, target and drafts (lengths, mask, parents), and its randomness as
-    rng, generator, seed or uniforms; it returns tokens, or kept lengths or nodes and tokens. It is
-    tried on small cases, each with something that verifiers get wrong, and on each again in a large
-    vocabulary.
+    rng, generator, seed or uniforms; it returns tokens, or kept lengths or nodes and tokens. With
+    --mode pipeline it draws the drafts itself. It is tried on small cases, each with something that
+    verifiers get wrong, and on each again in a large vocabulary.
 
     The code runs in this process, and what it prints goes to standard error. Exit status: 0 nothing
     is wrong, 1 something is, 2 it cannot be said.
