@@ -42,7 +42,7 @@ def vectors(kinds: tuple[str, ...], out: Path | None, **test: Any) -> None:
 
     if out is not None:
         check_place(out)
-    document = reference_vectors(kinds or SHAPES, **test)
+    document = reference_vectors(kinds or tuple(SHAPES), **test)
     if out is None:
         say(json.dumps(document, separators=(",", ":")))
         return
