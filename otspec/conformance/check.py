@@ -121,16 +121,16 @@ def check(
     -----
     Shapes, for B rows and V tokens:
 
-    ======  =========================  ====================================================
-    kind    draft, target, drafts      answer
-    ======  =========================  ====================================================
-    tokens  (B, V), (B, V), (B, k)     token (B,), alone or with the accepted index, or −1
-    block   (B, L, V), (B, L + 1, V),  kept length (B,) and token (B,), or tokens
-            (B, L)                     (B, L + 1) with −1 behind
-    tree    (B, N + 1, V) twice: after last kept node (B,), −1 for none, and token (B,)
+    ======  ==========================  ===================================================
+    kind    draft, target, drafts       answer
+    ======  ==========================  ===================================================
+    tokens  (B, V), (B, V), (B, k)      token (B,), alone or with the accepted index, or −1
+    block   (B, L, V), (B, L + 1, V),   kept length (B,) and token (B,), or tokens
+            (B, L)                      (B, L + 1) with −1 behind
+    tree    (B, N + 1, V) twice: after  last kept node (B,), −1 for none, and token (B,)
             the text, and each node;
             (B, N)
-    ======  =========================  ====================================================
+    ======  ==========================  ===================================================
 
     ``lengths`` is how many drafts count in each row, shape (B,); ``mask`` says which, shape
     (B, k), (B, L) or (B, N), also of a tree. What stands behind is garbage or NaN. A verifier
