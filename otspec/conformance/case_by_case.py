@@ -12,7 +12,7 @@ import numpy as np
 from otspec.auditing.seeding import seeded
 from otspec.conformance.acceptance import acceptance_note, accepted, most_accepted
 from otspec.conformance.branches import CannotFollowError
-from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement
+from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement_of
 from otspec.conformance.exact_check import exactly_tried
 from otspec.conformance.faults.explanations import explained
 from otspec.conformance.kernel import KernelBatches, Probed, probed
@@ -165,9 +165,7 @@ class Check(Frozen):
         ]
 
     def _needs(self, statistic: Statistic, detect: float, alarm: float, most: int) -> Requirement:
-        cells = len(statistic.expected)
-        needs = requirement(cells, detect, alarm, self.rounding)
-        return needs if needs.size <= most else affordable(cells, most, alarm, self.rounding)
+        return requirement_of(statistic.expected, detect, alarm, self.rounding, most)
 
     def _tried(
         self, task: Task, alarm: float, numbers: float, rng: np.random.Generator, tells: bool

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_choice, as_integer, as_real, as_seed
+from otspec.arguments import (
+    as_callable,
+    as_choice,
+    as_flag,
+    as_instance,
+    as_integer,
+    as_real,
+    as_seed,
+)
 from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
 from otspec.conformance.case_by_case import Check
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
@@ -22,6 +30,12 @@ BUDGET = 600_000_000
 """Probabilities of the target that a verifier is handed by default."""
 VOCABULARY = 32_003
 """Tokens of the large cases: a prime, so no multiple of a warp."""
+MOST_BUDGET = 10**15
+"""The largest budget."""
+MOST_TOKENS = 1 << 20
+"""Of the large cases."""
+LEAST = 1e-100
+"""The smallest rate of false alarms, and the smallest rounding that is one."""
 KINDS = ("tokens", "block", "tree")
 MODES = ("kernel", "exact", "pipeline")
 
@@ -107,31 +121,43 @@ def check(
     -----
     Shapes, for B rows and V tokens:
 
-    ======  =========================  ====================================================
-    kind    draft, target, drafts      answer
-    ======  =========================  ====================================================
-    tokens  (B, V), (B, V), (B, k)     token (B,), alone or with the accepted index, or −1
-    block   (B, L, V), (B, L + 1, V),  kept length (B,) and token (B,), or tokens
-            (B, L)                     (B, L + 1) with −1 behind
-    tree    (B, N + 1, V) twice: after last kept node (B,), −1 for none, and token (B,)
+    ======  ==========================  ===================================================
+    kind    draft, target, drafts       answer
+    ======  ==========================  ===================================================
+    tokens  (B, V), (B, V), (B, k)      token (B,), alone or with the accepted index, or −1
+    block   (B, L, V), (B, L + 1, V),   kept length (B,) and token (B,), or tokens
+            (B, L)                      (B, L + 1) with −1 behind
+    tree    (B, N + 1, V) twice: after  last kept node (B,), −1 for none, and token (B,)
             the text, and each node;
             (B, N)
-    ======  =========================  ====================================================
+    ======  ==========================  ===================================================
 
     ``lengths`` is how many drafts count in each row, shape (B,); ``mask`` says which, shape
     (B, k), (B, L) or (B, N), also of a tree. What stands behind is garbage or NaN. A verifier
     that takes neither is not tried on rows of fewer drafts, which is a note of the report.
     ``uniforms`` are as many for each row as it has drafts, and one more. ``parents`` is a tuple.
+
+    In pipeline mode an engine for tokens takes ``draft`` and ``target`` or ``draft_logits`` and
+    ``target_logits``, shape (B, V), and ``k``; it returns tokens (B,), alone or with its drafts
+    (B, k) and the accepted index. One for blocks or trees takes the models ``draft`` and
+    ``target``, ``prompts`` (B, 1), ``length`` T, ``block`` (how deep a step drafts) or
+    ``parents``, and returns texts (B, T) without their prompts. ``model(texts)`` gives rows
+    (B, V), ``model.rows(texts)`` and ``model.logits(texts)`` those after each token, (B, t, V).
+    Both may take ``temperature``, ``top_k`` and ``top_p``, which the target's law then has.
+    Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
+    single texts.
     """
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)
     form = Form(
-        as_choice(arrays, "arrays", LIBRARIES), as_choice(dtype, "dtype", DTYPES), str(device)
+        as_choice(arrays, "arrays", LIBRARIES),
+        as_choice(dtype, "dtype", DTYPES),
+        as_instance(device, "device", str, "the name of a device, such as 'cpu'"),
     )
     maker = None if rule is None else as_maker(rule, kind)
-    law = law_of_rule(rule, kind) or ("without-replacement" if distinct else "iid")
+    law = _law(rule, kind, as_flag(distinct, "distinct"))
     tried_kind = _kind(kind, shape, law)
-    tokens = as_integer(vocabulary, "vocabulary", 8)
+    tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
     if mode in ("kernel", "exact"):
         tasks = kernel_tasks(Verifier(verifier, form), tried_kind, tokens)
     elif maker is None:
@@ -145,12 +171,21 @@ def check(
         mode,
         maker,
         float(as_real(detect, "detect", 0, 1, open_below=True)),
-        float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
-        float(errors),
-        as_integer(budget, "budget", 1),
+        float(as_real(false_alarm, "false_alarm", LEAST, 0.5)),
+        float(errors) if errors >= LEAST else 0.0,
+        as_integer(budget, "budget", 1, MOST_BUDGET),
         as_seed(seed),
         tokens,
-    ).run(progress or _unseen)
+    ).run(_unseen if progress is None else as_callable(progress, "progress", "a callable"))
+
+
+def _law(rule: Any, kind: str, distinct: bool) -> str:
+    """Return what siblings are drawn from: as the rule says, or as it is asked for."""
+    asked = "without-replacement" if distinct else "iid"
+    law = law_of_rule(rule, kind) or asked
+    if distinct and law != asked:
+        raise ValueError(f"distinct is True, but the drafts of rule are {law}: leave one out")
+    return law
 
 
 def _unseen(_done: int, _cases: int) -> None:

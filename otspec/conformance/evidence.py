@@ -21,7 +21,7 @@ from otspec.frozen import Frozen
 MISS = 1e-3
 """The probability with which a law at the distance to detect may be missed."""
 EARLY = (0.5, 0.75)
-"""The shares of all samples after which a law that is clearly near passes; each may miss MISS/4."""
+"""The shares of all samples after which a law that is clearly near passes; each may miss MISS/8."""
 COARSER = 100
 """Beside the prior for the distance to detect there is one of this many times the variance."""
 RATIOS = (3, 10, 30)
@@ -48,6 +48,8 @@ class Requirement:
         Samples.
     concentration : float
         Pseudo-counts of the prior.
+    peak : float
+        The largest probability of the law, or less.
     """
 
     cells: int
@@ -56,6 +58,7 @@ class Requirement:
     rounding: float
     size: int
     concentration: float
+    peak: float = 0.0
 
     @property
     def threshold(self) -> float:
@@ -63,55 +66,114 @@ class Requirement:
         return -math.log(self.false_alarm)
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """A test of one law, but for its size.
+
+    Parameters
+    ----------
+    cells : int
+        Of the law.
+    false_alarm, rounding, peak : float
+        As in :class:`Requirement`.
+    """
+
+    cells: int
+    false_alarm: float
+    rounding: float
+    peak: float
+
+    def missed(self, detect: float, ratio: float, size: int) -> float:
+        """Return how often a law at a total variation is missed.
+
+        Parameters
+        ----------
+        detect : float
+        ratio : float
+            Samples per pseudo-count of the prior.
+        size : int
+        """
+        freedom = max(self.cells - 1, 1)
+        needed = -math.log(self.false_alarm) + math.log(2) + size * math.log1p(2 * self.rounding)
+        statistic = (needed + freedom / 2 * math.log1p(ratio)) * 2 * (1 + ratio) / ratio
+        return float(ncx2.cdf(statistic, freedom, size * raised(detect, self.peak)))
+
+    def fewest(self, detect: float, ratio: float) -> int:
+        """Return how many samples find a total variation."""
+        low, high = 0, LARGEST
+        while high - low > max(1, low // 1000):
+            middle = (low + high) // 2
+            if self.missed(detect, ratio, middle) <= MISS / 4:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def smallest(self, size: int, ratio: float) -> float:
+        """Return the total variation that a number of samples finds; 1 if that is nothing."""
+        low, high = 0.0, 1.0
+        for _ in range(30):
+            middle = (low + high) / 2
+            if self.missed(middle, ratio, size) <= MISS / 4:
+                high = middle
+            else:
+                low = middle
+        return high
+
+
+def raised(detect: float, peak: float) -> float:
+    """Return what a sample adds at least to the noncentrality of Pearson's statistic.
+
+    Parameters
+    ----------
+    detect : float
+        A total variation δ.
+    peak : float
+        The largest probability M of the law, or less. Whatever cells gain, they have probability a
+        with a (1 − a) ≤ M (1 − M) if M is above 1/2, and ≤ 1/4 in any case; the statistic is at
+        least δ²/(a (1 − a)). Where that is above δ/16 it is far from a line in the evidence, and
+        no more is counted on.
+    """
+    largest = peak * (1 - peak) if peak > 0.5 else 0.25
+    return detect**2 / min(max(largest, 16 * detect), 0.25)
+
+
 @lru_cache(maxsize=1024)
-def requirement(cells: int, detect: float, false_alarm: float, rounding: float) -> Requirement:
+def requirement(
+    cells: int, detect: float, false_alarm: float, rounding: float, peak: float = 0.0
+) -> Requirement:
     """Return the fewest samples that find a total variation (Conformance, 2).
 
     A law at total variation δ raises the noncentrality of Pearson's statistic by at least
     4 δ² N, by the inequality of Cauchy and Schwarz; the evidence is close to a line in it.
     """
-    best = min((_fewest(cells, detect, false_alarm, rounding, ratio), ratio) for ratio in RATIOS)
-    return Requirement(cells, detect, false_alarm, rounding, best[0], max(best[0] / best[1], 1.0))
+    test = Sizes(cells, false_alarm, rounding, peak)
+    size, ratio = min((test.fewest(detect, ratio), ratio) for ratio in RATIOS)
+    return Requirement(cells, detect, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
 
 
 @lru_cache(maxsize=1024)
-def affordable(cells: int, size: int, false_alarm: float, rounding: float) -> Requirement:
+def affordable(
+    cells: int, size: int, false_alarm: float, rounding: float, peak: float = 0.0
+) -> Requirement:
     """Return what a number of samples finds; a total variation of 1 if that is nothing."""
-    found, ratio = min(
-        (_smallest(cells, size, false_alarm, rounding, ratio), ratio) for ratio in RATIOS
-    )
-    return Requirement(cells, found, false_alarm, rounding, size, max(size / ratio, 1.0))
+    test = Sizes(cells, false_alarm, rounding, peak)
+    found, ratio = min((test.smallest(size, ratio), ratio) for ratio in RATIOS)
+    return Requirement(cells, found, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
 
 
-def _smallest(cells: int, size: int, false_alarm: float, rounding: float, ratio: float) -> float:
-    low, high = 0.0, 1.0
-    for _ in range(30):
-        middle = (low + high) / 2
-        if _missed(cells, middle, false_alarm, rounding, ratio, size) <= MISS / 2:
-            high = middle
-        else:
-            low = middle
-    return high
+def requirement_of(
+    law: Array, detect: float, false_alarm: float, rounding: float, most: int
+) -> Requirement:
+    """Return what a test of a law takes, or what it finds with the most samples it may have.
 
-
-def _fewest(cells: int, detect: float, false_alarm: float, rounding: float, ratio: float) -> int:
-    low, high = 0, LARGEST
-    while high - low > max(1, low // 1000):
-        middle = (low + high) // 2
-        if _missed(cells, detect, false_alarm, rounding, ratio, middle) <= MISS / 2:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def _missed(
-    cells: int, detect: float, false_alarm: float, rounding: float, ratio: float, size: int
-) -> float:
-    freedom = max(cells - 1, 1)
-    needed = -math.log(false_alarm) + math.log(2) + size * math.log1p(2 * rounding)
-    statistic = (needed + freedom / 2 * math.log1p(ratio)) * 2 * (1 + ratio) / ratio
-    return float(ncx2.cdf(statistic, freedom, 4 * detect**2 * size))
+    Cells of probability 0 count as one: whatever is seen there shows at once.
+    """
+    positive = int(np.count_nonzero(law))
+    cells = positive + int(positive < len(law))
+    peak = float(np.max(law))
+    needs = requirement(cells, detect, false_alarm, rounding, peak)
+    return needs if needs.size <= most else affordable(cells, most, false_alarm, rounding, peak)
 
 
 class Evidence(Frozen):
@@ -187,8 +249,14 @@ class Evidence(Frozen):
         wanted = size * self.expected
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
+<<<<<<< HEAD
         raised = 4 * self.needs.detect**2 * size
         near: IntArray = statistic <= ncx2.ppf(MISS / 4, self.freedom, raised)
+=======
+        freedom = max(self.needs.cells - 1, 1)
+        noncentrality = size * raised(self.needs.detect, self.needs.peak)
+        near: IntArray = statistic <= ncx2.ppf(MISS / 8, freedom, noncentrality)
+>>>>>>> main
         return near
 
     def looks(self) -> list[int]:

@@ -73,6 +73,14 @@ class Draws:
         chosen = items[np.asarray(places, dtype=int)]
         return chosen.item() if size is None and np.ndim(chosen) == 0 else chosen
 
+    def permutation(self, x: Any) -> Any:
+        """Return the elements of an array, or the integers below a number, in random order."""
+        return self.choice(x, len(np.arange(x) if np.ndim(x) == 0 else x), replace=False)
+
+    def shuffle(self, x: Any) -> None:
+        """Put an array into random order."""
+        x[:] = self.permutation(x)
+
     def multinomial(self, n: int, pvals: Any, size: Any = None) -> Any:
         """Return how often each of some outcomes comes in n draws."""
         *first, _ = _masses(pvals, len(pvals), least_sum=0)

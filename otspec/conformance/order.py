@@ -77,7 +77,8 @@ def extreme(values: Sequence[Any], largest: bool) -> int:
 def _first(numbers: Sequence[RandomNumber], largest: bool) -> int:
     races = [number.race() for number in numbers]
     kinds, uniforms = {race[0] for race in races}, {number.uniform for number in numbers}
-    if len(kinds) == 1 < len(numbers) == len(uniforms) and races[0][2] != largest:
+    fresh = not any(uniform.low > 0 or uniform.high < 1 for uniform in uniforms)
+    if fresh and len(kinds) == 1 < len(numbers) == len(uniforms) and races[0][2] != largest:
         racers = [
             number.uniform.racer(factor, number.mirrored)
             for number, (_, factor, _) in zip(numbers, races, strict=True)

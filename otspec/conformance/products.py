@@ -56,9 +56,9 @@ class Product:
         factor.become_factor()
         return product
 
-    def racer(self, factor: Number, mirrored: bool) -> Racer:
+    def racer(self, factor: Number, mirrored: bool, aligned: bool = False) -> Racer:
         """Refuse: products are no exponential numbers."""
-        del factor, mirrored
+        del factor, mirrored, aligned
         raise self.chance.refused("it compares a product of random numbers with a random number")
 
 

@@ -270,8 +270,19 @@ class RandomNumber:
             if self.mirrored != other.mirrored:
                 raise self._refused("it compares a random number with itself, changed")
             return factor != other_factor and (factor < other_factor) == rising
-        one = self.uniform.racer(factor, self.mirrored)
-        return one.beats(other.uniform.racer(other_factor, other.mirrored)) == rising
+        alike = factor == other_factor and self.mirrored == other.mirrored
+        if alike and self._aligned(other):
+            return self._less(other)
+        one = self.uniform.racer(factor, self.mirrored, alike)
+        return one.beats(other.uniform.racer(other_factor, other.mirrored, alike)) == rising
+
+    def _aligned(self, other: RandomNumber) -> bool:
+        """Narrow two uniform numbers to the same bounds, or apart; say whether they had others."""
+        one, two = self.uniform, other.uniform
+        if not isinstance(one, Uniform) or not isinstance(two, Uniform) or one.bounds == two.bounds:
+            return False
+        one.align(two)
+        return True
 
     def race(self) -> tuple[tuple[Any, ...], Number, bool]:
         """Return which function of a clock times a factor it is, the factor, and if that rises."""

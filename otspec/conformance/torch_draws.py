@@ -126,6 +126,13 @@ def _randint(
     return ledger.put(tokens, _filled(tokens, one))
 
 
+def _randperm(chance: Chance[Any], ledger: Ledger, n: int, **options: Any) -> Any:
+    import torch
+
+    places = objects(distinct(chance, [1] * n, n), (n,))
+    return ledger.put(torch.empty(n, **{"dtype": torch.int64, **options}), places)
+
+
 def _known(chance: Chance[Any], ledger: Ledger, tensor: Any) -> Any:
     """Return the chances that a tensor holds, as float64."""
     if not ledger.settle(tensor):
@@ -143,13 +150,14 @@ DRAWS: MappingProxyType[str, Draw] = MappingProxyType(
         "bernoulli_": _bernoulli_,
         "multinomial": _multinomial,
         "randint": _randint,
+        "randperm": _randperm,
     }
 )
 """What can be followed."""
 
 REFUSED = frozenset(
     {
-        "randn", "randn_like", "normal", "normal_", "randperm", "randint_like", "random_",
+        "randn", "randn_like", "normal", "normal_", "randint_like", "random_",
         "poisson", "binomial", "cauchy_", "log_normal_", "geometric_", "dropout",
         "gumbel_softmax", "rrelu",
         "alpha_dropout", "feature_dropout", "native_dropout", "_sample_dirichlet",

@@ -32,6 +32,22 @@ class Uniform:
         self._products: Products | None = None
         self._is_factor = False
 
+    @property
+    def bounds(self) -> tuple[Number, Number]:
+        """What it is known to lie between."""
+        return self.low, self.high
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything is known of it but its place in a race."""
+        return self.low > 0 or self.high < 1
+
+    def align(self, other: Uniform) -> None:
+        """Narrow this number and another one until their bounds are the same, or apart."""
+        for one, two in ((self, other), (other, self)):
+            for edge in two.bounds:
+                one.below(edge)
+
     def below(self, threshold: Number) -> bool:
         """Return whether the number is below a threshold; to be equal has no chance."""
         if threshold != threshold:  # NaN
@@ -51,7 +67,7 @@ class Uniform:
         self.low = threshold
         return False
 
-    def racer(self, factor: Number, mirrored: bool) -> Racer:
+    def racer(self, factor: Number, mirrored: bool, aligned: bool = False) -> Racer:
         """Return a factor times −log of this number, as an entrant of a race.
 
         Parameters
@@ -60,17 +76,21 @@ class Uniform:
             Above 0.
         mirrored : bool
             Of one minus this number instead.
+        aligned : bool
+            Whether all others have the same bounds and factor: then bounds may be known.
 
         Raises
         ------
         CannotFollowError
             Something is known of the number already, or it ran with another factor.
         """
+        if not aligned and self.narrowed:
+            raise self.chance.refused(
+                "it compares a random number with a number, and then with another random number"
+            )
         if self._racer is None:
-            if not self._is_fresh():
-                raise self.chance.refused(
-                    "it compares a random number with a number, and then with another random number"
-                )
+            if self._products is not None or self._is_factor:
+                raise self.chance.refused("it ranks a random number that is a factor of a product")
             self._racer, self._mirrored = Racer(self.chance, factor), mirrored
         if mirrored != self._mirrored or not self._racer.alike(factor):
             raise self.chance.refused(
@@ -101,7 +121,7 @@ class Uniform:
         self._is_factor = True
 
     def _is_fresh(self) -> bool:
-        known = (self.low, self.high) != (0, 1) or self._racer is not None
+        known = self.narrowed or self._racer is not None
         return not (known or self._products is not None or self._is_factor)
 
     def __lt__(self, other: Any) -> bool:

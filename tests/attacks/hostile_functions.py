@@ -26,6 +26,7 @@ from hostile_rows import (
 import otspec
 from otspec import (
     auditing,
+    batch,
     blocks,
     closed_forms,
     cones,
@@ -261,6 +262,30 @@ FUNCTIONS = {
     "datasets.letters": Row(datasets.letters, {"exact": ("flag", True)}),
     "datasets.Letters": Row(datasets.Letters, {"exact": ("flag", True)}),
     "Letters.write": Row(method(datasets.letters, "write"), {"tokens": ("tokens", (0, 1))}),
+    "conformance.check": Row(
+        partial(conformance.check, detect=0.9, false_alarm=0.1, budget=9, vocabulary=8, shape=1),
+        {
+            "verifier": ("callable", lambda: batch.maximal_coupling),
+            "kind": ("name", "tokens"),
+            "mode": ("name", "kernel"),
+            "distinct": ("flag", False),
+            "arrays": ("name", "numpy"),
+            "dtype": ("name", "float64"),
+            "seed": SEED,
+            "progress": ("callable?", lambda: divmod),
+        },
+    ),
+    "numbers of conformance.check": Row(
+        partial(conformance.check, batch.maximal_coupling),
+        {
+            "detect": ("real", 0.9),
+            "false_alarm": ("real", 0.1),
+            "rounding": ("real?", 0.1),
+            "budget": ("count", 9),
+            "vocabulary": ("few", 8),
+            "shape": ("count?", 1),
+        },
+    ),
     "conformance.exact_law": Row(
         partial(conformance.exact_law, len, (0,)),
         {"least": ("real", 0.1), "most": ("count", 2)},
@@ -272,6 +297,22 @@ FUNCTIONS = {
             "n": ("count?", 2),
             "least": ("real", 0.1),
             "most": ("count", 2),
+        },
+    ),
+    "conformance.one_by_one": Row(
+        conformance.one_by_one, {"engine": ("callable", lambda: lambda prompts: prompts)}
+    ),
+    "conformance.check_texts": Row(
+        partial(conformance.check_texts, budget=100),
+        {
+            "engine": ("callable", lambda: lambda size: [[0]] * size),
+            "target": ("callable", lambda: lambda _: [1.0]),
+            "length": ("count", 1),
+            "detect": ("real", 0.1),
+            "false_alarm": ("real", 0.1),
+            "budget": ("count", 100),
+            "seed": ("natural", 0),
+            "rounding": ("real", 1e-6),
         },
     ),
     "conformance.exact_texts": Row(

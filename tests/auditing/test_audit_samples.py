@@ -111,7 +111,7 @@ UNIFORM = np.full(20, 0.05)
     ],
 )
 def test_an_error_of_the_stated_resolution_is_found(target, size, sources, sinks, false_alarm):
-    law, trials = otspec.IID(np.full(len(target), 1 / len(target)), 1), 200
+    law, trials = otspec.IID(np.full(len(target), 1 / len(target)), 1), 100
     options = {"false_alarm": false_alarm, "batched": True}
     resolution = otspec.audit_samples(
         drawn_from(target), law, target, size, 0, **options

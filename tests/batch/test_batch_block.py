@@ -86,3 +86,18 @@ def test_every_block_is_the_reference_s(n, name):
 def test_lists_are_refused_with_the_fix():
     with pytest.raises(ValueError, match="draft is a list: pass an array of NumPy"):
         batch.k_sequential([0.5, 0.5], [0.5, 0.5], [0], [0.1, 0.2])
+
+
+@pytest.mark.parametrize("rule", [batch.token_verification, batch.block_verification])
+def test_what_stands_behind_the_end_of_a_block_does_not_matter(rule):
+    draft, target, drafts, uniforms = blocks(200, 5)
+    lengths = np.arange(200) % (LENGTH + 1)
+    mask = np.arange(LENGTH) < lengths[:, None]
+    right = rule(draft, target, drafts, uniforms, mask=mask)
+    behind = draft.copy(), target.copy()
+    behind[0][~mask] = np.nan
+    behind[1][:, 1:][~mask] = np.nan
+    found = rule(*behind, np.where(mask, drafts, 0), uniforms, mask=mask)
+    assert found.length.tolist() == right.length.tolist()
+    assert found.token.tolist() == right.token.tolist()
+    assert (found.length == lengths).any()

@@ -58,6 +58,7 @@ LAWS = {
     "by hand": (lambda: by_hand(random.random()), TOKENS),
     "bisect": (lambda: bisect.bisect(np.cumsum(P).tolist(), random.random()), TOKENS),
     "searchsorted": (lambda: np.searchsorted(np.cumsum(P), np.random.rand()), TOKENS),
+    "several searched": (lambda: np.searchsorted(np.cumsum(P), np.random.rand(2)), PAIRS),
     "argmax of a mask": (lambda: np.argmax(np.cumsum(P) > np.random.rand()), TOKENS),
     "choices": (lambda: random.choices(range(3), P)[0], TOKENS),
     "cumulative": (lambda: random.choices(range(3), cum_weights=[2, 5, 10])[0], TOKENS),
@@ -79,6 +80,8 @@ LAWS = {
     "guarded": (lambda: np.argmax(np.log(P) + guarded_gumbels()), TOKENS),
     "powers": (lambda: np.argmax(np.random.rand(3) ** (1 / np.array(P))), TOKENS),
     "order": (lambda: np.argsort(np.random.exponential(size=3) / P)[:2], DISTINCT),
+    "permutation": (lambda: np.random.permutation(3)[:2], dict.fromkeys(DISTINCT, 1 / 6)),
+    "shuffle": (lambda: [x := [0, 1], np.random.shuffle(x), x[0]][2], {0: 0.5, 1: 0.5}),
     "shuffled": (lambda: random.sample(range(3), 1)[0], dict.fromkeys(range(3), 1 / 3)),
 }  # fmt: skip
 
@@ -198,6 +201,19 @@ def test_products_compared_in_any_order_are_as_likely():
     assert len(forward) == 8
     for order in itertools.permutations(range(3)):
         assert exact_law(run, order) == pytest.approx(forward, abs=1e-15)
+
+
+def test_numbers_with_bounds_are_ranked():
+    def run():
+        u = np.random.default_rng().random(2)
+        return bool(u[0] < 0.5), bool(u[1] < 0.8), bool(u[0] < u[1]), bool(u[1] < u[0])
+
+    assert exact_law(run) == pytest.approx({
+        (True, True, True, False): 0.275, (True, True, False, True): 0.125,
+        (True, False, True, False): 0.1, (False, True, True, False): 0.045,
+        (False, True, False, True): 0.355, (False, False, True, False): 0.08,
+        (False, False, False, True): 0.02,
+    })  # fmt: skip
 
 
 def test_too_many_ways_are_refused():

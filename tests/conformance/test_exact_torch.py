@@ -103,6 +103,7 @@ LAWS = {
     "samples": (lambda: torch.distributions.Categorical(P).sample((2,)), PAIRS),
     "randint": (lambda: torch.randint(0, 2, (1,)), {(0,): 0.5, (1,): 0.5}),
     "randint below": (lambda: torch.randint(high=2, size=(1,)), {(0,): 0.5, (1,): 0.5}),
+    "randperm": (lambda: torch.randperm(3)[:2], dict.fromkeys(DISTINCT, 1 / 6)),
     "searchsorted": (lambda: torch.searchsorted(P.cumsum(-1), torch.rand(1).double())[0], TOKENS),
     "rows searched": (
         lambda: torch.searchsorted(P.expand(2, 3).cumsum(-1), torch.rand(2, 1).double())[:, 0],

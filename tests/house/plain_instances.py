@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from conformance_instances import CONFORMANCE
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
 from otspec import auditing, blocks, cones, conformance, decoding, rules, traces
@@ -17,7 +18,11 @@ from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
+<<<<<<< HEAD
 from otspec.conformance.faults import FAULTS
+=======
+from otspec.conformance import vector_laws
+>>>>>>> main
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading
@@ -109,6 +114,7 @@ def chunk(give):
 
 
 PLAIN = {  # that hold no arrays, or arrays that are the caller's own
+    **CONFORMANCE,
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
     "callable": lambda _: blocks.CallableModel(halves),
@@ -164,6 +170,10 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
     "known fault": lambda _: FAULTS["ratio upside down"],
     "audit of texts": lambda _: conformance.TextAudit(True, {(0,): 1}, 0, 0, None, 0),
+    "finding": lambda _: conformance.Finding("alike", "law", "off", (1.0,), (1.0,)),
+    "report of a check": lambda _: conformance.Report("block", "kernel", (), (), 1e-6),
+    "group of vectors": lambda _: next(vector_laws.groups("block")),
+    "pair of vectors": lambda _: next(vector_laws.groups("block")).pair,
     "errors of texts": lambda _: TextErrors((0,), 0.5, 0.5),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,

@@ -48,7 +48,7 @@ PROGRAMS = {
     "ended block": lambda give: next(planned(give).rule({0: 1}).outcomes()).following,
     "hand over": lambda give: planned(give).rule({0: give.number("1")}),
     "long run": lambda give: blocks.LongRun(1, 1, 2, planned(give).rule({1: 1})),
-    "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 2),
+    "block program": lambda give: programs.BlockProgram(model(give), model(give, TARGET), 1),
     "candidates": lambda give: programs.CandidateProgram(
         drafted_sets(give).candidates, model(give), 1
     ),

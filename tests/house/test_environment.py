@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,28 @@ COMMANDS = {
     "audit": ("audit", "otspec.rules:PooledSelection", "--instances", "20"),
     "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "--trees", "2x2"),
     "compare": ("compare", "0.5,0.3,0.2", "0.1,0.6,0.3", "-k", "1,2"),
+    "conform": (
+        "conform",
+        "otspec.batch:maximal_coupling",
+        "--shape",
+        "1",
+        "--budget",
+        "2000",
+        "--vocabulary",
+        "8",
+        "--json",
+    ),
     "laws": ("laws", "-k", "1", "--drafts", "iid", "--json"),
     "solve": ("solve", "1/2,1/2", "1/4,3/4", "-k", "2", "--solver", "highs", "--json"),
     "trace": ("trace", "-k", "1", "--json"),
+    "vectors": ("vectors", "--kind", "block"),
 }
+
+
+@cache
+def nodes(path):
+    """All nodes of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 IGNORING_INTERRUPTS = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
@@ -89,9 +108,9 @@ def test_make_runs_the_tests_with_asserts():
 def test_the_package_does_not_depend_on_asserts():
     assert len(SHIPPED) > 200
     for path in SHIPPED:
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-        assert not [(path, node.lineno) for node in nodes if isinstance(node, ast.Assert)]
-        assert "__debug__" not in {node.id for node in nodes if isinstance(node, ast.Name)}
+        found = nodes(path)
+        assert not [(path, node.lineno) for node in found if isinstance(node, ast.Assert)]
+        assert "__debug__" not in {node.id for node in found if isinstance(node, ast.Name)}
 
 
 def test_a_command_of_each_kind_is_run():
@@ -148,9 +167,9 @@ def test_a_book_runs_under_optimisation():
 # In any locale
 
 
-def unencoded(tree):
-    """Yield lines that read or write text in the encoding of the locale."""
-    for node in ast.walk(tree):
+def unencoded(found):
+    """Yield lines of nodes that read or write text in the encoding of the locale."""
+    for node in found:
         if not isinstance(node, ast.Call):
             continue
         function = node.func
@@ -167,14 +186,15 @@ def unencoded(tree):
 
 def test_text_is_read_and_written_in_a_named_encoding():
     for path in OURS:
-        lines = list(unencoded(ast.parse(path.read_text(encoding="utf-8"))))
+        lines = list(unencoded(nodes(path)))
         assert not lines, (path, lines)
 
 
 def test_an_encoding_of_the_locale_is_noticed():
     text = "p.read_text()\np.write_text(x)\nopen(p)\nsubprocess.run(a, text=True)\n"
-    assert list(unencoded(ast.parse(text))) == [1, 2, 3, 4]
-    assert list(unencoded(ast.parse("p.read_text('utf-8')\np.write_text(x, 'utf-8')"))) == []
+    assert list(unencoded(ast.walk(ast.parse(text)))) == [1, 2, 3, 4]
+    named = "p.read_text('utf-8')\np.write_text(x, 'utf-8')"
+    assert list(unencoded(ast.walk(ast.parse(named)))) == []
 
 
 @pytest.mark.parametrize(

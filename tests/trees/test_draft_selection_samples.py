@@ -60,7 +60,7 @@ def test_samples_have_the_law_of_the_outcomes(rule, merge):
         selection = DraftSelection(*pair, tree_of(rule), RULES[rule][0], merge)
         rng = np.random.default_rng(163)
         counts = Counter()
-        for _ in range(2_000 if rule == "recursive" else 400):
+        for _ in range(800 if rule == "recursive" else 400):
             outcome = selection.sample(rng)
             assert type(outcome.mass) is float
             assert outcome.mass == 1

@@ -1,0 +1,88 @@
+"""Instances of the classes of the conformance check."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec import batch
+from otspec.conformance import Finding, Report, Tried
+from otspec.conformance.answers import Answer
+from otspec.conformance.calling import Form, Verifier
+from otspec.conformance.case_by_case import Check
+from otspec.conformance.cases import Case
+from otspec.conformance.drafting import Sample
+from otspec.conformance.engines import Engine, TextEngine, TokenEngine
+from otspec.conformance.evidence import Evidence, Requirement
+from otspec.conformance.exact_check import Drafted
+from otspec.conformance.faults import FAULTS
+from otspec.conformance.faults.explanations import Seen
+from otspec.conformance.faults.machine import Setting, Told
+from otspec.conformance.generated import DrawnToken, Texts
+from otspec.conformance.kernel import Probed
+from otspec.conformance.kinds import Block, Tokens, Tree
+from otspec.conformance.statistics import Statistic, TextsOnly
+from otspec.conformance.tasks import Task
+from otspec.conformance.trial import Tested
+from otspec.conformance.vector_laws import Group, Pair
+
+NEEDS = Requirement(3, 0.1, 1e-6, 1e-6, 100, 5.0)
+VERIFIER = Verifier(batch.recursive_rejection, Form())
+ROWS = ((0.5, 0.5), (0.5, 0.5), (0.25, 0.75))
+PAIR = Pair("a pair", ROWS, ROWS[::-1])
+FINDING = Finding("a case", "law of the output", "it is off", (1.0, 0.0), (0.5, 0.5))
+
+
+def drafts_first(draft, target, rng):
+    """An engine, which is never called."""
+
+
+def case(_=None):
+    return Case("a case", np.array([ROWS]), np.array([ROWS[::-1]]), np.array([1, 0]))
+
+
+def statistic(_=None):
+    cells = np.zeros((1, 3), dtype=int)
+    return Statistic("law of the output", cells, np.array([0.5, 0.5, 0.0]), ("a", "b", "c"))
+
+
+def tried(_=None):
+    return Tried("a case", NEEDS, 9, -1.5, np.array([[4, 5, 0]]), np.array([0.5, 0.5, 0.0]))
+
+
+def task(_=None):
+    return Task(VERIFIER, Tokens(2), case(), case())
+
+
+CONFORMANCE = {
+    "answer of a verifier": lambda _: Answer(np.array([[0]]), None),
+    "form of arrays": lambda _: Form(),
+    "verifier": lambda _: VERIFIER,
+    "check": lambda _: Check((task(),), "tokens", "kernel", None, 0.1, 1e-6, 1e-6, 9, 0, 99),
+    "case": case,
+    "sample of drafts": lambda _: Sample(*np.zeros((4, 1, 1), dtype=int)),
+    "engine": lambda _: Engine(drafts_first, Form()),
+    "engine of texts": lambda _: TextEngine(drafts_first, Form()),
+    "engine of tokens": lambda _: TokenEngine(drafts_first, Form()),
+    "evidence": lambda _: Evidence(np.array([0.5, 0.5]), NEEDS),
+    "requirement": lambda _: NEEDS,
+    "way of drafting": lambda _: Drafted(0.5, 0, (1,), (True,)),
+    "known fault": lambda _: next(iter(FAULTS.values())),
+    "what was seen": lambda _: Seen(case(), np.array([[4, 5, 0]]), NEEDS, True),
+    "setting": lambda _: Setting(Tokens(2), [[list(ROWS[0])]], [[list(ROWS[1])]], [(True, True)]),
+    "what is told": lambda _: Told(0, (1,)),
+    "drawn token": lambda _: DrawnToken(2),
+    "texts": lambda _: Texts(Block.of_length(2)),
+    "probed": lambda _: Probed(True, ["target"]),
+    "tokens": lambda _: Tokens(2),
+    "tree of drafts": lambda _: Tree((-1, 0)),
+    "block of drafts": lambda _: Block.of_length(2),
+    "finding": lambda _: FINDING,
+    "tried case": tried,
+    "conformance report": lambda _: Report("tokens", "kernel", (FINDING,), (tried(),), 1e-6),
+    "statistic of a case": statistic,
+    "texts only": lambda _: TextsOnly(2),
+    "task": task,
+    "tested law": lambda _: Tested((statistic(),), NEEDS),
+    "group of vectors": lambda _: Group("tokens", "a rule", (-1,), False, PAIR),
+    "pair of vectors": lambda _: PAIR,
+}
