@@ -249,14 +249,8 @@ class Evidence(Frozen):
         wanted = size * self.expected
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
-<<<<<<< HEAD
-        raised = 4 * self.needs.detect**2 * size
-        near: IntArray = statistic <= ncx2.ppf(MISS / 4, self.freedom, raised)
-=======
-        freedom = max(self.needs.cells - 1, 1)
         noncentrality = size * raised(self.needs.detect, self.needs.peak)
-        near: IntArray = statistic <= ncx2.ppf(MISS / 8, freedom, noncentrality)
->>>>>>> main
+        near: IntArray = statistic <= ncx2.ppf(MISS / 8, self.freedom, noncentrality)
         return near
 
     def looks(self) -> list[int]:

@@ -18,11 +18,8 @@ from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
-<<<<<<< HEAD
-from otspec.conformance.faults import FAULTS
-=======
 from otspec.conformance import vector_laws
->>>>>>> main
+from otspec.conformance.faults import FAULTS
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading
