@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ maximal coupling), two in a block, or the tree 2x1.
 """
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """A fault in a rule: on the case on which it is worst, and over all cases."""
 
     fault: Fault
