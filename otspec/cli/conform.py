@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from otspec.cli.importing import imported
-from otspec.cli.options import json_option
+from otspec.cli.options import detect_option, false_alarm_option, json_option
 from otspec.cli.output import print_json
 from otspec.cli.places import check_place, written
 from otspec.cli.progress import counting
@@ -41,14 +41,8 @@ from otspec.tables import listed, say
     "--rule", metavar="NAME",
     help="A rule of the package: what is accepted is held to its law, too.",
 )  # fmt: skip
-@click.option(
-    "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
-    help="The total variation to be found with probability 0.999.",
-)  # fmt: skip
-@click.option(
-    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
-    help="With which a right verifier fails.",
-)  # fmt: skip
+@detect_option
+@false_alarm_option
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="N",
     help="The most probabilities of the target that FUNCTION is handed.  [default: about a minute]",
@@ -92,9 +86,9 @@ def conform(
 
     FUNCTION of MODULE, importable from here, verifies batches. It is called with what its
     parameters are named: draft, target and drafts (lengths, mask, parents), and its randomness as
-    rng, generator, seed or uniforms; it returns tokens, or kept lengths or nodes and tokens. It is
-    tried on small cases, each with something that verifiers get wrong, and on each again in a large
-    vocabulary.
+    rng, generator, seed or uniforms; it returns tokens, or kept lengths or nodes and tokens. With
+    --mode pipeline it draws the drafts itself. It is tried on small cases, each with something that
+    verifiers get wrong, and on each again in a large vocabulary.
 
     The code runs in this process, and what it prints goes to standard error. Exit status: 0 nothing
     is wrong, 1 something is, 2 it cannot be said.

@@ -47,6 +47,15 @@ models_option = click.option(
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
+detect_option = click.option(
+    "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
+    help="The total variation to be found with probability 0.999.",
+)  # fmt: skip
+false_alarm_option = click.option(
+    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
+    help="With which a right verifier fails.",
+)  # fmt: skip
+
 _TEMPERATURE = 1.0
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from otspec.cli.options import detect_option, false_alarm_option
 from otspec.cli.places import check_place
 from otspec.tables import say
 
@@ -17,14 +18,8 @@ from otspec.tables import say
     "--kind", "kinds", type=click.Choice(("tokens", "block", "tree")), multiple=True,
     help="What is verified. May be given again.  [default: all]",
 )  # fmt: skip
-@click.option(
-    "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
-    help="The total variation that the numbers of samples find.",
-)  # fmt: skip
-@click.option(
-    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
-    help="With which a right verifier fails one of the tests.",
-)  # fmt: skip
+@detect_option
+@false_alarm_option
 @click.option(
     "--rounding", type=float, metavar="ERROR", default=1e-6, show_default=True,
     help="Errors of a probability that count as rounding.",
@@ -47,7 +42,7 @@ def vectors(kinds: tuple[str, ...], out: Path | None, **test: Any) -> None:
 
     if out is not None:
         check_place(out)
-    document = reference_vectors(kinds or SHAPES, **test)
+    document = reference_vectors(kinds or tuple(SHAPES), **test)
     if out is None:
         say(json.dumps(document, separators=(",", ":")))
         return

@@ -6,6 +6,7 @@ from otspec.conformance.engines import one_by_one
 from otspec.conformance.exact import exact_kernel, exact_law
 from otspec.conformance.exact_texts import TextAudit, exact_texts
 from otspec.conformance.report import Finding, Report, Tried
+from otspec.conformance.sampled_texts import check_texts
 from otspec.conformance.uniform import Uniform
 from otspec.conformance.vectors import reference_vectors
 
@@ -19,6 +20,7 @@ __all__ = [
     "Uniform",
     "branches",
     "check",
+    "check_texts",
     "exact_kernel",
     "exact_law",
     "exact_texts",

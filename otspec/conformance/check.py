@@ -121,21 +121,31 @@ def check(
     -----
     Shapes, for B rows and V tokens:
 
-    ======  =========================  ====================================================
-    kind    draft, target, drafts      answer
-    ======  =========================  ====================================================
-    tokens  (B, V), (B, V), (B, k)     token (B,), alone or with the accepted index, or −1
-    block   (B, L, V), (B, L + 1, V),  kept length (B,) and token (B,), or tokens
-            (B, L)                     (B, L + 1) with −1 behind
-    tree    (B, N + 1, V) twice: after last kept node (B,), −1 for none, and token (B,)
+    ======  ==========================  ===================================================
+    kind    draft, target, drafts       answer
+    ======  ==========================  ===================================================
+    tokens  (B, V), (B, V), (B, k)      token (B,), alone or with the accepted index, or −1
+    block   (B, L, V), (B, L + 1, V),   kept length (B,) and token (B,), or tokens
+            (B, L)                      (B, L + 1) with −1 behind
+    tree    (B, N + 1, V) twice: after  last kept node (B,), −1 for none, and token (B,)
             the text, and each node;
             (B, N)
-    ======  =========================  ====================================================
+    ======  ==========================  ===================================================
 
     ``lengths`` is how many drafts count in each row, shape (B,); ``mask`` says which, shape
     (B, k), (B, L) or (B, N), also of a tree. What stands behind is garbage or NaN. A verifier
     that takes neither is not tried on rows of fewer drafts, which is a note of the report.
     ``uniforms`` are as many for each row as it has drafts, and one more. ``parents`` is a tuple.
+
+    In pipeline mode an engine for tokens takes ``draft`` and ``target`` or ``draft_logits`` and
+    ``target_logits``, shape (B, V), and ``k``; it returns tokens (B,), alone or with its drafts
+    (B, k) and the accepted index. One for blocks or trees takes the models ``draft`` and
+    ``target``, ``prompts`` (B, 1), ``length`` T, ``block`` (how deep a step drafts) or
+    ``parents``, and returns texts (B, T) without their prompts. ``model(texts)`` gives rows
+    (B, V), ``model.rows(texts)`` and ``model.logits(texts)`` those after each token, (B, t, V).
+    Both may take ``temperature``, ``top_k`` and ``top_p``, which the target's law then has.
+    Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
+    single texts.
     """
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)

@@ -68,7 +68,8 @@ def _power(report: Report) -> str:
     """Say which total variation would have been found."""
     each = sorted(tried.detectable for tried in report.cases)
     half, most = (each[(len(each) - 1) // 2], each[-1]) if each else (1.0, 1.0)
-    found = f"with probability {1 - MISS:g} each"
+    sampled = any(tried.size for tried in report.cases)
+    found = f"with probability {1 - MISS:g} each" if sampled else "for certain"
     if half == most:
         return f"{_distance(half)} is found on each, {found}"
     rest = f"one of {most:.3g} on each" if most < 1 else "nothing surely on some"

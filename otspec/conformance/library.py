@@ -86,8 +86,10 @@ TEXTS = {
     "draft and target alike": (((2, 1), (1, 3)), ((2, 1), (1, 3))),
     "drafts that are mostly rejected": (((9, 1), (2, 8)), ((1, 9), (8, 2))),
     "nearly certain, and drafts more so": (((97, 3), (1, 24)), ((19, 1), (1, 9))),
-    "a token that is never drafted": (((1, 0), (2, 1)), ((2, 1), (1, 2))),
-    "a drafted token that the target never says": (((1, 2), (2, 1)), ((2, 1), (0, 1))),
+    "a token that is never drafted, and one that is never said": (
+        ((1, 0), (2, 1)),
+        ((2, 1), (0, 1)),
+    ),
     "three symbols, some forbidden": (
         ((2, 1, 1), (1, 2, 1), (3, 1, 0)),
         ((1, 1, 2), (0, 3, 1), (1, 1, 2)),

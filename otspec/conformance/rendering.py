@@ -159,8 +159,8 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
         (
             case["case"],
-            f"{case['rows']:,}",
-            f"{case['detectable']:.4f}" if case["detectable"] < 1 else "nothing",
+            f"{case['rows']:,}" if case["rows"] else "-",
+            _distance(case["detectable"]),
             f"{case['evidence']:.1f}" if case["evidence"] is not None and case["rows"] else "-",
             f"{case['threshold']:.1f}",
             *(_known(case[name]) for name in ("accepted", "optimum")),
@@ -168,6 +168,12 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
         )
         for case in document["cases"]
     ]
+
+
+def _distance(detectable: float) -> str:
+    if detectable >= 1:
+        return "nothing"
+    return f"{detectable:.4f}" if detectable >= 1e-4 else f"{detectable:.0e}"
 
 
 def _known(value: float | None) -> str:

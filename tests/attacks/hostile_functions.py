@@ -299,6 +299,22 @@ FUNCTIONS = {
             "most": ("count", 2),
         },
     ),
+    "conformance.one_by_one": Row(
+        conformance.one_by_one, {"engine": ("callable", lambda: lambda prompts: prompts)}
+    ),
+    "conformance.check_texts": Row(
+        partial(conformance.check_texts, budget=100),
+        {
+            "engine": ("callable", lambda: lambda size: [[0]] * size),
+            "target": ("callable", lambda: lambda _: [1.0]),
+            "length": ("count", 1),
+            "detect": ("real", 0.1),
+            "false_alarm": ("real", 0.1),
+            "budget": ("count", 100),
+            "seed": ("natural", 0),
+            "rounding": ("real", 1e-6),
+        },
+    ),
     "conformance.exact_texts": Row(
         conformance.exact_texts,
         {

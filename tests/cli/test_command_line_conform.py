@@ -15,6 +15,7 @@ from otspec.conformance.calling import DTYPES, LIBRARIES
 from otspec.conformance.check import KINDS, MODES
 
 ENGINE = """
+import numpy as np
 from otspec import batch
 
 def right(draft, target, drafts, uniforms):
@@ -23,6 +24,18 @@ def right(draft, target, drafts, uniforms):
 def block(draft, target, drafts, uniforms):
     print("called", *drafts.shape[1:])
     return batch.block_verification(draft, target, drafts, uniforms)
+
+def pipeline(draft, target, rng):
+    drafts = batch.sample_iid(draft, rng.random((len(draft), 1)))
+    return batch.maximal_coupling(draft, target, drafts, rng.random((len(draft), 2))).token
+
+def followed(draft, target, drafts, rng):
+    def one(p, q, x):
+        if rng.random() < q[x] / p[x]:
+            return x
+        rest = np.maximum(q - p, 0)
+        return rng.choice(len(p), p=rest / rest.sum())
+    return np.array([one(*row) for row in zip(draft, target, drafts[:, 0])])
 
 def tree(draft, target, drafts, parents, rng):
     uniforms = rng.random((len(drafts), len(parents) + 1))
@@ -79,6 +92,13 @@ def test_json_is_the_document_of_the_report(capsys, engine):
 def test_blocks_and_trees_of_any_shape(capsys, engine, kind, shape):
     printed = run(capsys, "conform", f"{engine}:{kind}", "--kind", kind, "--shape", shape, *SMALL)
     assert printed.startswith("passed")
+
+
+@pytest.mark.parametrize(("function", "mode"), [("pipeline", "pipeline"), ("followed", "exact")])
+def test_modes(capsys, engine, function, mode):
+    options = ("--mode", mode, "--shape", "1", "--json")
+    document = json.loads(run(capsys, "conform", f"{engine}:{function}", *SMALL, *options))
+    assert document["mode"] == mode
 
 
 def test_what_the_code_prints_is_not_in_the_output(capsys, engine):

@@ -59,7 +59,7 @@ def test_a_right_verifier_passes(outcome):
 def test_a_wrong_one_fails_with_the_report(outcome):
     result = outcome(FAILS)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["failed: the verifier is wrong on * cases *", "*law of the out*"])
+    result.stdout.fnmatch_lines(["failed: the verifier is wrong on * cases; *", "What to do:"])
     assert "Traceback" not in result.stdout.str()
 
 
@@ -99,10 +99,12 @@ def installed(tmp_path, monkeypatch):
     """What an installation has: an entry point."""
     metadata = tmp_path / "site" / "otspec_entry-1.dist-info"
     metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: otspec-entry\nVersion: 1\n")
-    (metadata / "entry_points.txt").write_text("[pytest11]\notspec = otspec.testing\n")
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: otspec-entry\nVersion: 1\n", "utf-8"
+    )
+    (metadata / "entry_points.txt").write_text("[pytest11]\notspec = otspec.testing\n", "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
-    (tmp_path / "test_engine.py").write_text("def test_it(conformance):\n    pass\n")
+    (tmp_path / "test_engine.py").write_text("def test_it(conformance):\n    pass\n", "utf-8")
     return tmp_path
 
 

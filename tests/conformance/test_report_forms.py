@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,6 +13,7 @@ from otspec.conformance.evidence import requirement
 from otspec.conformance.report import FORMS
 
 NEEDS = requirement(3, 0.05, 1e-6, 0.0)
+CASE = (np.array([[9, 0, 0]]), np.array([0.5, 0.5, 0.0]))
 HOSTILE = "<b>`x`|\n\x1b[2J"
 
 
@@ -74,11 +76,19 @@ def test_the_verdict_comes_first_and_says_what_was_found_out():
 
 def test_the_power_names_half_of_the_cases_and_the_worst():
     weak = requirement(3, 0.3, 1e-6, 0.0)
-    one = Tried("weak", weak, 9, 0.0, np.array([[9, 0, 0]]), np.array([0.5, 0.5, 0.0]))
+    one = Tried("weak", weak, 9, 0.0, *CASE)
     several = Report("tokens", "kernel", (), (*CASES, one), 1e-6)
     assert "0.05 is found on half of them and one of 0.3 on each" in several.text()
     empty = Report("tokens", "kernel", (), (), 1e-6)
     assert "nothing is found" in empty.text()
+
+
+def test_what_was_followed_exactly_is_certain():
+    exact = requirement(3, 1e-3, 1e-6, 0.0)
+    case = Tried("followed", replace(exact, detect=2e-9), 0, 0.0, *CASE)
+    printed = Report("tokens", "exact", (), (case,), 1e-6).text(cases=True)
+    assert "a total variation of 2e-09 is found on each, for certain" in printed
+    assert re.search(r"^followed +- +2e-09 +- ", printed, re.MULTILINE)
 
 
 def test_the_text_is_what_is_printed():

@@ -18,6 +18,7 @@ from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
+from otspec.conformance import vector_laws
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading
@@ -164,6 +165,10 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "step of decoding": lambda _: decoding.Step((0, 1), 1, 2, 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
     "audit of texts": lambda _: conformance.TextAudit(True, {(0,): 1}, 0, 0, None, 0),
+    "finding": lambda _: conformance.Finding("alike", "law", "off", (1.0,), (1.0,)),
+    "report of a check": lambda _: conformance.Report("block", "kernel", (), (), 1e-6),
+    "group of vectors": lambda _: next(vector_laws.groups("block")),
+    "pair of vectors": lambda _: next(vector_laws.groups("block")).pair,
     "errors of texts": lambda _: TextErrors((0,), 0.5, 0.5),
     "audit of samples": lambda _: auditing.SampleAudit(True, 0.5, 0.1, 0.1, 0.1, 1, 10, None),
     "witness": lambda _: WITNESS,

@@ -25,9 +25,21 @@ COMMANDS = {
     "audit": ("audit", "otspec.rules:PooledSelection", "--instances", "20"),
     "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "--trees", "2x2"),
     "compare": ("compare", "0.5,0.3,0.2", "0.1,0.6,0.3", "-k", "1,2"),
+    "conform": (
+        "conform",
+        "otspec.batch:maximal_coupling",
+        "--shape",
+        "1",
+        "--budget",
+        "2000",
+        "--vocabulary",
+        "8",
+        "--json",
+    ),
     "laws": ("laws", "-k", "1", "--drafts", "iid", "--json"),
     "solve": ("solve", "1/2,1/2", "1/4,3/4", "-k", "2", "--solver", "highs", "--json"),
     "trace": ("trace", "-k", "1", "--json"),
+    "vectors": ("vectors", "--kind", "block"),
 }
 
 

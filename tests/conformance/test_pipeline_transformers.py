@@ -1,0 +1,42 @@
+"""Assisted generation of transformers, text by text, on small tables and on tiny transformers."""
+
+import numpy as np
+from generating_transformers import assisted
+from tiny_models import transformers
+
+from otspec.conformance import check, check_texts, one_by_one
+from tests.decoding.tiny_transformers import tiny_llama
+
+transformers()
+
+
+def test_small_tables_are_generated_from_without_loss():
+    """So few texts show gross faults only; 7,000 took some minutes, with the same verdict."""
+    report = check(
+        one_by_one(assisted), kind="block", mode="pipeline", arrays="torch", detect=0.9,
+        budget=400, vocabulary=11,
+    )  # fmt: skip
+    assert report.passed, report.findings
+
+
+def test_texts_of_tiny_transformers_with_their_caches_are_the_targets():
+    import torch
+
+    models = [tiny_llama(seed, 3, layers=1, eos_token_id=None) for seed in (0, 1)]
+    models[1].generation_config.num_assistant_tokens = 2
+    models[1].generation_config.assistant_confidence_threshold = 0.0
+
+    def target(text):
+        with torch.inference_mode():
+            logits = models[0](torch.tensor([[0, *text]])).logits[0, -1]
+        return torch.softmax(logits, 0).tolist()
+
+    def engine(size):
+        prompt, options = torch.tensor([[0]]), {"do_sample": True, "top_k": 0, "pad_token_id": 0}
+        texts = [
+            models[0].generate(prompt, assistant_model=models[1], max_new_tokens=3, **options)
+            for _ in range(size)
+        ]
+        return np.stack([text[0, 1:].numpy() for text in texts])
+
+    assert check_texts(engine, target, 3, detect=0.9, budget=20).passed

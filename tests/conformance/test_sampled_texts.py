@@ -1,0 +1,94 @@
+"""Whole texts of engines with models and a state of their own, by samples."""
+
+import numpy as np
+import pytest
+from text_engines import choose
+
+from otspec.conformance import check_texts
+from otspec.models import EndingModel, memoryless
+
+LENGTH = 3
+CALLS, ROWS = "dependence between calls", "dependence between rows of a batch"
+
+
+def target(text):
+    """It remembers the whole text."""
+    return [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.2, 0.2]][sum(text) % 3]
+
+
+def draft(text):
+    return [[0.4, 0.3, 0.3], [0.3, 0.2, 0.5]][len(text) % 2]
+
+
+def rows(model, texts):
+    return np.array([model(tuple(text)) for text in texts.tolist()])
+
+
+class Engine:
+    """One draft in each step, verified by a number of which a fault may make another."""
+
+    def __init__(self, once=False, stale=False):
+        self.once, self.stale = once, stale
+
+    def __call__(self, size, rng):
+        texts, numbers, last = np.zeros((size, 0), dtype=int), rng.random(size), None
+        for _ in range(LENGTH):
+            p, q = rows(draft, texts), rows(target, texts)
+            if self.stale and last is not None:
+                q = last
+            numbers = numbers if self.once else rng.random(size)
+            drafts, each = choose(p, rng.random(size)), np.arange(size)
+            kept = numbers * p[each, drafts] < q[each, drafts]
+            instead = choose(np.maximum(q - p, 0) + 1e-12 * q, rng.random(size))
+            texts = np.concatenate([texts, np.where(kept, drafts, instead)[:, None]], axis=1)
+            last = rows(target, texts[:, :-1])
+        return texts
+
+
+def statistics(engine, **options):
+    report = check_texts(engine, target, LENGTH, **{"detect": 0.1} | options)
+    assert (report.kind, report.mode) == ("texts", "pipeline")
+    return [finding.statistic for finding in report.findings]
+
+
+def test_a_right_engine_passes():
+    assert statistics(Engine()) == []
+
+
+def test_numbers_that_are_drawn_once_are_seen():
+    assert statistics(Engine(once=True)) == ["law of the text"]
+
+
+def test_rows_of_the_step_before_are_seen():
+    assert statistics(Engine(stale=True)) == ["law of the first 2 tokens"]
+
+
+def test_a_seed_of_each_call_is_seen():
+    assert statistics(lambda size: Engine()(size, np.random.default_rng(0))) == [CALLS]
+
+
+def test_rows_alike_are_seen():
+    def engine(size, seed):
+        return np.repeat(Engine()((size + 1) // 2, np.random.default_rng(seed)), 2, axis=0)[:size]
+
+    assert ROWS in statistics(engine)
+
+
+def test_the_global_generator_is_seeded():
+    def engine(size):
+        return Engine()(size, np.random)
+
+    reports = [check_texts(engine, target, LENGTH, detect=0.2, seed=seed) for seed in (1, 1, 2)]
+    counts = [report.cases[-1].counts.tolist() for report in reports]
+    assert counts[0] == counts[1] != counts[2]
+
+
+def test_what_cannot_be_tested_is_refused():
+    with pytest.raises(ValueError, match="length is 8: of 3 tokens there are 6,561 texts"):
+        check_texts(Engine(), target, 8)
+    with pytest.raises(ValueError, match="target ends with"):
+        check_texts(Engine(), EndingModel(memoryless([0.5, 0.25, 0.25]), (0,)), 2)
+    with pytest.raises(ValueError, match="verifier takes 'draft': name its parameters size and"):
+        check_texts(lambda draft: draft, target, 2)
+    with pytest.raises(ValueError, match=r"texts of type int64 and shape \(\d+, 2\)"):
+        check_texts(lambda size: np.zeros((size, 2), dtype=int), target, 3)
