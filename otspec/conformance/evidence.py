@@ -1,4 +1,4 @@
-"""A sequential exact test of counts against a law, and the size that it needs (Conformance, 1).
+"""A sequential exact test of counts against a law, and the size that it needs (Conformance, 1–2).
 
 The evidence against a law after N samples is the likelihood of the counts under laws near it, on
 average over a Dirichlet prior, divided by the likelihood under the law. Under the law its

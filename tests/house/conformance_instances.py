@@ -12,7 +12,7 @@ from otspec.conformance.case_by_case import Check
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
-from otspec.conformance.evidence import Evidence, Requirement
+from otspec.conformance.evidence import Evidence, Requirement, Sizes
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.explanations import Seen
@@ -75,6 +75,7 @@ CONFORMANCE = {
     "engine of tokens": lambda _: TokenEngine(drafts_first, Form()),
     "evidence": lambda _: Evidence(np.array([0.5, 0.5]), NEEDS),
     "requirement": lambda _: NEEDS,
+    "sizes of a test": lambda _: Sizes(3, 1e-6, 1e-6, 0.5),
     "way of drafting": lambda _: Drafted(0.5, 0, (1,), (True,)),
     "known fault": lambda _: next(iter(FAULTS.values())),
     "what was seen": lambda _: Seen(case(), np.array([[4, 5, 0]]), NEEDS, True),
