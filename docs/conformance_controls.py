@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ maximal coupling), two in a block, or the tree 2x1.
 """
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """A fault in a rule: on the case on which it is worst, and over all cases."""
 
     fault: Fault
@@ -166,7 +165,7 @@ small cases at `detect=0.005` and `false_alarm=1e-6`, so many have a finding:
 EVERY_RULE = """## Every rule with every fault
 
 A fault is wrong in a rule if its total variation is {detect} or more on some case. It is tried
-{repetitions} times on the case on which it is worst; and as often mixed with the right rule, so that
+{repetitions} times on the case on which it is worst, and as often mixed with the right rule so that
 the total variation there is exactly {detect}, at which a check promises to find it with probability
 0.999. *Explained* are those that are among the explanations after one check of all cases; *first*
 those that are the likeliest one, alone or with faults of the same law.

@@ -1,4 +1,4 @@
-"""A sequential exact test of counts against a law, and the size that it needs (Conformance, 1–2).
+"""A sequential exact test of counts against a law, and its size (Conformance, 1 and 2).
 
 The evidence against a law after N samples is the likelihood of the counts under laws near it, on
 average over a Dirichlet prior, divided by the likelihood under the law. Under the law its
@@ -197,6 +197,8 @@ class Evidence(Frozen):
         mixed = (1 - needs.rounding) * total + needs.rounding / len(total)
         self._hold(expected=mixed)
         self.needs = needs
+        # Cells that only rounding reaches add next to nothing to Pearson's statistic.
+        self.freedom = max(int(np.count_nonzero(total > needs.rounding)) - 1, 1)
 
     expected: Array
 
@@ -247,9 +249,8 @@ class Evidence(Frozen):
         wanted = size * self.expected
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
-        freedom = max(self.needs.cells - 1, 1)
         noncentrality = size * raised(self.needs.detect, self.needs.peak)
-        near: IntArray = statistic <= ncx2.ppf(MISS / 8, freedom, noncentrality)
+        near: IntArray = statistic <= ncx2.ppf(MISS / 8, self.freedom, noncentrality)
         return near
 
     def looks(self) -> list[int]:

@@ -155,6 +155,6 @@ def test_the_page_of_controls_is_what_is_measured():
     found = list(page.measured(RULE["maximal coupling"]))
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.rule_row(RULE["maximal coupling"], found) in text.splitlines()
-    for rule in RULES:
-        row = next(line for line in text.splitlines() if line.startswith(f"| {rule.name} |"))
-        assert int(row.split("|")[4]) >= 25
+    rows = [line.split("|") for line in text.splitlines() if "_verification` |" in line]
+    assert rows
+    assert all(int(row[4]) >= 25 for row in rows)

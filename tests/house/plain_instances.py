@@ -19,6 +19,7 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.conformance import vector_laws
+from otspec.conformance.faults import FAULTS
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading
@@ -164,6 +165,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
     "step of decoding": lambda _: decoding.Step((0, 1), 1, 2, 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),
+    "known fault": lambda _: FAULTS["ratio upside down"],
     "audit of texts": lambda _: conformance.TextAudit(True, {(0,): 1}, 0, 0, None, 0),
     "finding": lambda _: conformance.Finding("alike", "law", "off", (1.0,), (1.0,)),
     "report of a check": lambda _: conformance.Report("block", "kernel", (), (), 1e-6),
