@@ -12,7 +12,7 @@ from otspec.conformance.case_by_case import Check
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
-from otspec.conformance.evidence import Evidence, Requirement
+from otspec.conformance.evidence import Evidence, Requirement, Sizes
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.explanations import Seen
@@ -20,6 +20,7 @@ from otspec.conformance.faults.machine import Setting, Told
 from otspec.conformance.generated import DrawnToken, Texts
 from otspec.conformance.kernel import Probed
 from otspec.conformance.kinds import Block, Tokens, Tree
+from otspec.conformance.sampled_texts import Said, Sampler, Spoken
 from otspec.conformance.statistics import Statistic, TextsOnly
 from otspec.conformance.tasks import Task
 from otspec.conformance.trial import Tested
@@ -38,6 +39,15 @@ def drafts_first(draft, target, rng):
 
 def case(_=None):
     return Case("a case", np.array([ROWS]), np.array([ROWS[::-1]]), np.array([1, 0]))
+
+
+def text_size(size):
+    """An engine with models of its own, which is never called."""
+
+
+def spoken(_):
+    made, law = case(), np.full((2, 2), 0.25)
+    return Spoken(name="texts", draft=made.draft, target=made.target, symbols=made.symbols, law=law)
 
 
 def statistic(_=None):
@@ -65,6 +75,7 @@ CONFORMANCE = {
     "engine of tokens": lambda _: TokenEngine(drafts_first, Form()),
     "evidence": lambda _: Evidence(np.array([0.5, 0.5]), NEEDS),
     "requirement": lambda _: NEEDS,
+    "sizes of a test": lambda _: Sizes(3, 1e-6, 1e-6, 0.5),
     "way of drafting": lambda _: Drafted(0.5, 0, (1,), (True,)),
     "known fault": lambda _: next(iter(FAULTS.values())),
     "what was seen": lambda _: Seen(case(), np.array([[4, 5, 0]]), NEEDS, True),
@@ -72,6 +83,9 @@ CONFORMANCE = {
     "what is told": lambda _: Told(0, (1,)),
     "drawn token": lambda _: DrawnToken(2),
     "texts": lambda _: Texts(Block.of_length(2)),
+    "texts that an engine says": lambda _: Said(Block(), count=2),
+    "sampler of texts": lambda _: Sampler(text_size, Form()),
+    "case of whole texts": spoken,
     "probed": lambda _: Probed(True, ["target"]),
     "tokens": lambda _: Tokens(2),
     "tree of drafts": lambda _: Tree((-1, 0)),
