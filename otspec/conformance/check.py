@@ -26,7 +26,7 @@ from otspec.drafts import LAWS
 from otspec.parents import children_of
 from otspec.trees.shapes import as_shape
 
-BUDGET = 600_000_000
+BUDGET = 800_000_000
 """Probabilities of the target that a verifier is handed by default."""
 VOCABULARY = 32_003
 """Tokens of the large cases: a prime, so no multiple of a warp."""

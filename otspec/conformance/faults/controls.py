@@ -15,7 +15,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.conformance.calling import DTYPES
 from otspec.conformance.cases import Case
-from otspec.conformance.evidence import requirement
+from otspec.conformance.evidence import LARGEST, requirement_of
 from otspec.conformance.faults.contract import FAULTS, Fault
 from otspec.conformance.faults.explanations import Seen
 from otspec.conformance.faults.law import joint_law, right_law, total_variation
@@ -100,8 +100,10 @@ class Control(Frozen):
     def tested(self) -> Tested:
         """What is compared."""
         statistics = text_statistics(self.kind, self.case)
-        cells = len(statistics[-1].expected)
-        return Tested(statistics, requirement(cells, self.detect, self.false_alarm, ROUNDING))
+        law = statistics[-1].expected
+        return Tested(
+            statistics, requirement_of(law, self.detect, self.false_alarm, ROUNDING, LARGEST)
+        )
 
     def runs(self, repetitions: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Try the law so many times, all at once.

@@ -13,9 +13,9 @@ from otspec.models import memoryless
 
 transformers()
 
-import standins  # noqa: E402 # only where PyTorch is installed
+import engine_loops  # noqa: E402 # only where PyTorch is installed
 import torch  # noqa: E402
-from standins import tensor  # noqa: E402
+from engine_loops import tensor  # noqa: E402
 
 PAIRS = {
     "usual": ([0.5, 0.3, 0.2], [0.1, 0.6, 0.3]),
@@ -31,25 +31,27 @@ def vllm(draft, target, **faults):
         shape = (1, len(x), len(draft))
         p, q = (tensor(each).expand(shape) for each in (draft, target))
         bonus = torch.multinomial(tensor(target), 1)[None]
-        return standins.vllm(torch.tensor([x]), p, q, bonus, **faults)[0]
+        return engine_loops.vllm(torch.tensor([x]), p, q, bonus, **faults)[0]
 
     return verify
 
 
 def sglang(draft, target, **thresholds):
-    return lambda x: standins.sglang(x, np.array(target), **thresholds)
+    return lambda x: engine_loops.sglang(x, np.array(target), **thresholds)
 
 
 def eagle(draft, target, **faults):
-    return lambda x: standins.eagle(tensor(target).log(), torch.tensor(x), tensor(draft), **faults)
+    return lambda x: engine_loops.eagle(
+        tensor(target).log(), torch.tensor(x), tensor(draft), **faults
+    )
 
 
 def mcsd(draft, target):
-    return lambda x: standins.mcsd(tensor(target), tensor(draft), torch.tensor(x))
+    return lambda x: engine_loops.mcsd(tensor(target), tensor(draft), torch.tensor(x))
 
 
 def specinfer(draft, target):
-    return lambda x, rng: standins.specinfer(x, np.array(draft), np.array(target), rng)
+    return lambda x, rng: engine_loops.specinfer(x, np.array(draft), np.array(target), rng)
 
 
 VERIFIERS = {
@@ -116,7 +118,7 @@ def test_typical_acceptance_has_the_error_that_it_is_made_for():
     logits = tensor(target).log()
 
     def verify(x):
-        return standins.medusa(logits, x[0], threshold=0.25, alpha=1.0)
+        return engine_loops.medusa(logits, x[0], threshold=0.25, alpha=1.0)
 
     report = otspec.audit(exact_kernel(verify), law=otspec.IID(draft, 1), target=target)
     # Tokens 1 and 2 are above the bar; 0 is rejected, and then the target is drawn from.
@@ -143,7 +145,7 @@ def two_steps(draft, target, length):
     """Say a text as gpt-fast does, one drafted token per step."""
     text = ()
     while len(text) < length:
-        text += tuple(standins.gpt_fast(draft, target, text, 1).tolist())
+        text += tuple(engine_loops.gpt_fast(draft, target, text, 1).tolist())
     return text
 
 
@@ -151,7 +153,7 @@ def with_kept_numbers(draft, target, length):
     """Say a text with uniform numbers that are drawn once and used in every step."""
     text, numbers = (), torch.rand(1, dtype=torch.float64)
     while len(text) < length:
-        text += tuple(standins.gpt_fast(draft, target, text, 1, numbers).tolist())
+        text += tuple(engine_loops.gpt_fast(draft, target, text, 1, numbers).tolist())
     return text
 
 
@@ -233,7 +235,7 @@ def test_races_that_are_not_used_cost_nothing():
 
 def test_a_product_of_numbers_where_one_belongs_has_its_exact_law():
     draft, target = (tensor(each).expand(2, 3) for each in PAIRS["usual"])
-    law = exact_law(standins.block_of_products, torch.tensor([0, 0]), draft, target)
+    law = exact_law(engine_loops.block_of_products, torch.tensor([0, 0]), draft, target)
     one, both = 0.2, 0.04  # the ratio of each draft, and of both
     wanted = {
         2: both * (1 - math.log(both)),
