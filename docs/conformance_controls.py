@@ -13,8 +13,8 @@ from otspec.conformance.faults import RULES, Fault, RightRule
 from otspec.conformance.faults.controls import (
     DETECT,
     alarms,
-    cases_of,
     control,
+    controls_of,
     faults_of,
     kind_of,
     seen_of,
@@ -72,10 +72,10 @@ def measured(rule: RightRule, faults: Iterable[Fault] | None = None) -> Iterator
 
 def _measured(fault: Fault, rule: RightRule, kind: Kind) -> Measured:
     rng = np.random.default_rng(zlib.crc32(f"{fault.name}, {rule.name}".encode()))
-    far = worst(fault, rule, kind)
-    controls = [control(fault, rule, kind, case) for case in cases_of(kind)]
+    controls = controls_of(fault, rule, kind)
+    far = worst(controls)
     if far.total_variation < DETECT:
-        right = [control(None, rule, kind, case) for case in cases_of(kind)]
+        right = [control(None, rule, kind, each.case) for each in controls]
         pairs = zip(controls, right, strict=True)
         changes = any(np.abs(one.law - other.law).max() > ROUNDED for one, other in pairs)
         return Measured(fault, rule, far.case.name, far.total_variation, changes)

@@ -14,7 +14,7 @@ from otspec.conformance.faults.machine import Machine, Setting, Told
 from otspec.conformance.faults.rules import RightRule
 from otspec.conformance.kinds import Kind
 
-MOST_WAYS = 50_000
+MOST_WAYS = 20_000
 """The most ways through a verifier that are followed on one case."""
 
 
