@@ -12,10 +12,10 @@ import numpy as np
 
 from otspec.arguments import as_callable
 from otspec.arithmetic import Array, IntArray
+from otspec.conformance.arrays import Form, plain
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample
 from otspec.conformance.kinds import Kind
-from otspec.extras import needed
 from otspec.frozen import Frozen
 
 LENGTHS = ("lengths", "mask")
@@ -24,80 +24,6 @@ ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")
 """What a verifier may ask for, by the names of its parameters."""
 RANDOMNESS = ("rng", "generator", "seed", "uniforms")
 """How a verifier may get its randomness; one that asks for none has the global generators."""
-LIBRARIES = ("numpy", "torch")
-DTYPES = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-9}
-"""Types of probabilities, and the errors of a probability that count as rounding in each."""
-
-
-@dataclass(frozen=True, eq=False)
-class Form(Frozen):
-    """What a verifier is called with.
-
-    Parameters
-    ----------
-    library : str
-        One of :data:`LIBRARIES`.
-    dtype : str
-        One of :data:`DTYPES`.
-    device : str
-        Where torch has its tensors.
-
-    Raises
-    ------
-    ValueError
-        A type that NumPy does not have, or no such device.
-    """
-
-    library: str = "numpy"
-    dtype: str = "float32"
-    device: str = "cpu"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.library == "numpy" and self.dtype == "bfloat16":
-            raise ValueError("dtype is 'bfloat16', which NumPy does not have: use arrays='torch'")
-        if self.library == "numpy" and self.device != "cpu":
-            raise ValueError(f"device is {self.device!r}: for a GPU use arrays='torch'")
-        if self.library == "torch":
-            try:
-                self.probabilities(np.ones(1))
-            except (AssertionError, RuntimeError) as error:  # as torch says that there is none
-                reason = str(error).splitlines()[0]
-                raise ValueError(
-                    f"device is {self.device!r}, which torch refuses: {reason}"
-                ) from error
-
-    def probabilities(self, rows: Array) -> Any:
-        """Return probabilities as the verifier's arrays."""
-        if self.library == "numpy":
-            with np.errstate(under="ignore"):
-                return rows.astype(self.dtype)
-        return self._tensor(rows, self.dtype)
-
-    def uniforms(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
-        """Return uniform numbers below 1, in float32 or float64."""
-        dtype = "float64" if self.dtype == "float64" else "float32"
-        numbers = rng.random(shape, dtype=np.dtype(dtype).type)
-        return numbers if self.library == "numpy" else self._tensor(numbers, dtype)
-
-    def integers(self, values: Array) -> Any:
-        """Return token ids and counts as the verifier's arrays."""
-        numbers = values.astype(np.int64)
-        return numbers if self.library == "numpy" else self._tensor(numbers, "int64")
-
-    def flags(self, values: Array) -> Any:
-        """Return a mask as the verifier's arrays."""
-        return values.copy() if self.library == "numpy" else self._tensor(values.copy(), "bool")
-
-    def generator(self, seed: int) -> Any:
-        """Return a generator of torch."""
-        torch = needed("torch", "a verifier that takes a generator of torch", "backends")
-        return torch.Generator(device=self.device).manual_seed(seed)
-
-    def _tensor(self, values: Array, dtype: str) -> Any:
-        torch = needed("torch", "a verifier of torch tensors", "backends")
-        # A copy, which the verifier may write to.
-        return torch.tensor(values, dtype=getattr(torch, dtype), device=self.device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,20 +200,6 @@ class Randomness(Frozen):
         if name == "seed":
             return int(self.rng.integers(2**31))
         return self.form.uniforms((size, nodes + 1), self.rng)
-
-
-def plain(answer: Any) -> Any:
-    """Return an answer with NumPy arrays in place of tensors."""
-    if isinstance(answer, tuple):
-        parts = [plain(part) for part in answer]
-        make: Callable[..., Any] = getattr(answer, "_make", tuple)
-        return make(parts)
-    if isinstance(answer, Mapping):
-        return {name: plain(part) for name, part in answer.items()}
-    if hasattr(answer, "detach"):
-        tensor = answer.detach().cpu()
-        return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
-    return answer
 
 
 def written(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -67,7 +67,7 @@ class Check(Frozen):
             self.mode,
             findings,
             trials,
-            self.false_alarm,
+            0.0 if self.mode == "exact" else self.false_alarm,
             (*causes, *self._notes(probe), *acceptance_note(trials[0])),
             verifier=self.tasks[0].verifier.name,
         )

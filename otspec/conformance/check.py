@@ -16,7 +16,8 @@ from otspec.arguments import (
     as_real,
     as_seed,
 )
-from otspec.conformance.calling import DTYPES, LIBRARIES, Form, Verifier
+from otspec.conformance.arrays import DTYPES, LIBRARIES, Form
+from otspec.conformance.calling import Verifier
 from otspec.conformance.case_by_case import Check
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
 from otspec.conformance.report import Report

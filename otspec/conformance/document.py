@@ -44,7 +44,9 @@ def document_of(report: Report) -> dict[str, Any]:
 
 def verdict_of(report: Report) -> str:
     """Return in one sentence whether a verifier is right, and how sure that is."""
-    alarm = f"a right verifier fails with probability {report.false_alarm:.3g} at most"
+    alarm = "a right verifier never fails"
+    if report.false_alarm:
+        alarm = f"a right verifier fails with probability {report.false_alarm:.3g} at most"
     count = len(report.cases)
     if not report.passed:
         wrong = len({finding.case for finding in report.findings})

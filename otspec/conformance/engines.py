@@ -13,7 +13,8 @@ import numpy as np
 
 from otspec.arguments import as_callable
 from otspec.arithmetic import Array
-from otspec.conformance.calling import Form, Verifier, plain
+from otspec.conformance.arrays import Form, plain
+from otspec.conformance.calling import Verifier
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample
 from otspec.conformance.kinds import Kind

@@ -13,8 +13,9 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.foreign import attempt
 from otspec.conformance.answers import ImpossibleError
+from otspec.conformance.arrays import plain
 from otspec.conformance.branches import CannotFollowError
-from otspec.conformance.calling import Randomness, Verifier, plain
+from otspec.conformance.calling import Randomness, Verifier
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import UNKNOWN, Sample, patterns, siblings_of
 from otspec.conformance.exact import exact_law

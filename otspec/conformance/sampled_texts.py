@@ -10,7 +10,8 @@ import numpy as np
 
 from otspec.arguments import as_callable, as_integer, as_real, as_seed
 from otspec.arithmetic import Array
-from otspec.conformance.calling import DTYPES, Form, Verifier
+from otspec.conformance.arrays import DTYPES, Form
+from otspec.conformance.calling import Verifier
 from otspec.conformance.case_by_case import Check
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample

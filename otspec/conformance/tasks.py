@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.conformance.calling import Form, Verifier, plain
+from otspec.conformance.arrays import Form, plain
+from otspec.conformance.calling import Verifier
 from otspec.conformance.cases import Case, memoryless, prompted
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.generated import CallPairs, DrawnToken, RowPairs, Texts

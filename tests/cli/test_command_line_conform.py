@@ -11,7 +11,7 @@ from command_line import complaint, run
 from otspec.cli.conform import conform
 from otspec.cli.main import main
 from otspec.conformance import check as checking
-from otspec.conformance.calling import DTYPES, LIBRARIES
+from otspec.conformance.arrays import DTYPES, LIBRARIES
 from otspec.conformance.check import KINDS, MODES
 
 ENGINE = """

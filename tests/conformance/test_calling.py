@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from otspec import batch
-from otspec.conformance.calling import ARRAYS, RANDOMNESS, Form, Verifier, copied, plain, written
+from otspec.conformance.arrays import Form, plain
+from otspec.conformance.calling import ARRAYS, RANDOMNESS, Verifier, copied, written
 from otspec.conformance.cases import embedded, memoryless, remembering
 from otspec.conformance.kernel import probed
 from otspec.conformance.kinds import Block, Tokens, Tree

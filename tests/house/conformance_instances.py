@@ -7,7 +7,8 @@ import numpy as np
 from otspec import batch
 from otspec.conformance import Finding, Report, Tried
 from otspec.conformance.answers import Answer
-from otspec.conformance.calling import Form, Verifier
+from otspec.conformance.arrays import Form
+from otspec.conformance.calling import Verifier
 from otspec.conformance.case_by_case import Check
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample

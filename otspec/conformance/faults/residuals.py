@@ -24,6 +24,17 @@ class FirstRound(Machine):
         return super().residual(node, self.target(node), offered)
 
 
+@known("residual subtracted after the last draft only", SUBTRACT)
+class LastRound(Machine):
+    """Every draft is tested with the target, and what is drawn after the last is its residual."""
+
+    def residual(self, node: int, wanted: Row, offered: Row) -> Row:
+        return normalised(wanted, wanted)
+
+    def correction(self, node: int, weights: Row) -> int:
+        return super().correction(node, super().residual(node, self.target(node), self.draft(node)))
+
+
 @known("residual not renormalised", SUBTRACT)
 class NotRenormalised(Machine):
     """The residual is used as it is, so that the tests after it pass too rarely."""
