@@ -17,13 +17,14 @@ from otspec.cli.main import main, otspec
 PAIR = ("0.5,0.3,0.2", "0.1,0.6,0.3")
 MODELS = ("--draft-model", "1/2,1/2", "--target-model", "1/4,3/4")
 OF_PAIRS = ("accept", "compare", "solve")
+OF_CODE = ("audit", "conform")
 COUNTS = {
     "inline": {"accept": 130, "compare": 100, "solve": 100, "audit": 100, "blocks": 100,
-               "laws": 20, "trace": 60},
-    "files": {"accept": 130, "compare": 60, "solve": 60, "audit": 14, "blocks": 130, "laws": 30,
-              "trace": 90},
-    "options": {"accept": 70, "compare": 70, "solve": 70, "audit": 70, "blocks": 50, "laws": 60,
-                "trace": 120},
+               "conform": 40, "laws": 20, "trace": 60, "vectors": 20},
+    "files": {"accept": 130, "compare": 60, "solve": 60, "audit": 14, "blocks": 130,
+              "conform": 14, "laws": 30, "trace": 90, "vectors": 5},
+    "options": {"accept": 70, "compare": 70, "solve": 70, "audit": 70, "blocks": 50,
+                "conform": 100, "laws": 60, "trace": 120, "vectors": 40},
 }  # fmt: skip
 COMMANDS = sorted(set(otspec.commands) - {"generate"})  # which tests/decoding tries
 
@@ -78,7 +79,7 @@ def bad_inline(command, rng):
         for number, text in enumerate(texts):
             pair = (text, PAIR[1]) if number % 2 else (PAIR[0], text)
             yield command, *(() if number % 3 else ("--exact",)), "--", *pair
-    elif command == "audit":
+    elif command in OF_CODE:
         for number, text in enumerate(texts):
             name = text.replace(":", "")
             names = (name, f"{name}:x", f"otspec.rules:{name}", f".{name}:x")
@@ -158,7 +159,10 @@ def bad_file_cases(command, rng, folder):
         for number, name in enumerate(found):
             pair = (name, PAIR[1]) if number % 2 else (PAIR[0], name)
             yield command, *pair, *(() if number % 3 else ("--exact",))
-    elif command == "audit":
+    elif command == "vectors":
+        for name in (".", "no/x.json", "good.npy/x.json", f"{'x' * 5000}.json", "\0.json"):
+            yield command, "--out", name
+    elif command in OF_CODE:
         broken = (b"", b"(", b"\0", b"1 / 0", b"import no_such_module", b"\xff", b"exit(3)")
         for number, content in enumerate(broken):
             (folder / f"otspec_case{number}.py").write_bytes(content)
@@ -182,11 +186,13 @@ BASES = {
     **dict.fromkeys(OF_PAIRS, PAIR),
     "audit": ("otspec.rules:RecursiveRejection",),
     "blocks": MODELS,
+    "conform": ("otspec.batch:maximal_coupling", "--shape", "1"),
     "laws": ("-k", "1"),
     "trace": ("-k", "1"),
+    "vectors": ("--kind", "tokens"),
 }
 _ANYTHING = (click.Path, click.types.StringParamType)
-_RIGHT = {("--seed", "0"), ("--tolerance", "0")}
+_RIGHT = {("--seed", "0"), ("--tolerance", "0"), ("--rounding", "0")}
 WRONG = (
     *("x", "", "½", "1_x", "\x01", "🙂", "-1", "-0.5", "1,,2", "2x", "inf", "nan", "9" * 5000, "0"),
 )
@@ -195,6 +201,9 @@ CLASHES = {
                ("-k", "4", "--drafts", "without-replacement"), ("--draft", "1,0,0")),
     "audit": (("--seed", "1", "more"),),
     "laws": (("-k", "3", "--drafts", "hub"), ("--draft-temperature", "1,0"), ("no.npz", "no.npz")),
+    "conform": (("--shape", "2x2"), ("--rule", "x"), ("--dtype", "float16"), ("--report", "x.pdf"),
+                ("--mode", "pipeline", "--rule", "maximal-coupling"), ("--kind", "tree")),
+    "vectors": (("more",),),
     "blocks": (("trace.npz",), ("-L", "1", "--trees", ""), ("--length", "0")),
     "trace": (("--resume",), ("--overwrite",), ("--resume", "--overwrite"), ("--scheduler", "x"),
               ("--resume", "--overwrite", "--out", "run"), ("--out", "good.npy"),
@@ -235,7 +244,7 @@ def bad_options(command, rng):
                 yield from ((*base, name, value) for value in WRONG if (name, value) not in _RIGHT)
     for wrong in (f"{command}s", command[1:], command.upper(), f"{command}\0", f"--{command}"):
         yield wrong, *BASES[command]
-    if command in (*OF_PAIRS, "audit"):
+    if command in (*OF_PAIRS, *OF_CODE):
         yield (command,)
         yield *base, "more"
     while True:

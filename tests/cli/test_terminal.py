@@ -43,9 +43,22 @@ COMMANDS = {
     "audit": ("audit", "otspec.rules:SpecHub", "--instances", "20"),
     "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "--trees", "2x2"),
     "compare": ("compare", *ESTIMATED, "--drafts", "without-replacement"),
+    "conform": (
+        "conform",
+        "otspec.batch:maximal_coupling",
+        "--shape",
+        "1",
+        "--budget",
+        "9000",
+        "--vocabulary",
+        "20",
+        "--detect",
+        "0.5",
+    ),
     "laws": ("laws", "-k", "1", "--drafts", "iid"),
     "solve": ("solve", "0.5,0.5", "0.3,0.7", "-k", "2", "--solver", "highs"),
     "trace": ("trace", "-k", "1"),
+    "vectors": ("vectors", "--kind", "tokens"),
     "a complaint": ("accept", "²≈,0.5", "1,0"),
 }
 
