@@ -28,7 +28,7 @@ MOST_ROWS = 1 << 14
 """Rows of one call."""
 MOST_NUMBERS = 1 << 22
 """Probabilities of one call."""
-LARGE = 0.25
+LARGE = 0.2
 """The least share of the budget for the large cases."""
 
 Progress: TypeAlias = Callable[[int, int], object]
