@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec.arithmetic import Array
 from otspec.auditing.foreign import attempt
-from otspec.conformance.answers import ImpossibleError
 from otspec.conformance.arrays import plain
 from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.calling import Randomness, Verifier
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import UNKNOWN, Sample, patterns, siblings_of
 from otspec.conformance.exact import exact_law
+from otspec.conformance.fine_laws import add_answer, no_answers
+from otspec.conformance.kernel import read_answer
 from otspec.conformance.kinds import Kind
 from otspec.conformance.numpy_draws import FollowedGenerator
 from otspec.conformance.report import Finding, Tried
-from otspec.conformance.statistics import fine_counts
 from otspec.conformance.trial import FaultError, Tested
 from otspec.drafts import LAWS
 from otspec.parents import children_of
@@ -83,9 +83,9 @@ def exactly_tried(
     tested = tests[0].last
     cells = len(tested.expected)
     needs = replace(tests[0].needs, detect=min(1.0, cells * rounding / 2), size=0)
-    law: Array = np.zeros(tested.cells.shape)
+    law = no_answers(kind, case)
     try:
-        law = exact_counts(verifier, kind, case, rounding / 10)
+        law = exact_counts(verifier, kind, case, rounding / 10, len(tests) > 1)
         finding = _first_off(case.name, law, tests, rounding)
     except FaultError as fault:
         finding = Finding(case.name, fault.statistic, fault.reason, traceback=fault.traceback)
@@ -114,7 +114,7 @@ def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) 
     return None
 
 
-def exact_counts(verifier: Verifier, kind: Kind, case: Case, least: float) -> Array:
+def exact_counts(verifier: Verifier, kind: Kind, case: Case, least: float, marked: bool) -> Array:
     """Return how likely each mark comes with each text, shape (marks, fine cells).
 
     Parameters
@@ -125,6 +125,8 @@ def exact_counts(verifier: Verifier, kind: Kind, case: Case, least: float) -> Ar
     case : Case
     least : float
         Chances below it count as rounding.
+    marked : bool
+        Whether the verifier has to tell what it accepts.
 
     Raises
     ------
@@ -133,17 +135,19 @@ def exact_counts(verifier: Verifier, kind: Kind, case: Case, least: float) -> Ar
     FaultError
         The verifier raises something, or says what no right one says.
     """
-    law: Array = np.zeros((kind.marks, case.variants * case.n**kind.length + 1))
+    law = no_answers(kind, case)
     for drafted in drafted_ways(kind, case):
         sample = _sample(drafted, case)
         for answer, chance in _answers(verifier, kind, case, sample, least):
             try:
-                read = kind.read(answer, case, sample)
-            except ImpossibleError as error:
-                raise FaultError("impossible", f"drafts {drafted.drafts}: {error}") from error
-            for text, mass in _completed(read.texts[0], case, drafted.variant):
-                found = fine_counts(kind, case, text[None], read.marks, sample.variants)
-                law += drafted.mass * chance * mass * found
+                read = read_answer(answer, kind, case, sample, marked)
+            except FaultError as fault:
+                raise FaultError(
+                    fault.statistic, f"drafts {drafted.drafts}: {fault.reason}"
+                ) from fault
+            mark = 0 if read.marks is None else int(read.marks[0])
+            text = [symbol for symbol in read.texts[0].tolist() if symbol != UNKNOWN]
+            add_answer(law, case, drafted.variant, mark, text, drafted.mass * chance)
     return law
 
 
@@ -245,19 +249,3 @@ def _maker(answer: Any) -> Any:
         return np.array
     make = getattr(answer, "_make", tuple)
     return lambda parts: plain(make([np.array(part) for part in parts]))
-
-
-def _completed(text: IntArray, case: Case, variant: int) -> Iterator[tuple[IntArray, float]]:
-    """Yield the whole texts that a text begins, with the target's chances."""
-    open_places = np.flatnonzero(text == UNKNOWN)
-    if not open_places.size:
-        yield text, 1.0
-        return
-    place = int(open_places[0])
-    last = min(int(text[place - 1]), case.n - 1)
-    for symbol, mass in enumerate(case.target[variant, last + 1]):
-        if mass > 0:
-            longer = text.copy()
-            longer[place] = symbol
-            for whole, chance in _completed(longer, case, variant):
-                yield whole, mass * chance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -84,13 +84,35 @@ class KernelBatches(Frozen):
         answer, crash = attempt(self.verifier, given)
         if crash is not None:
             raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
-        try:
-            read = self.kind.read(answer, self.case, sample)
-        except ImpossibleError as error:
-            raise FaultError("impossible", str(error)) from error
-        if read.marks is None and self.marked:
-            raise ValueError("rule says what is accepted: return the accepted index with the token")
-        return read
+        return read_answer(answer, self.kind, self.case, sample, self.marked)
+
+
+def read_answer(answer: Any, kind: Kind, case: Case, sample: Sample, marked: bool) -> Answer:
+    """Read what a verifier returned for drafts.
+
+    Parameters
+    ----------
+    answer : object
+    kind : Kind
+    case : Case
+    sample : Sample
+    marked : bool
+        Whether it has to tell what it accepts.
+
+    Raises
+    ------
+    FaultError
+        It cannot be what a right verifier says.
+    ValueError
+        It has another form than a verifier's answer, or does not tell what it has to.
+    """
+    try:
+        read = kind.read(answer, case, sample)
+    except ImpossibleError as error:
+        raise FaultError("impossible", str(error)) from error
+    if read.marks is None and marked:
+        raise ValueError("rule says what is accepted: return the accepted index with the token")
+    return read
 
 
 class Probed(NamedTuple):

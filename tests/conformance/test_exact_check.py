@@ -152,3 +152,8 @@ def test_the_ways_to_draft_are_those_of_samples(kind):
         for key, mass in wanted.items():
             deviation = max(6 * (size * mass) ** 0.5, 12)
             assert abs(seen.get(key, 0) - size * mass) <= deviation, (case.name, key)
+
+
+def test_a_named_rule_needs_to_be_told_what_is_accepted():
+    with pytest.raises(ValueError, match="return the accepted index with the token"):
+        check(recursive, mode="exact", shape=2, rule="recursive-rejection")

@@ -12,6 +12,7 @@ from otspec.conformance.branches import Chance, law_of
 from otspec.conformance.cases import Case
 from otspec.conformance.faults.machine import Machine, Setting, Told
 from otspec.conformance.faults.rules import RightRule
+from otspec.conformance.fine_laws import add_answer, no_answers
 from otspec.conformance.kinds import Kind
 
 MOST_WAYS = 20_000
@@ -46,38 +47,16 @@ def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -
 @lru_cache(maxsize=16384)
 def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     setting = Setting.of(kind, case)
-    n, length = case.n, kind.length
-    law = np.zeros((kind.marks, case.variants * n**length + 1))
+    law = no_answers(kind, case)
     for variant in range(case.variants):
 
         def run(chance: Chance[Any], variant: int = variant) -> Told:
             return rule.run(machine(setting, variant, chance))
 
         for told, mass in law_of(run, most=MOST_WAYS).items():
-            if n in told.text:
-                law[told.mark, -1] += float(mass)
-                continue
-            rest = length - len(told.text)
-            first = variant * n**length
-            for symbol, place in zip(told.text, range(length - 1, -1, -1), strict=False):
-                first += symbol * n**place
-            follows = _continued(case, variant, told.text[-1], rest)
-            law[told.mark, first : first + n**rest] += float(mass) * follows
+            add_answer(law, case, variant, told.mark, told.text, float(mass))
     law /= case.variants
     law.flags.writeable = False
-    return law
-
-
-@lru_cache(maxsize=4096)
-def _continued(case: Case, variant: int, symbol: int, length: int) -> Array:
-    """Return the target's law of so many symbols after one."""
-    law = np.ones(1)
-    if length:
-        rows = [
-            row * _continued(case, variant, following, length - 1)
-            for following, row in enumerate(case.target[variant, symbol + 1])
-        ]
-        law = np.concatenate(rows)
     return law
 
 
