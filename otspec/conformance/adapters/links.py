@@ -73,7 +73,7 @@ def paths_of(parents: Sequence[int]) -> IntArray:
     paths: list[tuple[int, ...]] = [(0,)]
     for node, parent in enumerate(tree):
         paths.append((*paths[parent + 1], node + 1))
-    leaves = [path for slot, path in enumerate(paths) if not children_of(tree)[slot]]
+    leaves = [path for path, children in zip(paths, children_of(tree), strict=True) if not children]
     found = np.full((len(leaves), max(map(len, leaves))), -1)
     for row, path in enumerate(leaves):
         found[row, : len(path)] = path
