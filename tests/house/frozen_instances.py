@@ -133,6 +133,14 @@ EXACT = {  # from exact arrays or from float ones
     "optimum": lambda give: otspec.Optimum(
         otspec.IID(give(DRAFT), 2), give(TARGET), Fraction(17, 20), (0,)
     ),
+    "lossy optimum": lambda give: otspec.LossyOptimum(
+        otspec.IID(give(DRAFT), 2),
+        give(TARGET),
+        Fraction(9, 10),
+        (0,),
+        otspec.optimum.TotalVariation(Fraction(1, 20)),
+    ),
+    "budget": lambda _: otspec.optimum.TotalVariation(Fraction(1, 20)),
     "plan": plan,
     "decomposition": lambda give: plan(give).decomposition,
     "planned": lambda give: rules.PlannedRule(plan(give)),
