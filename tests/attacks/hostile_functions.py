@@ -73,6 +73,9 @@ FUNCTIONS = {
     "optimal_acceptance": Row(
         otspec.optimal_acceptance, {**LAW_TARGET, "total_variation": ("real?", 0.05)}
     ),
+    "lossy.FrontierProgram": Row(
+        lossy.FrontierProgram, {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)}
+    ),
     "lossy.rule_attaining": Row(
         lossy.rule_attaining, {"best": ("object", lambda: otspec.optimal_acceptance(iid(), TARGET))}
     ),
