@@ -198,7 +198,8 @@ WRONG = (
 )
 CLASHES = {
     "accept": (("--exact", "--logits"), ("--temperature", "2"), ("-k", "9", "--drafts", "hub"),
-               ("-k", "4", "--drafts", "without-replacement"), ("--draft", "1,0,0")),
+               ("-k", "4", "--drafts", "without-replacement"), ("--renyi", "2,0.1", "--exact"),
+               ("--kullback-leibler", "1", "--total-variation", "1"), ("--draft", "1,0,0")),
     "audit": (("--seed", "1", "more"),),
     "laws": (("-k", "3", "--drafts", "hub"), ("--draft-temperature", "1,0"), ("no.npz", "no.npz")),
     "conform": (("--shape", "2x2"), ("--rule", "x"), ("--dtype", "float16"), ("--report", "x.pdf"),
@@ -209,7 +210,7 @@ CLASHES = {
               ("--resume", "--overwrite", "--out", "run"), ("--out", "good.npy"),
               ("--report", "."), ("--out", "good.npy/run"), ("no.npz", "no.npz")),
 }  # fmt: skip
-CLASHES["solve"] = (*CLASHES["accept"][:-1], ("--solver", "rational"))
+CLASHES["solve"] = (*CLASHES["accept"][:4], ("--solver", "rational"))
 CLASHES["compare"] = (
     *CLASHES["accept"][:2],
     CLASHES["accept"][-1],
