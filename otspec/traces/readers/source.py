@@ -191,8 +191,9 @@ class Source:
             )
         rows = self._tokens(whole)
         draft, target = (self._reader(side, warping, stop) for side in SIDES)
-        logged = Warping(normalize=warping.normalize)
-        as_drawn = self.sampled == SIDES[0] and warping.of(SIDES[0]) == logged
+        logged = Warping(normalize=warping.of(self.sampled).normalize)
+        of_draft = replace(warping.of(SIDES[0]), draft_temperature=None)
+        as_drawn = self.sampled == SIDES[0] and of_draft == logged
         sampling = None if as_drawn else self._reader(self.sampled, logged, stop)
         for text, tokens in zip(whole, rows, strict=True):
             at = range(text * self.text_length, (text + 1) * self.text_length)
