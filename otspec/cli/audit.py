@@ -116,9 +116,9 @@ def _print(rule: str, report: SearchReport, traceback: bool) -> None:
     if report.as_declared:
         say(f"{rule} is NOT lossless, and has the output that it declares {_scope(report)}.")
         say(
-            f"At worst that is {float(report.worst_total_variation):.4f} off in total variation and "
-            f"{report.worst_kullback_leibler:.4f} nats in KL(output, target),",
-            f"and the acceptance is {float(report.worst_lossy_gap):.4f} below the most at its total "
+            f"At worst that is off by {float(report.worst_total_variation):.4f} in total variation "
+            f"and by {report.worst_kullback_leibler:.4f} nats in KL(output, target),",
+            f"and accepts {float(report.worst_lossy_gap):.4f} less than a rule may at its total "
             "variation. An instance:",
         )
     else:

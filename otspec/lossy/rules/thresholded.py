@@ -79,7 +79,7 @@ class ThresholdedTargetOnly(LossyRule):
             mass = mass + self.target[token]
             least = passed * 0 + 1
             if self.target[token] < self.single and mass < self.accumulated:
-                least = mass / self.accumulated
+                least = max(passed, mass / self.accumulated)
             joint[i, token] = least - passed
             passed = least
         residual = self.target.copy()
