@@ -63,6 +63,7 @@ _SUBPACKAGES = (
     "decoding",
     "distributions",
     "drafts",
+    "frames",
     "logged",
     "models",
     "optimum",
