@@ -177,14 +177,15 @@ _PLAIN: dict[Any, tuple[str, Cell]] = {
     bool: ("bool", bool),
     float: (_REAL, _real),
 }
-_EXACT: dict[str, tuple[str, Cell]] = {"": (_REAL, _real), "exact": (_WORD, _exact)}
-_ESTIMATED = {
+_Parts: TypeAlias = dict[str, tuple[str, Cell]]
+_EXACT: _Parts = {"": (_REAL, _real), "exact": (_WORD, _exact)}
+_ESTIMATED: _Parts = {
     **_EXACT,
     "low": (_REAL, partial(_of_estimate, "low")),
     "high": (_REAL, partial(_of_estimate, "high")),
     "confidence": (_REAL, partial(_of_estimate, "confidence")),
 }
-_NUMBERS = {
+_NUMBERS: dict[frozenset[Any], _Parts] = {
     frozenset(get_args(Number)): _EXACT,
     frozenset({*get_args(Number), Estimate}): _ESTIMATED,
 }

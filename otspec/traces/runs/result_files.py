@@ -146,7 +146,7 @@ def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).hexdigest().encode()
 
 
-def _check_label(found: dict[bytes, bytes], label: Label) -> None:
+def _check_label(found: Mapping[bytes, bytes], label: Label) -> None:
     for key, value in label.metadata().items():
         there = found.get(key.encode(), b"nothing").decode()
         if there != value:
