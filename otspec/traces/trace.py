@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -15,11 +15,12 @@ from otspec.distributions import Distribution
 from otspec.files import READERS, read_file
 from otspec.frozen import Frozen
 from otspec.logged import LoggedBlock
-from otspec.models.warped import as_temperature, check_warping
+from otspec.models.warped import as_temperature
 from otspec.raw import as_array
 from otspec.tables import listed
 from otspec.traces.readers.contract import SIDES
-from otspec.traces.readers.logged_numbers import Warping, check_logged
+from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
+from otspec.warping import STEPS
 
 _ARRAYS = tuple(f"{side}_logits" for side in SIDES)
 DRAFTED = "block_"
@@ -84,22 +85,37 @@ class Trace(Frozen):
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
+        min_p: float | None = None,
+        order: str | Iterable[str] = STEPS,
         draft_temperature: float | None = None,
+        draft: Warp | None = None,
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
-        Both models are warped alike, see :func:`otspec.traces.warp`, unless the draft's temperature
-        is given apart.
+        Both models are warped alike, unless something is given apart for the draft.
+
+        Parameters
+        ----------
+        temperature, top_k, top_p, min_p, order
+            As for :func:`otspec.traces.warp`.
+        draft_temperature : float, optional
+            Of the draft, whose other options are the target's.
+        draft : Warp, optional
+            All that is done to the draft, instead.
 
         Raises
         ------
         ValueError
-            Logits that are no distribution; the message names the position.
+            Logits that are no distribution; the message names the position. An option out of
+            range; ``draft_temperature`` beside ``draft``.
         """
-        check_warping(temperature, top_k, top_p)
+        options: dict[str, Any] = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "order": order}
         if draft_temperature is not None:
-            as_temperature(draft_temperature, "draft_temperature")
-        warping = Warping(temperature, top_k, top_p, draft_temperature=draft_temperature)
+            if draft is not None:
+                raise ValueError("draft_temperature is given beside draft: put it into draft")
+            heat = float(as_temperature(draft_temperature, "draft_temperature"))
+            draft = Warp(heat, **options)
+        warping = Warping(temperature, **options, draft=draft)
         positions = np.ndindex(*self.shape[:-1])
         return ((position, *self._pair(position, warping)) for position in positions)
 

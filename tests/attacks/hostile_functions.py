@@ -40,6 +40,14 @@ from otspec import (
     traces,
 )
 
+WARP = {
+    "temperature": ("real", 1.0),
+    "top_k": ("count?", 2),
+    "top_p": ("real?", 0.5),
+    "min_p": ("real?", 0.5),
+    "order": ("names", ("top_k", "top_p", "min_p", "temperature")),
+}
+
 
 def reduced():
     return programs.formulate("reduced", iid(), TARGET).build()
@@ -230,12 +238,11 @@ FUNCTIONS = {
     ),
     "traces.warp": Row(
         traces.warp,
-        {
-            "logits": ("logits", DRAFT),
-            "temperature": ("real", 1.0),
-            "top_k": ("count?", 2),
-            "top_p": ("real?", 0.5),
-        },
+        {"logits": ("logits", DRAFT), **WARP},
+    ),
+    "traces.Warp": Row(traces.Warp, {**WARP, **NORMALIZE}),
+    "traces.Warping": Row(
+        traces.Warping, {**WARP, **NORMALIZE, "draft": ("object?", lambda: traces.Warp(0.5))}
     ),
     "traces.Trace": Row(
         traces.Trace,
@@ -247,10 +254,9 @@ FUNCTIONS = {
     "Trace.pairs": Row(
         method(trace, "pairs"),
         {
-            "temperature": ("real", 1.0),
-            "top_k": ("count?", 2),
-            "top_p": ("real?", 0.5),
+            **WARP,
             "draft_temperature": ("real?", 0.5),
+            "draft": ("object?", None),
         },
     ),
     "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),

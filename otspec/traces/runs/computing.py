@@ -25,8 +25,8 @@ def table_of(chunk: Chunk, settings: Settings) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        Columns source, position, temperature, drafts, rule, k, acceptance, optimum; a row per
-        comparison, positions ascending.
+        Columns source, position, temperature, draft_temperature, drafts, rule, k, acceptance,
+        optimum; a row per comparison, positions ascending.
 
     Raises
     ------
@@ -40,6 +40,7 @@ def table_of(chunk: Chunk, settings: Settings) -> pa.Table:
             ("source", pa.dictionary(pa.int32(), pa.string())),
             ("position", pa.int64()),
             ("temperature", pa.float64()),
+            ("draft_temperature", pa.float64()),
             ("drafts", pa.dictionary(pa.int32(), pa.string())),
             ("rule", pa.dictionary(pa.int32(), pa.string())),
             ("k", pa.int32()),
@@ -75,6 +76,7 @@ def _rows(chunk: Chunk, settings: Settings) -> Iterator[tuple[object, ...]]:
                 name,
                 position,
                 warping.temperature,
+                warping.of("draft").temperature,
                 row.drafts,
                 row.rule,
                 row.k,

@@ -14,7 +14,7 @@ from otspec.writing import in_one_step
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the columns of parts, and of the files of a run."""
 
 _MARK = b"otspec-sha256:"
