@@ -10,18 +10,22 @@ from typing import Any
 
 from otspec.traces.readers import Warp, Warping
 from otspec.traces.readers.contract import SIDES
-from otspec.traces.runs import Run
+from otspec.traces.runs import Run, Settings
 from otspec.traces.statistics import CONFIDENCE, Statistic
 from otspec.warping import STEPS, name_of_order
 from otspec.writing import write_text
 
 
-def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[str, Any]:
+def summary_of(
+    run: Run, settings: Settings, rows: Sequence[Statistic], *, by_text: bool
+) -> dict[str, Any]:
     """Return the summary of a run, which JSON can hold.
 
     Parameters
     ----------
     run : Run
+    settings : Settings
+        What was compared in it.
     rows : sequence of Statistic
     by_text : bool
         Whether intervals take texts as independent, or positions.
@@ -39,7 +43,7 @@ def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[st
         ],
         "positions": sum(chunk.positions for chunk in run.finished()),
         "vocabulary": sources[0].shape[-1],
-        **warpings_document(run.settings.warpings),
+        **warpings_document(settings.warpings),
         "confidence": CONFIDENCE,
         "independent": "texts" if by_text else "positions",
         "means": [_mean(row) for row in rows],
