@@ -64,6 +64,7 @@ _SUBPACKAGES = (
     "decoding",
     "distributions",
     "drafts",
+    "frames",
     "logged",
     "lossy",
     "models",

@@ -34,6 +34,7 @@ from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
+from otspec.frames import columns_of
 from otspec.logged import Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.chained_residuals import End
@@ -212,6 +213,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
     "reader": lambda _: READERS[".npy"],
     "trace format": lambda _: FORMATS[".npz"],
+    "column": lambda _: columns_of(Row)[-1],
     "row": lambda _: Row("rule", "iid", 2, 0.5, 0.75),
     "header": lambda _: Header((2, 3), "<f2", False, 128),
     "places": lambda _: PLACES,

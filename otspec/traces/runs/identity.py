@@ -71,13 +71,7 @@ def refuse_another(path: Path, identity: Identity) -> None:
     ValueError
         The message says what differs, and how.
     """
-    earlier = _read(path)
-    if earlier.get("schema") != SCHEMA:
-        raise ValueError(
-            f"{path.parent} holds a run of another version of otspec (version "
-            f"{earlier.get('schema')} of its files; this one writes {SCHEMA}): use --overwrite, or "
-            "choose another folder"
-        )
+    earlier = read_identity(path)
     before, now = dict(_leaves(earlier)), dict(_leaves(identity))
     for key in dict.fromkeys(["work", *now, *before]):
         was, wanted = (leaves.get(key, "nothing") for leaves in (before, now))
@@ -87,6 +81,24 @@ def refuse_another(path: Path, identity: Identity) -> None:
                 "resume with what it was made with, or use --overwrite"
             )
     _compare_stamps(identity["sources"], earlier["sources"])
+
+
+def read_identity(path: Path) -> Identity:
+    """Read what a run was made with.
+
+    Raises
+    ------
+    ValueError
+        Nothing of a run, or one of another version of otspec.
+    """
+    identity = _read(path)
+    if identity.get("schema") != SCHEMA:
+        raise ValueError(
+            f"{path.parent} holds a run of another version of otspec (version "
+            f"{identity.get('schema')} of its files; this one writes {SCHEMA}): use --overwrite, "
+            "or choose another folder"
+        )
+    return identity
 
 
 def _read(path: Path) -> Identity:
