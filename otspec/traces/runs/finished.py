@@ -15,7 +15,7 @@ from otspec.extras import needed
 from otspec.frames import Tabular
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.identity import Identity, name_of, read_identity
-from otspec.traces.runs.result_files import Label, label_of, read_part
+from otspec.traces.runs.result_files import Label, read_label, read_part
 from otspec.writing import UNFINISHED
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _files(places: RunFolder) -> list[Path]:
 
 def _checked(path: Path, run: str, names: tuple[str, ...]) -> Label:
     """Return what a part says that it holds, if it is whole and of this run."""
-    label = label_of(path)
+    label = read_label(path)
     if label.run != run or label.source not in names:
         raise ValueError(f"cannot use {path}: it is a part of another run; remove it")
     return label
