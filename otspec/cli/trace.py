@@ -122,7 +122,7 @@ def trace(
         failures = run.failures()
         if not rows:
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
-        summary = summary_of(run, rows, by_text=by_text)
+        summary = summary_of(run, settings, rows, by_text=by_text)
         if out is not None:
             write_summary(out, summary)
         if as_json:

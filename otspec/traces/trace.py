@@ -18,12 +18,10 @@ from otspec.logged import LoggedBlock
 from otspec.models.warped import as_temperature, check_warping
 from otspec.raw import as_array
 from otspec.tables import listed
-from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers.contract import DRAFTED, SIDES
 from otspec.traces.readers.logged_numbers import Warping, check_logged
 
 _ARRAYS = tuple(f"{side}_logits" for side in SIDES)
-DRAFTED = "block_"
-"""What the names of arrays begin with that hold blocks beside a sample of positions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,7 @@ class Trace(Frozen):
                 kind = getattr(logits, "dtype", type(logits).__name__)
                 raise ValueError(f"{name} has type {kind}: logits must be an array of floats")
             as_array(logits, name)  # refuses masked entries
-        check_logged("logits", self.draft_logits.shape, self.target_logits.shape)
+        check_logged(_ARRAYS, self.draft_logits.shape, self.target_logits.shape)
         if self.drafted is not None:
             as_instance(self.drafted, "drafted", Trace, "a Trace of the drafted blocks")
         super().__post_init__()

@@ -20,13 +20,13 @@ from otspec.rules.powers import at_least_once, geometric
 MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
     "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.trees", "otspec.logged",
-    "otspec.traces", "otspec.datasets", "otspec.closed_forms",
+    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.lossy",
     "otspec.conformance.adapters",
 )  # fmt: skip
 RESULTS = {
     "BestTree", "BestTrees", "FastestTree", "LoggedTrees", "Shape", "Thresholded", "TimedTree",
     "HandOverPlan", "HandOverRule", "LongRun", "Residual",
-    "BlockPlan", "PathPlan", "PriceBound", "TextOptimum",
+    "BlockPlan", "LossyOptimum", "PathPlan", "PriceBound", "TextOptimum",
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",

@@ -10,7 +10,7 @@ from program_instances import DRAFT, PROGRAMS, TARGET, model
 from tree_instances import BEST_TREES
 
 import otspec
-from otspec import auditing, blocks, programs, rules, solvers, traces
+from otspec import auditing, blocks, lossy, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
@@ -133,6 +133,17 @@ EXACT = {  # from exact arrays or from float ones
     "optimum": lambda give: otspec.Optimum(
         otspec.IID(give(DRAFT), 2), give(TARGET), Fraction(17, 20), (0,)
     ),
+    "lossy optimum": lambda give: otspec.LossyOptimum(
+        otspec.IID(give(DRAFT), 2),
+        give(TARGET),
+        Fraction(9, 10),
+        (0,),
+        otspec.optimum.TotalVariation(Fraction(1, 20)),
+    ),
+    "frontier program": lambda give: lossy.FrontierProgram(
+        otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=Fraction(1, 20)
+    ),
+    "budget": lambda _: otspec.optimum.TotalVariation(Fraction(1, 20)),
     "plan": plan,
     "decomposition": lambda give: plan(give).decomposition,
     "planned": lambda give: rules.PlannedRule(plan(give)),

@@ -52,7 +52,8 @@ from otspec.traces.readers.npz import PackedArray
 from otspec.traces.readers.safetensors import SafetensorsArray
 from otspec.traces.readers.zarr import ZarrArray
 from otspec.traces.runs import Failure, Run
-from otspec.traces.runs.chunking import Chunk, Settings
+from otspec.traces.runs.chunking import Chunk
+from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic

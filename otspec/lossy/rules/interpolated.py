@@ -1,0 +1,53 @@
+"""Verification against a mixture of draft and target (Hao and Mou; static ensembles)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from otspec.arithmetic import Number
+from otspec.distributions import Distribution
+from otspec.lossy.rules.against_another import AgainstAnother
+from otspec.lossy.rules.contract import as_parameter
+
+
+@dataclass(frozen=True, eq=False)
+class InterpolatedVerification(AgainstAnother):
+    """Couple the draft maximally with w p + (1 − w) q.
+
+    Law: the output is that mixture, which lies between draft and target at every token, so that no
+    rule with its total variation accepts more.
+    Source: a baseline in the code of Hao and Mou (arXiv 2604.04987); the static ensembles of others
+    are the same. Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    weight : number
+        w, from 0, which is maximal coupling, to 1, which accepts every draft.
+
+    Examples
+    --------
+    >>> rule = InterpolatedVerification(["1/2", "1/2"], ["1/4", "3/4"], weight="1/2")
+    >>> rule.acceptance(), rule.declared_output.tolist()
+    (Fraction(7, 8), [Fraction(3, 8), Fraction(5, 8)])
+    """
+
+    name: ClassVar[str] = "interpolated"
+    title: ClassVar[str] = "interpolated target"
+    source: ClassVar[str] = "Hao and Mou, a baseline"
+    colour: ClassVar[str] = "#117733"
+    marker: ClassVar[str] = "^"
+
+    weight: Number = field(default=Fraction(1, 2), kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        self._hold(weight=as_parameter(self.weight, "weight", self.draft, 0, 1))
+
+    @cached_property
+    def aim(self) -> Distribution:
+        """The mixture, shape (n,)."""
+        aim: Distribution = self.weight * self.draft + (1 - self.weight) * self.target
+        return aim

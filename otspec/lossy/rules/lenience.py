@@ -1,0 +1,61 @@
+"""Lenience: a draft may be as many times too likely as the rule allows (Leviathan et al.)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from otspec.arithmetic import Array, Number
+from otspec.coupling import Coupling
+from otspec.distributions import Distribution
+from otspec.lossy.rules.accept_or_replace import AcceptOrReplace
+from otspec.lossy.rules.contract import as_parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Lenience(AcceptOrReplace):
+    """Accept the draft x with probability min(1, q(x)/(l p(x))), else draw from (q − p)₊.
+
+    Law: the output is min(p, q/l) + R (q − p)₊ / Σ (q − p)₊, R the mass that is rejected: no
+    token is more than 1/l times too likely. It lies between draft and target at every token, so
+    that no rule with its total variation accepts more. ``lenience`` 1 is maximal coupling.
+    Source: Leviathan, Kalman and Matias (arXiv 2211.17192), app. A.5, which changes the comparison
+    of alg. 1 and not what is drawn after it; also mentored decoding with β = 1 (Xia, Ribar and
+    Balança, arXiv 2607.08690). Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    lenience : number
+        l, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> rule = Lenience(["1/2", "1/2"], ["1/4", "3/4"], lenience="2/3")
+    >>> rule.acceptance(), rule.declared_output.tolist()
+    (Fraction(7, 8), [Fraction(3, 8), Fraction(5, 8)])
+    """
+
+    name: ClassVar[str] = "lenience"
+    title: ClassVar[str] = "lenience"
+    source: ClassVar[str] = "Leviathan et al., app. A.5"
+    colour: ClassVar[str] = "#0072B2"
+    marker: ClassVar[str] = "o"
+
+    lenience: Number = field(default=Fraction(1, 2), kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        lenience = as_parameter(self.lenience, "lenience", self.draft, 0, 1, open_below=True)
+        self._hold(lenience=lenience)
+
+    @cached_property
+    def chances(self) -> Array:
+        """min(1, q/(l p)), shape (n,)."""
+        return Coupling(self.draft * self.lenience, self.target).chances
+
+    @cached_property
+    def replacement(self) -> Distribution:
+        """(q − p)₊, normalised, shape (n,)."""
+        return Coupling(self.draft, self.target).residual
