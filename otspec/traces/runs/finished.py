@@ -83,12 +83,13 @@ class FinishedRun(Tabular):
         return frame
 
 
-def read_run(folder: str | PathLike[str], *, unfinished: bool = False) -> FinishedRun:
+def read_run(path: str | PathLike[str], *, unfinished: bool = False) -> FinishedRun:
     """Read the results that ``otspec trace --out`` left in a folder.
 
     Parameters
     ----------
-    folder : path
+    path : path
+        The folder.
     unfinished : bool
         Also read a run with positions that have no results: it was interrupted, is still going
         on, or parts of its sources could not be read.
@@ -104,9 +105,9 @@ def read_run(folder: str | PathLike[str], *, unfinished: bool = False) -> Finish
         damaged since it was written, or belongs to another run. The message names the file.
     """
     as_flag(unfinished, "unfinished")
-    places = RunFolder(as_path(folder))
+    places = RunFolder(as_path(path))
     if not places.made_with.is_file():
-        raise ValueError(f"{folder} holds no run: name the folder that --out was given")
+        raise ValueError(f"{path} holds no run: name the folder that --out was given")
     identity = read_identity(places.made_with)
     run, logged = name_of(identity), _positions(places.made_with, identity)
     names = tuple(logged)
@@ -115,7 +116,7 @@ def read_run(folder: str | PathLike[str], *, unfinished: bool = False) -> Finish
         key=lambda part: (names.index(part[1].source), part[1].start),
     )
     _refuse_overlaps(parts)
-    _refuse_missing(folder, sum(logged.values()), parts, unfinished)
+    _refuse_missing(places.path, sum(logged.values()), parts, unfinished)
     return FinishedRun(run, names, tuple(parts))
 
 
@@ -151,7 +152,7 @@ def _refuse_overlaps(parts: list[tuple[Path, Label]]) -> None:
 
 
 def _refuse_missing(
-    folder: str | PathLike[str], logged: int, parts: list[tuple[Path, Label]], unfinished: bool
+    folder: Path, logged: int, parts: list[tuple[Path, Label]], unfinished: bool
 ) -> None:
     done = sum(label.stop - label.start for _, label in parts)
     if done == 0:
