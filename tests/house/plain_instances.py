@@ -35,7 +35,7 @@ from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
 from otspec.frames import columns_of
-from otspec.logged import Thresholded
+from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
@@ -138,6 +138,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "timed tree": lambda _: TIMED,
     "fastest tree": lambda _: blocks.FastestTree(as_shape("2x1"), 1.5, 2.0, {"chain": TIMED}),
     "grown node": lambda _: Grown((0, 1), 0.5),
+    "ratio": lambda _: Ratio(0.5, 0.4, 0.6),
     "trees of a threshold": lambda _: Thresholded(0.5, 3.0, 1.5, 0.1),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
     "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
