@@ -22,6 +22,7 @@ CONTENT = {
     "logged": "logged blocks",
     "trees": "drafted trees",
     "blocks": "drafted blocks",
+    "lossy": "nearly lossless",
     "rules": "one a file",
     "selection": "pools and barriers",
     "plan": "couplings",

@@ -64,6 +64,7 @@ _SUBPACKAGES = (
     "distributions",
     "drafts",
     "logged",
+    "lossy",
     "models",
     "optimum",
     "programs",
