@@ -35,6 +35,7 @@ CONTENT = {
     "coupling": "select, accept",
     "drafts": "draft laws",
     "models": "language models",
+    "frames": "tables of results",
     "ratios": "target/draft",
     "estimate": "intervals",
     "distributions": "probabilities",

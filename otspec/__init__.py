@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         TwoHubs,
         WithoutReplacement,
     )
-    from otspec.optimum import Optimum, optimal_acceptance, optimal_acceptances
+    from otspec.optimum import LossyOptimum, Optimum, optimal_acceptance, optimal_acceptances
     from otspec.plan import Plan, optimal_plan
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "Hub",
     "Independent",
     "Joint",
+    "LossyOptimum",
     "Optimum",
     "Plan",
     "TopK",
@@ -63,6 +64,7 @@ _SUBPACKAGES = (
     "decoding",
     "distributions",
     "drafts",
+    "frames",
     "logged",
     "lossy",
     "models",
@@ -94,7 +96,7 @@ _PLACES = {
         "TwoHubs",
         "WithoutReplacement",
     ),
-    "otspec.optimum": ("Optimum", "optimal_acceptance", "optimal_acceptances"),
+    "otspec.optimum": ("LossyOptimum", "Optimum", "optimal_acceptance", "optimal_acceptances"),
     "otspec.plan": ("Plan", "optimal_plan"),
 }
 _LATER = {name: place for place, names in _PLACES.items() for name in names}

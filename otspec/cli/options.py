@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -46,6 +47,11 @@ models_option = click.option(
     help="A draft model, instead of DRAFT. Several: each drafts one token.",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+table_option = click.option(
+    "--table", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Also write the rows as a table, to FILE.parquet, FILE.arrow or FILE.csv.",
+)  # fmt: skip
 
 detect_option = click.option(
     "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,

@@ -9,9 +9,15 @@ from typing import Any
 import click
 
 from otspec.cli.ending import ending_in_order
-from otspec.cli.options import counts_option, filled, json_option, temperatures_option
+from otspec.cli.options import (
+    counts_option,
+    filled,
+    json_option,
+    table_option,
+    temperatures_option,
+)
 from otspec.cli.output import print_json
-from otspec.cli.places import check_picture, check_place, written
+from otspec.cli.places import check_picture, check_place, check_table, table_written, written
 from otspec.cli.trace_means import print_means
 from otspec.cli.trace_runs import (
     FILES,
@@ -26,6 +32,7 @@ from otspec.cli.trace_runs import (
 )
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.extras import needed
+from otspec.frames import Rows, check_ending
 from otspec.models.warped import check_warping
 from otspec.tables import say
 from otspec.traces.readers import Warping
@@ -52,6 +59,7 @@ from otspec.traces.statistics import Statistic, statistics_of, texts_of
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write a report, as HTML."
 )
+@table_option
 @click.option(
     "--chunk", type=click.IntRange(1), metavar="N",
     help="Positions that are read and written at a time. [default: 32 MB]",
@@ -74,6 +82,7 @@ def trace(
     resume: bool,
     overwrite: bool,
     report: Path | None,
+    table: Path | None,
     chunk: int | None,
     workers: int | None,
     scheduler: str | None,
@@ -85,14 +94,14 @@ def trace(
     (..., n), or log_probabilities or probabilities instead of logits; or pairs of {pairs},
     DRAFT.npy+TARGET.npy. Without any the bundled SmolLM2 trace is read.
 
-    Exit status: 0 fine, 1 some chunks were skipped, or a picture or the report could not
-    be written after the results, 2 bad input.
+    Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
+    could not be written after the results, 2 bad input.
 
     Distinct drafts take the most time: --drafts iid --drafts hub leaves them out.
 
     Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
     """
-    _check_places(out, report, resume=resume, overwrite=overwrite, scheduler=scheduler)
+    _check_places(out, report, table, resume=resume, overwrite=overwrite, scheduler=scheduler)
     for temperature in temperatures:
         check_warping(temperature, top_k, top_p)
     warpings = tuple(Warping(t, top_k, top_p, normalize) for t in temperatures)
@@ -105,6 +114,7 @@ def trace(
         run = stack.enter_context(opened)
         if report is not None:
             check_place(report)
+        check_table(table)
         _say_what_was_removed(run)
         compute(run, out, workers, scheduler)
         by_text = texts_of(sources) > 1
@@ -112,7 +122,7 @@ def trace(
         failures = run.failures()
         if not rows:
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
-        summary = summary_of(run, rows, by_text=by_text)
+        summary = summary_of(run, settings, rows, by_text=by_text)
         if out is not None:
             write_summary(out, summary)
         if as_json:
@@ -122,6 +132,8 @@ def trace(
         lines, complete = _drawn(out, report, summary, rows)
         for line in () if as_json else lines:
             say(line)
+        of_trace = Rows(rows, Statistic, summary["trace"])
+        complete = table_written(table, of_trace.to_arrow, silent=as_json) and complete
     complain(failures)
     return 0 if complete and not failures else 1
 
@@ -129,6 +141,7 @@ def trace(
 def _check_places(
     out: Path | None,
     report: Path | None,
+    table: Path | None,
     *,
     resume: bool,
     overwrite: bool,
@@ -150,8 +163,11 @@ def _check_places(
         check_picture(".png")
     if report is not None:
         check_picture(".svg")
-        if out is None or report.parent.exists():  # else the run may make the folder
-            check_place(report)
+    if table is not None:
+        check_ending(table)
+    for path in (report, table):
+        if path is not None and (out is None or path.parent.exists()):
+            check_place(path)  # else the run may make the folder
 
 
 def _say_what_was_removed(run: Run) -> None:

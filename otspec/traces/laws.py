@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.drafts import IID
+from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.statistics import Key, by_group, clustered_mean
@@ -18,7 +19,8 @@ from otspec.traces.statistics import Key, by_group, clustered_mean
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Interval = tuple[float, float]
+Interval = Annotated[tuple[float, float], "probability"]
+Mean = Annotated[float, "probability"]
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,16 @@ class LawMeans:
     temperature: float
     drafts: str
     k: int
-    optimum: float
+    optimum: Mean
     optimum_interval: Interval
-    above_iid: float
+    above_iid: Mean
     above_iid_interval: Interval
     rule: str
-    acceptance: float
+    acceptance: Mean
     positions: int
 
 
-def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> list[LawMeans]:
+def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> Rows[LawMeans]:
     """Return what each draft law makes possible, by temperature, k and law as in the tables.
 
     Parameters
@@ -73,7 +75,8 @@ def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> list[LawMeans]:
         No i.i.d. drafts among them.
     """
     groups = by_group(tables)
-    return [_means(groups, key) for key in groups if key[2] == OPTIMUM]
+    found = [_means(groups, key) for key in groups if key[2] == OPTIMUM]
+    return Rows(found, LawMeans, "means over positions")
 
 
 def _means(groups: dict[Key, Array], key: Key) -> LawMeans:

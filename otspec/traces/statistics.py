@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.summary import Summary
@@ -46,9 +47,9 @@ class Statistic(Summary):
 
     temperature: float
     units: int
-    acceptance_interval: tuple[float, float]
-    gap_interval: tuple[float, float]
-    gap_quantiles: dict[float, float]
+    acceptance_interval: Annotated[tuple[float, float], "probability"]
+    gap_interval: Annotated[tuple[float, float], "probability"]
+    gap_quantiles: Annotated[dict[float, float], QUANTILES, "probability"]
 
 
 @dataclass
@@ -161,7 +162,7 @@ class _Group:
         return float(reached) / _STEPS
 
 
-def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> list[Statistic]:
+def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> Rows[Statistic]:
     """Average the parts of a run.
 
     Positions of one text depend on each other, so that intervals take whole texts as units:
@@ -176,7 +177,7 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
 
     Returns
     -------
-    list of Statistic
+    Rows of Statistic
         By temperature, k and law as in the tables, the optimum first.
     """
     groups: dict[Key, _Group] = {}
@@ -186,7 +187,8 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
         for key, rows in _groups_of(table):
             columns = (column[rows] for column in (texts, *values))
             groups.setdefault(key, _Group()).add(*columns, by_text=by_text)
-    return [group.statistic(key) for key, group in groups.items()]
+    found = [group.statistic(key) for key, group in groups.items()]
+    return Rows(found, Statistic, "means over positions")
 
 
 def by_group(tables: Iterable[tuple[Source, pa.Table]]) -> dict[Key, Array]:

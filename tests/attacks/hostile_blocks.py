@@ -151,10 +151,18 @@ def block_rows():
     }
     yield (
         "blocks.LoggedBlock",
-        Row(blocks.LoggedBlock, {**rows, "tokens": ("tokens", [0]), "end": ("token set", [1])}),
+        Row(
+            blocks.LoggedBlock,
+            {
+                **rows,
+                "tokens": ("tokens", [0]),
+                "end": ("token set", [1]),
+                "sampling": ("distributions?", [TARGET]),
+            },
+        ),
     )
     block_rule = ("callable", lambda: blocks.BlockVerify)
-    for name in ("kept", "expected"):
+    for name in ("kept", "expected", "by_level"):
         yield (
             f"LoggedBlock.{name}",
             Row(method(logged, name), {"rule": block_rule, "length": ("count", 2)}),

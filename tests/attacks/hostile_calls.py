@@ -14,6 +14,7 @@ import hostile_values
 from hostile_best_trees import best_tree_rows
 from hostile_blocks import block_rows, model_rows
 from hostile_functions import FUNCTIONS
+from hostile_logged import logged_rows
 from hostile_lossy import lossy_rule_rows
 from hostile_methods import law_rows, rule_rows
 
@@ -26,6 +27,7 @@ TABLE = FUNCTIONS | dict(
         *block_rows(),
         *model_rows(),
         *best_tree_rows(),
+        *logged_rows(),
     )
 )
 

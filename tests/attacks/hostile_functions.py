@@ -34,6 +34,7 @@ from otspec import (
     datasets,
     distributions,
     drafts,
+    lossy,
     programs,
     rules,
     solvers,
@@ -69,15 +70,30 @@ FUNCTIONS = {
     "drafts.named_law": Row(
         drafts.named_law, {"name": ("name", "iid"), "draft": PAIR["draft"], **K}
     ),
-    "optimal_acceptance": Row(otspec.optimal_acceptance, LAW_TARGET),
+    "optimal_acceptance": Row(
+        otspec.optimal_acceptance, {**LAW_TARGET, "total_variation": ("real?", 0.05)}
+    ),
+    "lossy.FrontierProgram": Row(
+        lossy.FrontierProgram, {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)}
+    ),
+    "lossy.rule_attaining": Row(
+        lossy.rule_attaining, {"best": ("object", lambda: otspec.optimal_acceptance(iid(), TARGET))}
+    ),
     "optimal_acceptances": Row(
         otspec.optimal_acceptances,
-        {**PAIR, "ks": ("counts", [1, 2]), "law": ("name", "iid"), **NORMALIZE},
+        {
+            **PAIR,
+            "ks": ("counts", [1, 2]),
+            "law": ("name", "iid"),
+            "total_variation": ("real?", 0.05),
+            **NORMALIZE,
+        },
     ),
     "optimal_plan": Row(
         otspec.optimal_plan,
         {
             **LAW_TARGET,
+            "total_variation": ("real?", 0.05),
             "program": ("name", "reduced"),
             "solver": ("name?", "highs"),
             "sets": ("flag", True),
@@ -244,15 +260,18 @@ FUNCTIONS = {
             "target_logits": ("object", lambda: trace().target_logits),
         },
     ),
-    "Trace.pairs": Row(
-        method(trace, "pairs"),
-        {
-            "temperature": ("real", 1.0),
-            "top_k": ("count?", 2),
-            "top_p": ("real?", 0.5),
-            "draft_temperature": ("real?", 0.5),
-        },
-    ),
+    **{
+        f"Trace.{name}": Row(
+            method(trace, name),
+            {
+                "temperature": ("real", 1.0),
+                "top_k": ("count?", 2),
+                "top_p": ("real?", 0.5),
+                "draft_temperature": ("real?", 0.5),
+            },
+        )
+        for name in ("pairs", "blocks")
+    },
     "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
     "traces.summarise": Row(
         traces.summarise,

@@ -26,11 +26,12 @@ MODULES = (
 RESULTS = {
     "BestTree", "BestTrees", "FastestTree", "LoggedTrees", "Shape", "Thresholded", "TimedTree",
     "HandOverPlan", "HandOverRule", "LongRun", "Residual",
-    "BlockPlan", "PathPlan", "PriceBound", "TextOptimum",
+    "BlockPlan", "LossyOptimum", "PathPlan", "PriceBound", "TextOptimum",
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
     "Step", "Summary", "TextAudit", "TreeComparison", "Witness", "Estimate",
+    "AcceptLengths", "Ratio", "Replay", "Tally",
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {

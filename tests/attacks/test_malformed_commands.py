@@ -204,16 +204,18 @@ CLASHES = {
     "conform": (("--shape", "2x2"), ("--rule", "x"), ("--dtype", "float16"), ("--report", "x.pdf"),
                 ("--mode", "pipeline", "--rule", "maximal-coupling"), ("--kind", "tree")),
     "vectors": (("more",),),
-    "blocks": (("trace.npz",), ("-L", "1", "--trees", ""), ("--length", "0")),
+    "blocks": (("trace.npz",), ("-L", "1", "--trees", ""), ("--length", "0"), ("--table", "x.xyz")),
     "trace": (("--resume",), ("--overwrite",), ("--resume", "--overwrite"), ("--scheduler", "x"),
               ("--resume", "--overwrite", "--out", "run"), ("--out", "good.npy"),
-              ("--report", "."), ("--out", "good.npy/run"), ("no.npz", "no.npz")),
+              ("--report", "."), ("--out", "good.npy/run"), ("no.npz", "no.npz"),
+              ("--table", "x.xyz")),
 }  # fmt: skip
 CLASHES["solve"] = (*CLASHES["accept"][:-1], ("--solver", "rational"))
 CLASHES["compare"] = (
     *CLASHES["accept"][:2],
     CLASHES["accept"][-1],
     *(("-k", "1", "--plot", plot) for plot in ("no/x.png", "x.xyz", ".", "good.npy/x.png")),
+    *(("-k", "1", "--table", table) for table in ("no/x.csv", "x.xyz", ".", "good.npy/x.csv")),
 )
 
 

@@ -10,7 +10,7 @@ from program_instances import DRAFT, PROGRAMS, TARGET, model
 from tree_instances import BEST_TREES
 
 import otspec
-from otspec import auditing, blocks, programs, rules, solvers, traces
+from otspec import auditing, blocks, lossy, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
@@ -61,6 +61,12 @@ def logged(give):
     """Return a logged block of two tokens."""
     rows = [give.sequence([give(row)] * 3) for row in (DRAFT, TARGET)]
     return blocks.LoggedBlock(*rows, give.sequence(TOKENS))
+
+
+def target_text(give):
+    """Return a logged text of the target."""
+    draft, target, sampling = (give.sequence([give(row)] * 2) for row in (DRAFT, TARGET, TARGET))
+    return blocks.LoggedBlock(draft, target, give.sequence(TOKENS), sampling=sampling)
 
 
 def linear_program(give):
@@ -134,6 +140,17 @@ EXACT = {  # from exact arrays or from float ones
     "optimum": lambda give: otspec.Optimum(
         otspec.IID(give(DRAFT), 2), give(TARGET), Fraction(17, 20), (0,)
     ),
+    "lossy optimum": lambda give: otspec.LossyOptimum(
+        otspec.IID(give(DRAFT), 2),
+        give(TARGET),
+        Fraction(9, 10),
+        (0,),
+        otspec.optimum.TotalVariation(Fraction(1, 20)),
+    ),
+    "frontier program": lambda give: lossy.FrontierProgram(
+        otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=Fraction(1, 20)
+    ),
+    "budget": lambda _: otspec.optimum.TotalVariation(Fraction(1, 20)),
     "plan": plan,
     "decomposition": lambda give: plan(give).decomposition,
     "planned": lambda give: rules.PlannedRule(plan(give)),
@@ -262,6 +279,7 @@ EXACT = {  # from exact arrays or from float ones
         rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True
     ).accepted(True),
     "logged block": logged,
+    "logged text of the target": target_text,
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(
         False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS, give(DRAFT)

@@ -34,7 +34,8 @@ from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
-from otspec.logged import Thresholded
+from otspec.frames import columns_of
+from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
@@ -51,7 +52,8 @@ from otspec.traces.readers.npz import PackedArray
 from otspec.traces.readers.safetensors import SafetensorsArray
 from otspec.traces.readers.zarr import ZarrArray
 from otspec.traces.runs import Failure, Run
-from otspec.traces.runs.chunking import Chunk, Settings
+from otspec.traces.runs.chunking import Chunk
+from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Statistic
@@ -136,6 +138,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "timed tree": lambda _: TIMED,
     "fastest tree": lambda _: blocks.FastestTree(as_shape("2x1"), 1.5, 2.0, {"chain": TIMED}),
     "grown node": lambda _: Grown((0, 1), 0.5),
+    "ratio": lambda _: Ratio(0.5, 0.4, 0.6),
     "trees of a threshold": lambda _: Thresholded(0.5, 3.0, 1.5, 0.1),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
     "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
@@ -209,6 +212,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
     "reader": lambda _: READERS[".npy"],
     "trace format": lambda _: FORMATS[".npz"],
+    "column": lambda _: columns_of(Row)[-1],
     "row": lambda _: Row("rule", "iid", 2, 0.5, 0.75),
     "header": lambda _: Header((2, 3), "<f2", False, 128),
     "places": lambda _: PLACES,

@@ -27,7 +27,7 @@ from otspec.frozen import Frozen, frozen, read_only
 NOT_WALKED = {
     "Frozen": "the base class itself",
     "ProgramBuilder": "a builder, which is there to be changed",
-    "Rows": "a part of a program, which is there to be added to",
+    "Rows": "a part of a program, and a list of results, which is there to be added to",
     "Registry": "a table, which is there to be added to",
     "OrderSearch": "a search, which orders are added to",
     "Crash": "holds whatever exception foreign code has raised",
@@ -51,6 +51,7 @@ NOT_WALKED = {
         ("RightRule", "Candidate", "Control"),
         "hold or return programs, which are functions that do not pickle",
     ),
+    **dict.fromkeys(("BlockReader", "TextRows", "LoggedText"), "read a file as they are looked at"),
     "SmallModel": "a model that an engine is handed",
     "Looked": "a protocol",
     "Call": "a call of a function of PyTorch, with whatever arguments it has",

@@ -13,7 +13,10 @@ import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ["scipy", "sympy", "networkx", "matplotlib", "cvxpy", "highspy", "cdd", "click", "rich"]
+HEAVY = [
+    "scipy", "sympy", "networkx", "matplotlib", "cvxpy", "highspy", "cdd", "click", "rich",
+    "pyarrow", "pandas", "polars",
+]  # fmt: skip
 
 
 def check_contracts(root):

@@ -60,8 +60,8 @@ def test_statements_are_found_in_text(statements, text, found):
     ("name", "module"),
     [
         ("otspec.rules.KSequential", "otspec.rules.k_sequential"),
-        ("otspec.optimal_plan", "otspec.plan"),
-        ("otspec.Optimum.check", "otspec.optimum"),
+        ("otspec.optimal_plan", "otspec.plan.optimal"),
+        ("otspec.Optimum.check", "otspec.optimum.certificate"),
         ("otspec.cuts.prefix", "otspec.cuts.prefix"),
         ("numpy.array", None),
     ],

@@ -8,13 +8,16 @@ from otspec.traces.readers.changed_files import ChangedInputError
 from otspec.traces.readers.finding import find_source, locate_arrays
 from otspec.traces.readers.logged_numbers import KINDS, Warping
 from otspec.traces.readers.source import Source
+from otspec.traces.readers.texts import LoggedText, TextRows
 
 __all__ = [
     "FORMATS",
     "KINDS",
     "ChangedInputError",
+    "LoggedText",
     "Source",
     "StoredArray",
+    "TextRows",
     "TraceFormat",
     "Warping",
     "find_source",

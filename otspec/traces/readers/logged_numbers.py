@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,8 +71,14 @@ class Warping:
         )
 
 
-def check_logged(kind: str, draft: tuple[int, ...], target: tuple[int, ...]) -> None:
+def check_logged(names: Sequence[str], draft: tuple[int, ...], target: tuple[int, ...]) -> None:
     """Refuse shapes of two arrays that are not logged at the same positions, one at least.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What messages call the two arrays.
+    draft, target : tuple of int
 
     Raises
     ------
@@ -79,11 +86,36 @@ def check_logged(kind: str, draft: tuple[int, ...], target: tuple[int, ...]) -> 
     """
     if draft != target:
         raise ValueError(
-            f"draft_{kind} has shape {draft} and target_{kind} {target}: both models must be "
-            "logged at the same positions"
+            f"{names[0]} has shape {draft} and {names[1]} {target}: both models must be logged at "
+            "the same positions"
         )
     if len(draft) < 2 or math.prod(draft) == 0:
         raise ValueError(
-            f"draft_{kind} has shape {draft}: it must be (..., n) with at least one position and "
+            f"{names[0]} has shape {draft}: it must be (..., n) with at least one position and "
             "one token"
+        )
+
+
+def check_tokens(name: str, shape: tuple[int, ...], dtype: str, logged: tuple[int, ...]) -> None:
+    """Refuse an array that does not hold the tokens that were drawn along logged positions.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the array.
+    shape : tuple of int
+    dtype : str
+    logged : tuple of int
+        The shape of the numbers of each model.
+
+    Raises
+    ------
+    ValueError
+    """
+    lengths = [length for length in (logged[-2] - 1, logged[-2]) if length]
+    wanted = [(*logged[:-2], length) for length in lengths]
+    if np.dtype(dtype).kind not in "iu" or shape not in wanted:
+        raise ValueError(
+            f"{name} has type {np.dtype(dtype)} and shape {shape} beside models of shape {logged}: "
+            f"it must hold integers, of shape {' or '.join(map(str, wanted))}"
         )

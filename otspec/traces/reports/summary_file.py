@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.traces.runs import Run
+from otspec.traces.runs import Run, Settings
 from otspec.traces.statistics import CONFIDENCE, Statistic
 from otspec.writing import write_text
 
 
-def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[str, Any]:
+def summary_of(
+    run: Run, settings: Settings, rows: Sequence[Statistic], *, by_text: bool
+) -> dict[str, Any]:
     """Return the summary of a run, which JSON can hold.
 
     Parameters
     ----------
     run : Run
+    settings : Settings
+        What was compared in it.
     rows : sequence of Statistic
     by_text : bool
         Whether intervals take texts as independent, or positions.
@@ -28,7 +32,7 @@ def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[st
     dict
     """
     sources = list(dict.fromkeys(chunk.source for chunk in run.chunks))
-    warpings = run.settings.warpings
+    warpings = settings.warpings
     temperatures = [warping.temperature for warping in warpings]
     return {
         "trace": sources[0].name if len(sources) == 1 else f"{len(sources)} sources",

@@ -1,4 +1,4 @@
-"""Couplings of drafts and target, completed (Programs, 2), and split in two steps (Programs, 3)."""
+"""Couplings of drafts and output, completed (Programs, 2), and split in two steps (Programs, 3)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, sums_by
 from otspec.coupling import Coupling, accepted_weights
 from otspec.digits import plain
-from otspec.distributions import Distribution, DistributionLike, as_distribution, normalised
+from otspec.distributions import Distribution, normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
 from otspec.frozen import Frozen
-from otspec.programs import Formulation, ProgramName, formulate
-from otspec.solvers import Solution, SolverName, solve
+from otspec.optimum.budgets import TotalVariation
+from otspec.solvers import Solution
 from otspec.solvers.solution import SOLVER_TOLERANCE
 
 
@@ -221,64 +221,9 @@ class Decomposition(Frozen):
         accepted = accepted_weights(self.weights, self.support.tokens, target)
         return Plan(self.support, self.target, accepted)
 
-
-def optimal_plan(
-    law: DraftLaw,
-    target: DistributionLike,
-    program: ProgramName = "reduced",
-    solver: SolverName | None = None,
-    *,
-    sets: bool = True,
-    normalize: bool = False,
-) -> Plan:
-    """Return a coupling that accepts as often as possible, from a linear program.
-
-    Parameters
-    ----------
-    law : DraftLaw
-    target : array_like, shape (n,)
-    program : {"reduced", "membership", "importance", "maxflow", "compact"}
-        The formulation; ``"compact"`` is for two drafts.
-    solver : {"highs", "cvxpy", "rational"}, optional
-        By default ``"rational"`` for exact input and ``"highs"`` for floats. The first two
-        compute in floats and give a plan in floats, also for exact input.
-    sets : bool
-        One row per set of distinct drafts instead of one per tuple.
-    normalize : bool
-        Scale the target to sum 1.
-
-    Returns
-    -------
-    Plan
-        Its ``solution`` holds the program, the duals and what the solver reported.
-
-    Raises
-    ------
-    ValueError
-        Unusable input, a program that would not fit in memory (with its size and what to use
-        instead), or one that the solver did not solve.
-    ImportError
-        The solver's package is not installed.
-
-    Examples
-    --------
-    >>> from otspec import IID
-    >>> law = IID([0.5, 0.3, 0.2], k=2)
-    >>> plan = optimal_plan(law, [0.1, 0.6, 0.3])
-    >>> round(plan.acceptance, 9)
-    0.85
-    >>> plan.kernel([0, 1]).round(9).tolist()
-    [0.0, 1.0, 0.0]
-    """
-    checked = as_distribution(target, "target", normalize=normalize)
-    formulation = formulate(program, law, checked, sets=sets)
-    return plan_from(formulation, solve(formulation.build(), solver))
-
-
-def plan_from(formulation: Formulation, solution: Solution) -> Plan:
-    """Return the plan that a solution of a formulation stands for.
-
-    What a float solver leaves of a zero may be slightly negative; it counts as 0.
-    """
-    accepted = positive_part(formulation.accepted(solution))
-    return Plan(formulation.support, formulation.target, accepted, solution)
+    def within(self, budget: TotalVariation) -> Decomposition:
+        """Return the same selection for the output that is nearest to its law within a budget."""
+        target = self.target.astype(self.weights.dtype)
+        allowed = TotalVariation(as_number(budget.amount, like=target))
+        output = allowed.output(self.law_of_selection, target)
+        return Decomposition(self.support, output, self.weights)

@@ -1,0 +1,16 @@
+"""The most that any rule accepts, lossless or nearly so, with a certificate (Theory, 1 and 27)."""
+
+from otspec.cuts.minimum import cut_bound
+from otspec.optimum.acceptance import optimal_acceptance, optimal_acceptances
+from otspec.optimum.budgets import TotalVariation
+from otspec.optimum.certificate import Optimum
+from otspec.optimum.lossy import LossyOptimum
+
+__all__ = [
+    "LossyOptimum",
+    "Optimum",
+    "TotalVariation",
+    "cut_bound",
+    "optimal_acceptance",
+    "optimal_acceptances",
+]

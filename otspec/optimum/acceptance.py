@@ -1,0 +1,166 @@
+"""The most that any rule accepts, for any draft law (Theory, 1, 2 and 27)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, overload
+
+import numpy as np
+
+from otspec.arguments import as_choice, as_list
+from otspec.arithmetic import Array
+from otspec.cuts import prefix
+from otspec.cuts.minimum import bounded_cut
+from otspec.distributions import DistributionLike, as_k, as_pair
+from otspec.drafts import IID, LAWS, DraftLaw, SingleDraftLaw, WithoutReplacement
+from otspec.drafts.contract import as_law
+from otspec.optimum.budgets import TotalVariation
+from otspec.optimum.certificate import Optimum
+from otspec.optimum.lossy import LossyOptimum
+
+
+@overload
+def optimal_acceptance(
+    law: DraftLaw, target: DistributionLike, *, normalize: bool = False
+) -> Optimum: ...
+@overload
+def optimal_acceptance(
+    law: DraftLaw, target: DistributionLike, *, total_variation: Any, normalize: bool = False
+) -> LossyOptimum: ...
+def optimal_acceptance(
+    law: DraftLaw,
+    target: DistributionLike,
+    *,
+    total_variation: Any = None,
+    normalize: bool = False,
+) -> Optimum:
+    """Return the most that any rule accepts under a draft law, with its cut.
+
+    Parameters
+    ----------
+    law : DraftLaw
+    target : array_like, shape (n,)
+    total_variation : number, optional
+        By how much the output may be off, from 0 to 1 and in the arithmetic of the target; by
+        default the rules are lossless.
+    normalize : bool
+        Scale the target to sum 1.
+
+    Returns
+    -------
+    Optimum
+        Its acceptance is ``Fraction`` for exact input. A :class:`LossyOptimum`, which has an
+        output law as well, if the output may be off.
+
+    Raises
+    ------
+    ValueError
+        An unusable target, another length or arithmetic than the law's, an unusable budget, or a
+        law without a formula (:class:`Joint`, :class:`Independent` with k > 2) on too large a
+        vocabulary.
+
+    Notes
+    -----
+    Laws: at most 1, and at least Σ min(p_i, q) for each draft's own law p_i. With the total
+    variation ε it is min(1, α + ε), α the lossless optimum.
+
+    One sort for :class:`IID`, :class:`WithoutReplacement`, :class:`Hub` and
+    :class:`TopPlusOne`; one sum for :class:`Fixed` and :class:`TopK`; O(n² log n) for two
+    :class:`Independent` drafts; max flow otherwise.
+    Source: min cut in the network of SpecHub, app. E, for any k; for i.i.d. drafts and k = 2 it
+    is Canonical, thm. 3.
+
+    Examples
+    --------
+    >>> best = optimal_acceptance(IID(["1/2", "3/10", "1/5"], k=2), ["1/10", "3/5", "3/10"])
+    >>> best.acceptance, best.cut
+    (Fraction(17, 20), (0,))
+    >>> best.check()
+    >>> lossy = optimal_acceptance(best.law, best.target, total_variation="1/20")
+    >>> lossy.acceptance, [str(mass) for mass in lossy.output]
+    (Fraction(9, 10), ['3/20', '11/20', '3/10'])
+    >>> lossy.check()
+    """
+    checked = as_law(law).as_target(target, normalize=normalize)
+    law = law.for_target(checked)
+    cut, bound = bounded_cut(law, checked)
+    ascending = tuple(np.sort(cut).tolist())
+    if total_variation is None:
+        return Optimum(law, checked, bound, ascending)
+    budget = TotalVariation.of(total_variation, checked)
+    return LossyOptimum(law, checked, budget.added_to(bound), ascending, budget)
+
+
+def optimal_acceptances(
+    draft: DistributionLike,
+    target: DistributionLike,
+    ks: Iterable[int],
+    *,
+    law: str = IID.name,
+    total_variation: Any = None,
+    normalize: bool = False,
+) -> Array:
+    """Return the optimal acceptance of k drafts for several k, of i.i.d. ones from one sort.
+
+    Parameters
+    ----------
+    draft, target : array_like, shape (n,)
+    ks : iterable of int
+        Numbers of drafts, in any order.
+    law : str
+        How the drafts are drawn, one of :data:`otspec.drafts.LAWS`. ``"iid"`` takes one sort
+        for all k and ``"without-replacement"`` one pass more; the others go k by k.
+    total_variation : number, optional
+        By how much the output may be off, as for :func:`optimal_acceptance`.
+    normalize : bool
+        Scale both distributions to sum 1.
+
+    Returns
+    -------
+    ndarray, shape (len(ks),)
+        float64, or ``Fraction`` for exact input.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.distributions.as_pair`; a k that is no positive integer, or that the law
+        does not have over this draft; an unknown law, an unusable budget.
+
+    Notes
+    -----
+    Laws: for i.i.d. drafts and without replacement non-decreasing in k; of i.i.d. drafts the
+    limit is the target mass on the draft's support. Floats are within n rounding errors of the
+    exact value (cumulative sums), and a quadrature's 1e-13 without replacement.
+
+    Examples
+    --------
+    >>> optimal_acceptances([0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [1, 2]).round(12).tolist()
+    [0.6, 0.85]
+    >>> draft, target = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+    >>> optimal_acceptances(draft, target, [1, 3], law="without-replacement").tolist()
+    [Fraction(3, 5), Fraction(1, 1)]
+    """
+    pair = as_pair(draft, target, normalize=normalize)
+    law_class = LAWS[as_choice(law, "law", LAWS)]
+    given = as_list(ks, "ks", "a list of numbers of drafts")
+    numbers = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
+    if not numbers:
+        raise ValueError("ks is empty: pass at least one number of drafts")
+    for k in numbers:
+        law_class.check_k(pair[0], k)
+    budget = TotalVariation.of(0 if total_variation is None else total_variation, pair[1])
+    if together := _TOGETHER.get(law_class):
+        lossless = together(*pair, numbers)
+    else:
+        found = [optimal_acceptance(law_class(pair[0], k), pair[1]).acceptance for k in numbers]
+        lossless = np.array(found, dtype=pair[0].dtype)
+    if budget.amount == 0:
+        return lossless
+    return np.array([budget.added_to(alpha) for alpha in lossless], dtype=pair[0].dtype)
+
+
+_TOGETHER: dict[type[SingleDraftLaw], Callable[..., Array]] = {
+    IID: prefix.iid_acceptances,
+    WithoutReplacement: prefix.distinct_acceptances,
+}
+"""The laws that have all k from one pass."""

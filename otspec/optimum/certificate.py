@@ -1,0 +1,136 @@
+"""An optimal acceptance, and what proves it: a cut and a selection law (Theory, 1, 2 and 3).
+
+For every draft law P and target q,
+
+    α(P, q) = min over token sets A of  q(A) + 1 − P(all drafts inside A),
+
+so a minimising A proves that no rule accepts more: anyone can evaluate the right-hand side. That
+some rule accepts as much is proved by a law of the selected draft (:mod:`otspec.cuts.selections`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from otspec.arithmetic import Number, as_number
+from otspec.cuts.minimum import cut_bound
+from otspec.cuts.selections import best_selection, shortfall
+from otspec.digits import plain
+from otspec.distributions import Distribution, check_alike
+from otspec.drafts import DraftLaw
+from otspec.frozen import Frozen
+from otspec.raw import shown
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum(Frozen):
+    """The optimal acceptance of a draft law for a target.
+
+    Parameters
+    ----------
+    law : DraftLaw
+    target : ndarray, shape (n,)
+    acceptance : float or Fraction
+        The largest probability that the output of a lossless rule is one of the drafts.
+    cut : tuple of int
+        Ascending token ids of a set A with acceptance = q(A) + 1 − P(all drafts inside A).
+    """
+
+    law: DraftLaw
+    target: Distribution
+    acceptance: Number
+    cut: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        """Return law, acceptance and cut; of long numbers and cuts the ends."""
+        return (
+            f"Optimum(acceptance={plain(self.acceptance)}, cut={shown(self.cut)}, "
+            f"law={type(self.law).__name__}, k={self.law.k}, n={self.law.n})"
+        )
+
+    @cached_property
+    def selection(self) -> Distribution | None:
+        """A law b of the selected draft that attains the acceptance, shape (n,), read-only.
+
+        b(A) ≥ P(all drafts inside A) for every token set A, so that one of the drafts can be
+        selected with the law b, and maximal coupling with the target accepts Σ min(b, q), which
+        is the acceptance. Computed when it is first asked for, from the law and the target alone.
+
+        None for two :class:`Independent` drafts over more than 100 tokens: their cut is found
+        without a flow, and nothing else gives b there.
+
+        Raises
+        ------
+        ValueError
+            As :func:`optimal_acceptance`, where max flow is needed.
+        """
+        return best_selection(self.law, self.target)
+
+    @property
+    def output(self) -> Distribution | None:
+        """The law of the output: of a lossless rule the target."""
+        return self.target
+
+    def check(self) -> None:
+        """Prove the acceptance from both sides, whatever way it was computed in.
+
+        No rule accepts more: the cut's bound is evaluated. Some rule accepts as much:
+        :attr:`selection` is a distribution, is nowhere below the chance that all drafts are
+        inside a set, and has Σ min(b, q) = acceptance. Where it is None only the first is proved.
+
+        Raises
+        ------
+        ValueError
+            A side does not hold: exactly, or in floats beyond the rounding of sums of n terms and
+            of their products (``law.accuracy``).
+        """
+        bound = self._bound()
+        tolerance = self.law.accuracy
+        # Not through a float: an exact difference may be too small for one.
+        if not -tolerance <= bound - self.acceptance <= tolerance:
+            raise ValueError(
+                f"the cut gives the bound {plain(bound)}, but the acceptance is said to be "
+                f"{plain(self.acceptance)}: one of the two was changed"
+            )
+        if self.selection is not None and self.output is not None:
+            self._check_selection(self.selection, self.output)
+
+    def _bound(self) -> Number:
+        """Return what no rule is above, by the cut."""
+        return cut_bound(self.law, self.target, self.cut)
+
+    def _check_selection(self, selection: Distribution, output: Distribution) -> None:
+        check_proper("selection", selection, like=self)
+        tolerance = self.law.accuracy
+        missed = shortfall(self.law, selection)
+        if not missed <= tolerance:
+            raise ValueError(
+                "the selection is no law of a selected draft: the drafts are all inside some token "
+                f"set with a probability that is {plain(missed)} above what it gives to that set"
+            )
+        accepted = as_number(np.minimum(selection, output).sum(), like=self.target)
+        if not -tolerance <= accepted - self.acceptance <= tolerance:
+            raise ValueError(
+                f"the selection accepts {plain(accepted)}, but the acceptance is said to be "
+                f"{plain(self.acceptance)}: one of the two was changed"
+            )
+
+
+def check_proper(name: str, law: Distribution, like: Optimum) -> None:
+    """Refuse a law of a token that is no distribution over the vocabulary of an optimum.
+
+    Raises
+    ------
+    ValueError
+        With the least mass, and the sum.
+    """
+    check_alike("target", like.target, name, law)
+    tolerance, lowest, total = like.law.accuracy, law.min(), law.sum()
+    if not (lowest >= 0 and -tolerance <= total - 1 <= tolerance):
+        raise ValueError(
+            f"the {name} is no distribution: its least mass is {plain(lowest)}, its "
+            f"sum {plain(total)}"
+        )
