@@ -10,7 +10,7 @@ import pytest
 import trace_files as files
 
 from otspec.traces import warp
-from otspec.traces.readers import Source, TextRows, Warping, find_source, texts
+from otspec.traces.readers import Source, TextRows, Warp, Warping, find_source, texts
 from otspec.traces.readers.mapped import MappedArray
 
 READERS = list(files.SAVERS)
@@ -119,7 +119,7 @@ def test_tokens_stay_drawn_from_what_was_logged(tmp_path, side):
     source = found(tmp_path, files.random_texts(side=side))
     logged = getattr(source, side).rows(0, 3)
     assert source.sampled == side
-    for warping in (Warping(), Warping(0.5), Warping(top_k=3), Warping(draft_temperature=0.5)):
+    for warping in (Warping(), Warping(0.5), Warping(top_k=3), Warping(draft=Warp(0.5))):
         (text,) = source.texts(0, 3, warping)
         if side == "draft" and warping == Warping():
             assert text.sampling is None
@@ -132,7 +132,7 @@ def test_tokens_stay_drawn_from_what_was_logged(tmp_path, side):
 
 def test_a_draft_that_is_not_warped_is_what_tokens_were_drawn_from(tmp_path):
     source = found(tmp_path, files.random_texts())
-    (text,) = source.texts(0, 3, Warping(0.5, draft_temperature=1.0))
+    (text,) = source.texts(0, 3, Warping(0.5, draft=Warp()))
     assert text.sampling is None
 
 
