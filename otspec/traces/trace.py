@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -20,7 +20,6 @@ from otspec.raw import as_array
 from otspec.tables import listed
 from otspec.traces.readers.contract import DRAFTED, SIDES
 from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
-from otspec.warping import STEPS
 
 _ARRAYS = tuple(f"{side}_logits" for side in SIDES)
 
@@ -36,11 +35,13 @@ class Trace(Frozen):
     draft_logits, target_logits : ndarray of float, shape (..., n)
         The last axis is the vocabulary; the others are positions, such as (block, position).
     draft_tokens : ndarray of int, optional
-        The drafted tokens, if they were logged.
+        The drafted tokens, if they were logged: drawn from the draft at temperature 1.
     prompts : tuple of str
         The prompt of each block, if they were logged.
     drafted : Trace, optional
         Drafted blocks of other texts, if these are positions that were sampled one by one.
+    target_tokens : ndarray of int, optional
+        The tokens of the texts themselves, drawn from the target.
 
     Raises
     ------
@@ -54,6 +55,7 @@ class Trace(Frozen):
     draft_tokens: Array | None = None
     prompts: tuple[str, ...] = ()
     drafted: Trace | None = None
+    target_tokens: Array | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -79,14 +81,12 @@ class Trace(Frozen):
 
     def pairs(
         self,
+        warping: Warping | None = None,
         *,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
-        min_p: float | None = None,
-        order: str | Iterable[str] = STEPS,
         draft_temperature: float | None = None,
-        draft: Warp | None = None,
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
@@ -94,28 +94,22 @@ class Trace(Frozen):
 
         Parameters
         ----------
-        temperature, top_k, top_p, min_p, order
+        warping : Warping, optional
+            What is done to each model, instead of the other options.
+        temperature, top_k, top_p
             As for :func:`otspec.traces.warp`.
         draft_temperature : float, optional
             Of the draft, whose other options are the target's.
-        draft : Warp, optional
-            All that is done to the draft, instead.
 
         Raises
         ------
         ValueError
             Logits that are no distribution; the message names the position. An option out of
-            range; ``draft_temperature`` beside ``draft``.
+            range, or beside ``warping``.
         """
-        options: dict[str, Any] = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "order": order}
-        if draft_temperature is not None:
-            if draft is not None:
-                raise ValueError("draft_temperature is given beside draft: put it into draft")
-            heat = float(as_temperature(draft_temperature, "draft_temperature"))
-            draft = Warp(heat, **options)
-        warping = Warping(temperature, **options, draft=draft)
+        done = _warping(warping, temperature, top_k, top_p, draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
-        return ((position, *self._pair(position, warping)) for position in positions)
+        return ((position, *self._pair(position, done)) for position in positions)
 
     def _pair(
         self, position: tuple[int, ...], warping: Warping
@@ -129,35 +123,114 @@ class Trace(Frozen):
         )
         return draft, target
 
-    def blocks(self) -> Iterator[LoggedBlock]:
-        """Yield the drafted blocks with the distributions of both models along them.
+    def blocks(
+        self,
+        warping: Warping | None = None,
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        draft_temperature: float | None = None,
+    ) -> Iterator[LoggedBlock]:
+        """Yield the logged blocks with the distributions of both models along them.
 
-        At temperature 1, at which the tokens must have been drafted. Those of ``drafted``, if there
-        are any.
+        Their tokens were drafted at temperature 1, or without any drafted ones are those of the
+        target at temperature 1; read at other temperatures, a block holds the rows that they were
+        drawn from as :attr:`otspec.logged.LoggedBlock.sampling`. Those of ``drafted``, if there are
+        any.
+
+        Parameters
+        ----------
+        warping, temperature, top_k, top_p, draft_temperature
+            As for :meth:`pairs`.
 
         Raises
         ------
         ValueError
-            No drafted tokens were logged, or not one block of at most as many tokens as there
-            are positions for each text.
+            No tokens were logged, or not one block of at most as many tokens as there are positions
+            for each text; or tokens that cannot be weighted at these temperatures.
         """
+        done = _warping(warping, temperature, top_k, top_p, draft_temperature)
         if self.drafted is not None:
-            yield from self.drafted.blocks()
-            return
-        if self.draft_tokens is None:
-            raise ValueError("the trace has no draft_tokens: log the drafted tokens of each block")
-        tokens, shape = as_array(self.draft_tokens, "draft_tokens"), self.shape
+            yield from self.drafted.blocks(done)
+        elif self.draft_tokens is not None:
+            yield from self._logged("draft_tokens", done, "draft", Warping())
+        elif self.target_tokens is not None:
+            yield from self._logged("target_tokens", done, "target", Warping())
+        else:
+            raise ValueError(
+                "the trace has no draft_tokens: log the drafted tokens of each block, or as "
+                "target_tokens those of the text"
+            )
+
+    def texts(
+        self,
+        warping: Warping | None = None,
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        draft_temperature: float | None = None,
+    ) -> Iterator[LoggedBlock]:
+        """Yield the texts of the target, for :func:`otspec.logged.replay`.
+
+        Parameters
+        ----------
+        warping, temperature, top_k, top_p, draft_temperature
+            As for :meth:`pairs`: of the target those that the texts were drawn at.
+
+        Raises
+        ------
+        ValueError
+            No ``target_tokens``, or not one text of at most as many tokens as there are positions.
+        """
+        done = _warping(warping, temperature, top_k, top_p, draft_temperature)
+        if self.target_tokens is None:
+            raise ValueError("the trace has no target_tokens: log the tokens of the target's texts")
+        yield from self._logged("target_tokens", done, "target", done)
+
+    def _logged(
+        self, name: str, warping: Warping, side: str, drawn: Warping
+    ) -> Iterator[LoggedBlock]:
+        """Yield blocks of tokens that were drawn from one side, warped in its own way."""
+        tokens, shape = as_array(getattr(self, name), name), self.shape
         fits = tokens.ndim == len(shape) - 1 and tokens.shape[:-1] == shape[:-2]
         if not fits or not 1 <= tokens.shape[-1] <= shape[-2] or tokens.dtype.kind not in "iu":
             raise ValueError(
-                f"draft_tokens has shape {tokens.shape} and type {tokens.dtype} beside logits of "
+                f"{name} has shape {tokens.shape} and type {tokens.dtype} beside logits of "
                 f"shape {shape}: it must hold integers, (..., L) beside (..., L + 1, n)"
             )
-        length = tokens.shape[-1]
+        at = SIDES.index(side)
         for text in np.ndindex(*shape[:-2]):
-            pairs = [self._pair((*text, i), Warping()) for i in range(length)]
-            drafts, targets = zip(*pairs, strict=True)
-            yield LoggedBlock(drafts, targets, tokens[text].tolist())
+            places = [(*text, i) for i in range(tokens.shape[-1])]
+            rows = list(zip(*(self._pair(place, warping) for place in places), strict=True))
+            sampling = rows[at]
+            if drawn.of(side) != warping.of(side):
+                sampling = tuple(self._pair(place, drawn)[at] for place in places)
+            draft, target = rows
+            as_drafted = None if sampling is draft else sampling
+            yield LoggedBlock(draft, target, tokens[text].tolist(), sampling=as_drafted)
+
+
+def _warping(
+    warping: Warping | None,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    draft_temperature: float | None,
+) -> Warping:
+    """Return a warping, or the one that the options beside it make; not both may be given."""
+    draft = None
+    if draft_temperature is not None:
+        heat = float(as_temperature(draft_temperature, "draft_temperature"))
+        draft = Warp(heat, top_k=top_k, top_p=top_p)
+    told = Warping(temperature, top_k=top_k, top_p=top_p, draft=draft)
+    if warping is None:
+        return told
+    as_instance(warping, "warping", Warping, "a Warping")
+    if told != Warping():
+        raise ValueError("warping is given beside other options: say all of it in the warping")
+    return warping
 
 
 def load_trace(path: str | PathLike[str]) -> Trace:
@@ -167,8 +240,8 @@ def load_trace(path: str | PathLike[str]) -> Trace:
     ----------
     path : path
         With float arrays ``draft_logits`` and ``target_logits`` of one shape (..., n), and
-        optionally ``draft_tokens`` and ``prompts``. Arrays of the same names after ``block_`` are
-        drafted blocks beside these positions.
+        optionally ``draft_tokens``, ``target_tokens`` and ``prompts``. Arrays of the same names
+        after ``block_`` are drafted blocks beside these positions.
 
     Returns
     -------
@@ -206,4 +279,5 @@ def _trace(arrays: Mapping[str, Any], prefix: str, drafted: Trace | None = None)
         arrays.get(f"{prefix}draft_tokens"),
         tuple(str(prompt) for prompt in np.ravel(arrays.get(f"{prefix}prompts", []))),
         drafted,
+        arrays.get(f"{prefix}target_tokens"),
     )

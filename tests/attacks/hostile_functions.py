@@ -267,14 +267,19 @@ FUNCTIONS = {
             "target_logits": ("object", lambda: trace().target_logits),
         },
     ),
-    "Trace.pairs": Row(
-        method(trace, "pairs"),
-        {
-            **WARP,
-            "draft_temperature": ("real?", 0.5),
-            "draft": ("object?", None),
-        },
-    ),
+    **{
+        f"Trace.{name}": Row(
+            method(trace, name),
+            {
+                "warping": ("object?", None),
+                "temperature": ("real", 1.0),
+                "top_k": ("count?", 2),
+                "top_p": ("real?", 0.5),
+                "draft_temperature": ("real?", 0.5),
+            },
+        )
+        for name in ("pairs", "blocks")
+    },
     "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
     "traces.summarise": Row(
         traces.summarise,

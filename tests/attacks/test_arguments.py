@@ -31,6 +31,7 @@ RESULTS = {
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
     "Step", "Summary", "TextAudit", "TreeComparison", "Witness", "Estimate",
+    "AcceptLengths", "Ratio", "Replay", "Tally",
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {

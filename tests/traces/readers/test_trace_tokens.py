@@ -232,3 +232,26 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, reader):
     assert path.name in refusal(find_source, name, tokens=True)
     shutil.rmtree(path) if reader == "zarr" else path.unlink()
     assert refusal(find_source, name, tokens=True) == f"{path}: no such file"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_flipped_bytes_end_in_texts_or_one_line(tmp_path, reader):
+    rng, refused = np.random.default_rng(22), 0
+    name = saved(tmp_path, files.random_texts(), reader)
+    parts = [path for path in tmp_path.rglob("*") if path.is_file()]
+    whole = [path.read_bytes() for path in parts]
+    for _ in range(40):
+        number = rng.integers(len(parts))
+        content = bytearray(whole[number])
+        for place in rng.integers(len(content), size=rng.integers(1, 9)):
+            content[place] = rng.integers(256)
+        parts[number].write_bytes(content)
+        try:
+            source = find_source(name, tokens=True).unpacked(tmp_path, "unpacked")
+            seen = [list(text.target) for text in source.texts(0, source.positions, Warping())]
+            assert len(seen) == 2
+        except ValueError as error:
+            assert "\n" not in str(error)
+            refused += 1
+        parts[number].write_bytes(whole[number])
+    assert refused > 0
