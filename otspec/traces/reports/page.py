@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otspec.traces.charts import acceptance_figure, gap_figure
+from otspec.traces.charts.pictures import svg_of
 from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import QUANTILES, Statistic
 from otspec.webpage import escaped, page, table
 from otspec.writing import write_text
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _GAP_CAPTION = "Thin: the 5% to the 95% quantile. Thick: 25% to 75%. Mark: the median."
 _COLUMNS = (
@@ -83,10 +79,10 @@ def _failures(skipped: Sequence[dict[str, Any]]) -> Iterable[str]:
 
 def _section(temperature: float, rows: Sequence[Statistic]) -> Iterable[str]:
     yield f"<h2>T = {temperature:g}</h2>"
-    yield f"<figure>{_svg(acceptance_figure(rows, title='Mean acceptance'))}</figure>"
+    yield f"<figure>{svg_of(acceptance_figure(rows, title='Mean acceptance'))}</figure>"
     gaps = gap_figure(rows, title="Gap to the optimum over the positions")
     if gaps is not None:
-        yield f"<figure>{_svg(gaps)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
+        yield f"<figure>{svg_of(gaps)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
     yield from table(_COLUMNS, [_cells(row) for row in rows], words=2)
 
 
@@ -106,15 +102,3 @@ def _cells(row: Statistic) -> tuple[str, ...]:
 
 def _interval(ends: tuple[float, float]) -> str:
     return "–" if ends[0] != ends[0] else f"{ends[0]:.4f} to {ends[1]:.4f}"
-
-
-def _svg(figure: Figure) -> str:
-    """Return a figure as an element of a page, with text as text."""
-    from matplotlib import rc_context
-
-    stream = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
-    # Without the XML prologue and the metadata, whose addresses nothing needs.
-    return re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
