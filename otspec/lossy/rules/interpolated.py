@@ -1,4 +1,4 @@
-"""Verification against a mixture of draft and target (Hao and Mou; static ensembles)."""
+"""Verification against a mixture of draft and target (Hao and Mou; transformers)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class InterpolatedVerification(AgainstAnother):
 
     Law: the output is that mixture, which lies between draft and target at every token, so that no
     rule with its total variation accepts more.
-    Source: a baseline in the code of Hao and Mou (arXiv 2604.04987); the static ensembles of others
-    are the same. Parameters and errors: :class:`LossyRule`.
+    Source: a baseline in the code of Hao and Mou (arXiv 2604.04987); transformers'
+    ``assistant_ensemble_weight`` is 1 − w. Parameters and errors: :class:`LossyRule`.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class InterpolatedVerification(AgainstAnother):
 
     name: ClassVar[str] = "interpolated"
     title: ClassVar[str] = "interpolated target"
-    source: ClassVar[str] = "Hao and Mou, a baseline"
+    source: ClassVar[str] = "transformers; Hao and Mou"
     colour: ClassVar[str] = "#117733"
     marker: ClassVar[str] = "^"
 
