@@ -9,12 +9,9 @@ from functools import cached_property
 from typing import ClassVar
 
 from otspec.arithmetic import Number, as_number
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import LARGEST, between
 from otspec.lossy.rules.divergences import entropy
 from otspec.lossy.rules.lenience import LenientRule
-
-LARGEST = 1e300
-"""The largest factor of the entropy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +43,10 @@ class EntropyLenience(LenientRule):
     colour: ClassVar[str] = "#0072B2"
     marker: ClassVar[str] = "<"
 
-    alpha: Number = field(default=Fraction(2, 5), kw_only=True)
-    most: Number = field(default=Fraction(19, 20), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(
-            alpha=as_parameter(self.alpha, "alpha", self.draft, 0, LARGEST),
-            most=as_parameter(self.most, "most", self.draft, 0, 1, open_below=True),
-        )
+    alpha: Number = field(default=Fraction(2, 5), kw_only=True, metadata=between(0, LARGEST))
+    most: Number = field(
+        default=Fraction(19, 20), kw_only=True, metadata=between(0, 1, open_below=True)
+    )
 
     @cached_property
     def share(self) -> Number:

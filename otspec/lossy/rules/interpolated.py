@@ -10,7 +10,7 @@ from typing import ClassVar
 from otspec.arithmetic import Number
 from otspec.distributions import Distribution
 from otspec.lossy.rules.against_another import AgainstAnother
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import between
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,7 @@ class InterpolatedVerification(AgainstAnother):
     colour: ClassVar[str] = "#117733"
     marker: ClassVar[str] = "^"
 
-    weight: Number = field(default=Fraction(1, 2), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(weight=as_parameter(self.weight, "weight", self.draft, 0, 1))
+    weight: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
 
     @cached_property
     def aim(self) -> Distribution:

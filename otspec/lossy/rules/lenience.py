@@ -12,7 +12,7 @@ from otspec.arithmetic import Array, Number
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.lossy.rules.accept_or_replace import AcceptOrReplace
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import between
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +68,9 @@ class Lenience(LenientRule):
     colour: ClassVar[str] = "#0072B2"
     marker: ClassVar[str] = "o"
 
-    lenience: Number = field(default=Fraction(1, 2), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        lenience = as_parameter(self.lenience, "lenience", self.draft, 0, 1, open_below=True)
-        self._hold(lenience=lenience)
+    lenience: Number = field(
+        default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)
+    )
 
     @property
     def share(self) -> Number:
