@@ -21,10 +21,12 @@ MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
     "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.trees", "otspec.logged",
     "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.lossy", "otspec.lossy.rules",
+    "otspec.frames",
     "otspec.conformance.adapters",
 )  # fmt: skip
 RESULTS = {
-    "BestTree", "BestTrees", "FastestTree", "LoggedTrees", "Shape", "Thresholded", "TimedTree",
+    "BestTree", "BestTrees", "Column", "FastestTree", "FinishedRun", "LoggedTrees",
+    "Shape", "Thresholded", "TimedTree",
     "HandOverPlan", "HandOverRule", "LongRun", "Residual",
     "BlockPlan", "LossyOptimum", "PathPlan", "PriceBound", "TextOptimum",
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",

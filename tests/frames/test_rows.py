@@ -27,10 +27,11 @@ FLOAT = ([0.5, 0.3, 0.2], [0.1, 0.6, 0.3])
 MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
 STATISTIC = Statistic(
     "naive sampling", "iid", 2, acceptance=0.5, optimum=0.6, positions=1, temperature=1.0,
-    units=1, acceptance_interval=(math.nan, math.nan), gap_interval=(0.0, 0.2),
+    draft_temperature=0.6, units=1,
+    acceptance_interval=(math.nan, math.nan), gap_interval=(0.0, 0.2),
     gap_quantiles=dict(zip(QUANTILES, (0.0, 0.1, 0.2, 0.3, 0.4), strict=True)),
 )  # fmt: skip
-MEANS = LawMeans(1.0, "iid", 2, 0.6, (0.5, 0.7), 0.0, (0.0, 0.0), "", math.nan, 3)
+MEANS = LawMeans(1.0, 0.6, "iid", 2, 0.6, (0.5, 0.7), 0.0, (0.0, 0.0), "", math.nan, 3)
 
 
 @pytest.fixture(scope="module")
@@ -202,14 +203,16 @@ def test_copies_and_pickles_make_the_same_table(copied):
 
 def test_rows_of_several_classes_are_refused_in_one_line():
     mixed = [*traces.compare(*FLOAT, [2]), STATISTIC]
-    with pytest.raises(ValueError, match=r"rows\[14\] is Statistic.* must be a Comparison"):
+    with pytest.raises(ValueError, match=r"items\[14\] is Statistic.* must be a Comparison"):
         Rows(mixed).to_arrow()
     with pytest.raises(ValueError, match="there are no rows: pass kind"):
         Rows().to_arrow()
     with pytest.raises(ValueError, match="must be rows of one class"):
         Rows(5)
-    with pytest.raises(ValueError, match="int has no fields"):
-        Rows([1]).to_arrow()
+    with pytest.raises(ValueError, match=r"items\[0\] is 1: items must be rows of one class"):
+        Rows([1])
+    with pytest.raises(ValueError, match="kind is <class 'int'>: it must be a dataclass"):
+        columns_of(int)
 
 
 class Pair(NamedTuple):

@@ -42,7 +42,7 @@ from otspec.selection.priorities import Mixture
 from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
-from otspec.traces.readers import Warping
+from otspec.traces.readers import Warp
 from otspec.trees import VERIFIERS
 from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
@@ -297,7 +297,7 @@ FLOAT = {  # from float arrays only
     "logged text": lambda give: LoggedText(
         give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
     ),
-    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warping()),
+    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warp()),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
     "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
 }

@@ -46,7 +46,7 @@ from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
 from otspec.traces.laws import LawMeans
-from otspec.traces.readers import FORMATS, Source, Warping
+from otspec.traces.readers import FORMATS, Source, Warp, Warping
 from otspec.traces.readers.mapped import MappedArray
 from otspec.traces.readers.npz import PackedArray
 from otspec.traces.readers.safetensors import SafetensorsArray
@@ -56,7 +56,7 @@ from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
-from otspec.traces.statistics import Statistic
+from otspec.traces.statistics import Key, Statistic
 from otspec.trees import as_shape
 from otspec.trees.contract import Agreeing, Siblings
 from otspec.trees.growth import Grown
@@ -195,13 +195,15 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
     "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
+    "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
     "statistic": lambda _: Statistic(
-        "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 2, (0, 1), (0, 1), {0.5: 0}
+        "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 0.6, 2, (0, 1), (0, 1), {0.5: 0}
     ),
     "means of a law": lambda _: LawMeans(
-        1.0, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
+        1.0, 0.6, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
     ),
-    "warping": lambda _: Warping(0.5, top_p=0.9),
+    "warp": lambda _: Warp(0.5, min_p=0.1, order="temperature-last"),
+    "warping": lambda _: Warping(0.5, top_p=0.9, draft=Warp(0.7)),
     "settings": lambda _: SETTINGS,
     "mapped": lambda _: stored(MappedArray, 80, False),
     "safetensors": lambda _: stored(SafetensorsArray),

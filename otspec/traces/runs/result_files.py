@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the columns of parts, and of the files of a run."""
 
 _MARK = b"otspec-sha256:"
@@ -108,7 +108,7 @@ def read_part(path: Path, label: Label) -> pa.Table:
         return part.read()
 
 
-def label_of(path: Path) -> Label:
+def read_label(path: Path) -> Label:
     """Return what a part says that it holds.
 
     Raises
