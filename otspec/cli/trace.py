@@ -9,13 +9,7 @@ from typing import Any
 import click
 
 from otspec.cli.ending import ending_in_order
-from otspec.cli.options import (
-    counts_option,
-    filled,
-    json_option,
-    table_option,
-    temperatures_option,
-)
+from otspec.cli.options import counts_option, filled, json_option, table_option
 from otspec.cli.output import print_json
 from otspec.cli.places import check_picture, check_place, check_table, table_written, written
 from otspec.cli.trace_means import print_means
@@ -30,10 +24,10 @@ from otspec.cli.trace_runs import (
     source_options,
     sources_of,
 )
+from otspec.cli.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.extras import needed
 from otspec.frames import Rows, check_ending
-from otspec.models.warped import check_warping
 from otspec.tables import say
 from otspec.traces.readers import Warping
 from otspec.traces.reports.chart_files import write_charts
@@ -46,9 +40,7 @@ from otspec.traces.statistics import Statistic, statistics_of, texts_of
 @click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
 @laws_option(IID.name, WithoutReplacement.name, Hub.name)
-@temperatures_option
-@click.option("--top-k", type=int, help="Keep the k largest logits.")
-@click.option("--top-p", type=float, help="Keep the likeliest tokens that reach this probability.")
+@warping_options
 @source_options
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False),
@@ -73,11 +65,8 @@ def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
     laws: tuple[str, ...],
-    temperatures: tuple[float, ...],
-    top_k: int | None,
-    top_p: float | None,
+    warpings: tuple[Warping, ...],
     kind: str | None,
-    normalize: bool,
     out: Path | None,
     resume: bool,
     overwrite: bool,
@@ -102,9 +91,6 @@ def trace(
     Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
     """
     _check_places(out, report, table, resume=resume, overwrite=overwrite, scheduler=scheduler)
-    for temperature in temperatures:
-        check_warping(temperature, top_k, top_p)
-    warpings = tuple(Warping(t, top_k, top_p, normalize) for t in temperatures)
     settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings)
     with ending_in_order(), sources_of(files, kind) as sources, ExitStack() as stack:
         folder = out or stack.enter_context(temporary_folder())

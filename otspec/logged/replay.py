@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_flag, as_generator, as_instance
+from otspec.arguments import as_callable, as_flag, as_generator, as_instance
 from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.distributions import as_k
@@ -171,6 +171,7 @@ def is_block_rule(rule: Any) -> bool:
 def as_rule_tree(rule: TokenRule | type[SingleDraftRule], tree: Any) -> Shape:
     """Check a tree that a rule verifies along logged texts."""
     shape = as_shape(tree)
+    as_callable(rule, "rule", "a class of otspec.rules, or a rule for one drafted block")
     as_k(shape.depth, "tree.depth")
     if not shape.drawn:
         raise ValueError(

@@ -1,6 +1,7 @@
 """Logged logits in, tables and charts out."""
 
 from otspec.traces.comparison import Comparison, compare
+from otspec.traces.readers import Warp, Warping
 from otspec.traces.runs import FinishedRun, read_run
 from otspec.traces.summary import Summary, summarise
 from otspec.traces.trace import Trace, load_trace
@@ -11,6 +12,8 @@ __all__ = [
     "FinishedRun",
     "Summary",
     "Trace",
+    "Warp",
+    "Warping",
     "compare",
     "load_trace",
     "read_run",

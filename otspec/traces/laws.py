@@ -31,6 +31,7 @@ class LawMeans:
     ----------
     temperature : float
         Of the target.
+    draft_temperature : float
     drafts : str
         The law, by name.
     k : int
@@ -50,6 +51,7 @@ class LawMeans:
     """
 
     temperature: float
+    draft_temperature: float
     drafts: str
     k: int
     optimum: Mean
@@ -75,20 +77,19 @@ def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> Rows[LawMeans]:
         No i.i.d. drafts among them.
     """
     groups = by_group(tables)
-    found = [_means(groups, key) for key in groups if key[2] == OPTIMUM]
+    found = [_means(groups, key) for key in groups if key.rule == OPTIMUM]
     return Rows(found, LawMeans, "means over positions")
 
 
 def _means(groups: dict[Key, Array], key: Key) -> LawMeans:
-    temperature, drafts, _, k = key
     texts, places, _, optima = groups[key]
-    beside = groups.get((temperature, IID.name, OPTIMUM, k))
+    beside = groups.get(key._replace(drafts=IID.name))
     if beside is None:
         raise ValueError(f"the run has no {IID.name} drafts: compare those, too")
     accepted = {
-        rule: float(columns[2].mean())
-        for (at, law, rule, count), columns in groups.items()
-        if (at, law, count) == (temperature, drafts, k) and rule != OPTIMUM
+        other.rule: float(columns[2].mean())
+        for other, columns in groups.items()
+        if other != key and other._replace(rule=OPTIMUM) == key
     }
     best = max(accepted, key=lambda rule: accepted[rule], default="")
     mean, interval = clustered_mean(optima, texts, 0.0, 1.0)
@@ -96,9 +97,10 @@ def _means(groups: dict[Key, Array], key: Key) -> LawMeans:
     above = optima - beside[3][np.searchsorted(beside[1], places)]
     more, more_interval = clustered_mean(above, texts, -1.0, 1.0)
     return LawMeans(
-        temperature=temperature,
-        drafts=drafts,
-        k=k,
+        temperature=key.temperature,
+        draft_temperature=key.draft_temperature,
+        drafts=key.drafts,
+        k=key.k,
         optimum=mean,
         optimum_interval=interval,
         above_iid=more,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
@@ -23,19 +23,28 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Of the gap; each accurate to half of a ten-thousandth."""
 _STEPS = 10_000  # of the gap between 0 and 1
 
-Key = tuple[float, str, str, int]
-"""Temperature, drafts, rule, k."""
+
+class Key(NamedTuple):
+    """What is averaged together: columns of the parts of a run."""
+
+    temperature: float
+    draft_temperature: float
+    drafts: str
+    rule: str
+    k: int
 
 
 @dataclass(frozen=True)
 class Statistic(Summary):
-    """One rule under one draft law, k and temperature, over all positions.
+    """One rule under one draft law, k and temperature of each model, over all positions.
 
     Parameters
     ----------
     rule, drafts, k, acceptance, optimum, positions
         As in :class:`otspec.traces.Summary`.
     temperature : float
+        Of the target.
+    draft_temperature : float
     units : int
         How many texts, or positions if there is one text only, the intervals treat as
         independent.
@@ -46,6 +55,7 @@ class Statistic(Summary):
     """
 
     temperature: float
+    draft_temperature: float
     units: int
     acceptance_interval: Annotated[tuple[float, float], "probability"]
     gap_interval: Annotated[tuple[float, float], "probability"]
@@ -95,7 +105,7 @@ class _Ratio:
 
 
 class _Group:
-    """What is kept of one rule, law, k and temperature while parts go by."""
+    """What is kept of one rule, law, k and pair of temperatures while parts go by."""
 
     def __init__(self) -> None:
         self.positions = 0
@@ -138,18 +148,14 @@ class _Group:
 
     def statistic(self, key: Key) -> Statistic:
         """Return what was added, the last text as it is, under the name of the group."""
-        temperature, drafts, rule, k = key
         self._close()
         optimum = self.optimum.mean()
         return Statistic(
-            rule=rule,
-            drafts=drafts,
-            k=k,
+            **key._asdict(),
             # The same number, also where sums round differently.
-            acceptance=optimum if rule == OPTIMUM else self.acceptance.mean(),
+            acceptance=optimum if key.rule == OPTIMUM else self.acceptance.mean(),
             optimum=optimum,
             positions=self.positions,
-            temperature=temperature,
             units=self.gap.units,
             acceptance_interval=self.acceptance.interval(0.0, 1.0),
             gap_interval=self.gap.interval(0.0, 1.0),
@@ -257,8 +263,7 @@ def _with_offsets(
 
 def _groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
     """Yield each group of a table and its rows, in order of first appearance."""
-    names = ("temperature", "drafts", "rule", "k")
-    encoded = [table[name].combine_chunks() for name in names]
+    encoded = [table[name].combine_chunks() for name in Key._fields]
     encoded = [c if hasattr(c, "dictionary") else c.dictionary_encode() for c in encoded]
     code = np.zeros(table.num_rows, np.int64)
     for column in encoded:
@@ -268,5 +273,4 @@ def _groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
     ends = np.cumsum(np.bincount(inverse))
     for group in np.argsort(first):
         rows = order[ends[group - 1] if group else 0 : ends[group]]
-        key = tuple(column[int(rows[0])].as_py() for column in encoded)
-        yield key, rows
+        yield Key(*(column[int(rows[0])].as_py() for column in encoded)), rows

@@ -226,7 +226,8 @@ def model_rows():
         Row(
             blocks.WarpedModel,
             {"model": MODELS["draft"], "temperature": ("real", 0.5), "top_k": ("count?", 2),
-             "top_p": ("real?", 0.5)},
+             "top_p": ("real?", 0.5), "min_p": ("real?", 0.5),
+             "order": ("names", ("top_k", "top_p", "min_p", "temperature"))},
         ),
     )  # fmt: skip
     yield (

@@ -27,10 +27,11 @@ FLOAT = ([0.5, 0.3, 0.2], [0.1, 0.6, 0.3])
 MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
 STATISTIC = Statistic(
     "naive sampling", "iid", 2, acceptance=0.5, optimum=0.6, positions=1, temperature=1.0,
-    units=1, acceptance_interval=(math.nan, math.nan), gap_interval=(0.0, 0.2),
+    draft_temperature=0.6, units=1,
+    acceptance_interval=(math.nan, math.nan), gap_interval=(0.0, 0.2),
     gap_quantiles=dict(zip(QUANTILES, (0.0, 0.1, 0.2, 0.3, 0.4), strict=True)),
 )  # fmt: skip
-MEANS = LawMeans(1.0, "iid", 2, 0.6, (0.5, 0.7), 0.0, (0.0, 0.0), "", math.nan, 3)
+MEANS = LawMeans(1.0, 0.6, "iid", 2, 0.6, (0.5, 0.7), 0.0, (0.0, 0.0), "", math.nan, 3)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from otspec.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.traces.readers.changed_files import ChangedInputError, stamp_of
 from otspec.traces.readers.contract import SIDES, StoredArray
-from otspec.traces.readers.logged_numbers import Warping, check_logged, check_tokens
+from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged, check_tokens
 from otspec.traces.readers.texts import BlockReader, LoggedText, TextRows
 
 
@@ -164,7 +164,9 @@ class Source:
                 )
                 yield position, warping, draft, target
 
-    def texts(self, start: int, stop: int, warping: Warping) -> Iterator[LoggedText]:
+    def texts(
+        self, start: int, stop: int, warping: Warping, drawn: Warp | None = None
+    ) -> Iterator[LoggedText]:
         """Yield each text of a range of positions, with the tokens that were drawn.
 
         Rows are read and made distributions as they are looked at, some megabytes at a time.
@@ -174,8 +176,9 @@ class Source:
         start, stop : int
             Where texts begin and end.
         warping : Warping
-            What is done to both models. Not to what the tokens were drawn from, which are the
-            numbers as they were logged: see :class:`LoggedText`.
+            What is done to both models.
+        drawn : Warp, optional
+            What was done to the logged numbers when the tokens were drawn; by default nothing.
 
         Raises
         ------
@@ -191,10 +194,11 @@ class Source:
             )
         rows = self._tokens(whole)
         draft, target = (self._reader(side, warping, stop) for side in SIDES)
-        logged = Warping(normalize=warping.of(self.sampled).normalize)
-        of_draft = replace(warping.of(SIDES[0]), draft_temperature=None)
-        as_drawn = self.sampled == SIDES[0] and of_draft == logged
-        sampling = None if as_drawn else self._reader(self.sampled, logged, stop)
+        normalize = warping.of(self.sampled).normalize
+        logged = replace(drawn or Warp(), normalize=normalize)
+        as_drawn = self.sampled == SIDES[0] and warping.of(self.sampled) == logged
+        apart = Warping(**logged.options(), normalize=normalize)
+        sampling = None if as_drawn else self._reader(self.sampled, apart, stop)
         for text, tokens in zip(whole, rows, strict=True):
             at = range(text * self.text_length, (text + 1) * self.text_length)
             yield LoggedText(

@@ -46,8 +46,8 @@ class Settings(Work):
         Returns
         -------
         pyarrow.Table
-            Columns source, position, temperature, drafts, rule, k, acceptance, optimum; a row per
-            comparison, positions ascending.
+            Columns source, position, temperature, draft_temperature, drafts, rule, k,
+            acceptance, optimum; a row per comparison, positions ascending.
 
         Raises
         ------
@@ -61,6 +61,7 @@ class Settings(Work):
                 ("source", pa.dictionary(pa.int32(), pa.string())),
                 ("position", pa.int64()),
                 ("temperature", pa.float64()),
+                ("draft_temperature", pa.float64()),
                 ("drafts", pa.dictionary(pa.int32(), pa.string())),
                 ("rule", pa.dictionary(pa.int32(), pa.string())),
                 ("k", pa.int32()),
@@ -95,6 +96,7 @@ class Settings(Work):
                     name,
                     position,
                     warping.temperature,
+                    warping.of("draft").temperature,
                     row.drafts,
                     row.rule,
                     row.k,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the columns of parts, and of the files of a run."""
 
 _MARK = b"otspec-sha256:"

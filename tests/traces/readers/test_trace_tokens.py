@@ -2,6 +2,7 @@
 
 import itertools
 import shutil
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import trace_files as files
 
 from otspec.traces import warp
-from otspec.traces.readers import Source, TextRows, Warping, find_source, texts
+from otspec.traces.readers import Source, TextRows, Warp, Warping, find_source, texts
 from otspec.traces.readers.mapped import MappedArray
 
 READERS = list(files.SAVERS)
@@ -93,12 +94,32 @@ def test_rows_are_read_by_blocks_as_they_are_looked_at(tmp_path, monkeypatch):
         first.draft[50]
 
 
+def test_a_text_of_any_length_takes_the_memory_of_a_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "_BLOCK_BYTES", 2**18)
+    source = found(tmp_path, files.random_texts((1000, 4096)))
+    assert source.row_bytes * source.positions > 16e6
+    tracemalloc.start()
+    try:
+        (text,) = source.texts(0, source.positions, Warping(0.5))
+        likelihood = [
+            min(draft[x], target[x], drawn[x])
+            for x, draft, target, drawn in zip(
+                text.tokens, text.draft, text.target, text.sampling, strict=False
+            )
+        ]
+        # The old block and the new one of three models, and some rows of 32 kB in float64.
+        assert tracemalloc.get_traced_memory()[1] < 6 * 2**18 + 2**20
+    finally:
+        tracemalloc.stop()
+    assert len(likelihood) == 999
+
+
 @pytest.mark.parametrize("side", ["draft", "target"])
 def test_tokens_stay_drawn_from_what_was_logged(tmp_path, side):
     source = found(tmp_path, files.random_texts(side=side))
     logged = getattr(source, side).rows(0, 3)
     assert source.sampled == side
-    for warping in (Warping(), Warping(0.5), Warping(top_k=3), Warping(draft_temperature=0.5)):
+    for warping in (Warping(), Warping(0.5), Warping(top_k=3), Warping(draft=Warp(0.5))):
         (text,) = source.texts(0, 3, warping)
         if side == "draft" and warping == Warping():
             assert text.sampling is None
@@ -111,7 +132,7 @@ def test_tokens_stay_drawn_from_what_was_logged(tmp_path, side):
 
 def test_a_draft_that_is_not_warped_is_what_tokens_were_drawn_from(tmp_path):
     source = found(tmp_path, files.random_texts())
-    (text,) = source.texts(0, 3, Warping(0.5, draft_temperature=1.0))
+    (text,) = source.texts(0, 3, Warping(0.5, draft=Warp()))
     assert text.sampling is None
 
 
@@ -232,3 +253,26 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, reader):
     assert path.name in refusal(find_source, name, tokens=True)
     shutil.rmtree(path) if reader == "zarr" else path.unlink()
     assert refusal(find_source, name, tokens=True) == f"{path}: no such file"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_flipped_bytes_end_in_texts_or_one_line(tmp_path, reader):
+    rng, told = np.random.default_rng(22), []
+    name = saved(tmp_path, files.random_texts(), reader)
+    parts = [path for path in tmp_path.rglob("*") if path.is_file()]
+    whole = [path.read_bytes() for path in parts]
+    for _ in range(40):
+        number = rng.integers(len(parts))
+        content = bytearray(whole[number])
+        for place in rng.integers(len(content), size=rng.integers(1, 9)):
+            content[place] = rng.integers(256)
+        parts[number].write_bytes(content)
+        try:
+            source = find_source(name, tokens=True).unpacked(tmp_path, "unpacked")
+            seen = [list(text.target) for text in source.texts(0, source.positions, Warping())]
+            assert len(seen) == 2
+        except ValueError as error:
+            told.append(str(error))
+        parts[number].write_bytes(whole[number])
+    assert told
+    assert not any("\n" in line for line in told)

@@ -11,7 +11,7 @@ from chance_sums import ROWS, ChanceSums, OtherSums
 from scipy.special import softmax
 
 from otspec.traces.readers import Warping, find_source
-from otspec.traces.runs import Settings, open_run
+from otspec.traces.runs import Settings, open_run, read_run
 from otspec.traces.runs.chunking import chunks_of
 
 WORK = ChanceSums(0.5)
@@ -58,6 +58,7 @@ def test_a_work_is_done_at_every_text(source, arrays, tmp_path):
             chances = softmax(logits[text].astype(float), axis=-1)[places[0], places[1][text]]
             assert row[name] == pytest.approx(chances.sum(), rel=1e-12)
     assert [row["text"] for row in rows] == list(range(12))
+    assert read_run(tmp_path / "out").to_arrow().to_pylist() == rows
 
 
 def test_two_workers_and_a_resumed_run_give_the_same_bytes(source, tmp_path, monkeypatch):
