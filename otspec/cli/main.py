@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from otspec.cli.accept import accept
+from otspec.cli.advise import advise
 from otspec.cli.audit import audit
 from otspec.cli.blocks import blocks
 from otspec.cli.compare import compare
@@ -41,6 +42,7 @@ def otspec(context: click.Context) -> None:
 
 for command in (
     accept,
+    advise,
     audit,
     blocks,
     compare,
