@@ -57,28 +57,48 @@ def _added(command: Command, decorators: Sequence[Callable[[Command], Command]])
 
 
 def warping_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of warping, of draft and target apart.
+    """Add all options of warping, of draft and target apart, and --normalize.
 
     The command gets ``warpings``, a tuple of :class:`~otspec.traces.readers.Warping`: one for each
-    temperature of the draft and each of the target. If it has the option --normalize, that is in
-    them.
+    temperature of the draft and each of the target.
     """
 
     @wraps(command)
-    def with_warpings(
-        temperatures: tuple[float, ...],
-        draft_temperatures: tuple[float, ...] | None,
-        order: str,
-        normalize: bool = False,
-        **rest: Any,
-    ) -> Any:
-        target = {name: rest.pop(name) for name in _CUTS}
-        draft = {name: rest.pop(_DRAFT + name) for name in _CUTS}
-        both = {"order": order, "normalize": normalize}
-        warpings = warpings_of(temperatures, target, draft_temperatures, draft, **both)
-        return command(warpings=warpings, **rest)
+    def with_warpings(normalize: bool, **options: Any) -> Any:
+        return command(warpings=_taken(options, normalize=normalize), **options)
 
-    return _added(with_warpings, (temperatures_option, cut_options, _draft_options))
+    normalize_option = click.option(
+        "--normalize", is_flag=True, help="Scale probabilities to sum 1."
+    )
+    return _added(with_warpings, (*_WARPING_OPTIONS, normalize_option))
+
+
+def warping_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of one warping, with one temperature of each model.
+
+    The command gets it as ``warping``; logged probabilities are not scaled.
+    """
+
+    @wraps(command)
+    def with_warping(**options: Any) -> Any:
+        warping, *others = _taken(options)
+        if others:
+            raise ValueError("--temperature and --draft-temperature take one number each here")
+        return command(warping=warping, **options)
+
+    return _added(with_warping, _WARPING_OPTIONS)
+
+
+_WARPING_OPTIONS = (temperatures_option, cut_options, _draft_options)
+
+
+def _taken(options: dict[str, Any], **both: Any) -> tuple[Warping, ...]:
+    """Take the options of warping out of all that a command is given."""
+    target = {name: options.pop(name) for name in _CUTS}
+    draft = {name: options.pop(_DRAFT + name) for name in _CUTS}
+    temperatures, of_draft = options.pop("temperatures"), options.pop("draft_temperatures")
+    order = options.pop("order")
+    return warpings_of(temperatures, target, of_draft, draft, order=order, **both)
 
 
 def warpings_of(
