@@ -1,5 +1,6 @@
 """Options and fixtures of the whole test suite."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -34,6 +35,13 @@ def pytest_addoption(parser):
             f"--{option}", default=os.environ.get(variable), metavar="FILE",
             help=f"{what} (default: ${variable})",
         )  # fmt: skip
+
+
+def pytest_collection_finish(session):
+    """Let the collector leave alone what is there before the first test, and come less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def given_trace(request, option):

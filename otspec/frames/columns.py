@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 from otspec.arithmetic import Number
 from otspec.digits import written
 from otspec.estimate import Estimate
+from otspec.raw import shown
 
 Probability: TypeAlias = Annotated[Number, "probability"]
 """A number between 0 and 1, or how far two are apart, with the unit that columns say."""
@@ -79,19 +80,23 @@ def columns_of(kind: type) -> list[Column]:
     ValueError
         A field whose type no column can hold.
     """
+    if not has_fields(kind):
+        raise ValueError(f"kind is {shown(kind)}: it must be a dataclass or a named tuple")
     found = [*_of_fields(kind), *_of_properties(kind)]
     return sorted(found, key=lambda column: column.part in _MORE)
 
 
+def has_fields(kind: Any) -> bool:
+    """Whether something is a class with fields: a dataclass or a named tuple."""
+    return isinstance(kind, type) and bool(getattr(kind, "__match_args__", ()))
+
+
 def _of_fields(kind: type) -> Iterator[Column]:
-    hints = get_type_hints(kind, include_extras=True)
-    fields = getattr(kind, "__match_args__", ())
-    if not fields:
-        raise ValueError(f"{kind.__name__} has no fields: pass a dataclass or a named tuple")
-    for name in fields:
-        columns = list(_columns(name, hints[name]))
+    hints = _hints(kind)
+    for name in kind.__match_args__:  # type: ignore[attr-defined]
+        columns = list(_columns(name, hints.get(name)))
         if not columns:
-            raise ValueError(f"no column can hold {kind.__name__}.{name}, a {hints[name]}")
+            raise ValueError(f"no column can hold {kind.__name__}.{name}: it is {hints.get(name)}")
         yield from columns
 
 
@@ -100,7 +105,15 @@ def _of_properties(kind: type) -> Iterator[Column]:
     for name in dict.fromkeys(name for each in reversed(kind.__mro__) for name in vars(each)):
         getter = _getter(getattr(kind, name))
         if getter is not None and not name.startswith("_"):
-            yield from _columns(name, get_type_hints(getter, include_extras=True)["return"])
+            yield from _columns(name, _hints(getter).get("return"))
+
+
+def _hints(declared: Any) -> dict[str, Any]:
+    """Return the declared types, so far as all of them can be looked up."""
+    try:
+        return get_type_hints(declared, include_extras=True)
+    except Exception:  # names that are there for type checkers only, or whatever stands there
+        return {}
 
 
 def _getter(member: Any) -> Callable[[Any], Any] | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from otspec.arguments import as_instance, as_path
 from otspec.tables import listed
 from otspec.writing import in_one_step
 
@@ -27,11 +27,14 @@ def write_table(table: pa.Table, path: str | PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        Another ending.
+        Another ending, or something else than a table.
     OSError
         The file cannot be written.
     """
-    to = Path(path)
+    import pyarrow as pa
+
+    as_instance(table, "table", pa.Table, "a table of Arrow, such as rows.to_arrow()")
+    to = as_path(path)
     write = WRITERS[check_ending(to)]
     with in_one_step(to) as stream:
         write(table, stream)
@@ -45,7 +48,7 @@ def check_ending(path: str | PathLike[str]) -> str:
     ValueError
         Another one.
     """
-    to = Path(path)
+    to = as_path(path)
     if to.suffix not in WRITERS:
         raise ValueError(f"{to} is to be a table: end its name with {listed(list(WRITERS), 'or')}")
     return to.suffix

@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from otspec.arguments import as_instance, as_steps
-from otspec.frames.columns import Column, columns_of
+from otspec.frames.columns import Column, columns_of, has_fields
 from otspec.frames.tabular import Tabular
+from otspec.raw import shown
 from otspec.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = TypeVar("Kind")
+_WANTED = "rows of one class, a dataclass or a named tuple"
 
 
 class Rows(list[Kind], Tabular):
@@ -47,8 +49,12 @@ class Rows(list[Kind], Tabular):
     def __init__(
         self, items: Iterable[Kind] = (), kind: type[Kind] | None = None, source: str = ""
     ) -> None:
-        super().__init__(as_steps(items, "items", "rows of one class"))
-        self.kind = kind if kind is not None or not self else type(self[0])
+        super().__init__(as_steps(items, "items", _WANTED))
+        if kind is None and self:
+            kind = type(self[0])
+            if not has_fields(kind):
+                raise ValueError(f"items[0] is {shown(self[0])}: items must be {_WANTED}")
+        self.kind = kind
         self.source = source
 
     @overload
@@ -77,9 +83,9 @@ class Rows(list[Kind], Tabular):
         kind = self.kind
         if kind is None:
             raise ValueError("there are no rows: pass kind, the class of rows that would be there")
-        for index, row in enumerate(self):
-            as_instance(row, f"rows[{index}]", kind, f"a {kind.__name__}, as the others are")
         columns = columns_of(kind)
+        for index, row in enumerate(self):
+            as_instance(row, f"items[{index}]", kind, f"a {kind.__name__}, as the others are")
         arrays = [column.cells(self) for column in columns]
         schema = pa.schema([_field(column) for column in columns], _metadata(kind, self.source))
         return pa.table(dict(zip(schema.names, arrays, strict=True)), schema)

@@ -21,6 +21,8 @@ from otspec.tables import listed
 from otspec.traces.readers.contract import DRAFTED, SIDES
 from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
 
+AS_LOGGED, AS_DRAWN = Warping(), Warp()
+"""Both models at temperature 1, and tokens that were drawn so."""
 _ARRAYS = tuple(f"{side}_logits" for side in SIDES)
 
 
@@ -124,74 +126,61 @@ class Trace(Frozen):
         return draft, target
 
     def blocks(
-        self,
-        warping: Warping | None = None,
-        *,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        draft_temperature: float | None = None,
+        self, warping: Warping = AS_LOGGED, *, drawn: Warp = AS_DRAWN
     ) -> Iterator[LoggedBlock]:
         """Yield the logged blocks with the distributions of both models along them.
 
-        Their tokens were drafted at temperature 1, or without any drafted ones are those of the
-        target at temperature 1; read at other temperatures, a block holds the rows that they were
-        drawn from as :attr:`otspec.logged.LoggedBlock.sampling`. Those of ``drafted``, if there are
-        any.
+        Their tokens were drafted, or without any drafted ones are those of the target's own text.
+        Where they were drawn in another way than they are looked at, a block holds the rows that
+        they were drawn from as :attr:`otspec.logged.LoggedBlock.sampling`. Those of ``drafted``, if
+        there are any.
 
         Parameters
         ----------
-        warping, temperature, top_k, top_p, draft_temperature
-            As for :meth:`pairs`.
+        warping : Warping
+            How both models are looked at.
+        drawn : Warp
+            How the tokens were drawn from the logits; by default at temperature 1.
 
         Raises
         ------
         ValueError
             No tokens were logged, or not one block of at most as many tokens as there are positions
-            for each text; or tokens that cannot be weighted at these temperatures.
+            for each text; or tokens that cannot be weighted like this.
         """
-        done = _warping(warping, temperature, top_k, top_p, draft_temperature)
+        as_instance(warping, "warping", Warping, "a Warping")
+        as_instance(drawn, "drawn", Warp, "a Warp")
         if self.drafted is not None:
-            yield from self.drafted.blocks(done)
+            yield from self.drafted.blocks(warping, drawn=drawn)
         elif self.draft_tokens is not None:
-            yield from self._logged("draft_tokens", done, "draft", Warping())
+            yield from self._logged("draft_tokens", warping, "draft", drawn)
         elif self.target_tokens is not None:
-            yield from self._logged("target_tokens", done, "target", Warping())
+            yield from self._logged("target_tokens", warping, "target", drawn)
         else:
             raise ValueError(
                 "the trace has no draft_tokens: log the drafted tokens of each block, or as "
                 "target_tokens those of the text"
             )
 
-    def texts(
-        self,
-        warping: Warping | None = None,
-        *,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        draft_temperature: float | None = None,
-    ) -> Iterator[LoggedBlock]:
+    def texts(self, warping: Warping = AS_LOGGED) -> Iterator[LoggedBlock]:
         """Yield the texts of the target, for :func:`otspec.logged.replay`.
 
         Parameters
         ----------
-        warping, temperature, top_k, top_p, draft_temperature
-            As for :meth:`pairs`: of the target those that the texts were drawn at.
+        warping : Warping
+            How both models are looked at; of the target also how the texts were drawn.
 
         Raises
         ------
         ValueError
             No ``target_tokens``, or not one text of at most as many tokens as there are positions.
         """
-        done = _warping(warping, temperature, top_k, top_p, draft_temperature)
+        as_instance(warping, "warping", Warping, "a Warping")
         if self.target_tokens is None:
             raise ValueError("the trace has no target_tokens: log the tokens of the target's texts")
-        yield from self._logged("target_tokens", done, "target", done)
+        yield from self._logged("target_tokens", warping, "target", warping.of("target"))
 
-    def _logged(
-        self, name: str, warping: Warping, side: str, drawn: Warping
-    ) -> Iterator[LoggedBlock]:
+    def _logged(self, name: str, warping: Warping, side: str, drawn: Warp) -> Iterator[LoggedBlock]:
         """Yield blocks of tokens that were drawn from one side, warped in its own way."""
         tokens, shape = as_array(getattr(self, name), name), self.shape
         fits = tokens.ndim == len(shape) - 1 and tokens.shape[:-1] == shape[:-2]
@@ -205,8 +194,9 @@ class Trace(Frozen):
             places = [(*text, i) for i in range(tokens.shape[-1])]
             rows = list(zip(*(self._pair(place, warping) for place in places), strict=True))
             sampling = rows[at]
-            if drawn.of(side) != warping.of(side):
-                sampling = tuple(self._pair(place, drawn)[at] for place in places)
+            if drawn != warping.of(side):
+                alike = Warping(**drawn.options(), normalize=drawn.normalize)
+                sampling = tuple(self._pair(place, alike)[at] for place in places)
             draft, target = rows
             as_drafted = None if sampling is draft else sampling
             yield LoggedBlock(draft, target, tokens[text].tolist(), sampling=as_drafted)

@@ -267,19 +267,20 @@ FUNCTIONS = {
             "target_logits": ("object", lambda: trace().target_logits),
         },
     ),
-    **{
-        f"Trace.{name}": Row(
-            method(trace, name),
-            {
-                "warping": ("object?", None),
-                "temperature": ("real", 1.0),
-                "top_k": ("count?", 2),
-                "top_p": ("real?", 0.5),
-                "draft_temperature": ("real?", 0.5),
-            },
-        )
-        for name in ("pairs", "blocks")
-    },
+    "Trace.pairs": Row(
+        method(trace, "pairs"),
+        {
+            "warping": ("object?", None),
+            "temperature": ("real", 1.0),
+            "top_k": ("count?", 2),
+            "top_p": ("real?", 0.5),
+            "draft_temperature": ("real?", 0.5),
+        },
+    ),
+    "Trace.blocks": Row(
+        method(trace, "blocks"),
+        {"warping": ("object", traces.Warping), "drawn": ("object", traces.Warp)},
+    ),
     "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
     "traces.summarise": Row(
         traces.summarise,

@@ -62,9 +62,9 @@ def test_other_endings_are_refused(tmp_path, name):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path, ending, monkeypatch):
     path = tmp_path / f"rows{ending}"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     monkeypatch.setitem(WRITERS, ending, lambda _, stream: stream.write(b"half") and 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_table(traces.compare(*EXACT, [1]).to_arrow(), path)
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -203,14 +203,16 @@ def test_copies_and_pickles_make_the_same_table(copied):
 
 def test_rows_of_several_classes_are_refused_in_one_line():
     mixed = [*traces.compare(*FLOAT, [2]), STATISTIC]
-    with pytest.raises(ValueError, match=r"rows\[14\] is Statistic.* must be a Comparison"):
+    with pytest.raises(ValueError, match=r"items\[14\] is Statistic.* must be a Comparison"):
         Rows(mixed).to_arrow()
     with pytest.raises(ValueError, match="there are no rows: pass kind"):
         Rows().to_arrow()
     with pytest.raises(ValueError, match="must be rows of one class"):
         Rows(5)
-    with pytest.raises(ValueError, match="int has no fields"):
-        Rows([1]).to_arrow()
+    with pytest.raises(ValueError, match=r"items\[0\] is 1: items must be rows of one class"):
+        Rows([1])
+    with pytest.raises(ValueError, match="kind is <class 'int'>: it must be a dataclass"):
+        columns_of(int)
 
 
 class Pair(NamedTuple):

@@ -19,6 +19,7 @@ from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.drafts.with_one import WithOne
+from otspec.lossy import RULES as LOSSY_RULES
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
@@ -161,6 +162,12 @@ EXACT = {  # from exact arrays or from float ones
     "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
     "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),
     "draft is target": lambda give: rules.RecursiveRejection(give(DRAFT), give(DRAFT), 2),
+    **{
+        kind.title: lambda give, kind=kind: kind.of_pair(
+            give(DRAFT), give(TARGET), kind.only_k or 2
+        )
+        for kind in LOSSY_RULES.values()
+    },
     "distinct": lambda give: rules.RecursiveRejectionWithoutReplacement(
         give(DRAFT), give(TARGET), 2
     ),
@@ -275,7 +282,7 @@ EXACT = {  # from exact arrays or from float ones
     "logged text of the target": target_text,
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(
-        False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS
+        False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS, give(DRAFT)
     ),
 }
 FLOAT = {  # from float arrays only

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, positive_part
+from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part
 from otspec.distributions import Distribution
 
 
@@ -32,14 +32,17 @@ def kullback_leibler(first: Distribution, second: Distribution) -> float:
         In one arithmetic.
     """
     held = first > 0
-    if bool((second[held] == 0).any()):
+    first, second = first[held], second[held]
+    if bool((second == 0).any()):
         return math.inf
-    terms = [
-        float(mass) * _log_ratio(mass, other)
-        for mass, other in zip(first[held].tolist(), second[held].tolist(), strict=True)
-        if mass != other
-    ]
-    return max(0.0, math.fsum(terms))
+    if is_exact(first):
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        return max(0.0, math.fsum(float(p) * _log_ratio(p, q) for p, q in pairs if p != q))
+    # Where the two are close the difference has digits that the quotient has lost.
+    near = np.abs(first - second) < second / 2
+    logarithms = np.log(first) - np.log(second)
+    logarithms[near] = np.log1p((first[near] - second[near]) / second[near])
+    return max(0.0, float((first * logarithms).sum()))
 
 
 def jensen_shannon(first: Distribution, second: Distribution) -> float:
@@ -48,14 +51,12 @@ def jensen_shannon(first: Distribution, second: Distribution) -> float:
     return (kullback_leibler(first, middle) + kullback_leibler(second, middle)) / 2
 
 
-def _log_ratio(first: Number, second: Number) -> float:
-    """Return ln(first/second) with all digits also where the two are close, of any positive two."""
+def _log_ratio(first: Fraction, second: Fraction) -> float:
+    """Return ln(first/second) of positive numbers, with all digits also where they are close."""
     if second / 2 < first < second * 2:
         return math.log1p(float((first - second) / second))
     return _log(first) - _log(second)
 
 
-def _log(value: Number) -> float:
-    if isinstance(value, Fraction):
-        return math.log(value.numerator) - math.log(value.denominator)
-    return math.log(value)
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -24,6 +26,21 @@ if TYPE_CHECKING:
 _PANELS = 3  # beside each other
 
 
+def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
+    """Write a picture in one step; its ending decides the format, as in Matplotlib.
+
+    Raises
+    ------
+    ValueError
+        A format that Matplotlib does not write.
+    OSError
+        The file cannot be written.
+    """
+    to = Path(path)
+    with in_one_step(to) as stream:
+        figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
+
+
 def save_acceptance_chart(rows: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
     """Draw acceptance against k as :func:`draw_acceptance` does, and write the picture.
 
@@ -42,9 +59,7 @@ def save_acceptance_chart(rows: Iterable[Row], path: str | PathLike[str], *, tit
     OSError
         The file cannot be written.
     """
-    figure, to = acceptance_figure(rows, title=title), Path(path)
-    with in_one_step(to) as stream:
-        figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
+    save_figure(acceptance_figure(rows, title=title), path)
 
 
 def acceptance_figure(rows: Iterable[Row], *, title: str) -> Figure:
@@ -55,7 +70,7 @@ def acceptance_figure(rows: Iterable[Row], *, title: str) -> Figure:
     rows, title
         As there.
     """
-    figure, axes = _titled(title, height=4.6)
+    figure, axes = titled(title, height=4.6)
     draw_acceptance(axes, rows)
     return figure
 
@@ -77,7 +92,7 @@ def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
     if not below:
         return None
-    figure, axes = _titled(title, height=1.2 + 0.28 * len(below))
+    figure, axes = titled(title, height=1.2 + 0.28 * len(below))
     draw_gaps(axes, below)
     return figure
 
@@ -113,7 +128,8 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     return figure
 
 
-def _titled(title: str, *, height: float) -> tuple[Figure, Axes]:
+def titled(title: str, *, height: float) -> tuple[Figure, Axes]:
+    """Return a picture of its own with a title, and its axes."""
     figure = _empty(title, width=7.0, height=height)
     return figure, figure.add_subplot()
 
@@ -126,3 +142,15 @@ def _empty(title: str, *, width: float, height: float) -> Figure:
     FigureCanvasAgg(figure)
     figure.suptitle(drawable(title), fontsize=11, parse_math=False)
     return figure
+
+
+def svg_of(figure: Figure) -> str:
+    """Return a figure as an element of a page, with text as text."""
+    from matplotlib import rc_context
+
+    stream = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    text = stream.getvalue()
+    # Without the XML prologue and the metadata, whose addresses nothing needs.
+    return re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)

@@ -28,7 +28,8 @@ def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> 
     tokens : bool
         Find the tokens that were drawn, too: ``draft_tokens`` or else ``target_tokens``; where
         the two arrays have none beside them, all three by names that begin with ``block_``. Those
-        of a third file were drawn from the draft.
+        of a third file count as drawn from the draft; ``dataclasses.replace(source,
+        sampled="target")`` says that it was the target.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from otspec.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.traces.readers.changed_files import ChangedInputError, stamp_of
 from otspec.traces.readers.contract import SIDES, StoredArray
-from otspec.traces.readers.logged_numbers import Warping, check_logged, check_tokens
+from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged, check_tokens
 from otspec.traces.readers.texts import BlockReader, LoggedText, TextRows
 
 
@@ -159,12 +159,14 @@ class Source:
         for position, *rows in zip(range(start, stop), drafts, targets, strict=True):
             for warping in warpings:
                 draft, target = (
-                    self._distribution(side, position, row, warping)
+                    self._distribution(side, position, row, warping.of(side))
                     for side, row in zip(SIDES, rows, strict=True)
                 )
                 yield position, warping, draft, target
 
-    def texts(self, start: int, stop: int, warping: Warping) -> Iterator[LoggedText]:
+    def texts(
+        self, start: int, stop: int, warping: Warping, drawn: Warp | None = None
+    ) -> Iterator[LoggedText]:
         """Yield each text of a range of positions, with the tokens that were drawn.
 
         Rows are read and made distributions as they are looked at, some megabytes at a time.
@@ -174,8 +176,9 @@ class Source:
         start, stop : int
             Where texts begin and end.
         warping : Warping
-            What is done to both models. Not to what the tokens were drawn from, which are the
-            numbers as they were logged: see :class:`LoggedText`.
+            What is done to both models.
+        drawn : Warp, optional
+            What was done to the logged numbers when the tokens were drawn; by default nothing.
 
         Raises
         ------
@@ -190,10 +193,10 @@ class Source:
                 f"{self.text_length:,} positions each"
             )
         rows = self._tokens(whole)
-        draft, target = (self._reader(side, warping, stop) for side in SIDES)
-        logged = Warping(normalize=warping.of(self.sampled).normalize)
-        same = warping.of(self.sampled) == logged.of(self.sampled)
-        as_drawn = self.sampled == SIDES[0] and same
+        draft, target = (self._reader(side, warping.of(side), stop) for side in SIDES)
+        asked = warping.of(self.sampled)
+        logged = replace(drawn or Warp(), normalize=asked.normalize)
+        as_drawn = self.sampled == SIDES[0] and asked == logged
         sampling = None if as_drawn else self._reader(self.sampled, logged, stop)
         for text, tokens in zip(whole, rows, strict=True):
             at = range(text * self.text_length, (text + 1) * self.text_length)
@@ -222,16 +225,16 @@ class Source:
             )
         return rows
 
-    def _reader(self, side: str, warping: Warping, stop: int) -> Callable[[int], Distribution]:
+    def _reader(self, side: str, warping: Warp, stop: int) -> Callable[[int], Distribution]:
         """Return a function from positions before a last one to a model's distribution there."""
         reader = BlockReader(self.draft if side == SIDES[0] else self.target, stop)
         return lambda position: self._distribution(side, position, reader.row(position), warping)
 
-    def _distribution(self, side: str, position: int, row: Array, warping: Warping) -> Distribution:
+    def _distribution(self, side: str, position: int, row: Array, warping: Warp) -> Distribution:
         """Return what a model's logged numbers at a position say."""
         name, _ = self._sides()[SIDES.index(side)]
         place = ", ".join(map(str, np.unravel_index(position, self.shape[:-1])))
-        return warping.of(side).distribution(row, self.kind, f"{name}[{place}]")
+        return warping.distribution(row, self.kind, f"{name}[{place}]")
 
     def identity(self) -> dict[str, Any]:
         """Return what tells this source from a changed one: paths, stamps, shapes, types.

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otspec.traces.charts import acceptance_figure, gap_figure, heat_figure
 from otspec.traces.charts.heat import best_below, largest_counts
+from otspec.traces.charts.pictures import svg_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import Heat, by_heat
 from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import QUANTILES, Statistic
 from otspec.webpage import escaped, page, table
 from otspec.writing import write_text
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _GAP_CAPTION = "Thin: the 5% to the 95% quantile. Thick: 25% to 75%. Mark: the median."
 _HEAT_COLUMNS = (
@@ -99,7 +95,7 @@ def _dependence(rows: Sequence[Statistic]) -> Iterable[str]:
     if figure is None:
         return
     yield "<h2>What the temperature changes</h2>"
-    yield f"<figure>{_svg(figure)}<figcaption>{_HEAT_CAPTION}</figcaption></figure>"
+    yield f"<figure>{svg_of(figure)}<figcaption>{_HEAT_CAPTION}</figcaption></figure>"
     yield from table(_HEAT_COLUMNS, list(_heat_rows(rows)), words=1)
 
 
@@ -128,10 +124,10 @@ def _of_rule(row: Statistic) -> tuple[str, ...]:
 
 def _section(heat: Heat, rows: Sequence[Statistic]) -> Iterable[str]:
     yield f"<h2>{heat}</h2>"
-    yield f"<figure>{_svg(acceptance_figure(rows, title='Mean acceptance'))}</figure>"
+    yield f"<figure>{svg_of(acceptance_figure(rows, title='Mean acceptance'))}</figure>"
     gaps = gap_figure(rows, title="Gap to the optimum over the positions")
     if gaps is not None:
-        yield f"<figure>{_svg(gaps)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
+        yield f"<figure>{svg_of(gaps)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
     yield from table(_COLUMNS, [_cells(row) for row in rows], words=2)
 
 
@@ -151,15 +147,3 @@ def _cells(row: Statistic) -> tuple[str, ...]:
 
 def _interval(ends: tuple[float, float]) -> str:
     return "–" if ends[0] != ends[0] else f"{ends[0]:.4f} to {ends[1]:.4f}"
-
-
-def _svg(figure: Figure) -> str:
-    """Return a figure as an element of a page, with text as text."""
-    from matplotlib import rc_context
-
-    stream = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
-    # Without the XML prologue and the metadata, whose addresses nothing needs.
-    return re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)

@@ -15,7 +15,7 @@ from otspec.extras import needed
 from otspec.frames import Tabular
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.identity import Identity, name_of, read_identity
-from otspec.traces.runs.result_files import Label, label_of, read_part
+from otspec.traces.runs.result_files import Label, read_label, read_part
 from otspec.writing import UNFINISHED
 
 if TYPE_CHECKING:
@@ -83,12 +83,13 @@ class FinishedRun(Tabular):
         return frame
 
 
-def read_run(folder: str | PathLike[str], *, unfinished: bool = False) -> FinishedRun:
+def read_run(path: str | PathLike[str], *, unfinished: bool = False) -> FinishedRun:
     """Read the results that ``otspec trace --out`` left in a folder.
 
     Parameters
     ----------
-    folder : path
+    path : path
+        The folder.
     unfinished : bool
         Also read a run with positions that have no results: it was interrupted, is still going
         on, or parts of its sources could not be read.
@@ -104,9 +105,9 @@ def read_run(folder: str | PathLike[str], *, unfinished: bool = False) -> Finish
         damaged since it was written, or belongs to another run. The message names the file.
     """
     as_flag(unfinished, "unfinished")
-    places = RunFolder(as_path(folder))
+    places = RunFolder(as_path(path))
     if not places.made_with.is_file():
-        raise ValueError(f"{folder} holds no run: name the folder that --out was given")
+        raise ValueError(f"{path} holds no run: name the folder that --out was given")
     identity = read_identity(places.made_with)
     run, logged = name_of(identity), _positions(places.made_with, identity)
     names = tuple(logged)
@@ -115,7 +116,7 @@ def read_run(folder: str | PathLike[str], *, unfinished: bool = False) -> Finish
         key=lambda part: (names.index(part[1].source), part[1].start),
     )
     _refuse_overlaps(parts)
-    _refuse_missing(folder, sum(logged.values()), parts, unfinished)
+    _refuse_missing(places.path, sum(logged.values()), parts, unfinished)
     return FinishedRun(run, names, tuple(parts))
 
 
@@ -138,7 +139,7 @@ def _files(places: RunFolder) -> list[Path]:
 
 def _checked(path: Path, run: str, names: tuple[str, ...]) -> Label:
     """Return what a part says that it holds, if it is whole and of this run."""
-    label = label_of(path)
+    label = read_label(path)
     if label.run != run or label.source not in names:
         raise ValueError(f"cannot use {path}: it is a part of another run; remove it")
     return label
@@ -151,7 +152,7 @@ def _refuse_overlaps(parts: list[tuple[Path, Label]]) -> None:
 
 
 def _refuse_missing(
-    folder: str | PathLike[str], logged: int, parts: list[tuple[Path, Label]], unfinished: bool
+    folder: Path, logged: int, parts: list[tuple[Path, Label]], unfinished: bool
 ) -> None:
     done = sum(label.stop - label.start for _, label in parts)
     if done == 0:

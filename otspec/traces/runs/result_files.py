@@ -108,7 +108,7 @@ def read_part(path: Path, label: Label) -> pa.Table:
         return part.read()
 
 
-def label_of(path: Path) -> Label:
+def read_label(path: Path) -> Label:
     """Return what a part says that it holds.
 
     Raises
