@@ -32,6 +32,7 @@ def source_options(command: Command) -> Command:
             "--kind", type=click.Choice(KINDS),
             help=f"What the numbers are. [default: by the names of the arrays; {PAIRS}: logits]",
         ),
+        click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1."),
         click.option(
             "--workers", type=click.IntRange(1), metavar="N",
             help="Processes. [default: one per core]",

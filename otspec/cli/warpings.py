@@ -57,20 +57,18 @@ def _added(command: Command, decorators: Sequence[Callable[[Command], Command]])
 
 
 def warping_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of warping, of draft and target apart, and --normalize.
+    """Add all options of warping, of draft and target apart.
 
     The command gets ``warpings``, a tuple of :class:`~otspec.traces.readers.Warping`: one for each
-    temperature of the draft and each of the target.
+    temperature of the draft and each of the target. If it has the option --normalize, that is in
+    them.
     """
 
     @wraps(command)
-    def with_warpings(normalize: bool, **options: Any) -> Any:
+    def with_warpings(normalize: bool = False, **options: Any) -> Any:
         return command(warpings=_taken(options, normalize=normalize), **options)
 
-    normalize_option = click.option(
-        "--normalize", is_flag=True, help="Scale probabilities to sum 1."
-    )
-    return _added(with_warpings, (*_WARPING_OPTIONS, normalize_option))
+    return _added(with_warpings, _WARPING_OPTIONS)
 
 
 def warping_option(command: Callable[..., Any]) -> Callable[..., Any]:
