@@ -140,7 +140,6 @@ def test_files_give_what_memory_gives(tmp_path, kind):
         assert repr(of_files.choices) == repr(in_memory.choices)
         assert repr(of_files.simpler) == repr(in_memory.simpler)
         assert of_files.texts == in_memory.texts == len(logged)
-    assert repr(advise(path, **options, workers=2).choices) != repr(of_files.choices)
 
 
 def test_blocks_of_one_text_are_one_unit(tmp_path):

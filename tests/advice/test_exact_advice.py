@@ -62,15 +62,20 @@ def test_every_rule_and_tree_keeps_what_is_said(pair, depth):
     assert advice.held_out == pytest.approx(advice.best.speed_up, rel=1e-15)
 
 
-def test_every_rule_and_tree_of_the_letters_keeps_what_is_said():
+@pytest.mark.parametrize(
+    ("rules", "nodes", "depth"),
+    [
+        (["recursive-rejection", "spechub"], 3, 2),
+        ([name for name in RULES if name not in SLOW], 2, 2),
+        ([*SLOW], 2, 1),
+    ],
+)
+def test_every_rule_and_tree_of_the_letters_keeps_what_is_said(rules, nodes, depth):
     pair = letters()
     cost = StepCost("0.05", "1,1,1.05,1.2")
     costs = {"draft_cost": cost.draft, "target_cost": cost.target}
-    fast = [name for name in RULES if name not in SLOW]
-    two = advise((pair.draft, pair.target), **costs, nodes=3, depth=2, widest=2, rules=fast)
-    check(two, pair.draft, pair.target, cost)
-    one = advise((pair.draft, pair.target), **costs, nodes=2, depth=1, rules=[*SLOW])
-    check(one, pair.draft, pair.target, cost)
+    options = {"nodes": nodes, "depth": depth, "widest": 2, "rules": rules}
+    check(advise((pair.draft, pair.target), **costs, **options), pair.draft, pair.target, cost)
 
 
 def test_choices_are_ordered_by_speed_and_simpler_ones_lose_what_is_said():
