@@ -7,7 +7,6 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING
 
 from otspec.arguments import as_instance, as_path
-from otspec.tables import listed
 from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def check_ending(path: str | PathLike[str]) -> str:
     """
     to = as_path(path)
     if to.suffix not in WRITERS:
-        raise ValueError(f"{to} is to be a table: end its name with {listed(list(WRITERS), 'or')}")
+        raise ValueError(f"{to} is to be a table: end its name with {' or '.join(WRITERS)}")
     return to.suffix
 
 

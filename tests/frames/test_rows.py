@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from otspec import blocks, logged, traces, trees
+from otspec import blocks, conformance, decoding, logged, traces, trees
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
 from otspec.frames import Rows, columns_of
@@ -213,6 +213,14 @@ def test_rows_of_several_classes_are_refused_in_one_line():
         Rows([1])
     with pytest.raises(ValueError, match="kind is <class 'int'>: it must be a dataclass"):
         columns_of(int)
+
+
+def test_findings_and_steps_of_decoding_are_rows_too():
+    finding = conformance.Finding("alike", "law", "off", (1.0,), (0.5,))
+    (cells,) = Rows([finding]).to_arrow().to_pylist()
+    assert (cells["statistic"], cells["observed"], cells["expected"]) == ("law", [1.0], [0.5])
+    (cells,) = Rows([decoding.Step((0, 1), 1, 2, 2)]).to_arrow().to_pylist()
+    assert (cells["tokens"], cells["accepted"], cells["drafted"]) == ([0, 1], 1, 2)
 
 
 class Pair(NamedTuple):
