@@ -24,6 +24,7 @@ CONTENT = {
     "blocks": "drafted blocks",
     "lossy": "nearly lossless",
     "rules": "one a file",
+    "advice": "what to use",
     "selection": "pools and barriers",
     "plan": "couplings",
     "optimum": "with its proof",

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from otspec.advice.advice import Advice, simpler_kinds
-from otspec.advice.candidates import Candidate, candidates
-from otspec.advice.choices import Choice, Interval, Loss
-from otspec.advice.evidence import Evidence, Worth
-from otspec.advice.numbers import Asked
-from otspec.advice.reading import evidence_of
-from otspec.arguments import as_choice, as_integer, as_list
-from otspec.arithmetic import Array
-from otspec.distributions import as_k
-from otspec.frames import Rows
-from otspec.rules import PairRule
-from otspec.trees import RULES, StepCost
-from otspec.trees.best_shape import as_depth, as_nodes, as_widths
-from otspec.trees.shapes import LEAF, Shape
-
-DEEPEST = 8
-"""The most levels, if none are named."""
-WIDEST = 8
-"""The most children of a node, if none are named."""
+from otspec.advice.advice import Advice
+from otspec.advice.reading import evidence_of, is_paths
+from otspec.advice.search import WIDEST, Search, advice_from
+from otspec.advice.streaming import advise_on_files
+from otspec.arguments import as_instance
+from otspec.traces.readers import Warp, Warping
+from otspec.trees.best_shape import as_depth
 
 
 def advise(
@@ -38,6 +23,9 @@ def advise(
     depth: int | None = None,
     widest: int = WIDEST,
     rules: Sequence[str] | None = None,
+    warping: Warping | None = None,
+    drawn: Warp | None = None,
+    workers: int | None = None,
 ) -> Advice:
     """Say which draft law, rule and tree give most tokens per second, and what others lose.
 
@@ -48,8 +36,10 @@ def advise(
 
     Parameters
     ----------
-    logs : Trace, iterable of LoggedBlock, or pair of language models
-        Two models are followed through all their texts, exactly if they are exact.
+    logs : path, sequence of paths, Trace, iterable of LoggedBlock, or pair of language models
+        Files are read a chunk at a time, see :func:`otspec.traces.readers.find_source`. They hold
+        drafted blocks, or texts of the target, along which calls are counted as an engine would
+        count them. Two models are followed through all their texts, exactly if they are exact.
     draft_cost, target_cost : Seconds, number, str, mapping or sequence
         Seconds of a call by the tokens that it reads at once, see :func:`otspec.trees.as_seconds`.
     nodes : int
@@ -60,6 +50,12 @@ def advise(
         The most children of a node.
     rules : sequence of str, optional
         Names in :data:`otspec.trees.RULES`; by default all that take so many children.
+    warping : Warping, optional
+        How the logits of files or of a trace are looked at; by default at temperature 1.
+    drawn : Warp, optional
+        How the logged tokens were drawn; by default at temperature 1.
+    workers : int, optional
+        Processes that read files; by default one per core.
 
     Returns
     -------
@@ -81,113 +77,13 @@ def advise(
     >>> [(loss.kind, round(loss.loss, 3)) for loss in advice.simpler][-2:]
     [('token verification', 0.026), ('no draft', 0.495)]
     """
-    cost = StepCost(draft_cost, target_cost)
-    most, children = as_nodes(nodes), as_integer(as_k(widest, "widest"), "widest", 1)
-    named = _as_rules(rules, min(children, most))
+    search = Search.of(draft_cost, target_cost, nodes, widest, rules)
     levels = None if depth is None else as_depth(depth)
-    search = Search(named, most, min(children, most), cost)
-    evidence, levels, source = evidence_of(logs, search.asked, levels, DEEPEST)
-    return advice_from(evidence, search, min(levels, most), source)
-
-
-def _as_rules(rules: Any, widest: int) -> list[type[PairRule]]:
-    if rules is None:
-        return [rule for rule in RULES.values() if (rule.only_k or 1) <= widest]
-    names = as_list(rules, "rules", "a sequence of names")
-    found = [RULES[as_choice(name, f"rules[{i}]", RULES)] for i, name in enumerate(names)]
-    for rule in found:
-        if (rule.only_k or 1) > widest:
-            raise ValueError(
-                f"{rule.name} verifies {rule.only_k} children, but a node may have at most "
-                f"{widest}: allow more, or leave it out"
-            )
-    return list(dict.fromkeys(found))
-
-
-@dataclass(frozen=True)
-class Search:
-    """What is searched for, all of it checked.
-
-    Parameters
-    ----------
-    rules : sequence of type
-    nodes, widest : int
-        The most drafted tokens, and the most children of a node.
-    cost : StepCost
-    """
-
-    rules: Sequence[type[PairRule]]
-    nodes: int
-    widest: int
-    cost: StepCost
-
-    @property
-    def asked(self) -> list[Asked]:
-        """What each rule is asked."""
-        return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in self.rules]
-
-
-def advice_from(evidence: Evidence, search: Search, depth: int, source: str) -> Advice:
-    """Return the advice that follows from evidence."""
-    nodes, cost = search.nodes, search.cost
-    found = {rule: evidence.best_trees(rule, nodes, depth, search.widest) for rule in search.rules}
-    compared = candidates(found, nodes, depth, cost)
-    seconds = np.array([cost(candidate.tree) for candidate in compared])
-    worth = evidence.worth(compared)
-    alone = float(cost(LEAF))
-    choices = [_choice(candidate, i, worth, seconds, alone) for i, candidate in enumerate(compared)]
-    order = sorted(range(len(choices)), key=lambda i: (-choices[i].speed_up, choices[i].nodes))
-    speed, interval = worth.held_out(seconds)
-    return Advice(
-        Rows([choices[i] for i in order], Choice, source),
-        Rows(_losses(choices, order, worth, seconds), Loss, source),
-        speed * alone,
-        _times(interval, alone),
-        worth.texts,
-        source,
+    looked, as_drawn = (
+        None if value is None else as_instance(value, name, kind, f"a {kind.__name__}")
+        for value, name, kind in ((warping, "warping", Warping), (drawn, "drawn", Warp))
     )
-
-
-def _choice(candidate: Candidate, place: int, worth: Worth, seconds: Array, alone: float) -> Choice:
-    tree, rate = candidate.tree, alone / float(seconds[place])
-    tokens, (low, high) = worth.tokens(place), worth.interval(place)
-    interval = max(low, 1.0), min(high, 1.0 + tree.depth)  # NaN stays
-    return Choice(
-        rule=candidate.title,
-        drafts=candidate.drafts,
-        tree=tree.text if tree.size else "",
-        nodes=tree.size,
-        depth=tree.depth,
-        widest=_widest(tree),
-        tokens=tokens,
-        tokens_interval=interval,
-        seconds=float(seconds[place]),
-        speed_up=float(tokens) * rate,
-        speed_up_interval=_times(interval, rate),
-    )
-
-
-def _times(interval: Interval, factor: float) -> Interval:
-    low, high = interval
-    return low * factor, high * factor
-
-
-def _widest(tree: Shape) -> int:
-    seen, level = 0, {tree}
-    while level:
-        seen = max(seen, *(len(shape.children) for shape in level))
-        level = {child for shape in level for child in shape.children}
-    return seen
-
-
-def _losses(
-    choices: Sequence[Choice], order: Sequence[int], worth: Worth, seconds: Array
-) -> list[Loss]:
-    found = []
-    for kind, simpler in simpler_kinds():
-        place = next((i for i in order if simpler(choices[i])), None)
-        if place is not None:
-            loss, interval = worth.loss(place, order[0], seconds)
-            one = choices[place]
-            found.append(Loss(kind, one.rule, one.drafts, one.tree, one.speed_up, loss, interval))
-    return found
+    if is_paths(logs):
+        return advise_on_files(logs, search, levels, looked, as_drawn, workers)
+    evidence, levels, source = evidence_of(logs, search.asked, levels, looked, as_drawn)
+    return advice_from(evidence, search, min(levels, search.nodes), source)

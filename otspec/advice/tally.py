@@ -73,7 +73,8 @@ class Tally:
         speeds = self.tokens_per_call() / seconds
         part = float(speeds[choice] / speeds[best])
         direction = self._relative(choice) - self._relative(best)
-        return 1 - part, self._around(1 - part, part * self._spread(direction))
+        low, high = self._around(1 - part, part * self._spread(direction))
+        return 1 - part, (low, min(high, 1.0))
 
     def held_out(self, seconds: Array) -> tuple[float, Interval]:
         """Return the speed of the fastest choice of all other folds in each, and its interval.
@@ -105,7 +106,8 @@ class Tally:
             direction[one], direction[self.choices + one] = 1 / tokens, -seconds[one] / time
             square += float(direction @ self.products[fold] @ direction)
         speed = float(tokens / time)
-        return speed, self._around(speed, speed * self._scaled(square))
+        low, high = self._around(speed, speed * self._scaled(square))
+        return speed, (max(low, 0.0), high)
 
     def _relative(self, choice: int) -> Array:
         """Return the direction whose sum over a text is its part in the log of a ratio."""

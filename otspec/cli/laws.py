@@ -27,6 +27,7 @@ from otspec.cli.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
 from otspec.tables import print_table, say
+from otspec.traces.heat import Heat, by_heat
 from otspec.traces.laws import LawMeans, law_means
 from otspec.traces.readers import Source, Warping
 from otspec.traces.reports.summary_file import (
@@ -106,14 +107,10 @@ def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) ->
     say(f"Optimum and best rule of each draft law, means over {positions:,} positions{cuts}")
     print_table(_COLUMNS, [_cells(mean) for mean in rows], text=5)
     say()
-    for place in dict.fromkeys(map(_place, rows)):
-        say(_meaning(place, [mean for mean in rows if _place(mean) == place]))
+    for heat, shown in by_heat(rows).items():
+        say(_meaning(heat, shown))
     units = f"{texts:,} texts" if texts > 1 else "the positions of one text"
     say(f"Intervals are of means over more such text, from {units}.")
-
-
-def _place(mean: LawMeans) -> tuple[float, float]:
-    return mean.draft_temperature, mean.temperature
 
 
 def _document(mean: LawMeans) -> dict[str, Any]:
@@ -138,13 +135,13 @@ def _interval(ends: tuple[float, float]) -> str:
     return "" if low != low else f"{low:z.4f} to {high:z.4f}"
 
 
-def _meaning(place: tuple[float, float], means: Sequence[LawMeans]) -> str:
+def _meaning(heat: Heat, means: Sequence[LawMeans]) -> str:
     k = max(mean.k for mean in means)
     last = [mean for mean in means if mean.k == k]
     most = max(mean.optimum for mean in last)
     best = next(mean for mean in last if attains(mean.optimum, most))
     drafts = f"{LAWS[best.drafts].words} draft{'s' if k > 1 else ''}"
     return (
-        f"Draft T = {place[0]:g}, target T = {place[1]:g}: of {k} the best are {drafts}, of which "
-        f"{percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
+        f"Draft T = {heat.draft:g}, target T = {heat.target:g}: of {k} the best are {drafts}, of "
+        f"which {percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
     )

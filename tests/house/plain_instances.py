@@ -45,6 +45,7 @@ from otspec.solvers.solution import Certificate
 from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
+from otspec.traces.heat import Heat
 from otspec.traces.laws import LawMeans
 from otspec.traces.readers import FORMATS, Source, Warp, Warping
 from otspec.traces.readers.mapped import MappedArray
@@ -195,6 +196,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
     "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
+    "heat": lambda _: Heat(1.0, 0.6),
     "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
     "statistic": lambda _: Statistic(
         "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 0.6, 2, (0, 1), (0, 1), {0.5: 0}

@@ -37,6 +37,16 @@ PUBLISHED = {
         {"lenience": 1},
         True,
     ),
+    "entropy-lenience": Published(
+        lossy_kernels.entropy_lenience,
+        (
+            {"alpha": Fraction(2, 5), "most": Fraction(19, 20)},
+            {"alpha": Fraction(3), "most": Fraction(1)},
+            {"alpha": Fraction(0), "most": Fraction(1, 3)},
+        ),
+        {"alpha": 0, "most": 1},
+        True,
+    ),
     "mentored-decoding": Published(
         lossy_kernels.mentored,
         ({"alpha": Fraction(1, 2)}, {"alpha": Fraction(8, 9)}, {"alpha": Fraction(1, 99)}),
@@ -173,6 +183,8 @@ def test_no_rule_accepts_more_than_its_total_variation_allows(name):
             assert rule.acceptance() == frontier
             between = zip(rule.draft, rule.declared_output, rule.target, strict=True)
             assert all(min(p, q) <= o <= max(p, q) for p, o, q in between)
+        if name == "thresholded-target-only":
+            assert rule.acceptance() == frontier
         lossy += off > 0
     assert lossy >= 20
 
@@ -225,7 +237,7 @@ def test_samples_follow_the_kernel(name):
         drawn = [rule.sample(x, rng) for _ in range(size)]
         assert all(accepted == (token in x) for token, accepted in drawn)
         counts = np.bincount([token for token, _ in drawn], minlength=4)
-        # Hoeffding, for eight tokens of eleven rules: a false alarm once in 10^6.
+        # Hoeffding, for eight tokens of twelve rules: a false alarm once in 10^6.
         assert np.abs(counts / size - rule.kernel(x)).max() < math.sqrt(math.log(2e8) / 2 / size)
         assert not counts[rule.kernel(x) == 0].any()
 

@@ -21,7 +21,7 @@ from otspec.plan import Plan
 from otspec.programs import PROGRAMS
 from otspec.solvers import Solution, Status, solve
 
-INSTANCES = {"highs": 120, "rational": 200, "cvxpy": 60}
+INSTANCES = {"highs": 120, "rational": 200, "cvxpy": 40}
 TUPLE_INSTANCES = {"highs": 60, "rational": 60, "cvxpy": 16}
 """By solver: cvxpy takes ten times as long to hand a program over."""
 

@@ -1,0 +1,215 @@
+"""``otspec simulate``: accept lengths from logs as engines count them, for any rule and tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import click
+
+from otspec.blocks.single_draft import RULES as BLOCK_RULES
+from otspec.cli.arguments import TokenList
+from otspec.cli.options import filled, json_option, temperature_option
+from otspec.cli.output import print_json
+from otspec.cli.trace_runs import FILES, PAIRS, sources_of
+from otspec.cli.trees import MEANING, read_tree
+from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
+from otspec.logged.replay import as_rule_tree
+from otspec.models.warped import as_temperature, check_warping
+from otspec.rules import TargetOnly
+from otspec.tables import listed, print_table, say
+from otspec.traces.accept_lengths import known_exactly, lengths_on_sources, of_target
+from otspec.traces.readers import KINDS, Source, Warping
+from otspec.traces.readers.contract import SIDES
+from otspec.traces.reports.summary_file import interval_document
+from otspec.traces.runs import temporary_folder
+from otspec.trees import RULES as TREE_RULES
+from otspec.trees import Shape
+from otspec.trees.comparison import rules_for
+
+_COLUMNS = (
+    "tree", "rule", "accept length", "95% interval", "tokens per call", "accepted of drafted",
+)  # fmt: skip
+
+
+class _Row(NamedTuple):
+    """What is said of a rule on a tree."""
+
+    rule: Any
+    tree: Shape
+    lengths: AcceptLengths
+
+
+@click.command()
+@click.argument("files", nargs=-1)
+@click.option(
+    "--rule", "names", multiple=True, metavar="NAME",
+    help="A rule for one token or for one block; may be given several times. [default: all that "
+    "serve the tree]",
+)  # fmt: skip
+@click.option(
+    "--tree", "trees", multiple=True, default=("1x1x1x1",), show_default=True, metavar="TREE",
+    help=f"What is drafted, {MEANING}; may be given several times.",
+)  # fmt: skip
+@temperature_option
+@click.option(
+    "--draft-temperature", type=float, default=None,
+    help="Divide the draft's logits by this. [default: as the target's]",
+)  # fmt: skip
+@click.option("--top-k", type=int, help="Keep the k largest logits.")
+@click.option("--top-p", type=float, help="Keep the largest probabilities up to this sum.")
+@click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
+@click.option("--cut", is_flag=True, help="Texts go on behind what was logged of them.")
+@click.option(
+    "--drawn-from", type=click.Choice(SIDES),
+    help="Whose tokens were logged. [default: by the name of the array]",
+)  # fmt: skip
+@click.option(
+    "--kind", type=click.Choice(KINDS),
+    help=f"What the numbers are. [default: by the names of the arrays; {PAIRS}: logits]",
+)  # fmt: skip
+@click.option(
+    "--export", "engine", type=click.Choice(tuple(ENGINE_FORMS)),
+    help="Print what an engine takes for a load test, of one rule and tree.",
+)  # fmt: skip
+@json_option
+@filled(files=FILES, pairs=PAIRS)
+def simulate(
+    files: tuple[str, ...],
+    names: tuple[str, ...],
+    trees: tuple[str, ...],
+    temperature: float,
+    draft_temperature: float | None,
+    top_k: int | None,
+    top_p: float | None,
+    end: tuple[int, ...],
+    cut: bool,
+    drawn_from: str | None,
+    kind: str | None,
+    engine: str | None,
+    as_json: bool,
+) -> None:
+    """Accept lengths from logged tokens, as an engine would count them, without the models.
+
+    FILES are {files} with target_tokens, the target's own texts, or with draft_tokens, drafted
+    blocks; or {pairs} and a third file of tokens. Without any the bundled SmolLM2 trace is read.
+    Along the target's texts the calls that decode them are counted; after drafted blocks one call
+    for each is estimated.
+
+    Example: otspec simulate --tree 2x2x1 --rule pooled-selection
+    """
+    check_warping(temperature, top_k, top_p)
+    if draft_temperature is not None:
+        as_temperature(draft_temperature, "--draft-temperature")
+    warping = Warping(temperature, top_k, top_p, draft_temperature=draft_temperature)
+    shapes = [read_tree(tree, "--tree") for tree in trees]
+    with sources_of(files, kind, tokens=True) as named, temporary_folder() as folder:
+        folder.mkdir()
+        sources = [
+            replace(each.unpacked(folder, str(number)), sampled=drawn_from or each.sampled)
+            for number, each in enumerate(named)
+        ]
+        on_texts = of_target(sources)
+        asked = [(rule, tree) for tree in shapes for rule in _rules(names, tree, on_texts)]
+        if not names and on_texts:
+            known = known_exactly(sources[0], asked, warping)
+            asked = [each for each, is_known in zip(asked, known, strict=True) if is_known]
+        if engine is not None and len(asked) != 1:
+            raise ValueError(
+                f"--export {engine} is of one rule and tree, and {len(asked)} are asked for: add "
+                "--rule NAME, such as token"
+            )
+        found = lengths_on_sources(sources, asked, warping, end=end, cut=cut)
+    rows = [_Row(*each, lengths) for each, lengths in zip(asked, found, strict=True)]
+    if engine is not None:
+        print_json(ENGINE_FORMS[engine](rows[0].lengths))
+    elif as_json:
+        print_json([_document(row) for row in rows])
+    else:
+        _print(rows, sources, warping, on_texts)
+
+
+def _rules(names: Sequence[str], tree: Shape, on_texts: bool) -> list[Any]:
+    """Return the rules that are named, or all that serve a tree."""
+    if names:
+        rules = [_named(name) for name in names]
+    elif tree.chain:  # of one draft all rules for one token are token verification
+        blocks = [rule for rule in BLOCK_RULES.values() if rule.renews or not on_texts]
+        rules = [*blocks, TargetOnly]
+    else:
+        rules = list(rules_for(tree))
+    for rule in rules:
+        as_rule_tree(rule, tree)
+    return rules
+
+
+def _named(name: str) -> Any:
+    for table in (TREE_RULES, BLOCK_RULES):
+        if name in table:
+            return table[name]
+    known = listed([*BLOCK_RULES, *TREE_RULES], "or")
+    raise ValueError(f"--rule is {name[:40]!r}: it must be {known}")
+
+
+def _document(row: _Row) -> dict[str, Any]:
+    """Return a row for programs."""
+    lengths = row.lengths
+    return {
+        "rule": row.rule.name,
+        "tree": row.tree.text,
+        "drafted": lengths.drafted,
+        "texts": lengths.tally.texts,
+        "calls": lengths.tally.sums[0],
+        "mean_acceptance_length": _number(lengths.acceptance_length),
+        "accepted_per_call": _number(lengths.accepted),
+        "tokens_per_call": _number(lengths.tokens_per_call),
+        "draft_acceptance_rate": _number(lengths.acceptance_rate),
+        "per_position_acceptance_rate": [_number(rate) for rate in lengths.marginal],
+        "conditional_acceptance_rate": [_number(rate) for rate in lengths.conditional],
+    }
+
+
+def _number(ratio: Ratio) -> dict[str, Any]:
+    """Return a number with its interval; null where nothing is known."""
+    known = ratio.value == ratio.value
+    return {
+        "value": ratio.value if known else None,
+        "interval": interval_document((ratio.low, ratio.high)),
+    }
+
+
+def _print(
+    rows: Sequence[_Row], sources: Sequence[Source], warping: Warping, on_texts: bool
+) -> None:
+    texts = sum(source.positions // source.text_length for source in sources)
+    of_draft = warping.of("draft").temperature
+    apart = "" if of_draft == warping.temperature else f", draft T = {of_draft:g}"
+    kind = "texts of the target" if on_texts else "drafted blocks"
+    names = sources[0].name if len(sources) == 1 else f"{len(sources):,} files"
+    say(f"Accept lengths of {texts:,} {kind} of {names} (T = {warping.temperature:g}{apart})")
+    print_table(_COLUMNS, [_cells(row) for row in rows], text=2)
+    say("", "Calls that keep at least so many drafted tokens, and of those that keep one less")
+    positions = range(1, max(row.lengths.depth for row in rows) + 1)
+    print_table(("tree", "rule", *map(str, positions)), [_levels(row) for row in rows], text=2)
+    say()
+    if on_texts:
+        say("Counted are the calls of the target that decode these texts.")
+    else:
+        say("Estimated is one call of the target after each prompt, without bias.")
+
+
+def _levels(row: _Row) -> tuple[str, ...]:
+    rates = zip(row.lengths.marginal, row.lengths.conditional, strict=True)
+    cells = [f"{one.value:.4f} ({other.value:.4f})" for one, other in rates]
+    return row.tree.text, row.rule.title, *cells
+
+
+def _cells(row: _Row) -> tuple[str, ...]:
+    lengths = row.lengths
+    length = lengths.acceptance_length
+    return (
+        row.tree.text, row.rule.title, f"{length.value:.4f}",
+        "" if length.low != length.low else f"{length.low:.4f} to {length.high:.4f}",
+        f"{lengths.tokens_per_call.value:.4f}", f"{lengths.acceptance_rate.value:.4f}",
+    )  # fmt: skip
