@@ -6,7 +6,7 @@ import pickle
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from otspec import blocks, conformance, decoding, logged, traces, trees
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
 from otspec.frames import Rows, columns_of
+from otspec.logged import Ratio
 from otspec.rules import RecursiveRejection
 from otspec.traces.comparison import Comparison
 from otspec.traces.laws import LawMeans
@@ -230,6 +231,21 @@ class Pair(NamedTuple):
     share: float | None
     tried: bool
     words: tuple[str, ...]
+
+
+class Measured(NamedTuple):
+    """A row with a number that has an interval, and quantiles that may be missing."""
+
+    rate: Ratio
+    quantiles: Annotated[dict[float, float], (0.1, 0.9)]
+
+
+def test_numbers_with_ends_and_missing_quantiles_have_their_columns():
+    rows = Rows([Measured(Ratio(0.5, math.nan, 0.75), {0.9: 1.0})])
+    assert rows.to_arrow().to_pylist() == [
+        {"rate": 0.5, "rate_low": None, "rate_high": 0.75, "quantiles_0.1": None,
+         "quantiles_0.9": 1.0}
+    ]  # fmt: skip
 
 
 def test_a_named_tuple_is_a_row():
