@@ -10,19 +10,19 @@ import click
 
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
 from otspec.cli.arguments import TokenList
-from otspec.cli.options import filled, json_option, temperature_option
+from otspec.cli.options import filled, json_option
 from otspec.cli.output import print_json
 from otspec.cli.trace_runs import FILES, PAIRS, sources_of
 from otspec.cli.trees import MEANING, read_tree
+from otspec.cli.warpings import warping_options
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree
-from otspec.models.warped import as_temperature, check_warping
 from otspec.rules import TargetOnly
 from otspec.tables import listed, print_table, say
 from otspec.traces.accept_lengths import known_exactly, lengths_on_sources, of_target
 from otspec.traces.readers import KINDS, Source, Warping
 from otspec.traces.readers.contract import SIDES
-from otspec.traces.reports.summary_file import interval_document
+from otspec.traces.reports.summary_file import interval_document, warpings_document
 from otspec.traces.runs import temporary_folder
 from otspec.trees import RULES as TREE_RULES
 from otspec.trees import Shape
@@ -31,6 +31,11 @@ from otspec.trees.comparison import rules_for
 _COLUMNS = (
     "tree", "rule", "accept length", "95% interval", "tokens per call", "accepted of drafted",
 )  # fmt: skip
+_MEANING = {
+    True: "Counted are the calls of the target that decode these texts.",
+    False: "Estimated is one call of the target after each prompt, without bias.",
+}
+"""What is said at the end, by whether the tokens are those of texts of the target."""
 
 
 class _Row(NamedTuple):
@@ -38,6 +43,7 @@ class _Row(NamedTuple):
 
     rule: Any
     tree: Shape
+    warping: Warping
     lengths: AcceptLengths
 
 
@@ -52,13 +58,7 @@ class _Row(NamedTuple):
     "--tree", "trees", multiple=True, default=("1x1x1x1",), show_default=True, metavar="TREE",
     help=f"What is drafted, {MEANING}; may be given several times.",
 )  # fmt: skip
-@temperature_option
-@click.option(
-    "--draft-temperature", type=float, default=None,
-    help="Divide the draft's logits by this. [default: as the target's]",
-)  # fmt: skip
-@click.option("--top-k", type=int, help="Keep the k largest logits.")
-@click.option("--top-p", type=float, help="Keep the largest probabilities up to this sum.")
+@warping_options
 @click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
 @click.option("--cut", is_flag=True, help="Texts go on behind what was logged of them.")
 @click.option(
@@ -69,6 +69,7 @@ class _Row(NamedTuple):
     "--kind", type=click.Choice(KINDS),
     help=f"What the numbers are. [default: by the names of the arrays; {PAIRS}: logits]",
 )  # fmt: skip
+@click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1.")
 @click.option(
     "--export", "engine", type=click.Choice(tuple(ENGINE_FORMS)),
     help="Print what an engine takes for a load test, of one rule and tree.",
@@ -79,10 +80,7 @@ def simulate(
     files: tuple[str, ...],
     names: tuple[str, ...],
     trees: tuple[str, ...],
-    temperature: float,
-    draft_temperature: float | None,
-    top_k: int | None,
-    top_p: float | None,
+    warpings: tuple[Warping, ...],
     end: tuple[int, ...],
     cut: bool,
     drawn_from: str | None,
@@ -99,10 +97,6 @@ def simulate(
 
     Example: otspec simulate --tree 2x2x1 --rule pooled-selection
     """
-    check_warping(temperature, top_k, top_p)
-    if draft_temperature is not None:
-        as_temperature(draft_temperature, "--draft-temperature")
-    warping = Warping(temperature, top_k, top_p, draft_temperature=draft_temperature)
     shapes = [read_tree(tree, "--tree") for tree in trees]
     with sources_of(files, kind, tokens=True) as named, temporary_folder() as folder:
         folder.mkdir()
@@ -113,21 +107,28 @@ def simulate(
         on_texts = of_target(sources)
         asked = [(rule, tree) for tree in shapes for rule in _rules(names, tree, on_texts)]
         if not names and on_texts:
-            known = known_exactly(sources[0], asked, warping)
+            known = known_exactly(sources[0], asked, warpings[0])
             asked = [each for each, is_known in zip(asked, known, strict=True) if is_known]
-        if engine is not None and len(asked) != 1:
+        if engine is not None and len(asked) * len(warpings) != 1:
             raise ValueError(
-                f"--export {engine} is of one rule and tree, and {len(asked)} are asked for: add "
-                "--rule NAME, such as token"
+                f"--export {engine} is of one rule, tree and temperature, and "
+                f"{len(asked) * len(warpings)} are asked for: add --rule NAME, such as token"
             )
-        found = lengths_on_sources(sources, asked, warping, end=end, cut=cut)
-    rows = [_Row(*each, lengths) for each, lengths in zip(asked, found, strict=True)]
+        rows = [
+            _Row(*each, warping, lengths)
+            for warping in warpings
+            for each, lengths in zip(
+                asked, lengths_on_sources(sources, asked, warping, end=end, cut=cut), strict=True
+            )
+        ]
     if engine is not None:
         print_json(ENGINE_FORMS[engine](rows[0].lengths))
     elif as_json:
         print_json([_document(row) for row in rows])
     else:
-        _print(rows, sources, warping, on_texts)
+        for warping in warpings:
+            _print([row for row in rows if row.warping is warping], sources, warping, on_texts)
+        say(_MEANING[on_texts])
 
 
 def _rules(names: Sequence[str], tree: Shape, on_texts: bool) -> list[Any]:
@@ -158,6 +159,7 @@ def _document(row: _Row) -> dict[str, Any]:
     return {
         "rule": row.rule.name,
         "tree": row.tree.text,
+        **warpings_document([row.warping]),
         "drafted": lengths.drafted,
         "texts": lengths.tally.texts,
         "calls": lengths.tally.sums[0],
@@ -183,20 +185,16 @@ def _print(
     rows: Sequence[_Row], sources: Sequence[Source], warping: Warping, on_texts: bool
 ) -> None:
     texts = sum(source.positions // source.text_length for source in sources)
-    of_draft = warping.of("draft").temperature
-    apart = "" if of_draft == warping.temperature else f", draft T = {of_draft:g}"
+    target, draft = (str(warping.of(side)) for side in ("target", "draft"))
+    apart = "" if draft == target else f"; draft {draft}"
     kind = "texts of the target" if on_texts else "drafted blocks"
     names = sources[0].name if len(sources) == 1 else f"{len(sources):,} files"
-    say(f"Accept lengths of {texts:,} {kind} of {names} (T = {warping.temperature:g}{apart})")
+    say(f"Accept lengths of {texts:,} {kind} of {names} ({target}{apart})")
     print_table(_COLUMNS, [_cells(row) for row in rows], text=2)
     say("", "Calls that keep at least so many drafted tokens, and of those that keep one less")
     positions = range(1, max(row.lengths.depth for row in rows) + 1)
     print_table(("tree", "rule", *map(str, positions)), [_levels(row) for row in rows], text=2)
     say()
-    if on_texts:
-        say("Counted are the calls of the target that decode these texts.")
-    else:
-        say("Estimated is one call of the target after each prompt, without bias.")
 
 
 def _levels(row: _Row) -> tuple[str, ...]:

@@ -196,7 +196,14 @@ BASES = {
     "vectors": ("--kind", "tokens"),
 }
 _ANYTHING = (click.Path, click.types.StringParamType)
-_RIGHT = {("--end", "0"), ("--seed", "0"), ("--tolerance", "0"), ("--rounding", "0")}
+_RIGHT = {
+    ("--end", "0"),
+    ("--min-p", "0"),
+    ("--draft-min-p", "0"),
+    ("--seed", "0"),
+    ("--tolerance", "0"),
+    ("--rounding", "0"),
+}
 WRONG = (
     *("x", "", "½", "1_x", "\x01", "🙂", "-1", "-0.5", "1,,2", "2x", "inf", "nan", "9" * 5000, "0"),
 )

@@ -13,7 +13,7 @@ from otspec.logged import lengths_on_blocks, lengths_on_texts
 from otspec.rules import PooledSelection, RecursiveRejection
 from otspec.traces import Trace
 from otspec.traces.accept_lengths import lengths_on_sources
-from otspec.traces.readers import Warping, find_source
+from otspec.traces.readers import Warp, Warping, find_source
 from otspec.trees import as_shape
 
 RNG = np.random.default_rng(6)
@@ -45,11 +45,11 @@ def same(one, other):
 @pytest.mark.parametrize(("temperature", "of_draft"), [(1.0, None), (0.7, 1.5)])
 def test_files_of_the_targets_texts_are_replayed_text_by_text(tmp_path, cut, temperature, of_draft):
     source = find_source(saved(tmp_path, target_tokens=TOKENS), tokens=True)
-    warping = Warping(temperature, draft_temperature=of_draft)
+    warping = Warping(temperature, draft=of_draft and Warp(of_draft))
     trace = Trace(DRAFT, TARGET, target_tokens=TOKENS)
     found = lengths_on_sources([source], ASKED, warping, cut=cut)
     for (rule, tree), lengths in zip(ASKED, found, strict=True):
-        texts = trace.texts(temperature=temperature, draft_temperature=of_draft)
+        texts = trace.texts(warping)
         same(lengths, lengths_on_texts(texts, rule, tree, cut=cut))
 
 
@@ -67,9 +67,9 @@ def test_an_end_token_cuts_texts_where_they_end(tmp_path):
 @pytest.mark.parametrize(("temperature", "of_draft"), [(1.0, None), (0.7, 1.5)])
 def test_files_of_drafted_blocks_are_estimated(tmp_path, temperature, of_draft):
     source = find_source(saved(tmp_path, draft_tokens=TOKENS), tokens=True)
-    warping = Warping(temperature, draft_temperature=of_draft)
+    warping = Warping(temperature, draft=of_draft and Warp(of_draft))
     trace = Trace(DRAFT, TARGET, TOKENS)
-    blocks = list(trace.blocks(temperature=temperature, draft_temperature=of_draft))
+    blocks = list(trace.blocks(warping))
     for (rule, tree), lengths in zip(
         ASKED, lengths_on_sources([source], ASKED, warping), strict=True
     ):
@@ -116,7 +116,7 @@ def test_the_command_prints_what_was_counted(tmp_path, capsys):
     )
     status, out, _ = run(capsys, path, "--temperature", "0.8", "--draft-temperature", "1.2")
     assert status == 0
-    assert f"Accept lengths of 6 texts of the target of {path} (T = 0.8, draft T = 1.2)" in out
+    assert f"Accept lengths of 6 texts of the target of {path} (T = 0.8; draft T = 1.2)" in out
     assert "block verification (preprint)" not in out  # no text is decoded block by block anew
     status, out, _ = run(capsys, path, "--rule", "token", "--tree", "1x1", "--export", "vllm")
     assert json.loads(out)["synthetic_acceptance_rates"] == pytest.approx(
@@ -138,7 +138,7 @@ def test_whose_tokens_a_file_without_names_has_is_said(tmp_path, capsys):
     [
         (["--rule", "x"], "--rule is 'x': it must be token, block-published, block-preprint, "),
         (["--tree", "0"], "--tree"),
-        (["--export", "vllm"], "--export vllm is of one rule and tree, and 4 are asked for"),
+        (["--export", "vllm"], "is of one rule, tree and temperature, and 4 are asked for"),
         (["--rule", "token", "--tree", "2x1"], "tree is 2x1: a rule for one block verifies"),
         (["--tree", "1x1x1x1x1x1x1x1x1"], "length is 9, but the block has 8 tokens"),
         (["--end", "x"], "holds 'x': write token ids such as 0 or 0,2"),
