@@ -43,11 +43,10 @@ class Column:
     attribute : str
         Of a row, from which its cell follows.
     type : str
-        Arrow's name of the type of a cell, or of the items of one that is a list.
+        Arrow's name of the type of a cell, such as ``"double"``, or of the items of one that is a
+        list, such as ``"list<double>"``.
     cell : callable
-        From the attribute to the cell.
-    listed : bool
-        Whether cells are lists.
+        From the attribute to the cell, or from each of its items.
     unit : str
         Such as ``"probability"``; "" if there is none.
     part : str
@@ -58,14 +57,23 @@ class Column:
     attribute: str
     type: str
     cell: Cell
-    listed: bool = False
     unit: str = ""
     part: str = ""
 
     def cells(self, rows: Sequence[Any]) -> list[Any]:
         """Return the cells of rows."""
+        cell = self._of_items if self.item_type else self.cell
         values = (getattr(row, self.attribute) for row in rows)
-        return [None if value is None else self.cell(value) for value in values]
+        return [None if value is None else cell(value) for value in values]
+
+    @property
+    def item_type(self) -> str:
+        """The type of the items of a cell; "" if it is no list."""
+        inside = self.type.removeprefix("list<").removesuffix(">")
+        return "" if inside == self.type else inside
+
+    def _of_items(self, values: Any) -> list[Any]:
+        return [self.cell(value) for value in values]
 
 
 def columns_of(kind: type) -> list[Column]:
@@ -142,7 +150,7 @@ def _columns(name: str, hint: Any) -> Iterator[Column]:
     keys = next((keys for keys in said if isinstance(keys, tuple)), ())
     for part, (of_type, cell) in _parts(hint, keys).items():
         whole = name.removesuffix("_interval") if part in _ENDS else name
-        yield Column(_joined(whole, part), name, of_type, cell, cell is list, unit, part)
+        yield Column(_joined(whole, part), name, of_type, cell, unit, part)
 
 
 def _parts(hint: Any, keys: tuple[Any, ...]) -> _Parts:
@@ -160,7 +168,8 @@ def _parts(hint: Any, keys: tuple[Any, ...]) -> _Parts:
     if origin is tuple and inside == (float, float):
         return {part: (_REAL, partial(_item, at)) for at, part in enumerate(_ENDS)}
     if origin is tuple and inside[1:] == (...,) and inside[0] in _PLAIN:
-        return {"": (_PLAIN[inside[0]][0], list)}
+        of_items, cell = _PLAIN[inside[0]]
+        return {"": (f"list<{of_items}>", cell)}
     if origin in (dict, Mapping) and inside[1:] == (float,):
         return {str(key): (_REAL, partial(_at_key, key)) for key in keys}
     if isinstance(getattr(hint, "text", None), property):
