@@ -196,7 +196,14 @@ BASES = {
     "vectors": ("--kind", "tokens"),
 }
 _ANYTHING = (click.Path, click.types.StringParamType)
-_RIGHT = {("--end", "0"), ("--seed", "0"), ("--tolerance", "0"), ("--rounding", "0")}
+_RIGHT = {
+    ("--end", "0"),
+    ("--min-p", "0"),
+    ("--draft-min-p", "0"),
+    ("--seed", "0"),
+    ("--tolerance", "0"),
+    ("--rounding", "0"),
+}
 WRONG = (
     *("x", "", "½", "1_x", "\x01", "🙂", "-1", "-0.5", "1,,2", "2x", "inf", "nan", "9" * 5000, "0"),
 )
@@ -208,8 +215,9 @@ CLASHES = {
              ("no.npz", "no.npz")),
     "conform": (("--shape", "2x2"), ("--rule", "x"), ("--dtype", "float16"), ("--report", "x.pdf"),
                 ("--mode", "pipeline", "--rule", "maximal-coupling"), ("--kind", "tree")),
-    "simulate": (("--rule", "x"), ("--tree", "2x1"), ("--export", "vllm", "--tree", "1"),
-                 ("--tree", "1x" * 8 + "1"), ("--tree", "top1"), ("no.npz", "no.npz")),
+    "simulate": (("--table", "x.xyz"), ("--rule", "x"), ("--tree", "2x1"),
+                 ("--export", "vllm", "--tree", "1"), ("--tree", "1x" * 8 + "1"),
+                 ("--tree", "top1"), ("no.npz", "no.npz")),
     "vectors": (("more",),),
     "blocks": (("trace.npz",), ("-L", "1", "--trees", ""), ("--length", "0"), ("--table", "x.xyz")),
     "trace": (("--resume",), ("--overwrite",), ("--resume", "--overwrite"), ("--scheduler", "x"),
