@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 # It would strip the tests of their assert statements; a test runs the package under -O.
 unexport PYTHONOPTIMIZE
+# Hundreds of tests start Python: without compiled files each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
@@ -67,6 +69,7 @@ fuzz: $(VENV)/develop.stamp
 
 clean:
 	rm -rf $(VENV) build docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The CPU build: a plain "pip install torch" may pull gigabytes of GPU libraries.
 backends: $(VENV)/develop.stamp

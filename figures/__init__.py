@@ -33,6 +33,7 @@ MODULES = (
     "block_trees",
     "best_tree",
     "tree_optimum",
+    "lossy_frontier",
 )
 """The modules of the items, in the order of tables."""
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec import IID
-from otspec.blocks import RULES
 from otspec.rules import ImportanceSampling
-from otspec.traces.charts import look_of
+from otspec.traces.charts import look_of_several
 
 _OTHERS = {
     ImportanceSampling.title: {"color": "#882255", "marker": "X"},
-    **{rule.title: {"color": rule.colour, "marker": rule.marker} for rule in RULES.values()},
 }
 
 
@@ -25,5 +22,5 @@ def look(rule: str, **more: Any) -> dict[str, Any]:
     more
         Keywords of this picture, such as a line style for another draft law.
     """
-    known = _OTHERS[rule] if rule in _OTHERS else look_of(rule, IID.name)
+    known = _OTHERS[rule] if rule in _OTHERS else look_of_several(rule)
     return {"color": known["color"], "marker": known["marker"]} | more

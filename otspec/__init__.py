@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from otspec.version import __version__
 
 if TYPE_CHECKING:
+    from otspec.advice import advise
     from otspec.auditing import Audit, BlockAudit, audit, audit_blocks, audit_over, audit_samples
     from otspec.drafts import (
         IID,
@@ -44,6 +45,7 @@ __all__ = [
     "TwoHubs",
     "WithoutReplacement",
     "__version__",
+    "advise",
     "audit",
     "audit_blocks",
     "audit_over",
@@ -54,6 +56,7 @@ __all__ = [
 ]
 
 _SUBPACKAGES = (
+    "advice",
     "auditing",
     "batch",
     "blocks",
@@ -64,6 +67,7 @@ _SUBPACKAGES = (
     "decoding",
     "distributions",
     "drafts",
+    "frames",
     "logged",
     "lossy",
     "models",
@@ -75,6 +79,7 @@ _SUBPACKAGES = (
     "trees",
 )
 _PLACES = {
+    "otspec.advice": ("advise",),
     "otspec.auditing": (
         "Audit",
         "BlockAudit",

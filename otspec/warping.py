@@ -1,26 +1,84 @@
-"""From logits to the distribution that is sampled from: temperature, then top-k, then top-p.
+"""From logits to the distribution that is sampled from: temperature, top-k, top-p and min-p.
 
-One kernel for a row or a batch of rows, in any library of the Python array API standard. Options
+One kernel for a row or a batch of rows, in any library of the Python array API standard. Numbers
 are checked by those who call it, :func:`otspec.traces.warp` and :func:`otspec.batch.warp`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from array_api_compat import is_numpy_namespace
 
+from otspec.arguments import as_list
+from otspec.raw import shown
 
-def warped(xp: Any, logits: Any, temperature: float, top_k: int | None, top_p: float | None) -> Any:
+Order = tuple[str, ...]
+"""Each of the four steps once."""
+ORDERS: dict[str, Order] = {
+    "temperature-first": ("temperature", "top_k", "top_p", "min_p"),
+    "early-min-p": ("temperature", "min_p", "top_k", "top_p"),
+    "joint": ("temperature", "top_p", "top_k", "min_p"),
+    "temperature-last": ("top_k", "top_p", "min_p", "temperature"),
+}
+"""Orders of the steps that have a name; which engine has which is said in the docs."""
+STEPS = ORDERS["temperature-first"]
+"""The steps, in their default order."""
+
+
+def as_order(order: Any, name: str = "order") -> Order:
+    """Return the steps of an order.
+
+    Parameters
+    ----------
+    order : str or iterable of str
+        A name of :data:`ORDERS`, or each of :data:`STEPS` once.
+    name : str
+        What error messages call it.
+
+    Raises
+    ------
+    ValueError
+        Neither of these.
+    """
+    wanted = f"one of {', '.join(ORDERS)}, or each of {', '.join(STEPS)} once"
+    if isinstance(order, str) and order in ORDERS:
+        return ORDERS[order]
+    steps = as_list(order, name, wanted, most=len(STEPS))
+    if not all(isinstance(step, str) for step in steps) or sorted(steps) != sorted(STEPS):
+        raise ValueError(f"{name} is {shown(order)}: it must be {wanted}")
+    return tuple(str(step) for step in steps)
+
+
+def name_of_order(order: Iterable[str]) -> str:
+    """Return the name of an order, or its steps if it has none."""
+    steps = tuple(order)
+    return next((name for name, known in ORDERS.items() if known == steps), ", ".join(steps))
+
+
+def warped(
+    xp: Any,
+    logits: Any,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    min_p: float | None = None,
+    order: Order = STEPS,
+) -> Any:
     """Return the distributions of rows of logits.
 
-    1. The logits less the largest of them are divided by the temperature.
-    2. Of these, the ``top_k`` largest are kept, and all that tie with the smallest of them.
-    3. The softmax of what is kept gives probabilities.
-    4. The fewest likeliest tokens are kept whose probabilities, added up from the largest on,
-       reach ``top_p``: of tokens that tie those of lowest id, and all if rounding leaves the sum
-       of all below ``top_p``. They are scaled to sum 1.
+    The largest logit is taken off all of them. Then, in the order that is given:
+
+    - temperature: they are divided by it.
+    - top-k: the ``top_k`` largest are kept, and all that tie with the smallest of them.
+    - top-p: the softmax of what is kept so far gives probabilities. The fewest likeliest tokens are
+      kept whose probabilities, added up from the largest on, reach ``top_p``: of tokens that tie
+      those of lowest id, and all if rounding leaves the sum of all below ``top_p``.
+    - min-p: the tokens are kept whose probability is at least ``min_p`` times the largest one's.
+
+    The softmax of what is kept in the end is the distribution.
 
     Parameters
     ----------
@@ -34,21 +92,37 @@ def warped(xp: Any, logits: Any, temperature: float, top_k: int | None, top_p: f
         At least 1.
     top_p : float, optional
         Above 0 and at most 1.
+    min_p : float, optional
+        At least 0 and at most 1.
+    order : tuple of str
+        Each of :data:`STEPS` once.
 
     Returns
     -------
     array, shape (..., V)
         Of the same dtype. NaN for a row without a finite logit, or with NaN or infinity.
     """
-    scaled = (logits - xp.max(logits, axis=-1, keepdims=True)) / temperature
-    if top_k is not None and top_k < logits.shape[-1]:
-        smallest = _ascending(xp, scaled, top_k)[..., -top_k][..., None]
-        scaled = xp.where(scaled < smallest, xp.full_like(scaled, -math.inf), scaled)
-    probabilities = _normalised(xp, xp.exp(scaled))
-    if top_p is None or top_p == 1:
-        return probabilities
-    kept = _likeliest(xp, probabilities, top_p)
-    return _normalised(xp, xp.where(kept, probabilities, xp.zeros_like(probabilities)))
+    scaled = logits - xp.max(logits, axis=-1, keepdims=True)
+    chances = None  # what top-p has looked at, as long as no temperature changes it
+    for step in order:
+        if step == "temperature":
+            scaled, chances = scaled / temperature, None
+        elif step == "top_k" and top_k is not None and top_k < logits.shape[-1]:
+            smallest = _ascending(xp, scaled, top_k)[..., -top_k][..., None]
+            scaled = _masked(xp, scaled, scaled < smallest)
+        elif step == "top_p" and top_p is not None and top_p != 1:
+            chances = _normalised(xp, xp.exp(scaled))
+            scaled = _masked(xp, scaled, ~_likeliest(xp, chances, top_p))
+        elif step == "min_p" and min_p:
+            # The largest is 0, so that this compares with the logarithm of the ratio.
+            scaled = _masked(xp, scaled, scaled < math.log(min_p))
+    if chances is None:
+        return _normalised(xp, xp.exp(scaled))
+    return _normalised(xp, xp.where(scaled > -math.inf, chances, xp.zeros_like(chances)))
+
+
+def _masked(xp: Any, scaled: Any, gone: Any) -> Any:
+    return xp.where(gone, xp.full_like(scaled, -math.inf), scaled)
 
 
 def _likeliest(xp: Any, probabilities: Any, top_p: float) -> Any:

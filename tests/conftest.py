@@ -1,5 +1,6 @@
 """Options and fixtures of the whole test suite."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -26,6 +27,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # and print UTF-8, whatever the locale is.
 os.environ["PYTHONIOENCODING"] = "utf-8"
+# JAX compiles hundreds of functions that run once: machine code as it comes, not polished.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 
 def pytest_addoption(parser):
@@ -34,6 +37,13 @@ def pytest_addoption(parser):
             f"--{option}", default=os.environ.get(variable), metavar="FILE",
             help=f"{what} (default: ${variable})",
         )  # fmt: skip
+
+
+def pytest_collection_finish(session):
+    """Let the collector leave alone what is there before the first test, and come less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def given_trace(request, option):

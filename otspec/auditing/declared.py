@@ -11,7 +11,7 @@ import numpy as np
 from otspec.arithmetic import Array, as_numbers, is_exact
 from otspec.auditing.foreign import Crash, attempt, attribute
 from otspec.digits import plain
-from otspec.distributions import Distribution
+from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import IID, LAWS, DraftLaw
 
 
@@ -135,6 +135,40 @@ def check_declared(
             reason = f"the rule's {about} cannot be used: it {crash.what}"
         if reason is not None:
             raise DisagreementError(about, str(reason), crash)
+
+
+def as_declared(law: Any, n: int) -> Distribution:
+    """Return the output law that a rule declares.
+
+    Raises
+    ------
+    ValueError
+        No distribution over n tokens.
+    """
+    declared = as_distribution(law, "declared_output")
+    if len(declared) != n:
+        raise ValueError(
+            f"declared_output has {len(declared)} tokens, and the target {n}: one mass per token"
+        )
+    return declared
+
+
+def declared_by(rule: Any, n: int) -> Distribution | None:
+    """Return the output law that a rule under audit declares, if it does.
+
+    Raises
+    ------
+    DisagreementError
+        Asking for it fails, or it is no distribution over n tokens.
+    """
+    law = _read(rule, "declared_output")
+    if law is None:
+        return None
+    checked, crash = attempt(as_declared, law, n)
+    if crash is not None:
+        reason = f"the rule's declared_output cannot be used: it {crash.what}"
+        raise DisagreementError("declared_output", reason, crash)
+    return cast(Distribution, checked)
 
 
 def rounding(tuples: int, tokens: int) -> float:

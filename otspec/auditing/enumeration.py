@@ -12,6 +12,7 @@ from otspec.auditing.declared import DisagreementError
 from otspec.auditing.foreign import attempt
 from otspec.auditing.report import Audit, Problem, improper, measured
 from otspec.digits import plain
+from otspec.distributions import Distribution
 
 Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]
 """Drafts → distribution of the output, shape (n,), or a dict of the chances of its tokens."""
@@ -19,7 +20,14 @@ Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]
 _MOST_LISTED = 8
 
 
-def enumerated(kernel: Kernel, problem: Problem, *, in_fractions: float, in_floats: float) -> Audit:
+def enumerated(
+    kernel: Kernel,
+    problem: Problem,
+    *,
+    in_fractions: float,
+    in_floats: float,
+    declared: Distribution | None = None,
+) -> Audit:
     """Audit a kernel over all drafts.
 
     Parameters
@@ -28,18 +36,21 @@ def enumerated(kernel: Kernel, problem: Problem, *, in_fractions: float, in_floa
     problem : Problem
     in_fractions, in_floats : float
         The error per token that counts as rounding if all is exact, and if anything is not.
+    declared : ndarray, shape (n,), optional
+        The output law that the rule declares.
     """
+    laws = [problem.masses] if declared is None else [problem.masses, declared]
     try:
         rows = [_answer(kernel, x, len(problem.target)) for x in problem.drafts]
-        exact = is_exact(problem.masses) and all(is_exact(row) for row in rows)
+        exact = all(map(is_exact, [*laws, *rows]))
         tolerance = in_fractions if exact else in_floats
         for x, row in zip(problem.drafts, rows, strict=True):
             _check_distribution(x, row, tolerance)
-        report = measured(problem, rows, exact, tolerance)
-        if report.lossless:
+        report = measured(problem, rows, exact, tolerance, declared)
+        if report.witness is None:
             _check_again(kernel, problem.drafts, rows, tolerance)
     except DisagreementError as found:
-        return improper(found, problem)
+        return improper(found, problem, declared)
     return report
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from otspec.arguments import as_callable, as_real
+from otspec.auditing.declared import as_declared
 from otspec.auditing.enumeration import Kernel, enumerated
 from otspec.auditing.foreign import attempt, attribute
 from otspec.auditing.report import Audit, Problem, problem_of
-from otspec.distributions import DistributionLike, as_distribution
+from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
 from otspec.rules.contract import Rule
@@ -48,7 +49,9 @@ def audit(
     Returns
     -------
     Audit
-        Exact if the law, the target and the kernel are. It says whether the output has the law
+        Exact if the law, the target and the kernel are, and what the rule declares. If it has an
+        attribute ``declared_output``, as lossy rules do, that is compared with the law of the
+        output. The audit says whether the output has the law
         of ``target``: where that is the rule's own, it is for the caller to know that it is the
         right one (:func:`otspec.audit_over` compares it with that of the instance).
 
@@ -82,12 +85,14 @@ def audit(
     if kernel is None:
         as_callable(rule, "rule", "a Rule, or a callable from a draft tuple to a distribution")
     problem = told(_problem, law, wanted)
+    declared = told(_declared, asked(rule, "declared_output"), problem)
     accuracy = 0.0 if tolerance is not None else told(_believed, asked(rule, "accuracy"))
     return enumerated(
         cast(Kernel, rule) if kernel is None else kernel,
         problem,
         in_fractions=tolerance or 0.0,
         in_floats=max(problem.rounding, accuracy) if tolerance is None else tolerance,
+        declared=declared,
     )
 
 
@@ -129,6 +134,10 @@ def _problem(law: Any, target: Any) -> Problem:
     problem = problem_of(as_law(law), target)
     as_distribution(problem.masses, "the masses of the law's draft tuples")
     return problem
+
+
+def _declared(law: Any, problem: Problem) -> Distribution | None:
+    return None if law is None else as_declared(law, len(problem.target))
 
 
 def _believed(accuracy: Any) -> float:

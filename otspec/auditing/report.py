@@ -1,9 +1,10 @@
-"""What an audit reports: the law of the output, and a witness where it is wrong."""
+"""What an audit reports: the law of the output, and a witness where it is not what it should be."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,20 @@ from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.frozen import Frozen
+from otspec.lossy.rules.divergences import kullback_leibler
 from otspec.optimum import optimal_acceptance
 
 
 @dataclass(frozen=True)
 class Witness:
-    """Why a rule is not lossless.
+    """Why a rule is not what it should be: lossless, or of the output law that it declares.
 
     Parameters
     ----------
     token : int
         The token whose output probability is most wrong; −1 for an improper kernel.
     error : float or Fraction
-        Output probability minus target probability.
+        Output probability minus target probability, or what the rule declares in its place.
     drafts : tuple of tuple of int
         The fewest draft tuples that can account for the error: those that put most mass on the
         token if it comes out too often, or most elsewhere if too seldom. For an improper kernel,
@@ -35,7 +37,7 @@ class Witness:
         In words.
     about : str
         What is wrong: the ``output``, the ``kernel``, ``making`` the rule, or what the rule says of
-        itself: its ``k``, ``target``, ``law`` or ``drafts``.
+        itself: its ``k``, ``target``, ``law``, ``drafts`` or ``declared_output``.
     traceback : str or None
         Of what the rule raised, if it did.
     """
@@ -68,7 +70,10 @@ class Audit(Frozen):
     tolerance : float
         The error per token that counts as rounding; 0 in exact arithmetic.
     witness : Witness or None
-        Why not, if it is not lossless.
+        Why not, if it is not lossless; of a rule that declares another output law why that is
+        wrong, if it is.
+    declared : ndarray, shape (n,), or None
+        The output law that the rule declares, in the place of the target.
     """
 
     lossless: bool
@@ -79,11 +84,37 @@ class Audit(Frozen):
     total_variation: Number
     tolerance: float
     witness: Witness | None
+    declared: Distribution | None = None
+
+    @property
+    def as_declared(self) -> bool | None:
+        """Whether the output has the law that the rule declares; None if it declares none."""
+        return None if self.declared is None else self.witness is None
+
+    @cached_property
+    def kullback_leibler(self) -> float:
+        """KL(output ‖ target) in nats; infinite if the output has a token that the target lacks."""
+        return kullback_leibler(self.output, self.target)
 
     @property
     def gap(self) -> Number:
         """How far the acceptance is below the optimum; negative only for a rule that is lossy."""
         return self.optimum - self.acceptance
+
+    @property
+    def frontier(self) -> Number:
+        """The most that any rule accepts with this total variation: min(1, optimum + that)."""
+        return min(self.optimum * 0 + 1, self.optimum + self.total_variation)
+
+    @property
+    def lossy_gap(self) -> Number:
+        """How far the acceptance is below the frontier: never negative, but for rounding."""
+        return self.frontier - self.acceptance
+
+    @property
+    def spare_variation(self) -> Number:
+        """How much less total variation some other rule needs for this acceptance: from 0."""
+        return self.total_variation - max(self.optimum * 0, self.acceptance - self.optimum)
 
     @property
     def exact(self) -> bool:
@@ -131,16 +162,26 @@ def problem_of(law: DraftLaw, target: DistributionLike) -> Problem:
     return Problem(drafts, masses, checked, optimum)
 
 
-def improper(found: DisagreementError, problem: Problem) -> Audit:
+def improper(
+    found: DisagreementError, problem: Problem, declared: Distribution | None = None
+) -> Audit:
     """Return the report on a rule that says nothing about its output."""
     target = problem.target
     zero, one = (as_number(value, like=target) for value in (0, 1))
     witness = Witness(-1, zero, found.drafts, found.reason, found.about, found.traceback)
     nothing = zeros(len(target), like=target)
-    return Audit(False, nothing, target, zero, problem.optimum, one, found.tolerance, witness)
+    return Audit(
+        False, nothing, target, zero, problem.optimum, one, found.tolerance, witness, declared
+    )
 
 
-def measured(problem: Problem, rows: list[Array], exact: bool, tolerance: float) -> Audit:
+def measured(
+    problem: Problem,
+    rows: list[Array],
+    exact: bool,
+    tolerance: float,
+    declared: Distribution | None = None,
+) -> Audit:
     """Return the report on a kernel whose answers are distributions, a row per draft tuple."""
     drafts, masses, target, optimum = (
         problem.drafts, problem.masses, problem.target, problem.optimum
@@ -148,26 +189,30 @@ def measured(problem: Problem, rows: list[Array], exact: bool, tolerance: float)
     if not exact:
         masses, target, optimum = masses.astype(float), target.astype(float), float(optimum)
         rows = [row.astype(float) for row in rows]
+        declared = None if declared is None else declared.astype(float)
     output, acceptance = zeros(len(target), like=masses), as_number(0, like=masses)
     for x, mass, row in zip(drafts, masses, rows, strict=True):
         output = output + mass * row
         acceptance += as_number(mass * row[sorted(set(x))].sum(), like=masses)
     errors = output - target
-    lossless = bool((np.abs(errors) <= tolerance).all())
+    wrong = errors if declared is None else output - declared
     return Audit(
-        lossless,
+        bool((np.abs(errors) <= tolerance).all()),
         output,
         target,
         acceptance,
         optimum,
         as_number(positive_part(errors).sum(), like=masses),
         tolerance,
-        None if lossless else _witness(drafts, masses, np.array(rows), errors),
+        None
+        if bool((np.abs(wrong) <= tolerance).all())
+        else _witness(drafts, masses, np.array(rows), wrong, declared is not None),
+        declared,
     )
 
 
 def _witness(
-    drafts: Sequence[tuple[int, ...]], masses: Array, rows: Array, errors: Array
+    drafts: Sequence[tuple[int, ...]], masses: Array, rows: Array, errors: Array, declared: bool
 ) -> Witness:
     """Name the token most wrong and the fewest draft tuples that can account for it."""
     token = int(np.argmax(np.abs(errors)))
@@ -188,8 +233,9 @@ def _witness(
         token,
         error,
         tuple(chosen),
-        f"token {token} comes out {how}, by {plain(abs(error))}; drafts "
-        f"{_listed(chosen)} account for it",
+        f"token {token} comes out {how}{' for what the rule declares' if declared else ''}, by "
+        f"{plain(abs(error))}; drafts {_listed(chosen)} account for it",
+        "declared_output" if declared else "output",
     )
 
 

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 
 from otspec.arguments import as_callable, as_choice, as_instance, as_steps
 from otspec.arithmetic import Number
-from otspec.auditing.declared import DisagreementError, check_declared, kernel_of, law_name_of
+from otspec.auditing.declared import (
+    DisagreementError,
+    check_declared,
+    declared_by,
+    kernel_of,
+    law_name_of,
+)
 from otspec.auditing.enumeration import enumerated
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.foreign import attempt
@@ -23,7 +29,9 @@ from otspec.drafts import IID, LAWS, named_law
 class SearchReport:
     """The outcome of auditing many instances.
 
-    It says something only if it is :attr:`conclusive`, since a rule may refuse instances.
+    It says something only if it is :attr:`conclusive`, since a rule may refuse instances. A rule
+    that declares another output law than the target, and has it on all instances, is lossy as
+    declared: then the failure is a shrunk instance on which it is lossy.
 
     Parameters
     ----------
@@ -48,6 +56,11 @@ class SearchReport:
         The draft laws of the audited instances, by name.
     refusal : str or None
         Why the first of the refused instances was.
+    worst_total_variation, worst_lossy_gap : float or Fraction
+        The largest distance of the output from the target, and of the acceptance from what a rule
+        may accept at that distance, among instances on which it was lossy as declared.
+    worst_kullback_leibler : float
+        The largest KL(output ‖ target) among them.
     """
 
     audited: int
@@ -60,6 +73,14 @@ class SearchReport:
     largest_error: Number = Fraction(0)
     laws: tuple[str, ...] = ()
     refusal: str | None = None
+    worst_total_variation: Number = Fraction(0)
+    worst_lossy_gap: Number = Fraction(0)
+    worst_kullback_leibler: float = 0.0
+
+    @property
+    def as_declared(self) -> bool | None:
+        """Whether the rule is lossy as it declares; None if it is not lossy, or tells nothing."""
+        return None if self.report is None else self.report.as_declared
 
     @property
     def conclusive(self) -> bool:
@@ -125,9 +146,12 @@ def audit_over(
         as_choice(drafts, "drafts", LAWS)
     passed: list[_Audited] = []
     refusals: list[str] = []
+    lossy: tuple[Instance, _Audited] | None = None
 
-    def result(failure: Instance | None = None, last: _Audited | None = None) -> SearchReport:
-        seen = passed if last is None else [*passed, last]
+    def result(
+        seen: list[_Audited], failure: Instance | None = None, last: _Audited | None = None
+    ) -> SearchReport:
+        off = [each.report for each in passed if not each.report.lossless]
         return SearchReport(
             len(seen),
             len(refusals),
@@ -139,6 +163,9 @@ def audit_over(
             max((each.report.largest_error for each in passed), default=Fraction(0)),
             tuple(dict.fromkeys(each.law for each in seen)),
             refusals[0] if refusals else None,
+            max((report.total_variation for report in off), default=Fraction(0)),
+            max((report.lossy_gap for report in off), default=Fraction(0)),
+            max((report.kullback_leibler for report in off), default=0.0),
         )
 
     for given in as_steps(instances, "instances", "instances, such as random_instances(100)"):
@@ -146,11 +173,15 @@ def audit_over(
         found = _audited(rule_factory, instance, drafts, tolerance)
         if isinstance(found, str):
             refusals.append(found)
-        elif found.report.lossless:
-            passed.append(found)
+        elif found.report.witness is not None:
+            failed = _shrunk(rule_factory, instance, found, drafts, tolerance)
+            return result([*passed, failed[1]], *failed)
         else:
-            return result(*_shrunk(rule_factory, instance, found, drafts, tolerance))
-    return result()
+            passed.append(found)
+            lossy = lossy or (None if found.report.lossless else (instance, found))
+    if lossy is None:
+        return result(passed)
+    return result(passed, *_shrunk(rule_factory, *lossy, drafts, tolerance))
 
 
 class _Audited(NamedTuple):
@@ -182,11 +213,13 @@ def _audited(
         if finding is not None:
             raise finding
         check_declared(rule, name, law, target, tolerance)
+        declared = declared_by(rule, law.n)
         kernel = kernel_of(rule)
     except DisagreementError as found:
         return _Audited(improper(found, problem), name)
     limit = problem.rounding if tolerance is None else tolerance
-    return _Audited(enumerated(kernel, problem, in_fractions=0.0, in_floats=limit), name)
+    report = enumerated(kernel, problem, in_fractions=0.0, in_floats=limit, declared=declared)
+    return _Audited(report, name)
 
 
 def _shrunk(
@@ -211,5 +244,5 @@ def _shrunk(
 def _alike(report: Audit, first: Audit) -> bool:
     """Whether two failures are about the same: one of another kind would hide the one found."""
     if report.witness is None or first.witness is None:
-        return False
+        return report.witness is first.witness and not report.lossless
     return report.witness.about == first.witness.about

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from otspec.batch._arguments import check_probabilities
@@ -9,7 +10,7 @@ from otspec.batch._arrays import one_library
 from otspec.batch._kernels.library import Array, Library, quiet
 from otspec.batch._numbers import as_count, as_number
 from otspec.raw import shown
-from otspec.warping import warped
+from otspec.warping import STEPS, as_order, warped
 
 
 @quiet
@@ -20,8 +21,10 @@ def warp(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
+    order: str | Iterable[str] = STEPS,
 ) -> Array:
-    """Turn logits into a distribution: temperature, then top-k, then top-p, then softmax.
+    """Turn logits into a distribution: by temperature, top-k, top-p, min-p and a softmax.
 
     Law: :func:`otspec.traces.warp`, row by row. Verify against the warped distributions, not
     the logits' own softmax: a rule is lossless for the distributions it is given.
@@ -37,6 +40,10 @@ def warp(
     top_p : float, optional
         Keep the fewest likeliest tokens whose probability (after the steps before) reaches
         ``top_p``, in (0, 1]; of tokens that tie, those of lowest id.
+    min_p : float, optional
+        Keep the tokens whose probability is at least ``min_p`` times the largest one's, in [0, 1].
+    order : str or iterable of str
+        The order of the steps, as for :func:`otspec.traces.warp`.
 
     Returns
     -------
@@ -55,13 +62,13 @@ def warp(
     """
     library = one_library(logits=logits)
     check_probabilities("logits", logits)
-    temperature, top_k, top_p = _options(library, temperature, top_k, top_p)
-    return warped(library.xp, library.narrowed(logits), temperature, top_k, top_p)
+    options = _options(library, temperature, top_k, top_p, min_p)
+    return warped(library.xp, library.narrowed(logits), **options, order=as_order(order))
 
 
 def _options(
-    library: Library, temperature: Any, top_k: Any, top_p: Any
-) -> tuple[float, int | None, float | None]:
+    library: Library, temperature: Any, top_k: Any, top_p: Any, min_p: Any
+) -> dict[str, Any]:
     """Check the options, and return them as plain numbers, which do not change the dtype."""
     range_ = library.xp.finfo(library.dtype)
     low, high = float(range_.smallest_normal), float(range_.max)
@@ -71,11 +78,11 @@ def _options(
             f"temperature is {shown(temperature)}: it must be positive and finite, from {low:.3g} "
             f"to {high:.3g} (for greedy decoding use top_k=1)"
         )
-    if top_k is not None:
-        top_k = as_count("top_k", top_k, 1)
-    if top_p is not None:
-        share = as_number("top_p", top_p)
-        if not 0 < share <= 1:
-            raise ValueError(f"top_p is {shown(top_p)}: it must be above 0 and at most 1")
-        top_p = share
-    return heat, top_k, top_p
+    share = None if top_p is None else as_number("top_p", top_p)
+    if share is not None and not 0 < share <= 1:
+        raise ValueError(f"top_p is {shown(top_p)}: it must be above 0 and at most 1")
+    least = None if min_p is None else as_number("min_p", min_p)
+    if least is not None and not 0 <= least <= 1:
+        raise ValueError(f"min_p is {shown(min_p)}: it must be at least 0 and at most 1")
+    most = None if top_k is None else as_count("top_k", top_k, 1)
+    return {"temperature": heat, "top_k": most, "top_p": share, "min_p": least}

@@ -33,6 +33,7 @@ class BlockVerifyPublished(SingleDraftRule):
     name: ClassVar[str] = "block-published"
     batch: ClassVar[str | None] = "block_verification"
     title: ClassVar[str] = "block verification (published)"
+    renews: ClassVar[bool] = True
     colour: ClassVar[str] = "#009E73"
     marker: ClassVar[str] = "v"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from otspec.arguments import as_list
-from otspec.arithmetic import Number
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.single_draft import RULES
 from otspec.distributions import as_k
+from otspec.frames import Rows, Tokens
 from otspec.models.callables import as_models
 
 
@@ -34,22 +34,22 @@ class BlockComparison:
 
     rule: str
     length: int
-    expected: Number
-    optimum: Number
-    error: float = 0.0
+    expected: Tokens
+    optimum: Tokens
+    error: Annotated[float, "tokens"] = 0.0
 
     @property
-    def gap(self) -> Number:
+    def gap(self) -> Tokens:
         """How far E[τ] is below the optimum."""
         return self.optimum - self.expected
 
     @property
-    def efficiency(self) -> Number:
+    def efficiency(self) -> Tokens:
         """Tokens per call of the target, E[τ] + 1."""
         return self.expected + 1
 
 
-def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list[BlockComparison]:
+def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> Rows[BlockComparison]:
     """Compare all rules for one drafted block by their exact E[τ].
 
     Parameters
@@ -74,13 +74,14 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> list
     models = as_models(draft, target)
     counts = as_lengths(lengths)
     if not counts:
-        return []
+        return Rows((), BlockComparison)
     expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in RULES.values()}
-    return [
+    found = [
         BlockComparison(rule.title, length, kept[length - 1], expected[BlockVerify][length - 1])
         for length in counts
         for rule, kept in expected.items()
     ]
+    return Rows(found, BlockComparison, "one drafted block")
 
 
 def as_lengths(lengths: Any) -> list[int]:

@@ -51,6 +51,8 @@ class SingleDraftRule(BlockRule):
     """Of its line in charts, as Matplotlib writes it."""
     marker: ClassVar[str] = "x"
     """Of its line in charts."""
+    renews: ClassVar[bool] = False
+    """Whether the plain target follows one corrected token, and the next block begins anew."""
 
     length: int
 

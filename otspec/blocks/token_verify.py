@@ -28,6 +28,7 @@ class TokenVerify(SingleDraftRule):
     name: ClassVar[str] = "token"
     batch: ClassVar[str | None] = "token_verification"
     title: ClassVar[str] = "token verification"
+    renews: ClassVar[bool] = True
     colour: ClassVar[str] = "#0072B2"
     marker: ClassVar[str] = "s"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from math import isfinite
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from otspec.cli.importing import imported
 from otspec.cli.options import json_option, law_option
 from otspec.cli.output import print_json, shown
 from otspec.digits import plain
+from otspec.lossy import RULES as LOSSY_RULES
 from otspec.rules import RULES
 from otspec.tables import say
 
@@ -51,12 +53,14 @@ def audit(
     """Is a rule lossless? Exactly, on random rational instances.
 
     RULE is MODULE:NAME, importable from here, which makes a rule or a kernel; or a rule of the
-    package or of one that adds to it, by its name, such as pooled-selection. NAME(draft, target, k)
-    returns a function x -> distribution of the output, or an object with such a kernel(x). Drafts
-    and targets are lists of Fraction, with zeros, ties and draft = target among them. If the object
-    has a law, target or k, they have to be those of the instance; its attribute drafts may name its
-    draft law. Whatever it raises is a failure, other than a ValueError of NAME, which refuses the
-    instance. A failure is shrunk to a small counterexample.
+    package or of one that adds to it, by its name, such as pooled-selection, or of a published
+    lossy one, such as typical-acceptance. NAME(draft, target, k) returns a function x ->
+    distribution of the output, or an object with such a kernel(x). Drafts and targets are lists of
+    Fraction, with zeros, ties and draft = target among them. If the object has a law, target or k,
+    they have to be those of the instance; its attribute drafts may name its draft law, and
+    declared_output be the law of its output, where that is not the target: then all instances are
+    audited, to see if it is lossy as it declares. Whatever it raises is a failure, other than a
+    ValueError of NAME, which refuses the instance. A failure is shrunk to a small counterexample.
 
     The code runs in this process, and what it prints goes to standard error. Exit status: 0
     lossless, 1 not, 2 it cannot be said.
@@ -82,9 +86,10 @@ def audit(
 
 
 def _imported(name: str, traceback: bool) -> Callable[..., Any]:
-    if name in RULES:
-        return RULES[name].of_pair
-    instead = f"my_rules:my_rule, or one of {', '.join(RULES)}"
+    for registry in (RULES, LOSSY_RULES):
+        if name in registry:
+            return registry[name].of_pair
+    instead = f"my_rules:my_rule, or one of {', '.join([*RULES, *LOSSY_RULES])}"
     return imported(name, instead, "(draft, target, k)", traceback)
 
 
@@ -108,13 +113,25 @@ def _print(rule: str, report: SearchReport, traceback: bool) -> None:
         say(f"At worst it is {shown(report.worst_gap)} below the optimum for its drafts.")
         return
     found, witness = report.report, report.report.witness
-    say(f"{rule} is NOT lossless: found on instance {report.audited}, shrunk to")
+    if report.as_declared:
+        say(f"{rule} is NOT lossless, and has the output that it declares {_scope(report)}.")
+        say(
+            f"At worst that is off by {float(report.worst_total_variation):.4f} in total variation "
+            f"and by {report.worst_kullback_leibler:.4f} nats in KL(output, target),",
+            f"and accepts {float(report.worst_lossy_gap):.4f} less than a rule may at its total "
+            "variation. An instance:",
+        )
+    else:
+        say(f"{rule} is NOT lossless: found on instance {report.audited}, shrunk to")
     say(f"  {report.failure}  {report.laws[-1]} drafts")
     if witness is not None:
         say(f"  {witness.reason}.")
     if witness is None or witness.token >= 0:
         say(f"  output {_listed(found.output)}, target {_listed(found.target)}")
-        say(f"  total variation {shown(found.total_variation)}")
+        say(
+            f"  total variation {shown(found.total_variation)}, KL {found.kullback_leibler:.4f}, "
+            f"acceptance {shown(found.acceptance)}, at most {shown(found.frontier)}"
+        )
     if witness is not None and witness.traceback is not None:
         lines = witness.traceback.splitlines() if traceback else ["add --traceback to see where"]
         say(*(f"  {line}" for line in lines))
@@ -158,6 +175,10 @@ def _document(rule: str, report: SearchReport, traceback: bool) -> dict[str, Any
         "refused": report.refused,
         "refusal": report.refusal,
         "worst_gap": report.worst_gap,
+        "as_declared": report.as_declared,
+        "worst_total_variation": report.worst_total_variation,
+        "worst_kullback_leibler": _finite(report.worst_kullback_leibler),
+        "worst_lossy_gap": report.worst_lossy_gap,
         "counterexample": _counterexample(report.failure, report, traceback),
     }
 
@@ -166,17 +187,32 @@ def _counterexample(
     failure: Instance | None, report: SearchReport, traceback: bool
 ) -> dict[str, Any] | None:
     found = report.report
-    if failure is None or found is None or found.witness is None:
+    if failure is None or found is None:
         return None
+    witness = found.witness
+    told: dict[str, Any] = {}
+    if witness is not None:
+        told = {
+            "token": witness.token,
+            "error": witness.error,
+            "drafts": witness.drafts,
+            "reason": witness.reason,
+        }
+        if traceback:
+            told["traceback"] = witness.traceback
     return {
         "draft": failure.draft,
         "target": failure.target,
         "k": failure.k,
         "drawn": report.laws[-1],
         "output": list(found.output),
-        "token": found.witness.token,
-        "error": found.witness.error,
-        "drafts": found.witness.drafts,
         "total_variation": found.total_variation,
-        "reason": found.witness.reason,
-    } | ({"traceback": found.witness.traceback} if traceback else {})
+        "kullback_leibler": _finite(found.kullback_leibler),
+        "acceptance": found.acceptance,
+        "frontier": found.frontier,
+    } | told
+
+
+def _finite(number: float) -> float | None:
+    """Return a number as JSON has it: nothing for infinity."""
+    return number if isfinite(number) else None

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from otspec.arithmetic import Number
 from otspec.cli.output import percent, print_json, shown
+from otspec.cli.places import TableMaker
 from otspec.cli.progress import working
+from otspec.frames import Rows, Tokens
 from otspec.logged import LoggedBlock, LoggedTrees, best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.models import Model
 from otspec.rules import PairRule
 from otspec.tables import print_table, say
-from otspec.trees import RULES, BestTree, BestTrees, DynamicTree, StepCost, best_trees, fastest_tree
+from otspec.trees import (
+    RULES,
+    BestTree,
+    BestTrees,
+    DynamicTree,
+    Shape,
+    StepCost,
+    best_trees,
+    fastest_tree,
+)
 
 DEEPEST = 8
 """The most levels if none are named: no more than logged blocks have."""
@@ -54,7 +66,25 @@ class _Dynamic(NamedTuple):
     nodes: float
 
 
-def best_on_models(models: tuple[Model, Model], search: Search, as_json: bool) -> None:
+class TreeChoice(NamedTuple):
+    """A tree that was found for a rule, or grown for every text, and what it is worth."""
+
+    rule: str
+    choice: str
+    """Of which trees it is the best, or the fastest if seconds are known."""
+    tree: Shape | None
+    nodes: float
+    expected: Tokens
+    error: Annotated[float, "tokens"]
+    seconds: float | None = None
+
+    @property
+    def efficiency(self) -> Tokens:
+        """Tokens per call of the target."""
+        return self.expected + 1
+
+
+def best_on_models(models: tuple[Model, Model], search: Search, as_json: bool) -> TableMaker:
     """Print the best trees of two models."""
     nodes, depth = search.budget, search.levels()
 
@@ -68,10 +98,12 @@ def best_on_models(models: tuple[Model, Model], search: Search, as_json: bool) -
             title = tree.title if by == "draft" else "most of certain drafts"
             yield _Dynamic(title, tree.expected(), 0.0, len(tree.grown))
 
-    _print(found, dynamic, search, depth, "", as_json)
+    return _print(found, dynamic, search, depth, "", as_json)
 
 
-def best_on_blocks(blocks: Sequence[LoggedBlock], name: str, search: Search, as_json: bool) -> None:
+def best_on_blocks(
+    blocks: Sequence[LoggedBlock], name: str, search: Search, as_json: bool
+) -> TableMaker:
     """Print the best trees by logged blocks."""
     nodes, depth = search.budget, search.levels(min(len(block.tokens) for block in blocks))
 
@@ -83,8 +115,8 @@ def best_on_blocks(blocks: Sequence[LoggedBlock], name: str, search: Search, as_
         grown = dynamic_tree_on_blocks(blocks, nodes, depth)
         yield _Dynamic(DynamicTree.title, grown.expected, grown.error, grown.nodes)
 
-    origin = f", by {len(blocks)} drafted blocks of the {name} (T = 1)"
-    _print(found, dynamic, search, depth, origin, as_json)
+    origin = f", by {len(blocks)} drafted blocks of the {name}"
+    return _print(found, dynamic, search, depth, origin, as_json)
 
 
 def _print(
@@ -94,7 +126,7 @@ def _print(
     depth: int,
     origin: str,
     as_json: bool,
-) -> None:
+) -> TableMaker:
     found = []
     rules = [rule for rule in RULES.values() if (rule.only_k or 1) <= search.widest]
     with working(len(rules) + 1, "best trees") as done:
@@ -104,20 +136,44 @@ def _print(
             found.append(each)
             done()
         dynamic = list(grow())
+    levels = f"{depth} level{'s' if depth > 1 else ''}"
+    title = f"The best tree of at most {search.budget} drafted tokens and {levels}{origin}"
+    table = Rows(_choices(found, dynamic, search.cost), TreeChoice, title)
     if as_json:
         print_json(
             {"budget": search.budget, "depth": depth, "widest": search.widest}
             | _document(found, dynamic, search.cost)
         )
-        return
-    levels = f"{depth} level{'s' if depth > 1 else ''}"
-    say(f"The best tree of at most {search.budget} drafted tokens and {levels}{origin}")
+        return table.to_arrow
+    say(title)
     _print_worth(found, dynamic, bool(origin))
     say("", "Their nodes as brackets around those below them:")
     for each in found:
         say(f"{each.rule}: {each.trees.best.tree.text}")
     if search.cost is not None:
         _print_speed(found, search.cost)
+    return table.to_arrow
+
+
+def _choices(
+    found: Sequence[_Found], dynamic: Sequence[_Dynamic], cost: StepCost | None
+) -> Iterator[TreeChoice]:
+    """Yield the rows of the table."""
+    for each in found:
+        known = each.known
+        for choice, tree in (
+            ("best", known.best), ("branching", known.branching), ("chain", known.chain)
+        ):  # fmt: skip
+            if tree is not None:
+                size = tree.tree.size
+                yield TreeChoice(each.rule, choice, tree.tree, size, tree.expected, tree.error)
+        if cost is not None:
+            timed = fastest_tree(each.trees, cost)
+            error = 0.0 if each.logged is None else math.nan
+            worth = (timed.tree.size, timed.expected, error, timed.seconds)
+            yield TreeChoice(each.rule, "fastest", timed.tree, *worth)
+    for grown in dynamic:
+        yield TreeChoice(grown.title, "dynamic", None, grown.nodes, grown.expected, grown.error)
 
 
 def _print_worth(found: Sequence[_Found], dynamic: Sequence[_Dynamic], logged: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,16 +14,22 @@ from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.token_verify import TokenVerify
 from otspec.cli.arguments import CountList, read_numbers
 from otspec.cli.best_trees import Search, best_on_blocks, best_on_models
-from otspec.cli.options import json_option
+from otspec.cli.options import json_option, table_option
 from otspec.cli.output import print_json, shown
+from otspec.cli.places import TableMaker, check_table, table_written
 from otspec.cli.progress import working
 from otspec.cli.trees import MEANING, read_trees
+from otspec.cli.warpings import warping_option
 from otspec.datasets import load_smollm2
+from otspec.frames import Rows
 from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
 from otspec.models import Model, TableModel, as_models, load_model
 from otspec.tables import print_table, say
-from otspec.traces import load_trace
+from otspec.traces import Warping, load_trace
 from otspec.trees import Shape, StepCost, TreeComparison, as_seconds, compare_trees
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _LARGEST = 200
 """Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""
@@ -65,9 +71,11 @@ _LARGEST = 200
     help="Also find the fastest tree: seconds of a call by the tokens that it reads, such as "
     "0.01, or 1,1,1.2 for one, two and three, or 1:1,64:2, or a file.",
 )  # fmt: skip
+@warping_option
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
 @click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")
 @json_option
+@table_option
 def blocks(
     file: Path | None,
     draft: str | None,
@@ -78,10 +86,12 @@ def blocks(
     depth: int | None,
     widest: int,
     cost: tuple[str, str] | None,
+    warping: Warping,
     exact: bool,
     normalize: bool,
     as_json: bool,
-) -> None:
+    table: Path | None,
+) -> int:
     """How many drafted tokens each rule keeps of a block: exactly, or on a logged trace.
 
     A model is a .json file of one object, from the last tokens to the distribution of the next:
@@ -93,10 +103,12 @@ def blocks(
 
     With --budget N the best tree of N drafted tokens is found for each rule, beside the best
     branching, a chain, and trees of the likeliest tokens that are grown for every text.
+    Exit status: 0 fine, 1 the table could not be written after the results, 2 bad input.
 
     Example: otspec blocks --draft-model 1/2,1/2 --target-model 1/4,3/4 -L 1,2,4 --trees 2x2
     """
     _check_lengths(lengths)
+    check_table(table)
     search = _search(budget, depth, widest, cost, trees)
     if (draft is None) != (target is None):
         given, missing = ("draft", "target") if target is None else ("target", "draft")
@@ -105,22 +117,27 @@ def blocks(
         if exact or normalize:
             option = "--exact" if exact else "--normalize"
             raise ValueError(f"{option} needs models: add --draft-model and --target-model")
-        logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
-        name = "bundled SmolLM2 trace" if file is None else file.name
-        if search is None:
+        logged = list((load_smollm2() if file is None else load_trace(file)).blocks(warping))
+        name = f"{'bundled SmolLM2 trace' if file is None else file.name} ({warping})"
+        found = (
             _on_trace(logged, name, lengths, _split(trees), as_json)
-        else:
-            best_on_blocks(logged, name, search, as_json)
-        return
+            if search is None
+            else best_on_blocks(logged, name, search, as_json)
+        )
+        return 0 if table_written(table, found, silent=as_json) else 1
     if file is not None:
         raise ValueError(f"the trace {file} is given beside models: name the one or the other")
+    if warping != Warping():
+        raise ValueError(f"{warping} is for logs: models are taken as they are")
     models = as_models(
         _model(draft, "draft", exact, normalize), _model(target, "target", exact, normalize)
     )
-    if search is None:
+    found = (
         _on_models(models, lengths, _split(trees), as_json)
-    else:
-        best_on_models(models, search, as_json)
+        if search is None
+        else best_on_models(models, search, as_json)
+    )
+    return 0 if table_written(table, found, silent=as_json) else 1
 
 
 def _search(
@@ -170,13 +187,13 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 
 def _on_models(
     models: tuple[Model, Model], lengths: Sequence[int], trees: list[Shape], as_json: bool
-) -> None:
+) -> TableMaker:
     rows, tree_rows = _compared(
         partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
     )
     if as_json:
         _print_documents(rows, tree_rows)
-        return
+        return partial(_table, rows, tree_rows)
     say("One drafted block of L tokens")
     print_table(
         ("L", "rule", "E[kept]", "tokens per call", "gap"),
@@ -191,6 +208,7 @@ def _on_models(
             [(row.tree, *_cells(row)) for row in tree_rows],
             text=2,
         )
+    return partial(_table, rows, tree_rows)
 
 
 def _on_trace(
@@ -199,30 +217,40 @@ def _on_trace(
     lengths: Sequence[int],
     trees: list[Shape],
     as_json: bool,
-) -> None:
+) -> TableMaker:
     rows, tree_rows = _compared(
         partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged), trees
     )
     if as_json:
         _print_documents(rows, tree_rows)
-        return
-    say(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
+        return partial(_table, rows, tree_rows)
+    say(f"Mean over the {len(logged)} drafted blocks of the {name}")
     _print_means("L", "rule", [(str(row.length), row) for row in rows])
     say("", _meaning(rows))
     if tree_rows:
         say("", "Trees of drafts")
         _print_means("tree", "rule", [(row.tree, row) for row in tree_rows])
+    return partial(_table, rows, tree_rows)
+
+
+def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> pa.Table:
+    """Return a table with the columns of both, if there are trees."""
+    import pyarrow as pa
+
+    parts = [part.to_arrow() for part in (rows, trees) if part]
+    return pa.concat_tables(parts, promote_options="default")
 
 
 def _compared(
-    compare: Callable[[], list[BlockComparison]],
-    compare_on: Callable[[list[Shape]], list[TreeComparison]],
+    compare: Callable[[], Rows[BlockComparison]],
+    compare_on: Callable[[list[Shape]], Rows[TreeComparison]],
     trees: list[Shape],
-) -> tuple[list[BlockComparison], list[TreeComparison]]:
+) -> tuple[Rows[BlockComparison], Rows[TreeComparison]]:
     """Return the rows of both tables, with a word to whoever waits for them."""
-    tree_rows: list[TreeComparison] = []
+    tree_rows = Rows[TreeComparison]((), TreeComparison)
     with working(1 + len(trees), "blocks and trees") as done:
         rows = compare()
+        tree_rows.source = rows.source
         for tree in trees:
             done()
             tree_rows += compare_on([tree])

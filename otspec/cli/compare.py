@@ -9,13 +9,14 @@ import click
 
 from otspec.cli.different_models import compare_models
 from otspec.cli.limits import check_digits
-from otspec.cli.options import json_option, pair_command
+from otspec.cli.options import json_option, pair_command, table_option
 from otspec.cli.output import percent, print_json, shown
-from otspec.cli.places import check_picture, check_place, written
+from otspec.cli.places import check_picture, check_place, check_table, table_written, written
 from otspec.cli.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import LAWS, Independent
 from otspec.estimate import Estimate
+from otspec.frames import Rows
 from otspec.tables import listed, print_table, say
 from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.comparison import compare as compare_rules
@@ -31,6 +32,7 @@ def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
     "1,2,4,8", None, "Compare only rules for these drafts.  [default: all]", of_models=_of_models
 )
 @json_option
+@table_option
 @click.option(
     "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a chart to this file."
 )
@@ -39,36 +41,40 @@ def compare(
     ks: tuple[int, ...],
     drafts: str | None,
     as_json: bool,
+    table: Path | None,
     plot: Path | None,
 ) -> int:
     """Compare all rules with the optimum for one draft and one target.
 
     DRAFT and TARGET, and several --draft, are as for `otspec accept`. The gap is to the optimum
     for the same drafts.
-    Exit status: 0 fine, 1 the chart could not be written after the results, 2 bad input.
+    Exit status: 0 fine, 1 the chart or the table could not be written after the results,
+    2 bad input.
 
     Example: otspec compare 0.5,0.3,0.2 0.1,0.6,0.3 -k 1,2,4 --plot rules.png
     """
     if plot is not None:
         check_picture(plot.suffix)
         check_place(plot)
+    check_table(table)
     laws = tuple(LAWS) if drafts is None else (drafts,)
     missing = [k for k in ks if not any(LAWS[law].exists(pair[0], k) for law in laws)]
     if missing:
         raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
     check_digits(laws, pair, ks, rules=True)
-    rows: list[Comparison] = []
+    rows = Rows[Comparison]((), Comparison, "one draft and one target")
     with working(len(ks), "numbers of drafts") as done:
         for k in ks:
             rows += compare_rules(*pair, [k], laws)
             done()
     _print(rows, as_json)
-    if plot is None:
-        return 0
-    drawn = written("the chart", lambda: _draw(rows, plot))
-    if drawn and not as_json:
-        say(f"chart: {plot}")
-    return 0 if drawn else 1
+    complete = table_written(table, rows.to_arrow, silent=as_json)
+    if plot is not None:
+        drawn = written("the chart", lambda: _draw(rows, plot))
+        if drawn and not as_json:
+            say(f"chart: {plot}")
+        complete = complete and drawn
+    return 0 if complete else 1
 
 
 def _draw(rows: list[Comparison], plot: Path) -> None:

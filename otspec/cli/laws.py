@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from otspec.cli.arguments import NumberList
 from otspec.cli.ending import ending_in_order
-from otspec.cli.options import counts_option, filled, json_option, temperatures_option
+from otspec.cli.options import counts_option, filled, json_option, table_option
 from otspec.cli.output import percent, print_json
+from otspec.cli.places import check_table, table_written
 from otspec.cli.trace_runs import (
     FILES,
     PAIRS,
@@ -22,18 +23,22 @@ from otspec.cli.trace_runs import (
     source_options,
     sources_of,
 )
+from otspec.cli.warpings import warping_options
 from otspec.drafts import IID, LAWS
-from otspec.models.warped import as_temperature, check_warping
+from otspec.frames import Rows
 from otspec.tables import print_table, say
+from otspec.traces.heat import Heat, by_heat
 from otspec.traces.laws import LawMeans, law_means
 from otspec.traces.readers import Source, Warping
-from otspec.traces.reports.summary_file import interval_document
+from otspec.traces.reports.summary_file import (
+    interval_document,
+    restrictions_of,
+    warpings_document,
+)
 from otspec.traces.runs import Failure, Settings, open_run, temporary_folder
 from otspec.traces.statistics import texts_of
 from otspec.traces.summary import attains
 
-Rows = list[tuple[float, LawMeans]]
-"""With the temperature of the draft."""
 _COLUMNS = (
     "T draft", "T target", "k", "drafts", "best rule", "accepts", "optimum", "95% interval",
     "above iid", "95% interval",
@@ -44,59 +49,46 @@ _COLUMNS = (
 @click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
 @laws_option(*LAWS)
-@temperatures_option
-@click.option(
-    "--draft-temperature", "draft_temperatures", type=NumberList(), default=None,
-    help="Divide the draft's logits by each of these. [default: as the target's]",
-)  # fmt: skip
+@warping_options
 @source_options
 @json_option
+@table_option
 @filled(files=FILES, pairs=PAIRS)
 def laws(
     files: tuple[str, ...],
     ks: tuple[int, ...],
     laws: tuple[str, ...],
-    temperatures: tuple[float, ...],
-    draft_temperatures: tuple[float, ...] | None,
+    warpings: tuple[Warping, ...],
     kind: str | None,
-    normalize: bool,
     workers: int | None,
     as_json: bool,
+    table: Path | None,
 ) -> int:
     """Which draft law is best on logged traces: the optimum of each, and its best rule.
 
     FILES are as for `otspec trace`: {files}, or pairs of {pairs}; without any the bundled
     SmolLM2 trace is read. Every temperature of the draft is compared with every one of the
-    target. Exit status: 0 fine, 1 some chunks were skipped, 2 bad input.
+    target. Exit status: 0 fine, 1 some chunks were skipped, or the table could not be written
+    after the results, 2 bad input.
 
     Example: otspec laws -k 2,8 --temperature 0.6,1.0 --draft-temperature 1.0
     """
-    for temperature in temperatures:
-        check_warping(temperature, None, None)
-    for temperature in draft_temperatures or ():
-        as_temperature(temperature, "--draft-temperature")
+    check_table(table)
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
-    rows: Rows = []
     with ending_in_order(), sources_of(files, kind) as sources:
-        for of_draft in draft_temperatures or (None,):
-            warpings = tuple(
-                Warping(t, normalize=normalize, draft_temperature=of_draft) for t in temperatures
-            )
-            found, failures = _found(sources, Settings(ks, named, warpings), workers)
-            rows += [
-                (mean.temperature if of_draft is None else of_draft, mean)
-                for mean in found
-                if mean.drafts in laws
-            ]
+        found, failures = _found(sources, Settings(ks, named, warpings), workers)
+        names = ", ".join(source.name for source in sources)
+        rows = Rows([mean for mean in found if mean.drafts in laws], LawMeans, names)
         if not rows:
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
         texts = texts_of(sources)
     if as_json:
-        print_json([_document(of_draft, mean) for of_draft, mean in rows])
+        print_json([_document(mean) for mean in rows])
     else:
-        _print(rows, texts)
+        _print(rows, warpings, texts)
+    complete = table_written(table, rows.to_arrow, silent=as_json)
     complain(failures)
-    return 1 if failures else 0
+    return 0 if complete and not failures else 1
 
 
 def _found(
@@ -107,29 +99,32 @@ def _found(
         return law_means(run.tables()), run.failures()
 
 
-def _print(rows: Rows, texts: int) -> None:
-    positions = max(mean.positions for _, mean in rows)
-    say(f"Optimum and best rule of each draft law, means over {positions:,} positions")
-    print_table(_COLUMNS, [_cells(of_draft, mean) for of_draft, mean in rows], text=5)
+def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) -> None:
+    positions = max(mean.positions for mean in rows)
+    cuts = "".join(
+        f", {name} {value}" for name, value in restrictions_of(warpings_document(warpings))
+    )
+    say(f"Optimum and best rule of each draft law, means over {positions:,} positions{cuts}")
+    print_table(_COLUMNS, [_cells(mean) for mean in rows], text=5)
     say()
-    for place in dict.fromkeys((of_draft, mean.temperature) for of_draft, mean in rows):
-        say(_meaning(place, [mean for at, mean in rows if (at, mean.temperature) == place]))
+    for heat, shown in by_heat(rows).items():
+        say(_meaning(heat, shown))
     units = f"{texts:,} texts" if texts > 1 else "the positions of one text"
     say(f"Intervals are of means over more such text, from {units}.")
 
 
-def _document(of_draft: float, mean: LawMeans) -> dict[str, Any]:
+def _document(mean: LawMeans) -> dict[str, Any]:
     """Return a row for programs, with null where nothing is known."""
-    document: dict[str, Any] = {"draft_temperature": of_draft} | vars(mean)
+    document = dict(vars(mean))
     for name in ("optimum_interval", "above_iid_interval"):
         document[name] = interval_document(document[name])
     return document | ({} if mean.rule else {"rule": None, "acceptance": None})
 
 
-def _cells(of_draft: float, mean: LawMeans) -> tuple[str, ...]:
+def _cells(mean: LawMeans) -> tuple[str, ...]:
     return (
-        f"{of_draft:g}", f"{mean.temperature:g}", str(mean.k), mean.drafts, mean.rule or "none",
-        f"{mean.acceptance:.4f}" if mean.rule else "", f"{mean.optimum:.4f}",
+        f"{mean.draft_temperature:g}", f"{mean.temperature:g}", str(mean.k), mean.drafts,
+        mean.rule or "none", f"{mean.acceptance:.4f}" if mean.rule else "", f"{mean.optimum:.4f}",
         _interval(mean.optimum_interval), f"{mean.above_iid:+z.4f}",
         _interval(mean.above_iid_interval),
     )  # fmt: skip
@@ -140,13 +135,13 @@ def _interval(ends: tuple[float, float]) -> str:
     return "" if low != low else f"{low:z.4f} to {high:z.4f}"
 
 
-def _meaning(place: tuple[float, float], means: Sequence[LawMeans]) -> str:
+def _meaning(heat: Heat, means: Sequence[LawMeans]) -> str:
     k = max(mean.k for mean in means)
     last = [mean for mean in means if mean.k == k]
     most = max(mean.optimum for mean in last)
     best = next(mean for mean in last if attains(mean.optimum, most))
     drafts = f"{LAWS[best.drafts].words} draft{'s' if k > 1 else ''}"
     return (
-        f"Draft T = {place[0]:g}, target T = {place[1]:g}: of {k} the best are {drafts}, of which "
-        f"{percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
+        f"Draft T = {heat.draft:g}, target T = {heat.target:g}: of {k} the best are {drafts}, of "
+        f"which {percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
     )

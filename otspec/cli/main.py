@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from otspec.cli.accept import accept
+from otspec.cli.advise import advise
 from otspec.cli.audit import audit
 from otspec.cli.blocks import blocks
 from otspec.cli.compare import compare
@@ -16,6 +17,7 @@ from otspec.cli.conform import conform
 from otspec.cli.ending import Terminated
 from otspec.cli.generate import generate_text
 from otspec.cli.laws import laws
+from otspec.cli.simulate import simulate
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
 from otspec.cli.vectors import vectors
@@ -40,12 +42,14 @@ def otspec(context: click.Context) -> None:
 
 for command in (
     accept,
+    advise,
     audit,
     blocks,
     compare,
     conform,
     generate_text,
     laws,
+    simulate,
     solve,
     trace,
     vectors,

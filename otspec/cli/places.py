@@ -5,8 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
+from otspec.frames import check_ending, write_table
 from otspec.tables import say
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TableMaker: TypeAlias = "Callable[[], pa.Table]"
+"""What a table is made by, if one is wanted."""
 
 
 def check_place(path: Path) -> None:
@@ -53,6 +61,37 @@ def check_picture(ending: str) -> None:
     FigureCanvasAgg(figure)
     figure.text(0, 0, "k")
     figure.savefig(io.BytesIO(), format=ending.removeprefix("."))
+
+
+def check_table(path: Path | None) -> None:
+    """Try whether a table can be written to a file, if one is named.
+
+    Raises
+    ------
+    ValueError
+        Its ending is none of a table.
+    OSError
+        As :func:`check_place`.
+    """
+    if path is not None:
+        check_ending(path)
+        check_place(path)
+
+
+def table_written(path: Path | None, make: TableMaker, *, silent: bool) -> bool:
+    """Write a table if a file is named, and say where unless ``silent``.
+
+    Returns
+    -------
+    bool
+        Whether all that was to be written was.
+    """
+    if path is None:
+        return True
+    done = written("the table", lambda: write_table(make(), path))
+    if done and not silent:
+        say(f"table: {path}")
+    return done
 
 
 def written(what: str, write: Callable[[], object]) -> bool:

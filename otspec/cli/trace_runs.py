@@ -52,13 +52,16 @@ def laws_option(*default: str) -> Callable[[Command], Command]:
 
 
 @contextmanager
-def sources_of(names: Sequence[str], kind: str | None) -> Iterator[list[Source]]:
+def sources_of(
+    names: Sequence[str], kind: str | None, *, tokens: bool = False
+) -> Iterator[list[Source]]:
     """Find the sources that are named, or the bundled trace, while the block lasts."""
     if names:
-        yield [find_source(name, kind) for name in names]
+        yield [find_source(name, kind, tokens=tokens) for name in names]
         return
     with bundled_file() as bundled:
-        yield [replace(find_source(str(bundled)), name="bundled SmolLM2 trace")]
+        found = find_source(str(bundled), tokens=tokens)
+        yield [replace(found, name="bundled SmolLM2 trace")]
 
 
 def compute(run: Run, out: Path | None, workers: int | None, scheduler: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Vessels that communicate: what each holds of an amount, exactly (Theory, 28)."""
+"""Vessels that communicate: what each holds of an amount, exactly (Theory, 30)."""
 
 from __future__ import annotations
 

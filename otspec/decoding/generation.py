@@ -16,9 +16,9 @@ from otspec.decoding.transformer import (
     positions,
     vocabulary,
 )
-from otspec.models.warped import check_warping
 from otspec.pretrained import without_layers
-from otspec.traces.readers import Warping
+from otspec.traces.readers import Warp
+from otspec.warping import STEPS
 
 MOST_NEW = 1_000_000
 """Most tokens that are decoded at once."""
@@ -35,6 +35,8 @@ def generate(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
+    order: str | Iterable[str] = STEPS,
     seed: int = 0,
     end: Iterable[int] | None = None,
     on_step: Callable[[Step], None] | None = None,
@@ -46,7 +48,8 @@ def generate(
     of its tokens are kept, and one more token follows them.
 
     Law: the text is distributed as the target's, warped, whatever the draft model, the rule and
-    the tree are. Both models are warped alike: temperature, then top-k, then top-p.
+    the tree are. Both models are warped alike, by default with the
+    temperature first, then top-k, top-p and min-p.
 
     Parameters
     ----------
@@ -68,6 +71,8 @@ def generate(
     temperature : float
     top_k : int, optional
     top_p : float, optional
+    min_p : float, optional
+    order : str or iterable of str
         See :func:`otspec.traces.warp`.
     seed : int
     end : iterable of int, optional
@@ -98,7 +103,7 @@ def generate(
         draft = without_layers(target, [as_integer(each, "skip_layers", 0) for each in layers])
     for model, name in ((target, "target"), (draft, "draft")):
         check_model(model, name)
-    check_warping(temperature, top_k, top_p)
+    warping = Warp(temperature, top_k=top_k, top_p=top_p, min_p=min_p, order=order)
     n = min(vocabulary(target), vocabulary(draft))
     text = as_tokens(prompt, n, "prompt")
     if not text:
@@ -107,7 +112,6 @@ def generate(
     shape = as_shape(tree, last)
     most = as_integer(max_new_tokens, "max_new_tokens", 1, MOST_NEW)
     _check_length(len(text) + most + shape.tree.depth, min(positions(target), positions(draft)))
-    warping = Warping(float(temperature), top_k, None if top_p is None else float(top_p))
     readers = {
         "target": TransformerReader(target, n, warping),
         "draft": TransformerReader(draft, n, warping),

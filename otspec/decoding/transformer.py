@@ -12,7 +12,7 @@ from otspec.arithmetic import Array
 from otspec.decoding.reader import Reader, Reading
 from otspec.distributions import Distribution, as_distribution
 from otspec.frozen import Frozen
-from otspec.traces.readers import Warping
+from otspec.traces.readers import Warp
 from otspec.trees import TokenTree
 
 ATTENTION = ("eager", "sdpa")
@@ -34,7 +34,7 @@ class TransformerReader(Reader):
         As :func:`check_model` wants it.
     n : int
         Vocabulary size; further logits of the model are padding.
-    warping : Warping
+    warping : Warp
         What makes a distribution of logits.
     length : int
         Tokens of the text.
@@ -46,7 +46,7 @@ class TransformerReader(Reader):
 
     model: Any
     n: int
-    warping: Warping
+    warping: Warp
     length: int = 0
     parents: tuple[int, ...] = ()
     layers: tuple[tuple[Any, Any], ...] = field(default=(), repr=False)
@@ -99,10 +99,10 @@ class WarpedRows(Frozen, Sequence[Distribution]):
     Parameters
     ----------
     logits : ndarray, shape (m, n)
-    warping : Warping
+    warping : Warp
     """
 
-    def __init__(self, logits: Array, warping: Warping) -> None:
+    def __init__(self, logits: Array, warping: Warp) -> None:
         self._hold(logits=logits)
         self.warping = warping
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, is_exact, prefix_sums, suffix_sums, zeros
+from otspec.arithmetic import Array, Number, as_whole, is_exact, prefix_sums, suffix_sums, zeros
 from otspec.digits import counted
 from otspec.distributions import Distribution, complement
 from otspec.drafts import race
@@ -135,23 +136,31 @@ def set_rises(rates: Array, k: int) -> Array:
     """
     support = np.flatnonzero(rates).tolist()
     check_steps(len(support), k)
-    # By the bits of its tokens, a set's probability and the mass that it leaves.
-    sets: dict[int, tuple[Fraction, Fraction]] = {0: (Fraction(1), Fraction(1))}
+    weights, unit = as_whole(rates[support].tolist())
+    # By the bits of its tokens, a set's probability and the mass that it leaves, times the unit.
+    sets: dict[int, tuple[Fraction, int]] = {0: (Fraction(1), unit)}
     for _ in range(k):
-        larger: dict[int, tuple[Fraction, Fraction]] = {}
+        # By set, what it leaves, and for each last draft the share of those before and its rate.
+        larger: dict[int, tuple[int, list[Fraction], list[int]]] = {}
         for drafted, (mass, left) in sets.items():
             share = mass / left if left else mass
-            for token in support:
+            for token, weight in zip(support, weights, strict=True):
                 if not drafted >> token & 1:
-                    rate = rates[token]
                     both = drafted | 1 << token
-                    known = larger.get(both) or (Fraction(0), left - rate)
-                    larger[both] = known[0] + share * rate, known[1]
-        sets = larger
+                    _, shares, last = larger.setdefault(both, (left - weight, [], []))
+                    shares.append(share)
+                    last.append(weight)
+        sets = {both: (_dot(shares, last), left) for both, (left, shares, last) in larger.items()}
     found = zeros(len(rates), like=rates)
     for drafted, (mass, _) in sets.items():
         found[drafted.bit_length() - 1] += mass
     return found
+
+
+def _dot(fractions: list[Fraction], numbers: list[int]) -> Fraction:
+    """Return the sum of the products, brought over one denominator first."""
+    whole, unit = as_whole(fractions)
+    return Fraction(sum(map(mul, whole, numbers)), unit)
 
 
 def check_steps(n: int, k: int) -> None:

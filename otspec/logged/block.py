@@ -1,4 +1,4 @@
-"""A drafted block that was logged (Theory, 11): both models along its tokens, nowhere else."""
+"""Tokens that were logged (Theory, 11 and 27): both models along them, nowhere else."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from otspec.arguments import as_callable, as_flag, as_list, as_tokens
-from otspec.arithmetic import Array, Number, as_number
+from otspec.arithmetic import Array, Number, as_number, zeros
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
+from otspec.logged.sampling import as_sampling, check_drafted
 from otspec.logged.traversal import traversal_kept
 from otspec.models.ending import EndingModel
 from otspec.models.logged import LoggedModel
@@ -26,7 +27,11 @@ from otspec.trees.token_rules import TokenRule, made_rule
 
 @dataclass(frozen=True, eq=False)
 class LoggedBlock(Frozen):
-    """A drafted block and the distributions of both models along it.
+    """A block of tokens and the distributions of both models along it.
+
+    The tokens are a drafted block, or with ``sampling`` those of another law, such as the target's
+    own text. Then every estimate has the same mean, by the weights of that law: with those of the
+    target no token weighs more than 1.
 
     Parameters
     ----------
@@ -34,21 +39,26 @@ class LoggedBlock(Frozen):
         Row i: the distribution of the token after the first i tokens of the block. The last row
         of L + 1 is not needed to verify.
     tokens : sequence of int, length L
-        The block, drawn from the draft model.
+        The block, drawn from the draft model, or from ``sampling``.
     end : collection of int, optional
         Tokens that end a text. The block is over with the first of them, and whatever was logged
         behind it is left out; then it is a block of any greater length, too.
+    sampling : array_like, shape (L + 1, n) or (L, n), optional
+        Row i: the distribution that token i was drawn from, if that is not the draft's: the draft's
+        at another temperature, or the target's.
 
     Raises
     ------
     ValueError
-        Rows that are no distributions or unlike each other, or too few of them.
+        Rows that are no distributions or unlike each other, or too few of them; a token that both
+        models give, but ``sampling`` does not: no estimate would count it.
     """
 
     draft: Sequence[Distribution]
     target: Sequence[Distribution]
     tokens: Sequence[int]
     end: Collection[int] = ()
+    sampling: Sequence[Distribution] | None = None
 
     def __post_init__(self) -> None:
         drafts, targets = (
@@ -74,6 +84,13 @@ class LoggedBlock(Frozen):
         end = tuple(sorted(as_tokens(self.end, n, "end", unordered=True)))
         stop = next((i for i, token in enumerate(tokens, 1) if token in end), len(tokens))
         self._hold(draft=draft, target=target, tokens=tokens[:stop], end=end)
+        if self.sampling is not None:
+            self._hold(sampling=as_sampling(self.sampling, draft, target, stop))
+
+    @property
+    def sampled(self) -> Sequence[Distribution]:
+        """The rows that the tokens were drawn from."""
+        return self.draft if self.sampling is None else self.sampling
 
     @property
     def ended(self) -> bool:
@@ -99,10 +116,11 @@ class LoggedBlock(Frozen):
         Raises
         ------
         ValueError
-            More tokens than the block has, or one that is never drafted.
+            More tokens than the block has, one that is never drafted, or tokens of another law.
         """
         self.check(length)
         as_single_draft_rule(rule)
+        check_drafted(self.draft[:length], self.sampled)
         text = tuple(self.tokens)
         draft = LoggedModel(self.draft, text, "draft")
         target = EndingModel(LoggedModel(self.target, text, "target"), self.end)
@@ -126,30 +144,46 @@ class LoggedBlock(Frozen):
         ValueError
             As :meth:`kept`.
         """
+        return as_number(self.by_level(rule, length).sum(), like=self.draft[0])
+
+    def by_level(self, rule: type[SingleDraftRule], length: int) -> Array:
+        """Estimate how likely at least so many of the first tokens are kept.
+
+        Rule and length are as for :meth:`kept`.
+
+        Returns
+        -------
+        ndarray, shape (length,)
+            Entry ℓ − 1 estimates P(τ ≥ ℓ) without bias; their sum is :meth:`expected`.
+
+        Raises
+        ------
+        ValueError
+            More tokens than the block has, or one that is never drawn.
+        """
         self.check(length)
         as_single_draft_rule(rule)
-        total: Any = 0
+        kept = zeros(length, like=self.draft[0])
         wanted: Any = 1
         drafted: Any = 1
-        for token, draft, target in zip(
-            self.tokens[:length], self.draft, self.target, strict=False
-        ):
+        rows = zip(self.tokens[:length], self.draft, self.target, self.sampled, strict=False)
+        for level, (token, draft, target, sampled) in enumerate(rows):
             possible = np.flatnonzero((draft > 0) & (target > 0))
             with np.errstate(over="ignore"):  # a ratio beyond the floats: kept for sure
                 masses = rule.step(wanted, drafted, draft[possible], target[possible])
-            total += np.minimum(*masses).sum()
+            kept[level] = np.minimum(*masses).sum()
             place = np.flatnonzero(possible == token)
-            if place.size == 0:  # the target never goes on like this: longer texts add nothing
+            if place.size == 0:  # no rule keeps it: longer texts add nothing
                 break
-            wanted, drafted = (mass[place[0]] / draft[token] for mass in masses)
-        return as_number(total, like=self.draft[0])
+            wanted, drafted = (mass[place[0]] / sampled[token] for mass in masses)
+        return kept
 
     def expected_of_tree(self, tree: Any, rule: TokenRule) -> Number:
         """Estimate how many tokens a tree of drafts keeps, E[τ] after the block's prompt.
 
         Only one drafted text was logged. Its token x stands for a selected one that goes on with
         child i with the weight a(i, x)/p(x), a the law of the accepted output by the first draft
-        that it equals, and p that of the drafts.
+        that it equals, and p the law that x was drawn from.
 
         Parameters
         ----------
@@ -177,7 +211,8 @@ class LoggedBlock(Frozen):
         self.check(shape.depth)
         total: Any = 0
         weights: dict[Shape, Any] = {shape: 1}
-        for token, draft, target in zip(self.tokens, self.draft, self.target, strict=False):
+        rows = zip(self.tokens, self.draft, self.target, self.sampled, strict=False)
+        for token, draft, target, sampled in rows:
             after: dict[Shape, Any] = {}
             for shape, weight in weights.items():
                 made = made_rule(
@@ -188,7 +223,7 @@ class LoggedBlock(Frozen):
                 if shape.depth > 1:
                     simulated = isinstance(acceptance, Estimate)
                     for child, output in _accepted_children(made, shape, token, simulated):
-                        after[child] = after.get(child, 0) + weight * output / draft[token]
+                        after[child] = after.get(child, 0) + weight * output / sampled[token]
             weights = {
                 shape: weight
                 for shape, weight in after.items()
@@ -219,7 +254,7 @@ class LoggedBlock(Frozen):
         shape = as_shape(tree)
         as_flag(merge, "merge")
         self.check(shape.depth)
-        steps = zip(self.tokens, self.draft, self.target, strict=False)
+        steps = zip(self.tokens, self.draft, self.target, self.sampled, strict=False)
         one = as_number(1, like=self.draft[0])
         return as_number(traversal_kept(steps, shape, one, merge), like=self.draft[0])
 
@@ -229,15 +264,18 @@ class LoggedBlock(Frozen):
         Raises
         ------
         ValueError
-            More than there are, or one that is never drafted.
+            More than there are, or one that is never drawn.
         """
         if as_k(length, "length") > len(self.tokens) and not self.ended:
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):
-            if not self.draft[depth][token] > 0:
-                raise ValueError(
-                    f"tokens[{depth}] is {token}, which the draft model never drafts there"
+            if not self.sampled[depth][token] > 0:
+                never = (
+                    "the draft model never drafts"
+                    if self.sampling is None
+                    else "sampling never draws"
                 )
+                raise ValueError(f"tokens[{depth}] is {token}, which {never} there")
 
 
 def _accepted_children(

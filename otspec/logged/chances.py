@@ -27,7 +27,8 @@ class LoggedChances(Frozen):
     kept : mapping
         k → ndarray, shape (k, blocks, depth): the probability that draft i is kept.
     led : mapping
-        k → ndarray of the same shape: the weight a_i(x)/p(x) of the logged token x as draft i.
+        k → ndarray of the same shape: the weight a_i(x)/p(x) of the logged token x as draft i, p
+        the law that it was drawn from.
     nested : bool
         As for :class:`otspec.trees.chances.Chances`.
     """
@@ -90,6 +91,14 @@ class LoggedChances(Frozen):
         blocks, depth = self._shape
         return self.along.expected(tree).reshape(blocks, depth + 1)[:, 0]
 
+    def by_level(self, tree: Shape) -> Array:
+        """Return for each block unbiased estimates of P(τ ≥ 1), P(τ ≥ 2), …: (levels, blocks).
+
+        Their sum over the levels is :meth:`kept_of`.
+        """
+        blocks, depth = self._shape
+        return self.along.by_level(tree).reshape(tree.depth, blocks, depth + 1)[:, :, 0]
+
     @property
     def _shape(self) -> tuple[int, int]:
         _, blocks, depth = next(iter(self.kept.values())).shape
@@ -116,10 +125,10 @@ def logged_chances(
     kept, led = ({k: np.zeros((k, *shape)) for k in needed} for _ in range(2))
     for number, block in enumerate(blocks):
         block.check(depth)
-        rows = zip(block.tokens[:depth], block.draft, block.target, strict=False)
-        for position, (token, draft, target) in enumerate(rows):
+        rows = zip(block.tokens[:depth], block.draft, block.target, block.sampled, strict=False)
+        for position, (token, draft, target, sampled) in enumerate(rows):
             for k in needed:
                 accepted = accepted_by_draft(rule, draft, target, k)
                 kept[k][:, number, position] = accepted.sum(axis=1)
-                led[k][:, number, position] = accepted[:, token] / draft[token]
+                led[k][:, number, position] = accepted[:, token] / sampled[token]
     return LoggedChances(tuple(widths), kept, led, nested)

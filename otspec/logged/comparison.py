@@ -13,6 +13,7 @@ from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.single_draft import RULES
 from otspec.estimate import average
+from otspec.frames import Rows
 from otspec.logged.block import LoggedBlock
 from otspec.trees.comparison import TreeComparison, as_trees, rules_for
 from otspec.trees.traversal_verify import TraversalVerify
@@ -20,7 +21,7 @@ from otspec.trees.traversal_verify import TraversalVerify
 
 def compare_on_blocks(
     blocks: Iterable[LoggedBlock], lengths: Sequence[int]
-) -> list[BlockComparison]:
+) -> Rows[BlockComparison]:
     """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
 
     Parameters
@@ -44,12 +45,12 @@ def compare_on_blocks(
         optimum, _ = kept[BlockVerify]
         for rule, (expected, error) in kept.items():
             found.append(BlockComparison(rule.title, length, expected, optimum, error))
-    return found
+    return Rows(found, BlockComparison, f"{len(logged)} logged blocks")
 
 
 def compare_trees_on_blocks(
     blocks: Iterable[LoggedBlock], trees: Sequence[Any]
-) -> list[TreeComparison]:
+) -> Rows[TreeComparison]:
     """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
 
     More than two distinct drafts of recursive rejection are simulated at full vocabulary. Of the
@@ -75,7 +76,7 @@ def compare_trees_on_blocks(
             found.append(TreeComparison(tree.text, rule.title, *mean_and_error(kept)))
         kept = [block.expected_of_traversal(tree, merge=False) for block in logged]
         found.append(TreeComparison(tree.text, TraversalVerify.title, *mean_and_error(kept)))
-    return found
+    return Rows(found, TreeComparison, f"{len(logged)} logged blocks")
 
 
 def as_blocks(blocks: Any) -> list[LoggedBlock]:

@@ -47,19 +47,20 @@ def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int
     -------
     Thresholded
         E[τ] and nodes are means over the blocks of Σ_ℓ of what follows the first ℓ logged tokens
-        and is in the tree, times M_b/M_s of these tokens for E[τ] and 1/M_s for nodes: unbiased
-        for a given threshold.
+        and is in the tree, over the probability with which these tokens were drawn, times M_b for
+        E[τ]: unbiased for a given threshold.
 
     Raises
     ------
     ValueError
-        No block, or one that is shorter.
+        No block, or one that is shorter; tokens of a law that does not draw all drafts.
     """
     logged, most, levels = as_blocks(blocks), as_nodes(nodes), as_depth(depth)
     if not logged:
         raise ValueError("blocks is empty: at least one logged block is needed")
     for block in logged:
         block.check(levels)
+        _check_support(block, levels)
     low, high = _LOWEST, 0.0  # of the logarithm
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -70,19 +71,32 @@ def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int
     return Thresholded(threshold, float(size.mean()), *mean_and_error(kept))
 
 
+def _check_support(block: LoggedBlock, levels: int) -> None:
+    """Refuse tokens of a law that misses some draft: not all nodes would be counted."""
+    rows = zip(block.tokens[:levels], block.draft, block.sampled, strict=False)
+    for position, (_, draft, sampled) in enumerate(rows):
+        lost = np.flatnonzero((draft > 0) & (sampled == 0))
+        if lost.size:
+            raise ValueError(
+                f"sampling[{position}] never draws token {lost[0]}, which can be drafted there: "
+                "the nodes of a dynamic tree are counted with tokens of a law that draws all drafts"
+            )
+
+
 def _estimates(blocks: Sequence[LoggedBlock], threshold: float, levels: int) -> Array:
     """Return for each block what is kept and how many nodes there are, shape (2, blocks)."""
     return np.array([_of_block(block, threshold, levels) for block in blocks]).T
 
 
 def _of_block(block: LoggedBlock, threshold: float, levels: int) -> tuple[float, float]:
-    kept, nodes, drafted, wanted = 0.0, 0.0, 1.0, 1.0
-    rows = zip(block.tokens[:levels], block.draft, block.target, strict=False)
-    for token, draft, target in rows:
+    kept, nodes, drafted, wanted, drawn = 0.0, 0.0, 1.0, 1.0, 1.0
+    rows = zip(block.tokens[:levels], block.draft, block.target, block.sampled, strict=False)
+    for token, draft, target, sampled in rows:
         inside = drafted * draft.astype(float) >= threshold
-        kept += wanted / drafted * float(target[inside].sum())
-        nodes += float(np.count_nonzero(inside)) / drafted
+        kept += wanted / drawn * float(target[inside].sum())
+        nodes += float(np.count_nonzero(inside)) / drawn
         if not inside[token]:
             break
         drafted, wanted = drafted * float(draft[token]), wanted * float(target[token])
+        drawn *= float(sampled[token])
     return kept, nodes

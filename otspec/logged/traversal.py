@@ -15,9 +15,9 @@ Visits = dict[tuple[Number, Shape], Any]
 
 
 def traversal_kept(
-    steps: Iterable[tuple[int, Array, Array]], tree: Shape, one: Number, merge: bool
+    steps: Iterable[tuple[int, Array, Array, Array]], tree: Shape, one: Number, merge: bool
 ) -> Number:
-    """Return an estimate of E[τ] that is unbiased over drafted texts.
+    """Return an estimate of E[τ] that is unbiased over logged texts.
 
     The logged token stands for each of the i.i.d. children of a node in turn: with which weight
     it is visited, and how likely, follows from the rows of the two models alone.
@@ -25,7 +25,8 @@ def traversal_kept(
     Parameters
     ----------
     steps : iterable
-        Each token of the text, with the rows of draft and target that it follows.
+        Each token of the text, with the rows of draft and target that it follows, and of the law
+        that it was drawn from.
     tree : Shape
         No deeper than the text is long.
     one : float or Fraction
@@ -35,13 +36,15 @@ def traversal_kept(
     """
     kept: Any = one * 0
     visits: Visits = {(one, tree): one}
-    for token, draft, target in steps:
+    for token, draft, target, sampled in steps:
         after: Visits = {}
         for (weight, shape), mass in visits.items():
             *rounds, last = rejections(draft, target, weight, len(shape.children))
             kept += mass * (1 - last.reached)
-            for visit, likely in _visits(rounds, shape, token, draft[token], merge):
-                after[visit] = after.get(visit, 0) + mass * likely
+            if draft[token] > 0:  # else it is no child
+                drawn = mass * draft[token] / sampled[token]
+                for visit, likely in _visits(rounds, shape, token, draft[token], merge):
+                    after[visit] = after.get(visit, 0) + drawn * likely
         visits = after
     total: Number = kept
     return total

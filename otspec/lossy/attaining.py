@@ -1,4 +1,4 @@
-"""The rules that attain an optimum, lossless or lossy, at full vocabulary (Theory, 27)."""
+"""The rules that attain an optimum, lossless or lossy, at full vocabulary (Theory, 29)."""
 
 from __future__ import annotations
 

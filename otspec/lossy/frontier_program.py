@@ -1,4 +1,4 @@
-"""The lossy frontier as a linear program that has the output as a variable (Theory, 27)."""
+"""The lossy frontier as a linear program that has the output as a variable (Theory, 29)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FrontierProgram(Formulation):
     """
 
     name: ClassVar[str] = "frontier"
-    source: ClassVar[str] = "Theory, 27"
+    source: ClassVar[str] = "Theory, 29"
     smaller: ClassVar[str] = "optimal_acceptance(law, target, total_variation=...)"
 
     total_variation: Number = 0

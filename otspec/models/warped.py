@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from otspec.arguments import as_integer, as_real
-from otspec.arithmetic import Array, Number, as_scalar, is_exact, over_one_denominator
+from otspec.arithmetic import Array, Number, is_exact, over_one_denominator
 from otspec.distributions import Distribution, as_k
 from otspec.models.callables import CallableModel
 from otspec.models.contract import Model, Prefix
 from otspec.raw import shown
-from otspec.warping import warped
+from otspec.warping import STEPS, Order, as_order, warped
 
 MOST_POWER = 1_000
 """Highest power of exact probabilities, one over the lowest temperature."""
 
 
 class WarpedModel(Model):
-    """A language model whose answers are warped: temperature, then top-k, then top-p.
+    """A language model whose answers are warped: by temperature, top-k, top-p and min-p.
 
     At temperature T the probabilities are proportional to the model's to the power 1/T. Of exact
-    probabilities only whole powers are fractions, so that T must be 1, 1/2, 1/3, …; there top-k
-    and top-p are exact, too.
+    probabilities only whole powers are fractions, so that T must be 1, 1/2, 1/3, …; there top-k,
+    top-p and min-p are exact, too.
 
     Parameters
     ----------
@@ -37,6 +38,12 @@ class WarpedModel(Model):
     top_p : float, Fraction or str, optional
         Keep the fewest likeliest tokens whose probability (after the steps before) reaches
         ``top_p``, above 0 and at most 1; of tokens that tie, those of lowest id.
+    min_p : float, Fraction or str, optional
+        Keep the tokens whose probability is at least ``min_p`` times the largest one's, at least 0
+        and at most 1.
+    order : str or iterable of str
+        In which order this is done: a name of :data:`otspec.warping.ORDERS`, or each of
+        :data:`otspec.warping.STEPS` once.
 
     Raises
     ------
@@ -61,24 +68,22 @@ class WarpedModel(Model):
         temperature: Number | str = 1,
         top_k: int | None = None,
         top_p: Number | str | None = None,
+        min_p: Number | str | None = None,
+        order: str | Iterable[str] = STEPS,
     ) -> None:
-        check_warping(temperature, top_k, top_p)
+        self._options = checked_warp(temperature, top_k, top_p, min_p, order)
         self._model = model if isinstance(model, Model) else CallableModel(model)
         self.n, self.exact = self._model.n, self._model.exact
-        self._temperature = as_scalar(temperature, "temperature")
-        self._top_k = None if top_k is None else as_k(top_k, "top_k")
-        self._top_p = None if top_p is None else as_scalar(top_p, "top_p")
         if self.exact:
-            self._temperature = Fraction(1, _whole_power(self._temperature))
+            self._options["temperature"] = Fraction(1, _whole_power(self._options["temperature"]))
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the warped distribution of the token after a prefix, shape (n,)."""
         row = self._model(prefix)
         if is_exact(row):
-            return exactly_warped(row, int(1 / self._temperature), self._top_k, self._top_p)
+            return exactly_warped(row, **self._options)
         with np.errstate(divide="ignore", over="ignore"):  # of a probability 0: masked, as it was
-            share = None if self._top_p is None else float(self._top_p)
-            return np.asarray(warped(np, np.log(row), float(self._temperature), self._top_k, share))
+            return np.asarray(warped(np, np.log(row), **as_floats(self._options)))
 
     def context(self, prefix: Prefix) -> Prefix:
         """Return what the model remembers of a prefix."""
@@ -90,18 +95,27 @@ class WarpedModel(Model):
 
 
 def exactly_warped(
-    row: Distribution, power: int, top_k: int | None, top_p: Number | None
+    row: Distribution,
+    temperature: Number,
+    top_k: int | None,
+    top_p: Number | None,
+    min_p: Number | None = None,
+    order: Order = STEPS,
 ) -> Distribution:
-    """Return a row of fractions to a power, cut to its likeliest tokens, and scaled to sum 1.
+    """Return a row of fractions to the power 1/T, cut to its likeliest tokens, scaled to sum 1.
 
-    The steps are those of :func:`otspec.warping.warped`.
+    The steps are those of :func:`otspec.warping.warped`; 1/T must be a whole number.
     """
-    whole, _ = over_one_denominator(row)
-    weights = whole**power
-    if top_k is not None and top_k < len(weights):
-        weights = np.where(weights < sorted(weights)[-top_k], 0, weights)
-    if top_p is not None:
-        weights = _likeliest(weights, Fraction(top_p))
+    weights, _ = over_one_denominator(row)
+    for step in order:
+        if step == "temperature":
+            weights = weights ** int(1 / temperature)
+        elif step == "top_k" and top_k is not None and top_k < len(weights):
+            weights = np.where(weights < sorted(weights)[-top_k], 0, weights)
+        elif step == "top_p" and top_p is not None:
+            weights = _likeliest(weights, Fraction(top_p))
+        elif step == "min_p" and min_p is not None:
+            weights = np.where(weights < Fraction(min_p) * max(weights), 0, weights)
     total = int(weights.sum())
     warped_row = np.empty(len(weights), dtype=object)
     warped_row[:] = [Fraction(int(weight), total) for weight in weights]
@@ -138,22 +152,53 @@ def _whole_power(temperature: Number) -> int:
     return as_integer(int(power), "1 / temperature", 1, MOST_POWER, otherwise=otherwise)
 
 
-def check_warping(temperature: Any, top_k: int | None, top_p: Any) -> None:
-    """Refuse options that no distribution follows from.
+def checked_warp(
+    temperature: Any,
+    top_k: Any,
+    top_p: Any,
+    min_p: Any = None,
+    order: Any = STEPS,
+    called: Callable[[str], str] = str,
+) -> dict[str, Any]:
+    """Return the options of warping as plain numbers and steps, by name.
+
+    Parameters
+    ----------
+    temperature, top_k, top_p, min_p, order
+        As for :class:`WarpedModel`.
+    called : callable
+        What error messages call an option, by its name.
 
     Raises
     ------
     ValueError
-        Naming the option, its value and its range.
+        An option that no distribution follows from: its name, its value and its range.
     """
-    as_temperature(temperature)
-    if top_k is not None:
-        as_k(top_k, "top_k")
-    if top_p is not None:
-        as_real(top_p, "top_p", 0, 1, open_below=True, wanted="above 0 and at most 1")
+    return {
+        "temperature": as_temperature(temperature, called("temperature")),
+        "top_k": None if top_k is None else as_k(top_k, called("top_k")),
+        "top_p": _as_share(top_p, called("top_p"), "above 0 and at most 1", open_below=True),
+        "min_p": _as_share(min_p, called("min_p"), "at least 0 and at most 1", open_below=False),
+        "order": as_order(order, called("order")),
+    }
 
 
 def as_temperature(temperature: Any, name: str = "temperature") -> Number:
     """Check a temperature: a number above 0."""
     wanted = "positive and finite (for greedy decoding use top_k=1)"
     return as_real(temperature, name, 0, open_below=True, wanted=wanted)
+
+
+def _as_share(share: Any, name: str, wanted: str, *, open_below: bool) -> Number | None:
+    """Check a probability that is an option."""
+    if share is None:
+        return None
+    return as_real(share, name, 0, 1, open_below=open_below, wanted=wanted)
+
+
+def as_floats(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options of warping with floats for fractions."""
+    return {
+        name: float(value) if isinstance(value, Fraction) else value
+        for name, value in options.items()
+    }

@@ -1,4 +1,4 @@
-"""The most that any rule accepts, for any draft law (Theory, 1, 2, 27 and 28)."""
+"""The most that any rule accepts, for any draft law (Theory, 1, 2, 29 and 30)."""
 
 from __future__ import annotations
 

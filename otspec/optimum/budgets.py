@@ -1,4 +1,4 @@
-"""How far an output may be from the target, in what distance (Theory, 27 and 28)."""
+"""How far an output may be from the target, in what distance (Theory, 29 and 30)."""
 
 from __future__ import annotations
 

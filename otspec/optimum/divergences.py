@@ -1,4 +1,4 @@
-"""Budgets in Kullback-Leibler and Rényi divergences, with bounds by prices (Theory, 28)."""
+"""Budgets in Kullback-Leibler and Rényi divergences, with bounds by prices (Theory, 30)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The most that any rule accepts whose output may be off (Theory, 27 and 28)."""
+"""The most that any rule accepts whose output may be off (Theory, 29 and 30)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outputs on the way from the target to a law of the selected draft (Theory, 27 and 28)."""
+"""The outputs on the way from the target to a law of the selected draft (Theory, 29 and 30)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimal plans from linear programs, with lossless or lossy output (Programs, 2; Theory, 27)."""
+"""Optimal plans from linear programs, with lossless or lossy output (Programs, 2; Theory, 29)."""
 
 from __future__ import annotations
 

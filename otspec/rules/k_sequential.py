@@ -31,13 +31,11 @@ from otspec.raw import shown
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import no_counts, over, with_one_more
 from otspec.rules.pair_rule import MOST_LISTED, refuse_many_drafts
-from otspec.rules.powers import at_least_once, covers, geometric
+from otspec.rules.powers import HALVINGS, at_least_once, covers, crossing, geometric
 from otspec.rules.sequential import SequentialRule
 
 MOST_EXACT = 2_000
 """Most drafts for which ρ* is found exactly."""
-_HALVINGS = 200
-"""Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognised."""
 _EXCESS = Fraction(1, 2**64)
 """How far above an irrational root an exact ρ may lie."""
 
@@ -219,7 +217,11 @@ def smallest_rho(draft: Distribution, target: Distribution, k: int) -> Number:
     high = knots[stretch] if stretch < last else as_number(k, like=draft)
     if suffices(low):
         return as_number(low, like=draft)
-    return _root(suffices, as_number(low, like=draft), as_number(high, like=draft))
+    low, high = as_number(low, like=draft), as_number(high, like=draft)
+    if isinstance(low, Fraction) and isinstance(high, Fraction):
+        guess = crossing(above[stretch], below[stretch], low, high, k)
+        return _exact_root(suffices, low, high, guess)
+    return _float_root(suffices, low, high)
 
 
 def _is_valid(rho: Array | Number, beta: Array | Number, k: int) -> Array:
@@ -252,15 +254,32 @@ def _checked_rho(given: Number, draft: Distribution, target: Distribution, k: in
     )
 
 
-def _root(suffices: Callable[[Number], bool], low: Number, high: Number) -> Number:
-    """Return the smallest number in (low, high] that suffices, by bisection of one stretch."""
-    if not isinstance(low, Fraction) or not isinstance(high, Fraction):
-        while low < (middle := (low + high) / 2) < high:
-            low, high = (low, middle) if suffices(middle) else (middle, high)
-        return high
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
+def _float_root(suffices: Callable[[Number], bool], low: Number, high: Number) -> Number:
+    """Return the smallest float in (low, high] that suffices, by bisection of one stretch."""
+    while low < (middle := (low + high) / 2) < high:
         low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
+
+
+def _exact_root(
+    suffices: Callable[[Fraction], bool], low: Fraction, high: Fraction, guess: int
+) -> Fraction:
+    """Return a simple fraction from the least number in (low, high] that suffices on.
+
+    That is found between two neighbours among 2^200 steps from low to high, of which the upper
+    one was guessed in rounded numbers; what suffices is decided exactly.
+    """
+    step, steps = (high - low) / 2**HALVINGS, (0, 2**HALVINGS)
+    for upper in (guess, guess + 1, guess - 1):
+        below, above = (low + place * step for place in (upper - 1, upper))
+        if low <= below and above <= high and suffices(above) and not suffices(below):
+            steps = upper - 1, upper
+            break
+    first, last = steps
+    while last - first > 1:  # where rounded numbers do not tell
+        middle = (first + last) // 2
+        first, last = (first, middle) if suffices(low + middle * step) else (middle, last)
+    low, high = low + first * step, low + last * step
     simplest = _simplest_between(low, high)
     if suffices(simplest):
         return simplest

@@ -9,6 +9,8 @@ import numpy as np
 
 from otspec.arithmetic import is_exact, power, refuse_long_power
 
+HALVINGS = 200
+"""Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognised."""
 _BITS = 320
 """Binary digits of the bounds by which most comparisons are decided."""
 
@@ -88,3 +90,32 @@ def _power_bounds(base: Fraction, k: int) -> tuple[Fraction, Fraction]:
         if bit == "1":
             least, most = (least * low) >> _BITS, -((-most * high) >> _BITS)
     return Fraction(least, one), Fraction(most, one)
+
+
+def crossing(above: Fraction, below: Fraction, low: Fraction, high: Fraction, k: int) -> int:
+    """Return about where ρ·β ≥ 1 − (1 − β)^k begins to hold for β = above + below/ρ.
+
+    Halvings in whole numbers of 320 binary digits, which are rounded.
+
+    Returns
+    -------
+    int
+        In steps from low to high, of which there are 2^200.
+    """
+    one = 1 << _BITS
+    start, end, share, rest = (
+        (number.numerator << _BITS) // number.denominator for number in (low, high, above, below)
+    )
+    first, last = 0, 1 << HALVINGS
+    while last - first > 1:
+        middle = (first + last) // 2
+        rho = start + ((end - start) * middle >> HALVINGS)
+        missed = one - share - (rest << _BITS) // rho
+        rejected = one
+        for bit in bin(k)[2:]:
+            rejected = (rejected * rejected) >> _BITS
+            if bit == "1":
+                rejected = (rejected * missed) >> _BITS
+        holds = (share * rho >> _BITS) + rest >= one - rejected
+        first, last = (first, middle) if holds else (middle, last)
+    return last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     """
     import cvxpy
 
-    installed = cvxpy.installed_solvers()
+    installed = _installed()
     if solver not in installed:
         raise ValueError(f"solver {solver!r} is not installed: choose {', '.join(installed)}")
     program = program.as_floats()
@@ -103,6 +104,14 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
         _iterations(found.attr.get(cvxpy.settings.NUM_ITERS)),
         seconds,
     )
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    """Return the solvers that cvxpy can import, which it tries again whenever it is asked."""
+    import cvxpy
+
+    return tuple(cvxpy.installed_solvers())
 
 
 def _iterations(count: int | None) -> int:

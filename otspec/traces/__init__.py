@@ -1,8 +1,22 @@
 """Logged logits in, tables and charts out."""
 
 from otspec.traces.comparison import Comparison, compare
+from otspec.traces.readers import Warp, Warping
+from otspec.traces.runs import FinishedRun, read_run
 from otspec.traces.summary import Summary, summarise
 from otspec.traces.trace import Trace, load_trace
 from otspec.traces.warping import warp
 
-__all__ = ["Comparison", "Summary", "Trace", "compare", "load_trace", "summarise", "warp"]
+__all__ = [
+    "Comparison",
+    "FinishedRun",
+    "Summary",
+    "Trace",
+    "Warp",
+    "Warping",
+    "compare",
+    "load_trace",
+    "read_run",
+    "summarise",
+    "warp",
+]

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from otspec.arguments import as_list
-from otspec.arithmetic import Number, as_number
+from otspec.arithmetic import as_number
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import LAWS, SingleDraftLaw
+from otspec.frames import EstimatedProbability, Probability, Rows
 from otspec.optimum import optimal_acceptances
 from otspec.raw import shown
 from otspec.rules import compared_rules
@@ -31,7 +32,7 @@ class Row:
         The draft law, by name.
     k : int
         Number of drafts.
-    acceptance : float or Fraction
+    acceptance : float, Fraction or Estimate
     optimum : float or Fraction
         The most that any rule accepts under this draft law.
     """
@@ -39,11 +40,11 @@ class Row:
     rule: str
     drafts: str
     k: int
-    acceptance: Number
-    optimum: Number
+    acceptance: EstimatedProbability
+    optimum: Probability
 
     @property
-    def gap(self) -> Number:
+    def gap(self) -> Probability:
         """How far the rule is below the optimum of its draft law."""
         return self.optimum - self.acceptance
 
@@ -59,7 +60,7 @@ def compare(
     laws: Sequence[str] = tuple(LAWS),
     *,
     normalize: bool = False,
-) -> list[Comparison]:
+) -> Rows[Comparison]:
     """Compare the optimum and all rules for each k and each draft law.
 
     Parameters
@@ -74,7 +75,7 @@ def compare(
 
     Returns
     -------
-    list of Comparison
+    Rows of Comparison
         By k in the order given, then by law; the optimum first, then rules as in
         :data:`otspec.rules.RULES`.
 
@@ -91,7 +92,8 @@ def compare(
         if not isinstance(law, str) or law not in LAWS:
             raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAWS)}")
     by_law = [_rows(LAWS[name], *checked, counts) for name in laws]
-    return [row for k in counts for rows in by_law for row in rows.get(k, [])]
+    found = [row for k in counts for rows in by_law for row in rows.get(k, [])]
+    return Rows(found, Comparison, "one draft and one target")
 
 
 def _rows(

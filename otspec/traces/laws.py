@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.drafts import IID
+from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.statistics import Key, by_group, clustered_mean
@@ -18,7 +19,8 @@ from otspec.traces.statistics import Key, by_group, clustered_mean
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Interval = tuple[float, float]
+Interval = Annotated[tuple[float, float], "probability"]
+Mean = Annotated[float, "probability"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class LawMeans:
     ----------
     temperature : float
         Of the target.
+    draft_temperature : float
     drafts : str
         The law, by name.
     k : int
@@ -48,18 +51,19 @@ class LawMeans:
     """
 
     temperature: float
+    draft_temperature: float
     drafts: str
     k: int
-    optimum: float
+    optimum: Mean
     optimum_interval: Interval
-    above_iid: float
+    above_iid: Mean
     above_iid_interval: Interval
     rule: str
-    acceptance: float
+    acceptance: Mean
     positions: int
 
 
-def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> list[LawMeans]:
+def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> Rows[LawMeans]:
     """Return what each draft law makes possible, by temperature, k and law as in the tables.
 
     Parameters
@@ -73,19 +77,19 @@ def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> list[LawMeans]:
         No i.i.d. drafts among them.
     """
     groups = by_group(tables)
-    return [_means(groups, key) for key in groups if key[2] == OPTIMUM]
+    found = [_means(groups, key) for key in groups if key.rule == OPTIMUM]
+    return Rows(found, LawMeans, "means over positions")
 
 
 def _means(groups: dict[Key, Array], key: Key) -> LawMeans:
-    temperature, drafts, _, k = key
     texts, places, _, optima = groups[key]
-    beside = groups.get((temperature, IID.name, OPTIMUM, k))
+    beside = groups.get(key._replace(drafts=IID.name))
     if beside is None:
         raise ValueError(f"the run has no {IID.name} drafts: compare those, too")
     accepted = {
-        rule: float(columns[2].mean())
-        for (at, law, rule, count), columns in groups.items()
-        if (at, law, count) == (temperature, drafts, k) and rule != OPTIMUM
+        other.rule: float(columns[2].mean())
+        for other, columns in groups.items()
+        if other != key and other._replace(rule=OPTIMUM) == key
     }
     best = max(accepted, key=lambda rule: accepted[rule], default="")
     mean, interval = clustered_mean(optima, texts, 0.0, 1.0)
@@ -93,9 +97,10 @@ def _means(groups: dict[Key, Array], key: Key) -> LawMeans:
     above = optima - beside[3][np.searchsorted(beside[1], places)]
     more, more_interval = clustered_mean(above, texts, -1.0, 1.0)
     return LawMeans(
-        temperature=temperature,
-        drafts=drafts,
-        k=k,
+        temperature=key.temperature,
+        draft_temperature=key.draft_temperature,
+        drafts=key.drafts,
+        k=key.k,
         optimum=mean,
         optimum_interval=interval,
         above_iid=more,

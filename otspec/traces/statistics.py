@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.summary import Summary
@@ -22,19 +23,28 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Of the gap; each accurate to half of a ten-thousandth."""
 _STEPS = 10_000  # of the gap between 0 and 1
 
-Key = tuple[float, str, str, int]
-"""Temperature, drafts, rule, k."""
+
+class Key(NamedTuple):
+    """What is averaged together: columns of the parts of a run."""
+
+    temperature: float
+    draft_temperature: float
+    drafts: str
+    rule: str
+    k: int
 
 
 @dataclass(frozen=True)
 class Statistic(Summary):
-    """One rule under one draft law, k and temperature, over all positions.
+    """One rule under one draft law, k and temperature of each model, over all positions.
 
     Parameters
     ----------
     rule, drafts, k, acceptance, optimum, positions
         As in :class:`otspec.traces.Summary`.
     temperature : float
+        Of the target.
+    draft_temperature : float
     units : int
         How many texts, or positions if there is one text only, the intervals treat as
         independent.
@@ -45,10 +55,11 @@ class Statistic(Summary):
     """
 
     temperature: float
+    draft_temperature: float
     units: int
-    acceptance_interval: tuple[float, float]
-    gap_interval: tuple[float, float]
-    gap_quantiles: dict[float, float]
+    acceptance_interval: Annotated[tuple[float, float], "probability"]
+    gap_interval: Annotated[tuple[float, float], "probability"]
+    gap_quantiles: Annotated[dict[float, float], QUANTILES, "probability"]
 
 
 @dataclass
@@ -94,7 +105,7 @@ class _Ratio:
 
 
 class _Group:
-    """What is kept of one rule, law, k and temperature while parts go by."""
+    """What is kept of one rule, law, k and pair of temperatures while parts go by."""
 
     def __init__(self) -> None:
         self.positions = 0
@@ -137,18 +148,14 @@ class _Group:
 
     def statistic(self, key: Key) -> Statistic:
         """Return what was added, the last text as it is, under the name of the group."""
-        temperature, drafts, rule, k = key
         self._close()
         optimum = self.optimum.mean()
         return Statistic(
-            rule=rule,
-            drafts=drafts,
-            k=k,
+            **key._asdict(),
             # The same number, also where sums round differently.
-            acceptance=optimum if rule == OPTIMUM else self.acceptance.mean(),
+            acceptance=optimum if key.rule == OPTIMUM else self.acceptance.mean(),
             optimum=optimum,
             positions=self.positions,
-            temperature=temperature,
             units=self.gap.units,
             acceptance_interval=self.acceptance.interval(0.0, 1.0),
             gap_interval=self.gap.interval(0.0, 1.0),
@@ -161,7 +168,7 @@ class _Group:
         return float(reached) / _STEPS
 
 
-def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> list[Statistic]:
+def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> Rows[Statistic]:
     """Average the parts of a run.
 
     Positions of one text depend on each other, so that intervals take whole texts as units:
@@ -176,7 +183,7 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
 
     Returns
     -------
-    list of Statistic
+    Rows of Statistic
         By temperature, k and law as in the tables, the optimum first.
     """
     groups: dict[Key, _Group] = {}
@@ -186,7 +193,8 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
         for key, rows in _groups_of(table):
             columns = (column[rows] for column in (texts, *values))
             groups.setdefault(key, _Group()).add(*columns, by_text=by_text)
-    return [group.statistic(key) for key, group in groups.items()]
+    found = [group.statistic(key) for key, group in groups.items()]
+    return Rows(found, Statistic, "means over positions")
 
 
 def by_group(tables: Iterable[tuple[Source, pa.Table]]) -> dict[Key, Array]:
@@ -255,8 +263,7 @@ def _with_offsets(
 
 def _groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
     """Yield each group of a table and its rows, in order of first appearance."""
-    names = ("temperature", "drafts", "rule", "k")
-    encoded = [table[name].combine_chunks() for name in names]
+    encoded = [table[name].combine_chunks() for name in Key._fields]
     encoded = [c if hasattr(c, "dictionary") else c.dictionary_encode() for c in encoded]
     code = np.zeros(table.num_rows, np.int64)
     for column in encoded:
@@ -266,5 +273,4 @@ def _groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
     ends = np.cumsum(np.bincount(inverse))
     for group in np.argsort(first):
         rows = order[ends[group - 1] if group else 0 : ends[group]]
-        key = tuple(column[int(rows[0])].as_py() for column in encoded)
-        yield key, rows
+        yield Key(*(column[int(rows[0])].as_py() for column in encoded)), rows

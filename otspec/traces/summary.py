@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
 
 from otspec.arguments import as_instance, as_steps
 from otspec.arithmetic import Number
 from otspec.distributions import SUM_TOLERANCE
+from otspec.frames import Rows
 from otspec.tables import listed
 from otspec.traces.comparison import Comparison, Row
 
@@ -30,12 +31,17 @@ class Summary(Row):
         How many positions the means are over.
     """
 
-    acceptance: float
-    optimum: float
+    acceptance: Annotated[float, "probability"]
+    optimum: Annotated[float, "probability"]
     positions: int
 
+    @property
+    def gap(self) -> Annotated[float, "probability"]:
+        """How far the rule is below the optimum of its draft law, in the mean."""
+        return self.optimum - self.acceptance
 
-def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
+
+def summarise(positions: Iterable[Sequence[Comparison]]) -> Rows[Summary]:
     """Average comparisons over positions.
 
     Parameters
@@ -45,7 +51,7 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
 
     Returns
     -------
-    list of Summary
+    Rows of Summary
         One per rule, draft law and k, in the order of first appearance. A law that exists at
         some positions only (too few tokens left by top-k or top-p) is averaged over those.
     """
@@ -55,7 +61,7 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
         for row in as_steps(comparisons, "positions", wanted):
             as_instance(row, "positions", Comparison, wanted)
             groups.setdefault((row.rule, row.drafts, row.k), []).append(row)
-    return [
+    found = [
         Summary(
             *key,
             acceptance=float(np.mean([float(row.acceptance) for row in rows])),
@@ -64,6 +70,7 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> list[Summary]:
         )
         for key, rows in groups.items()
     ]
+    return Rows(found, Summary, "means over positions")
 
 
 def attains(acceptance: Number, optimum: Number) -> bool:

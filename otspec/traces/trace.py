@@ -15,15 +15,15 @@ from otspec.distributions import Distribution
 from otspec.files import READERS, read_file
 from otspec.frozen import Frozen
 from otspec.logged import LoggedBlock
-from otspec.models.warped import as_temperature, check_warping
+from otspec.models.warped import as_temperature
 from otspec.raw import as_array
 from otspec.tables import listed
-from otspec.traces.readers.contract import SIDES
-from otspec.traces.readers.logged_numbers import Warping, check_logged
+from otspec.traces.readers.contract import DRAFTED, SIDES
+from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
 
+AS_LOGGED, AS_DRAWN = Warping(), Warp()
+"""Both models at temperature 1, and tokens that were drawn so."""
 _ARRAYS = tuple(f"{side}_logits" for side in SIDES)
-DRAFTED = "block_"
-"""What the names of arrays begin with that hold blocks beside a sample of positions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,13 @@ class Trace(Frozen):
     draft_logits, target_logits : ndarray of float, shape (..., n)
         The last axis is the vocabulary; the others are positions, such as (block, position).
     draft_tokens : ndarray of int, optional
-        The drafted tokens, if they were logged.
+        The drafted tokens, if they were logged: drawn from the draft at temperature 1.
     prompts : tuple of str
         The prompt of each block, if they were logged.
     drafted : Trace, optional
         Drafted blocks of other texts, if these are positions that were sampled one by one.
+    target_tokens : ndarray of int, optional
+        The tokens of the texts themselves, drawn from the target.
 
     Raises
     ------
@@ -55,6 +57,7 @@ class Trace(Frozen):
     draft_tokens: Array | None = None
     prompts: tuple[str, ...] = ()
     drafted: Trace | None = None
+    target_tokens: Array | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -63,7 +66,7 @@ class Trace(Frozen):
                 kind = getattr(logits, "dtype", type(logits).__name__)
                 raise ValueError(f"{name} has type {kind}: logits must be an array of floats")
             as_array(logits, name)  # refuses masked entries
-        check_logged("logits", self.draft_logits.shape, self.target_logits.shape)
+        check_logged(_ARRAYS, self.draft_logits.shape, self.target_logits.shape)
         if self.drafted is not None:
             as_instance(self.drafted, "drafted", Trace, "a Trace of the drafted blocks")
         super().__post_init__()
@@ -80,6 +83,7 @@ class Trace(Frozen):
 
     def pairs(
         self,
+        warping: Warping | None = None,
         *,
         temperature: float = 1.0,
         top_k: int | None = None,
@@ -88,20 +92,26 @@ class Trace(Frozen):
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
-        Both models are warped alike, see :func:`otspec.traces.warp`, unless the draft's temperature
-        is given apart.
+        Both models are warped alike, unless something is given apart for the draft.
+
+        Parameters
+        ----------
+        warping : Warping, optional
+            What is done to each model, instead of the other options.
+        temperature, top_k, top_p
+            As for :func:`otspec.traces.warp`.
+        draft_temperature : float, optional
+            Of the draft, whose other options are the target's.
 
         Raises
         ------
         ValueError
-            Logits that are no distribution; the message names the position.
+            Logits that are no distribution; the message names the position. An option out of
+            range, or beside ``warping``.
         """
-        check_warping(temperature, top_k, top_p)
-        if draft_temperature is not None:
-            as_temperature(draft_temperature, "draft_temperature")
-        warping = Warping(temperature, top_k, top_p, draft_temperature=draft_temperature)
+        done = _warping(warping, temperature, top_k, top_p, draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
-        return ((position, *self._pair(position, warping)) for position in positions)
+        return ((position, *self._pair(position, done)) for position in positions)
 
     def _pair(
         self, position: tuple[int, ...], warping: Warping
@@ -115,35 +125,102 @@ class Trace(Frozen):
         )
         return draft, target
 
-    def blocks(self) -> Iterator[LoggedBlock]:
-        """Yield the drafted blocks with the distributions of both models along them.
+    def blocks(
+        self, warping: Warping = AS_LOGGED, *, drawn: Warp = AS_DRAWN
+    ) -> Iterator[LoggedBlock]:
+        """Yield the logged blocks with the distributions of both models along them.
 
-        At temperature 1, at which the tokens must have been drafted. Those of ``drafted``, if there
-        are any.
+        Their tokens were drafted, or without any drafted ones are those of the target's own text.
+        Where they were drawn in another way than they are looked at, a block holds the rows that
+        they were drawn from as :attr:`otspec.logged.LoggedBlock.sampling`. Those of ``drafted``, if
+        there are any.
+
+        Parameters
+        ----------
+        warping : Warping
+            How both models are looked at.
+        drawn : Warp
+            How the tokens were drawn from the logits; by default at temperature 1.
 
         Raises
         ------
         ValueError
-            No drafted tokens were logged, or not one block of at most as many tokens as there
-            are positions for each text.
+            No tokens were logged, or not one block of at most as many tokens as there are positions
+            for each text; or tokens that cannot be weighted like this.
         """
+        as_instance(warping, "warping", Warping, "a Warping")
+        as_instance(drawn, "drawn", Warp, "a Warp")
         if self.drafted is not None:
-            yield from self.drafted.blocks()
-            return
-        if self.draft_tokens is None:
-            raise ValueError("the trace has no draft_tokens: log the drafted tokens of each block")
-        tokens, shape = as_array(self.draft_tokens, "draft_tokens"), self.shape
+            yield from self.drafted.blocks(warping, drawn=drawn)
+        elif self.draft_tokens is not None:
+            yield from self._logged("draft_tokens", warping, "draft", drawn)
+        elif self.target_tokens is not None:
+            yield from self._logged("target_tokens", warping, "target", drawn)
+        else:
+            raise ValueError(
+                "the trace has no draft_tokens: log the drafted tokens of each block, or as "
+                "target_tokens those of the text"
+            )
+
+    def texts(self, warping: Warping = AS_LOGGED) -> Iterator[LoggedBlock]:
+        """Yield the texts of the target, for :func:`otspec.logged.replay`.
+
+        Parameters
+        ----------
+        warping : Warping
+            How both models are looked at; of the target also how the texts were drawn.
+
+        Raises
+        ------
+        ValueError
+            No ``target_tokens``, or not one text of at most as many tokens as there are positions.
+        """
+        as_instance(warping, "warping", Warping, "a Warping")
+        if self.target_tokens is None:
+            raise ValueError("the trace has no target_tokens: log the tokens of the target's texts")
+        yield from self._logged("target_tokens", warping, "target", warping.of("target"))
+
+    def _logged(self, name: str, warping: Warping, side: str, drawn: Warp) -> Iterator[LoggedBlock]:
+        """Yield blocks of tokens that were drawn from one side, warped in its own way."""
+        tokens, shape = as_array(getattr(self, name), name), self.shape
         fits = tokens.ndim == len(shape) - 1 and tokens.shape[:-1] == shape[:-2]
         if not fits or not 1 <= tokens.shape[-1] <= shape[-2] or tokens.dtype.kind not in "iu":
             raise ValueError(
-                f"draft_tokens has shape {tokens.shape} and type {tokens.dtype} beside logits of "
+                f"{name} has shape {tokens.shape} and type {tokens.dtype} beside logits of "
                 f"shape {shape}: it must hold integers, (..., L) beside (..., L + 1, n)"
             )
-        length = tokens.shape[-1]
+        at = SIDES.index(side)
         for text in np.ndindex(*shape[:-2]):
-            pairs = [self._pair((*text, i), Warping()) for i in range(length)]
-            drafts, targets = zip(*pairs, strict=True)
-            yield LoggedBlock(drafts, targets, tokens[text].tolist())
+            places = [(*text, i) for i in range(tokens.shape[-1])]
+            rows = list(zip(*(self._pair(place, warping) for place in places), strict=True))
+            sampling = rows[at]
+            if drawn != warping.of(side):
+                alike = Warping(**drawn.options(), normalize=drawn.normalize)
+                sampling = tuple(self._pair(place, alike)[at] for place in places)
+            draft, target = rows
+            as_drafted = None if sampling is draft else sampling
+            yield LoggedBlock(draft, target, tokens[text].tolist(), sampling=as_drafted)
+
+
+def _warping(
+    warping: Warping | None,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    draft_temperature: float | None,
+) -> Warping:
+    """Return a warping, or the one that the options beside it make; not both may be given."""
+    draft = None
+    if draft_temperature is not None:
+        heat = float(as_temperature(draft_temperature, "draft_temperature"))
+        draft = Warp(heat, top_k=top_k, top_p=top_p)
+    told = Warping(temperature, top_k=top_k, top_p=top_p, draft=draft)
+    if warping is None:
+        return told
+    as_instance(warping, "warping", Warping, "a Warping")
+    if told != Warping():
+        raise ValueError("warping is given beside other options: say all of it in the warping")
+    return warping
 
 
 def load_trace(path: str | PathLike[str]) -> Trace:
@@ -153,8 +230,8 @@ def load_trace(path: str | PathLike[str]) -> Trace:
     ----------
     path : path
         With float arrays ``draft_logits`` and ``target_logits`` of one shape (..., n), and
-        optionally ``draft_tokens`` and ``prompts``. Arrays of the same names after ``block_`` are
-        drafted blocks beside these positions.
+        optionally ``draft_tokens``, ``target_tokens`` and ``prompts``. Arrays of the same names
+        after ``block_`` are drafted blocks beside these positions.
 
     Returns
     -------
@@ -192,4 +269,5 @@ def _trace(arrays: Mapping[str, Any], prefix: str, drafted: Trace | None = None)
         arrays.get(f"{prefix}draft_tokens"),
         tuple(str(prompt) for prompt in np.ravel(arrays.get(f"{prefix}prompts", []))),
         drafted,
+        arrays.get(f"{prefix}target_tokens"),
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_scalar
-from otspec.distributions import Distribution, as_k
-from otspec.models.warped import check_warping
+from otspec.arithmetic import Array
+from otspec.distributions import Distribution
+from otspec.models.warped import as_floats, checked_warp
 from otspec.raw import as_array
-from otspec.warping import warped
+from otspec.warping import STEPS, warped
 
 
 def warp(
@@ -19,9 +20,11 @@ def warp(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
+    order: str | Iterable[str] = STEPS,
     name: str = "logits",
 ) -> Distribution:
-    """Turn logits into a distribution: temperature, then top-k, then top-p, then softmax.
+    """Turn logits into a distribution: by temperature, top-k, top-p, min-p and a softmax.
 
     Parameters
     ----------
@@ -33,7 +36,14 @@ def warp(
         Keep the k largest logits, and all that tie with the smallest of them.
     top_p : float, optional
         Keep the fewest likeliest tokens whose probability (after the steps before) reaches
-        ``top_p``, in (0, 1]; of tokens that tie, those of lowest id.
+        ``top_p``, in (0, 1]; of tokens that tie, those of lowest id. If top-k came before, these
+        are the probabilities among the tokens that it has kept.
+    min_p : float, optional
+        Keep the tokens whose probability is at least ``min_p`` times the largest one's, in [0, 1].
+    order : str or iterable of str
+        The order of the steps: ``"temperature-first"`` (then top-k, top-p, min-p), another name of
+        :data:`otspec.warping.ORDERS` such as ``"temperature-last"``, or each of
+        ``"temperature"``, ``"top_k"``, ``"top_p"`` and ``"min_p"`` once.
     name : str
         What error messages call the logits.
 
@@ -51,9 +61,10 @@ def warp(
     --------
     >>> warp(np.log([0.5, 0.3, 0.2]), top_k=2).round(3).tolist()
     [0.625, 0.375, 0.0]
+    >>> warp(np.log([0.5, 0.3, 0.2]), min_p=0.5).round(3).tolist()
+    [0.625, 0.375, 0.0]
     """
-    check_warping(temperature, top_k, top_p)
-    temperature = float(as_scalar(temperature, "temperature"))
+    options = as_floats(checked_warp(temperature, top_k, top_p, min_p, order))
     given = as_array(logits, name)
     if given.dtype.kind not in "fiu" or given.ndim != 1 or given.size == 0:
         raise ValueError(
@@ -62,10 +73,8 @@ def warp(
     with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
         scaled = given.astype(np.float64)
     _check_largest(scaled, name)
-    most = None if top_k is None else as_k(top_k, "top_k")
-    share = None if top_p is None else float(as_scalar(top_p, "top_p"))
     with np.errstate(over="ignore"):  # far below the largest at a tiny temperature: probability 0
-        return np.asarray(warped(np, scaled, temperature, most, share))
+        return np.asarray(warped(np, scaled, **options))
 
 
 def _check_largest(logits: Array, name: str) -> None:

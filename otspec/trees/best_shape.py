@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from otspec.arguments import as_callable, as_choice, as_integer
 from otspec.arithmetic import Number, as_number
 from otspec.distributions import as_k
+from otspec.frames import Tokens
 from otspec.frozen import Frozen
 from otspec.models.callables import as_models
 from otspec.models.contract import BEGINNING, MOST_DEPTH, Prefix, as_beginnings
@@ -39,11 +40,16 @@ class BestTree:
     """
 
     tree: Shape
-    expected: Number
-    error: float = 0.0
+    expected: Tokens
+    error: Annotated[float, "tokens"] = 0.0
 
     @property
-    def efficiency(self) -> Number:
+    def nodes(self) -> int:
+        """The drafted tokens of the tree."""
+        return self.tree.size
+
+    @property
+    def efficiency(self) -> Tokens:
         """Tokens per call of the target, E[τ] + 1."""
         return self.expected + 1
 

@@ -81,6 +81,26 @@ class Chances(Frozen):
         """Return what is kept of a tree at each place, shape (places,)."""
         return self.all_expected([tree])[tree]
 
+    def by_level(self, tree: Shape) -> Array:
+        """Return how likely at least 1, 2, … tokens of a tree are kept, shape (levels, places).
+
+        Their sum over the levels is :meth:`expected`.
+        """
+        known: dict[Shape, Array] = {}
+        return self._by_level(tree, known)
+
+    def _by_level(self, tree: Shape, known: dict[Shape, Array]) -> Array:
+        if tree not in known:
+            levels = self.nothing(tree.depth, len(self.start))
+            if tree.children:
+                kept, led = self.of(len(tree.children))
+                levels[0] = kept.sum(axis=0)
+                for child, weights in zip(tree.children, led, strict=True):
+                    below = self._by_level(child, known)[:, self.following]
+                    levels[1 : 1 + child.depth] += (weights * below).sum(axis=2)
+            known[tree] = levels
+        return known[tree]
+
     def all_expected(self, trees: Iterable[Shape]) -> dict[Shape, Array]:
         """Return the same for several trees and what is in them."""
         known: dict[Shape, Array] = {}

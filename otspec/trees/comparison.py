@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from otspec.arguments import as_list
 from otspec.arithmetic import Number
 from otspec.blocks.simulation import simulate
+from otspec.frames import EstimatedTokens, Rows, Tokens
 from otspec.models.callables import as_models
 from otspec.rules import NotExactError, PairRule
 from otspec.trees.contract import TreeRule
@@ -37,18 +38,23 @@ class TreeComparison:
 
     tree: str
     rule: str
-    expected: Number
-    error: float = 0.0
+    expected: EstimatedTokens
+    error: Annotated[float, "tokens"] = 0.0
 
     @property
-    def efficiency(self) -> Number:
+    def nodes(self) -> int:
+        """The drafted tokens of the tree."""
+        return as_shape(self.tree).size
+
+    @property
+    def efficiency(self) -> Tokens:
         """Tokens per call of the target, E[τ] + 1."""
         return self.expected + 1
 
 
 def compare_trees(
     draft: Any, target: Any, trees: Sequence[Any], *, size: int = 400, seed: int = 0
-) -> list[TreeComparison]:
+) -> Rows[TreeComparison]:
     """Compare all rules on trees of drafts by their exact E[τ].
 
     Parameters
@@ -68,7 +74,7 @@ def compare_trees(
         Unusable models or trees, or too many drafts for an exact sum depth by depth.
     """
     models = as_models(draft, target)
-    found = []
+    found: list[TreeComparison] = []
     for tree in as_trees(trees):
         for rule in rules_for(tree):
             by_depth = DraftSelection(*models, tree, rule)
@@ -76,7 +82,7 @@ def compare_trees(
         whole = [kind(*models, tree) for kind in VERIFIERS.values() if kind.serves(tree)]
         kept = _all_expected(whole, size, seed)
         found += [TreeComparison(tree.text, rule.title, each) for rule, each in kept]
-    return found
+    return Rows(found, TreeComparison, "trees of drafts")
 
 
 def _all_expected(

@@ -8,9 +8,9 @@ from math import prod
 from typing import Any
 
 from otspec.arguments import MOST_ITEMS, as_flag, as_integer
-from otspec.arithmetic import Number
 from otspec.blocks.simulation import simulate
 from otspec.distributions import as_k
+from otspec.frames import EstimatedTokens, Rows
 from otspec.models.contract import MOST_DEPTH
 from otspec.trees.branching import as_text
 from otspec.trees.draft_selection import DraftSelection
@@ -27,7 +27,7 @@ class Configuration:
     """
 
     branching: tuple[int, ...]
-    efficiency: Number
+    efficiency: EstimatedTokens
 
     @property
     def name(self) -> str:
@@ -83,7 +83,7 @@ def sweep(
     merge: bool = True,
     size: int | None = None,
     seed: int = 0,
-) -> list[Configuration]:
+) -> Rows[Configuration]:
     """Compare all trees of one length and one number of candidate sequences.
 
     Parameters
@@ -105,7 +105,7 @@ def sweep(
 
     Returns
     -------
-    list of Configuration
+    Rows of Configuration
         The best first; of equals the wider at the top.
 
     Raises
@@ -130,4 +130,5 @@ def sweep(
         selection = start.with_tree(branching)
         worth = selection.efficiency() if size is None else simulate(selection, size, seed)
         found.append(Configuration(branching, worth))
-    return sorted(found, key=lambda configuration: -configuration.efficiency)
+    ordered = sorted(found, key=lambda configuration: -configuration.efficiency)
+    return Rows(ordered, Configuration, "trees of one number of candidate sequences")

@@ -151,10 +151,18 @@ def block_rows():
     }
     yield (
         "blocks.LoggedBlock",
-        Row(blocks.LoggedBlock, {**rows, "tokens": ("tokens", [0]), "end": ("token set", [1])}),
+        Row(
+            blocks.LoggedBlock,
+            {
+                **rows,
+                "tokens": ("tokens", [0]),
+                "end": ("token set", [1]),
+                "sampling": ("distributions?", [TARGET]),
+            },
+        ),
     )
     block_rule = ("callable", lambda: blocks.BlockVerify)
-    for name in ("kept", "expected"):
+    for name in ("kept", "expected", "by_level"):
         yield (
             f"LoggedBlock.{name}",
             Row(method(logged, name), {"rule": block_rule, "length": ("count", 2)}),
@@ -218,7 +226,8 @@ def model_rows():
         Row(
             blocks.WarpedModel,
             {"model": MODELS["draft"], "temperature": ("real", 0.5), "top_k": ("count?", 2),
-             "top_p": ("real?", 0.5)},
+             "top_p": ("real?", 0.5), "min_p": ("real?", 0.5),
+             "order": ("names", ("top_k", "top_p", "min_p", "temperature"))},
         ),
     )  # fmt: skip
     yield (

@@ -13,12 +13,27 @@ import fuzz_targets
 import hostile_values
 from hostile_best_trees import best_tree_rows
 from hostile_blocks import block_rows, model_rows
+from hostile_frames import FRAMES
 from hostile_functions import FUNCTIONS
+from hostile_logged import logged_rows
+from hostile_lossy import lossy_rule_rows
 from hostile_methods import law_rows, rule_rows
 
 SECONDS = 5.0
-TABLE = FUNCTIONS | dict(
-    (*law_rows(), *rule_rows(), *block_rows(), *model_rows(), *best_tree_rows())
+TABLE = (
+    FUNCTIONS
+    | FRAMES
+    | dict(
+        (
+            *law_rows(),
+            *rule_rows(),
+            *lossy_rule_rows(),
+            *block_rows(),
+            *model_rows(),
+            *best_tree_rows(),
+            *logged_rows(),
+        )
+    )
 )
 
 CALLED = {

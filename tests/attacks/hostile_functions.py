@@ -41,6 +41,14 @@ from otspec import (
     traces,
 )
 
+WARP = {
+    "temperature": ("real", 1.0),
+    "top_k": ("count?", 2),
+    "top_p": ("real?", 0.5),
+    "min_p": ("real?", 0.5),
+    "order": ("names", ("top_k", "top_p", "min_p", "temperature")),
+}
+
 
 def reduced():
     return programs.formulate("reduced", iid(), TARGET).build()
@@ -254,12 +262,11 @@ FUNCTIONS = {
     ),
     "traces.warp": Row(
         traces.warp,
-        {
-            "logits": ("logits", DRAFT),
-            "temperature": ("real", 1.0),
-            "top_k": ("count?", 2),
-            "top_p": ("real?", 0.5),
-        },
+        {"logits": ("logits", DRAFT), **WARP},
+    ),
+    "traces.Warp": Row(traces.Warp, {**WARP, **NORMALIZE}),
+    "traces.Warping": Row(
+        traces.Warping, {**WARP, **NORMALIZE, "draft": ("object?", lambda: traces.Warp(0.5))}
     ),
     "traces.Trace": Row(
         traces.Trace,
@@ -271,11 +278,16 @@ FUNCTIONS = {
     "Trace.pairs": Row(
         method(trace, "pairs"),
         {
+            "warping": ("object?", None),
             "temperature": ("real", 1.0),
             "top_k": ("count?", 2),
             "top_p": ("real?", 0.5),
             "draft_temperature": ("real?", 0.5),
         },
+    ),
+    "Trace.blocks": Row(
+        method(trace, "blocks"),
+        {"warping": ("object", traces.Warping), "drawn": ("object", traces.Warp)},
     ),
     "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
     "traces.summarise": Row(

@@ -66,21 +66,21 @@ def rule_rows():
     for cls, (arguments, k) in made.items():
         name = f"rules.{cls.__name__}"
         yield name, Row(cls, {**arguments, "k": ("count", k)})
-        yield from _asked(name, lambda cls=cls, k=k: cls(DRAFT, TARGET, k), k)
+        yield from asked(name, lambda cls=cls, k=k: cls(DRAFT, TARGET, k), k)
     mixture = {"draft_law": ("object", iid), "target": PAIR["target"], **NORMALIZE}
     mixture |= {"gap": ("real", 1e-3), "most": ("count", 5), "pools": ("pools of tokens", 2)}
     yield "rules.PriorityMixture", Row(rules.PriorityMixture, mixture)
-    yield from _asked("rules.PriorityMixture", lambda: rules.PriorityMixture(iid(), TARGET), 2)
+    yield from asked("rules.PriorityMixture", lambda: rules.PriorityMixture(iid(), TARGET), 2)
     in_turn = {name: mixture[name] for name in ("draft_law", "target", "normalize")}
     make = rules.RecursiveRejectionIndependent
     yield "rules.RecursiveRejectionIndependent", Row(make, in_turn)
-    yield from _asked("rules.RecursiveRejectionIndependent", lambda: make(iid(), TARGET), 2)
+    yield from asked("rules.RecursiveRejectionIndependent", lambda: make(iid(), TARGET), 2)
     yield (
         "rules.RecursiveRejectionIndependent.in_order",
         Row(method(lambda: make(iid(), TARGET), "in_order"), {"order": ("order", [1, 0])}),
     )
     yield "rules.PlannedRule", Row(rules.PlannedRule, {"plan": ("object", lambda: plan)})
-    yield from _asked("rules.PlannedRule", lambda: rules.PlannedRule(plan), 2)
+    yield from asked("rules.PlannedRule", lambda: rules.PlannedRule(plan), 2)
     yield (
         "PooledSelection.within",
         Row(rules.PooledSelection.within, {**PAIR, **K, "loss": ("loss", 0.01), **NORMALIZE}),
@@ -90,7 +90,7 @@ def rule_rows():
     yield "rules.Thresholds", Row(rules.Thresholds, {"values": ("pools", [0.5, 2.0])})
 
 
-def _asked(name, make, k):
+def asked(name, make, k):
     """Yield the methods of a rule that take arguments."""
     drafts_of_k = ("tokens", [1, 0][:k])
     for question in ("kernel", "joint_kernel"):

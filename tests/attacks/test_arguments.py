@@ -20,21 +20,25 @@ from otspec.rules.powers import at_least_once, geometric
 MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
     "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.trees", "otspec.logged",
-    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.lossy",
+    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.lossy", "otspec.lossy.rules",
+    "otspec.frames",
     "otspec.conformance.adapters",
 )  # fmt: skip
 RESULTS = {
-    "BestTree", "BestTrees", "FastestTree", "LoggedTrees", "Shape", "Thresholded", "TimedTree",
+    "BestTree", "BestTrees", "Column", "FastestTree", "FinishedRun", "LoggedTrees",
+    "Shape", "Thresholded", "TimedTree",
     "HandOverPlan", "HandOverRule", "LongRun", "Residual",
     "BlockPlan", "LossyOptimum", "PathPlan", "PriceBound", "TextOptimum",
     "Audit", "BlockAudit", "BlockComparison", "Certificate", "Comparison", "Condition", "Cone",
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
     "Step", "Summary", "TextAudit", "TreeComparison", "Witness", "Estimate",
+    "AcceptLengths", "Ratio", "Replay", "Tally",
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {
-    "Drafted", "KeptTexts",
+    "Drafted", "KeptTexts", "LossyRule", "AcceptOrReplace", "AgainstAnother",
+    "LenientRule",
     "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SequentialRule",
     "SingleDraftLaw", "SingleDraftRule", "TreeRule",
 }  # fmt: skip

@@ -168,7 +168,17 @@ def tree_problem(name):
     return (draft, target, drafts, uniforms[:, -3:, : widest + 1].copy(), mask), parents
 
 
-@pytest.mark.parametrize("options", [{}, {"temperature": 0.7, "top_k": 20}, {"top_p": 0.8}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"temperature": 0.7, "top_k": 20},
+        {"top_p": 0.8},
+        {"temperature": 1.4, "top_k": 40, "top_p": 0.8, "min_p": 0.2, "order": "early-min-p"},
+        {"temperature": 0.6, "top_p": 0.7, "min_p": 0.1, "order": "temperature-last"},
+        {"min_p": 1},
+    ],
+)
 def test_warping(backend, options):  # noqa: F811
     logits = np.random.default_rng(0).normal(size=(3, 300)).astype(np.float32)
     logits[:, 5] = -np.inf

@@ -156,6 +156,8 @@ def test_what_is_no_option_of_warping_is_refused(dtype):
         is_refused(batch.warp, arguments, "temperature", temperature=value)
     for value in (*NO_NUMBERS[1:], 1.5, np.inf):
         is_refused(batch.warp, arguments, "top_p", top_p=value)
+        if repr(value) != "0":  # which is a min-p that keeps all
+            is_refused(batch.warp, arguments, "min_p", min_p=value)
     for value in [bad for bad in NO_COUNTS[:-1] if bad is not None]:
         is_refused(batch.warp, arguments, "top_k", top_k=value)
 

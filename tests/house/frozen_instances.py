@@ -20,6 +20,7 @@ from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.drafts.with_one import WithOne
+from otspec.lossy import RULES as LOSSY_RULES
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
@@ -43,7 +44,7 @@ from otspec.selection.priorities import Mixture
 from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.traces.collect.texts import LoggedText
-from otspec.traces.readers import Warping
+from otspec.traces.readers import Warp
 from otspec.trees import VERIFIERS
 from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
@@ -62,6 +63,12 @@ def logged(give):
     """Return a logged block of two tokens."""
     rows = [give.sequence([give(row)] * 3) for row in (DRAFT, TARGET)]
     return blocks.LoggedBlock(*rows, give.sequence(TOKENS))
+
+
+def target_text(give):
+    """Return a logged text of the target."""
+    draft, target, sampling = (give.sequence([give(row)] * 2) for row in (DRAFT, TARGET, TARGET))
+    return blocks.LoggedBlock(draft, target, give.sequence(TOKENS), sampling=sampling)
 
 
 def linear_program(give):
@@ -158,6 +165,12 @@ EXACT = {  # from exact arrays or from float ones
     "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
     "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),
     "draft is target": lambda give: rules.RecursiveRejection(give(DRAFT), give(DRAFT), 2),
+    **{
+        kind.title: lambda give, kind=kind: kind.of_pair(
+            give(DRAFT), give(TARGET), kind.only_k or 2
+        )
+        for kind in LOSSY_RULES.values()
+    },
     "distinct": lambda give: rules.RecursiveRejectionWithoutReplacement(
         give(DRAFT), give(TARGET), 2
     ),
@@ -269,9 +282,10 @@ EXACT = {  # from exact arrays or from float ones
         rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True
     ).accepted(True),
     "logged block": logged,
+    "logged text of the target": target_text,
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(
-        False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS
+        False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS, give(DRAFT)
     ),
 }
 FLOAT = {  # from float arrays only
@@ -286,7 +300,7 @@ FLOAT = {  # from float arrays only
     "logged text": lambda give: LoggedText(
         give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
     ),
-    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warping()),
+    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warp()),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
     "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
 }

@@ -35,27 +35,31 @@ from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
-from otspec.logged import Thresholded
+from otspec.frames import columns_of
+from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
 from otspec.selection.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
+from otspec.traces.accept_lengths import CountedCalls
 from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
+from otspec.traces.heat import Heat
 from otspec.traces.laws import LawMeans
-from otspec.traces.readers import FORMATS, Source, Warping
+from otspec.traces.readers import FORMATS, Source, Warp, Warping
 from otspec.traces.readers.mapped import MappedArray
 from otspec.traces.readers.npz import PackedArray
 from otspec.traces.readers.safetensors import SafetensorsArray
 from otspec.traces.readers.zarr import ZarrArray
 from otspec.traces.runs import Failure, Run
-from otspec.traces.runs.chunking import Chunk, Settings
+from otspec.traces.runs.chunking import Chunk
+from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
-from otspec.traces.statistics import Statistic
+from otspec.traces.statistics import Key, Statistic
 from otspec.trees import as_shape
 from otspec.trees.contract import Agreeing, Siblings
 from otspec.trees.growth import Grown
@@ -142,6 +146,8 @@ PLAIN = {
     "timed tree": lambda _: TIMED,
     "fastest tree": lambda _: blocks.FastestTree(as_shape("2x1"), 1.5, 2.0, {"chain": TIMED}),
     "grown node": lambda _: Grown((0, 1), 0.5),
+    "counted calls": lambda _: CountedCalls((("token", "1x1"),), (Warping(),)),
+    "ratio": lambda _: Ratio(0.5, 0.4, 0.6),
     "trees of a threshold": lambda _: Thresholded(0.5, 3.0, 1.5, 0.1),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
     "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
@@ -198,13 +204,16 @@ PLAIN = {
     "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
     "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
+    "heat": lambda _: Heat(1.0, 0.6),
+    "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
     "statistic": lambda _: Statistic(
-        "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 2, (0, 1), (0, 1), {0.5: 0}
+        "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 0.6, 2, (0, 1), (0, 1), {0.5: 0}
     ),
     "means of a law": lambda _: LawMeans(
-        1.0, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
+        1.0, 0.6, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
     ),
-    "warping": lambda _: Warping(0.5, top_p=0.9),
+    "warp": lambda _: Warp(0.5, min_p=0.1, order="temperature-last"),
+    "warping": lambda _: Warping(0.5, top_p=0.9, draft=Warp(0.7)),
     "settings": lambda _: SETTINGS,
     "mapped": lambda _: stored(MappedArray, 80, False),
     "safetensors": lambda _: stored(SafetensorsArray),
@@ -215,6 +224,7 @@ PLAIN = {
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
     "reader": lambda _: READERS[".npy"],
     "trace format": lambda _: FORMATS[".npz"],
+    "column": lambda _: columns_of(Row)[-1],
     "row": lambda _: Row("rule", "iid", 2, 0.5, 0.75),
     "header": lambda _: Header((2, 3), "<f2", False, 128),
     "places": lambda _: PLACES,

@@ -37,6 +37,7 @@ COMMANDS = {
         "--json",
     ),
     "laws": ("laws", "-k", "1", "--drafts", "iid", "--json"),
+    "simulate": ("simulate", "--tree", "1x1"),
     "solve": ("solve", "1/2,1/2", "1/4,3/4", "-k", "2", "--solver", "highs", "--json"),
     "trace": ("trace", "-k", "1", "--json"),
     "vectors": ("vectors", "--kind", "block"),
@@ -94,13 +95,14 @@ def test_tests_without_asserts_are_refused():
     assert "because assert statements are not executed" in done.stderr
 
 
-def test_make_runs_the_tests_with_asserts():
+@pytest.mark.parametrize("variable", ["PYTHONOPTIMIZE", "PYTHONDONTWRITEBYTECODE"])
+def test_make_runs_the_tests_with_asserts_and_compiled_files(variable):
     make = shutil.which("make")
     assert make is not None
     done = subprocess.run(
-        [make, "--no-print-directory", "--eval", "probe: ; @echo [$$PYTHONOPTIMIZE]", "probe"],
+        [make, "--no-print-directory", "--eval", f"probe: ; @echo [$${variable}]", "probe"],
         cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
-        env=environment(PYTHONOPTIMIZE="1"),
+        env=environment(**{variable: "1"}),
     )  # fmt: skip
     assert done.stdout.strip() == "[]"
 

@@ -6,6 +6,7 @@ import numpy as np
 from program_instances import DRAFT, TARGET
 
 from otspec import blocks
+from otspec.logged import AcceptLengths, Replay, Tally
 from otspec.logged.chances import LoggedChances
 from otspec.trees import as_shape
 from otspec.trees.allotment import Allotment, Allotted, Candidate, Shared
@@ -40,7 +41,16 @@ def dynamic_tree(give):
     return blocks.DynamicTree(*models, 3, 2)
 
 
+def tally(give):
+    """Return what was counted in one text: a call, two tokens, and one drafted one that is kept."""
+    counts = np.array([1.0, 2.0, 1.0])
+    return Tally(1, give(counts), give(np.outer(counts, counts)))
+
+
 BEST_TREES = {
+    "replay": lambda give: Replay(give([1.0, 0.5]), give([[0.5, 0.5], [1.0, 0.0]]), 2),
+    "tally": tally,
+    "accept lengths": lambda give: AcceptLengths(1, tally(give), bounded=True),
     "chances": chances,
     "logged chances": logged_chances,
     "candidate": lambda give: Candidate(as_shape("2"), give(DRAFT)),

@@ -21,6 +21,7 @@ from otspec.datasets import load_smollm2
 from otspec.models.logged import LoggedModel
 from otspec.rules import RecursiveRejection
 from otspec.traces import Trace
+from otspec.traces.readers import Warp, Warping
 
 DRAFT, TARGET = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]
 LOGGED = LoggedBlock(DRAFT, TARGET, [0, 1])
@@ -236,3 +237,42 @@ def test_traces_without_usable_tokens_have_no_blocks(tokens, message):
     logits = np.zeros((2, 2, 4))
     with pytest.raises(ValueError, match=message):
         next(Trace(logits, logits, tokens).blocks())
+
+
+def test_blocks_are_read_at_other_temperatures_with_the_rows_that_they_were_drawn_from():
+    rng = np.random.default_rng(4)
+    draft, target = (np.log(rng.dirichlet(np.ones(4), (2, 3))) for _ in range(2))
+    tokens = rng.integers(0, 4, (2, 2))
+    trace = Trace(draft, target, tokens)
+    for block, as_drawn in zip(
+        trace.blocks(Warping(0.5, draft=Warp(2.0))), trace.blocks(), strict=True
+    ):
+        assert as_drawn.sampling is None
+        assert np.array_equal(block.sampled, as_drawn.draft)
+        for side, temperature in (("draft", 2.0), ("target", 0.5)):
+            powers = np.array(getattr(as_drawn, side)) ** (1 / temperature)
+            wanted = powers / powers.sum(axis=1, keepdims=True)
+            assert np.allclose(getattr(block, side), wanted, rtol=1e-12)
+    assert next(trace.blocks(Warping(0.5, draft=Warp()))).kept(TokenVerify, 2).size == 3
+    beside = Trace(draft, target, drafted=trace)
+    assert [block.tokens for block in beside.blocks(Warping(0.7))] == [
+        block.tokens for block in trace.blocks()
+    ]
+
+
+def test_texts_of_the_target_are_those_of_its_own_temperature():
+    rng = np.random.default_rng(5)
+    draft, target = (np.log(rng.dirichlet(np.ones(4), (2, 3))) for _ in range(2))
+    tokens = rng.integers(0, 4, (2, 3))
+    trace = Trace(draft, target, target_tokens=tokens)
+    for text in trace.texts(Warping(0.5, top_k=4, draft=Warp(1.0, top_k=4))):
+        assert np.array_equal(text.sampled, text.target)
+    for text, block in zip(trace.texts(), trace.blocks(Warping(0.5)), strict=True):
+        assert text.tokens == block.tokens
+        assert np.array_equal(block.sampled, text.target)
+    with pytest.raises(ValueError, match="the trace has no target_tokens"):
+        next(Trace(draft, target, tokens).texts())
+    with pytest.raises(ValueError, match=r"target_tokens has shape \(2, 4\)"):
+        next(Trace(draft, target, target_tokens=np.zeros((2, 4), int)).texts())
+    with pytest.raises(ValueError, match=r"warping is 0\.5"):
+        next(trace.blocks(0.5))

@@ -16,6 +16,15 @@ def random_pair(shape=SHAPE, dtype=np.float16, seed=0, kind="logits"):
     return {f"{side}_{kind}": rng.normal(size=shape).astype(dtype) for side in ("draft", "target")}
 
 
+def random_texts(shape=SHAPE, *, drawn=None, side="draft", group="", dtype=np.int32, seed=0):
+    """Return logits of random texts and tokens along them, by default one less than rows."""
+    rng = np.random.default_rng(seed + 1)
+    length = shape[-2] - 1 if drawn is None else drawn
+    tokens = rng.integers(shape[-1], size=(*shape[:-2], length)).astype(dtype)
+    arrays = random_pair(shape, seed=seed) | {f"{side}_tokens": tokens}
+    return {group + name: array for name, array in arrays.items()}
+
+
 def save_npz(folder, arrays):
     np.savez(folder / "trace.npz", **arrays)
     return folder / "trace.npz"
@@ -27,10 +36,10 @@ def save_packed_npz(folder, arrays):
 
 
 def save_npy(folder, arrays):
-    paths = [folder / f"{side}.npy" for side in ("draft", "target")]
+    paths = [folder / f"{name}.npy" for name in ("draft", "target", "tokens")[: len(arrays)]]
     for path, array in zip(paths, arrays.values(), strict=True):
         np.save(path, array)
-    return f"{paths[0]}+{paths[1]}"
+    return "+".join(map(str, paths))
 
 
 def save_safetensors(folder, arrays):

@@ -34,6 +34,7 @@ def parts(source, acceptance, cuts, present=None):
         columns = {
             "position": position.ravel(),
             "temperature": np.ones(position.size),
+            "draft_temperature": np.ones(position.size),
             "drafts": np.full(position.size, "iid"),
             "rule": np.full(position.size, "rule"),
             "k": k.ravel().astype(np.int32),

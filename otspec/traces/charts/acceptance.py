@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from otspec.drafts import LAWS
 from otspec.traces.charts.axes import against_counts, legend_beside
-from otspec.traces.charts.looks import label_of, look_of
+from otspec.traces.charts.looks import label_of, look_of, style_of
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.summary import attains
 
@@ -37,7 +36,7 @@ def draw_acceptance(axes: Axes, rows: Iterable[Row]) -> Axes:
         axes.plot(
             list(line),
             list(line.values()),
-            linestyle=LAWS[drafts].line_style,
+            linestyle=style_of(drafts),
             label=label_of(rule, drafts),
             **look_of(rule, drafts),
         )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from otspec.blocks.single_draft import RULES as BLOCK_RULES
 from otspec.drafts import IID, LAWS
-from otspec.rules import compared_rules
+from otspec.rules import PairRule, compared_rules
 from otspec.traces.comparison import OPTIMUM
+from otspec.trees import VERIFIERS
+
+_OF_OPTIMUM: dict[str, Any] = {"color": "#000000", "marker": "o", "linewidth": 2.0}
 
 
-def look_of(rule: str, drafts: str) -> dict[str, Any]:
+def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
     """Return how a line is drawn: colour by rule, an open marker where lines may coincide.
 
     Parameters
     ----------
     rule : str
-        Its title, or ``"optimum"``.
+        The title of a rule for one token, or ``"optimum"``; one that no table has is grey.
     drafts : str
         The draft law, by name.
 
@@ -25,10 +29,10 @@ def look_of(rule: str, drafts: str) -> dict[str, Any]:
         Keywords of ``Axes.plot``.
     """
     if rule == OPTIMUM:
-        look = {"color": "#000000", "marker": "o", "linewidth": 2.0}
-        look |= {"markersize": LAWS[drafts].marker_size}
+        size = LAWS[drafts].marker_size if drafts in LAWS else 5
+        look = _OF_OPTIMUM | {"markersize": size}
         return look if drafts == IID.name else look | {"markerfacecolor": "none"}
-    known = next(known for known in compared_rules() if known.title == rule)
+    known = next((known for known in compared_rules() if known.title == rule), PairRule)
     look = {"color": known.colour, "marker": known.marker, "linewidth": 1.4}
     if known.broad:
         broad = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 1.8}
@@ -36,6 +40,38 @@ def look_of(rule: str, drafts: str) -> dict[str, Any]:
     if known.only_k == 1:
         return look | {"markersize": 11, "markerfacecolor": "none"}
     return look | {"markersize": 5}
+
+
+def look_of_several(rule: str) -> dict[str, Any]:
+    """Return how the line of a rule for several tokens is drawn.
+
+    Parameters
+    ----------
+    rule : str
+        The title of a rule for blocks or for trees, or of one for one token, which trees apply
+        depth by depth; ``"optimum"``; one that no table has is grey. Rules for whole trees have
+        the colour and the marker of the rule that they lift, open and with a dashed line.
+
+    Returns
+    -------
+    dict
+        Keywords of ``Axes.plot``.
+    """
+    if rule == OPTIMUM:
+        return _OF_OPTIMUM | {"markersize": 10, "markerfacecolor": "none", "zorder": 1.5}
+    whole = {known.title: (known.colour, known.marker) for known in VERIFIERS.values()}
+    blocks = {known.title: (known.colour, known.marker) for known in BLOCK_RULES.values()}
+    depths = {known.title: (known.colour, known.marker) for known in compared_rules()}
+    unknown = PairRule.colour, PairRule.marker
+    colour, marker = (whole | blocks | depths).get(rule, unknown)
+    look = {"color": colour, "marker": marker, "linewidth": 1.4, "markersize": 5}
+    opened = {"linestyle": "--", "markerfacecolor": "none", "markersize": 8}
+    return look | (opened if rule in whole else {})
+
+
+def style_of(drafts: str) -> str | tuple[int, tuple[int, ...]]:
+    """Return the line style of a draft law; a solid line for one without a name."""
+    return LAWS[drafts].line_style if drafts in LAWS else "-"
 
 
 def label_of(rule: str, drafts: str) -> str:

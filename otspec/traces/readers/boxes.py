@@ -14,7 +14,7 @@ def boxes_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Box]:
     Parameters
     ----------
     shape : tuple of int
-        At least one axis, none empty.
+        No axis is empty; without axes there is one position.
     start, stop : int
 
     Yields
@@ -27,8 +27,8 @@ def boxes_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Box]:
     >>> list(boxes_of((2, 3), 1, 6))
     [(slice(0, 1, None), slice(1, 3, None)), (slice(1, 2, None), slice(0, 3, None))]
     """
-    if len(shape) == 1:
-        yield (slice(start, stop),)
+    if len(shape) < 2:
+        yield tuple(slice(start, stop) for _ in shape)
         return
     inner = math.prod(shape[1:])
     (first, skipped), (last, left) = divmod(start, inner), divmod(stop, inner)

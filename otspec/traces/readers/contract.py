@@ -16,6 +16,9 @@ from otspec.traces.readers.boxes import Box, boxes_of
 SIDES = ("draft", "target")
 """The two models; names of their arrays begin with these and an underscore."""
 
+DRAFTED = "block_"
+"""What the names of arrays begin with that hold blocks beside a sample of positions."""
+
 
 @dataclass(frozen=True)
 class StoredArray(ABC):
@@ -28,7 +31,7 @@ class StoredArray(ABC):
     key : str
         The array's name in it; empty in a file of one array.
     shape : tuple of int
-        (..., n).
+        (..., n); of tokens (..., L).
     dtype : str
         As NumPy writes it, such as ``"<f2"``.
     """
@@ -124,4 +127,4 @@ FORMATS: Registry[TraceFormat] = Registry(
 
 def is_logged(key: str) -> bool:
     """Whether an array of that name may be one of a trace."""
-    return key.startswith(tuple(f"{side}_" for side in SIDES))
+    return key.removeprefix(DRAFTED).startswith(tuple(f"{side}_" for side in SIDES))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from otspec.files import named_errors
 from otspec.traces.legible import legible
-from otspec.traces.readers.contract import FORMATS, StoredArray
+from otspec.traces.readers.contract import DRAFTED, FORMATS, SIDES, StoredArray
 from otspec.traces.readers.logged_numbers import KINDS
 from otspec.traces.readers.source import Source
 
 
-def find_source(text: str, kind: str | None = None) -> Source:
+def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> Source:
     """Find the arrays that the text names.
 
     Parameters
@@ -19,10 +21,15 @@ def find_source(text: str, kind: str | None = None) -> Source:
     text : str
         A path of one of :data:`FORMATS` with two arrays such as ``draft_logits`` and
         ``target_logits``, as ``trace.npz``; or two paths of a format without names,
-        ``DRAFT.npy+TARGET.npy``.
+        ``DRAFT.npy+TARGET.npy``, and a third of the tokens.
     kind : str, optional
         One of :data:`KINDS`. By default the first whose arrays are there; logits in a format
         without names.
+    tokens : bool
+        Find the tokens that were drawn, too: ``draft_tokens`` or else ``target_tokens``; where
+        the two arrays have none beside them, all three by names that begin with ``block_``. Those
+        of a third file count as drawn from the draft; ``dataclasses.replace(source,
+        sampled="target")`` says that it was the target.
 
     Returns
     -------
@@ -35,26 +42,61 @@ def find_source(text: str, kind: str | None = None) -> Source:
     """
     for ending in (name for name, form in FORMATS.items() if not form.named):
         if f"{ending}+" in text or text.endswith(ending):
-            return _of_two_files(text, ending, kind or KINDS[0])
+            return _of_files(text, ending, kind or KINDS[0], tokens)
     arrays = locate_arrays(Path(text))
-    for found in (kind,) if kind else KINDS:
-        sides = arrays.get(f"draft_{found}"), arrays.get(f"target_{found}")
-        if sides[0] is not None and sides[1] is not None:
-            return Source(legible(text), found, sides[0], sides[1])
+    kinds = (kind,) if kind else KINDS
+    found = _with_tokens(text, arrays, kinds) if tokens else _pair(text, arrays, kinds)
+    if found is not None:
+        return found
     wanted = kind or next((name for name in KINDS if f"draft_{name}" in arrays), KINDS[0])
     missing = f"target_{wanted}" if f"draft_{wanted}" in arrays else f"draft_{wanted}"
+    needs = f"draft_X and target_X of shape (..., n), where X is {', '.join(KINDS)}"
+    if tokens and any(_pair(text, arrays, kinds, group) for group in ("", DRAFTED)):
+        missing = "draft_tokens"
+        needs = (
+            "the tokens that were drawn, logged with the numbers of both models: draft_tokens (or "
+            "target_tokens) of shape (..., L), integers, beside (..., L + 1, n)"
+        )
     raise ValueError(
         f"{text} has no array {missing!r} (it holds {', '.join(arrays) or 'none for a trace'}): a "
-        f"trace needs draft_X and target_X of shape (..., n), where X is {', '.join(KINDS)}"
+        f"trace needs {needs}"
     )
 
 
-def _of_two_files(text: str, ending: str, kind: str) -> Source:
-    parts = text.split(f"{ending}+")
-    if len(parts) != 2 or not parts[1].endswith(ending):
-        raise ValueError(f"{text}: write both files as DRAFT{ending}+TARGET{ending}")
-    draft, target = (locate_arrays(Path(path))[""] for path in (parts[0] + ending, parts[1]))
-    return Source(legible(text), kind, draft, target)
+def _pair(
+    text: str, arrays: Mapping[str, StoredArray], kinds: Sequence[str], group: str = ""
+) -> Source | None:
+    """Return the source of the first kind of which both arrays of a group are there."""
+    for kind in kinds:
+        sides = [arrays.get(f"{group}{side}_{kind}") for side in SIDES]
+        if sides[0] is not None and sides[1] is not None:
+            return Source(legible(text), kind, sides[0], sides[1])
+    return None
+
+
+def _with_tokens(
+    text: str, arrays: Mapping[str, StoredArray], kinds: Sequence[str]
+) -> Source | None:
+    """Return the source of the first group that has tokens beside both models."""
+    for group in ("", DRAFTED):
+        for side in SIDES:
+            drawn = arrays.get(f"{group}{side}_tokens")
+            found = None if drawn is None else _pair(text, arrays, kinds, group)
+            if found is not None:
+                return replace(found, tokens=drawn, sampled=side)
+    return None
+
+
+def _of_files(text: str, ending: str, kind: str, tokens: bool) -> Source:
+    """Return the source of files of one array each, of which each path ends alike."""
+    parts = text.removesuffix(ending).split(f"{ending}+")
+    names = ("DRAFT", "TARGET", "TOKENS") if tokens else ("DRAFT", "TARGET")
+    if len(parts) != len(names) or not text.endswith(ending):
+        form = "+".join(f"{name}{ending}" for name in names)
+        which = "all three files, the tokens too," if tokens else "both files"
+        raise ValueError(f"{text}: write {which} as {form}")
+    draft, target, *drawn = (locate_arrays(Path(part + ending))[""] for part in parts)
+    return Source(legible(text), kind, draft, target, drawn[0] if drawn else None)
 
 
 def locate_arrays(path: Path) -> dict[str, StoredArray]:

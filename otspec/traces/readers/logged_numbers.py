@@ -3,45 +3,80 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
+from otspec.arguments import as_flag, as_instance
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution, as_distribution
+from otspec.frozen import Frozen
+from otspec.models.warped import as_floats, checked_warp
 from otspec.traces.warping import warp
+from otspec.warping import STEPS, name_of_order
 
 KINDS = ("logits", "log_probabilities", "probabilities")
 """What the numbers of a source may be; arrays are called ``draft_`` or ``target_`` and the kind."""
 
 
 @dataclass(frozen=True)
-class Warping:
-    """What is done to both models before they are compared; see :func:`otspec.traces.warp`.
+class Warp(Frozen):
+    """How a distribution is made of what one model says; see :func:`otspec.traces.warp`.
 
     Parameters
     ----------
     temperature : float
-        Of both, or of the target if the draft has one of its own.
     top_k : int, optional
     top_p : float, optional
+    min_p : float, optional
+    order : str or iterable of str
+        Of the four steps; a name is kept as the steps that it stands for.
     normalize : bool
-        Scale probabilities to sum 1.
-    draft_temperature : float, optional
-        Of the draft.
+        Scale logged probabilities to sum 1 before that.
+
+    Raises
+    ------
+    ValueError
+        An option out of range; the message names it.
+
+    Examples
+    --------
+    >>> str(Warp(0.6, min_p=0.05, order="temperature-last"))
+    'T = 0.6, min-p = 0.05, temperature-last'
     """
 
     temperature: float = 1.0
+    _: KW_ONLY
     top_k: int | None = None
     top_p: float | None = None
+    min_p: float | None = None
+    order: str | Iterable[str] = STEPS
     normalize: bool = False
-    draft_temperature: float | None = None
 
-    def of(self, side: str) -> Warping:
-        """Return what is done to one of the two models, ``"draft"`` or ``"target"``."""
-        if side == "target" or self.draft_temperature is None:
-            return self
-        return replace(self, temperature=self.draft_temperature)
+    def __post_init__(self) -> None:
+        as_flag(self.normalize, "normalize")
+        self._hold(**as_floats(checked_warp(**self.options())))
+
+    def options(self) -> dict[str, Any]:
+        """Return the numbers of the four steps and their order: keywords of ``warp``."""
+        return {name: getattr(self, name) for name in (*STEPS, "order")}
+
+    @property
+    def idle(self) -> bool:
+        """Whether probabilities stay as they are."""
+        return self.temperature == 1 and self.restrictions() == {}
+
+    def restrictions(self) -> dict[str, float]:
+        """Return what tokens are cut by, such as ``{"top-k": 50}``."""
+        cuts = {"top-k": self.top_k, "top-p": self.top_p, "min-p": self.min_p}
+        return {name: value for name, value in cuts.items() if value is not None}
+
+    def __str__(self) -> str:
+        cuts = [f"{name} = {value:g}" for name, value in self.restrictions().items()]
+        order = [] if tuple(self.order) == STEPS else [name_of_order(self.order)]
+        return ", ".join([f"T = {self.temperature:g}", *cuts, *order])
 
     def distribution(self, row: Array, kind: str, name: str) -> Distribution:
         """Return what is sampled from where these numbers were logged.
@@ -61,17 +96,65 @@ class Warping:
         """
         if kind == "probabilities":
             row = as_distribution(row, name, normalize=self.normalize)
-            if (self.temperature, self.top_k, self.top_p) == (1.0, None, None):
+            if self.idle:
                 return row
             with np.errstate(divide="ignore"):
                 row = np.log(row)
-        return warp(
-            row, temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, name=name
-        )
+        return warp(row, **self.options(), name=name)
 
 
-def check_logged(kind: str, draft: tuple[int, ...], target: tuple[int, ...]) -> None:
+@dataclass(frozen=True)
+class Warping(Warp):
+    """What is done to the target, and to the draft if that is something else.
+
+    Parameters
+    ----------
+    temperature, top_k, top_p, min_p, order, normalize
+        Of the target, as those of :class:`Warp`.
+    draft : Warp, optional
+        What is done to the draft; the same as to the target if it is not given.
+
+    Raises
+    ------
+    ValueError
+        As :class:`Warp`; a draft that is none.
+
+    Examples
+    --------
+    >>> apart = Warping(0.6, top_k=50, draft=Warp(1.0))
+    >>> str(apart)
+    'T = 0.6, top-k = 50; draft T = 1'
+    >>> apart.of("draft")
+    Warp(temperature=1.0, top_k=None, top_p=None, min_p=None, order=..., normalize=False)
+    """
+
+    _: KW_ONLY
+    draft: Warp | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.draft is not None:
+            as_instance(self.draft, "draft", Warp, "a Warp, or None for the target's")
+
+    def __str__(self) -> str:
+        target, draft = self.of("target"), self.of("draft")
+        return f"{target}" if draft == target else f"{target}; draft {draft}"
+
+    def of(self, side: str) -> Warp:
+        """Return what is done to one of the two models, ``"draft"`` or ``"target"``."""
+        if side == "target" or self.draft is None:
+            return Warp(**self.options(), normalize=self.normalize)
+        return self.draft
+
+
+def check_logged(names: Sequence[str], draft: tuple[int, ...], target: tuple[int, ...]) -> None:
     """Refuse shapes of two arrays that are not logged at the same positions, one at least.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What messages call the two arrays.
+    draft, target : tuple of int
 
     Raises
     ------
@@ -79,11 +162,36 @@ def check_logged(kind: str, draft: tuple[int, ...], target: tuple[int, ...]) -> 
     """
     if draft != target:
         raise ValueError(
-            f"draft_{kind} has shape {draft} and target_{kind} {target}: both models must be "
-            "logged at the same positions"
+            f"{names[0]} has shape {draft} and {names[1]} {target}: both models must be logged at "
+            "the same positions"
         )
     if len(draft) < 2 or math.prod(draft) == 0:
         raise ValueError(
-            f"draft_{kind} has shape {draft}: it must be (..., n) with at least one position and "
+            f"{names[0]} has shape {draft}: it must be (..., n) with at least one position and "
             "one token"
+        )
+
+
+def check_tokens(name: str, shape: tuple[int, ...], dtype: str, logged: tuple[int, ...]) -> None:
+    """Refuse an array that does not hold the tokens that were drawn along logged positions.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the array.
+    shape : tuple of int
+    dtype : str
+    logged : tuple of int
+        The shape of the numbers of each model.
+
+    Raises
+    ------
+    ValueError
+    """
+    lengths = [length for length in (logged[-2] - 1, logged[-2]) if length]
+    wanted = [(*logged[:-2], length) for length in lengths]
+    if np.dtype(dtype).kind not in "iu" or shape not in wanted:
+        raise ValueError(
+            f"{name} has type {np.dtype(dtype)} and shape {shape} beside models of shape {logged}: "
+            f"it must hold integers, of shape {' or '.join(map(str, wanted))}"
         )

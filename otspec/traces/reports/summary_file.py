@@ -8,17 +8,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.traces.runs import Run
+from otspec.traces.readers import Warp, Warping
+from otspec.traces.readers.contract import SIDES
+from otspec.traces.runs import Run, Settings
 from otspec.traces.statistics import CONFIDENCE, Statistic
+from otspec.warping import STEPS, name_of_order
 from otspec.writing import write_text
 
 
-def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[str, Any]:
+def summary_of(
+    run: Run, settings: Settings, rows: Sequence[Statistic], *, by_text: bool
+) -> dict[str, Any]:
     """Return the summary of a run, which JSON can hold.
 
     Parameters
     ----------
     run : Run
+    settings : Settings
+        What was compared in it.
     rows : sequence of Statistic
     by_text : bool
         Whether intervals take texts as independent, or positions.
@@ -28,8 +35,6 @@ def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[st
     dict
     """
     sources = list(dict.fromkeys(chunk.source for chunk in run.chunks))
-    warpings = run.settings.warpings
-    temperatures = [warping.temperature for warping in warpings]
     return {
         "trace": sources[0].name if len(sources) == 1 else f"{len(sources)} sources",
         "sources": [
@@ -38,9 +43,7 @@ def summary_of(run: Run, rows: Sequence[Statistic], *, by_text: bool) -> dict[st
         ],
         "positions": sum(chunk.positions for chunk in run.finished()),
         "vocabulary": sources[0].shape[-1],
-        "temperature": temperatures[0] if len(temperatures) == 1 else temperatures,
-        "top_k": warpings[0].top_k,
-        "top_p": warpings[0].top_p,
+        **warpings_document(settings.warpings),
         "confidence": CONFIDENCE,
         "independent": "texts" if by_text else "positions",
         "means": [_mean(row) for row in rows],
@@ -70,10 +73,42 @@ def interval_document(ends: tuple[float, float]) -> list[float] | None:
     return None if math.isnan(ends[0]) else list(ends)
 
 
+def warpings_document(warpings: Sequence[Warping]) -> dict[str, Any]:
+    """Return what is done to the target in a run, and as ``draft`` to the draft, for JSON.
+
+    Temperatures may differ, of which there is a list then; nothing else.
+    """
+    target, draft = (_side([warping.of(side) for warping in warpings]) for side in SIDES[::-1])
+    return target | {"draft": draft}
+
+
+def _side(warps: Sequence[Warp]) -> dict[str, Any]:
+    temperatures = list(dict.fromkeys(warp.temperature for warp in warps))
+    return {
+        **{name: value for name, value in warps[0].options().items() if name in STEPS},
+        "temperature": temperatures[0] if len(temperatures) == 1 else temperatures,
+        "order": name_of_order(warps[0].order),
+    }
+
+
 def restrictions_of(summary: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return what both models were restricted to, such as top-k and 50."""
-    named = (("top-k", summary["top_k"]), ("top-p", summary["top_p"]))
-    return [(name, value) for name, value in named if value is not None]
+    """Return what the models were restricted to, such as top-k and 50, and the draft if apart.
+
+    Parameters
+    ----------
+    summary : dict
+        With what :func:`warpings_document` returns.
+    """
+    cuts = [name for name in STEPS if name != "temperature"]
+    found = [(name, summary[name]) for name in cuts if summary[name] is not None]
+    found += [
+        (f"draft {name}", "none" if cut is None else cut)
+        for name, cut in summary["draft"].items()
+        if name in cuts and cut != summary[name]
+    ]
+    if found and summary["order"] != name_of_order(STEPS):
+        found.append(("order", summary["order"]))
+    return [(name.replace("_", "-"), value) for name, value in found]
 
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> Path:

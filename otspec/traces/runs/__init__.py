@@ -1,18 +1,24 @@
 """Runs: a folder each, with what was computed, what failed, and what it was made with."""
 
-from otspec.traces.runs.chunking import Chunk, Settings
+from otspec.traces.runs.chunking import Chunk
+from otspec.traces.runs.comparing import Settings
+from otspec.traces.runs.finished import FinishedRun, read_run
 from otspec.traces.runs.opening import open_run
 from otspec.traces.runs.result_files import Label, read_part
 from otspec.traces.runs.run import Failure, Run
 from otspec.traces.runs.temporary import temporary_folder
+from otspec.traces.runs.work import Work
 
 __all__ = [
     "Chunk",
     "Failure",
+    "FinishedRun",
     "Label",
     "Run",
     "Settings",
+    "Work",
     "open_run",
     "read_part",
+    "read_run",
     "temporary_folder",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from otspec.traces.readers import Source, Warping
+from otspec.traces.readers import Source
 from otspec.traces.runs.result_files import Label
 
 _CHUNK_BYTES = 32 * 2**20
@@ -13,29 +13,10 @@ _MOST_POSITIONS = 1024  # of a small vocabulary, where the results are larger th
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What is computed at every position.
-
-    All sources of a run are compared with the same settings.
-
-    Parameters
-    ----------
-    ks : tuple of int
-    laws : tuple of str
-        Draft laws, by name.
-    warpings : tuple of Warping
-    """
-
-    ks: tuple[int, ...]
-    laws: tuple[str, ...]
-    warpings: tuple[Warping, ...]
-
-
-@dataclass(frozen=True)
 class Chunk:
     """Some positions of one source.
 
-    One worker reads them, compares all rules there, and writes one part.
+    One worker reads them, does the work of the run there, and writes one part.
 
     Parameters
     ----------
@@ -64,23 +45,40 @@ class Chunk:
         return f"positions {self.start:,} to {self.stop - 1:,} of {self.source.name}"
 
 
-def chunks_of(sources: Sequence[Source], size: int | None = None) -> list[Chunk]:
+def chunks_of(
+    sources: Sequence[Source], unit: Callable[[Source], int], size: int | None = None
+) -> list[Chunk]:
     """Divide sources into chunks.
 
     Parameters
     ----------
     sources : sequence of Source
+    unit : callable
+        How many positions of a source belong together, so that no chunk divides them.
     size : int, optional
-        Positions of a chunk; by default what makes 32 MB, and at most 1,024.
+        Positions of a chunk; by default what makes 32 MB, and at most 1,024. It is rounded down
+        to whole units, or up to one.
 
     Returns
     -------
     list of Chunk
-        In the order of the sources; the same for the same sources and size.
+        In the order of the sources; the same for the same sources, units and size.
+
+    Raises
+    ------
+    ValueError
+        Units that do not make up a source.
     """
     chunks: list[Chunk] = []
     for source in sources:
+        together = unit(source)
+        if together < 1 or source.positions % together:
+            raise ValueError(
+                f"{source.name} has {source.positions:,} positions, which are no units of "
+                f"{together:,}: a unit must divide them"
+            )
         step = size or max(1, min(_MOST_POSITIONS, _CHUNK_BYTES // source.row_bytes))
+        step = max(together, step - step % together)
         for start in range(0, source.positions, step):
             stop = min(start + step, source.positions)
             chunks.append(Chunk(len(chunks), source, start, stop))

@@ -5,26 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from otspec.files import named_errors
 from otspec.traces.readers import ChangedInputError, Source
-from otspec.traces.runs.chunking import Settings
 from otspec.traces.runs.result_files import SCHEMA
+from otspec.traces.runs.work import Work
 from otspec.version import __version__
 
 Identity = dict[str, Any]
 
 
-def identity_of(sources: Sequence[Source], settings: Settings, chunk: int | None) -> Identity:
+def identity_of(sources: Sequence[Source], work: Work, chunk: int | None) -> Identity:
     """Return what a run is made with, which JSON can hold: the identity that ``run.json`` keeps."""
     identity = {
         "schema": SCHEMA,
         "otspec": __version__,
+        **work.identity(),
         "chunk": chunk,
-        "settings": asdict(settings),
         "sources": [source.identity() for source in sources],
     }
     plain: Identity = json.loads(json.dumps(identity))  # tuples are lists there
@@ -72,21 +71,34 @@ def refuse_another(path: Path, identity: Identity) -> None:
     ValueError
         The message says what differs, and how.
     """
-    earlier = _read(path)
-    if earlier.get("schema") != SCHEMA:
-        raise ValueError(
-            f"{path.parent} holds a run of another version of otspec (version "
-            f"{earlier.get('schema')} of its files; this one writes {SCHEMA}): use --overwrite, or "
-            "choose another folder"
-        )
-    before = dict(_leaves(earlier))
-    for key, value in _leaves(identity):
-        if before.get(key) != value:
+    earlier = read_identity(path)
+    before, now = dict(_leaves(earlier)), dict(_leaves(identity))
+    for key in dict.fromkeys([*now, *before]):
+        was, wanted = (leaves.get(key, "nothing") for leaves in (before, now))
+        if was != wanted:
             raise ValueError(
-                f"{path.parent} holds another run: {key} was {before.get(key)} and is {value}; "
+                f"{path.parent} holds another run: {key} was {was} and is {wanted}; "
                 "resume with what it was made with, or use --overwrite"
             )
     _compare_stamps(identity["sources"], earlier["sources"])
+
+
+def read_identity(path: Path) -> Identity:
+    """Read what a run was made with.
+
+    Raises
+    ------
+    ValueError
+        Nothing of a run, or one of another version of otspec.
+    """
+    identity = _read(path)
+    if identity.get("schema") != SCHEMA:
+        raise ValueError(
+            f"{path.parent} holds a run of another version of otspec (version "
+            f"{identity.get('schema')} of its files; this one writes {SCHEMA}): use --overwrite, "
+            "or choose another folder"
+        )
+    return identity
 
 
 def _read(path: Path) -> Identity:

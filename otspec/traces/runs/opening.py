@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from otspec.traces.readers import Source
-from otspec.traces.runs.chunking import Chunk, Settings, chunks_of
+from otspec.traces.runs.chunking import Chunk, chunks_of
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.identity import identity_of, name_of, refuse_another
 from otspec.traces.runs.locking import locked
 from otspec.traces.runs.result_files import read_part
 from otspec.traces.runs.run import Run
+from otspec.traces.runs.work import Work
 from otspec.writing import write_text
 
 
@@ -22,7 +23,7 @@ from otspec.writing import write_text
 def open_run(
     folder: Path,
     sources: Sequence[Source],
-    settings: Settings,
+    work: Work,
     *,
     chunk: int | None = None,
     resume: bool = False,
@@ -36,11 +37,12 @@ def open_run(
         Made if it does not exist.
     sources : sequence of Source
         Of one vocabulary, each once.
-    settings : Settings
+    work : Work
+        What is computed of each chunk, such as :class:`~otspec.traces.runs.Settings`.
     chunk : int, optional
-        Positions of a chunk.
+        Positions of a chunk, rounded to whole units of the work.
     resume : bool
-        Keep the finished parts of a run with the same sources and settings. Parts that were
+        Keep the finished parts of a run with the same sources and work. Parts that were
         damaged, or are of another run, are removed; ``Run.removed`` says which.
     overwrite : bool
         Remove an earlier run from the folder.
@@ -61,7 +63,7 @@ def open_run(
     places = RunFolder(Path(os.path.realpath(folder)))
     places.path.mkdir(parents=True, exist_ok=True)
     with locked(places.path):
-        identity = identity_of(sources, settings, chunk)
+        identity = identity_of(sources, work, chunk)
         places.refuse_links()
         if not places.made_with.exists():
             places.refuse_files_of_others()
@@ -72,12 +74,12 @@ def open_run(
                 f"{folder} holds a run: add --resume to finish it, --overwrite to replace it, or "
                 "choose another folder"
             )
-        chunks = tuple(chunks_of(sources, chunk))
+        chunks = tuple(chunks_of(sources, work.unit, chunk))
         keep = resume and places.made_with.exists()
         places.make(keep_parts=keep)
         removed = _without_unusable(places, chunks, name_of(identity)) if keep else ()
         write_text(places.made_with, json.dumps(identity, indent=2) + "\n")
-        yield Run(places, chunks, settings, identity, removed)
+        yield Run(places, chunks, work, identity, removed)
 
 
 def _without_unusable(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +15,9 @@ from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the columns of parts, and of the files of a run."""
 
 _MARK = b"otspec-sha256:"
@@ -50,6 +53,22 @@ class Label:
             "otspec positions": f"{self.start} to {self.stop - 1}",
         }
 
+    @classmethod
+    def of_metadata(cls, found: Mapping[bytes, bytes]) -> Label:
+        """Return the label that the metadata of a Parquet file are.
+
+        Raises
+        ------
+        ValueError
+            They are none, or of another version of otspec.
+        """
+        told = {key.decode(): value.decode() for key, value in found.items()}
+        first, _, last = told.get("otspec positions", "").partition(" to ")
+        run, source = told.get("otspec run", ""), told.get("otspec source", "")
+        label = cls(run, source, int(first or 0), int(last or 0) + 1)
+        _check_label(found, label)
+        return label
+
 
 def write_part(table: pa.Table, label: Label, path: Path) -> None:
     """Write a table with its label and a seal, in one step.
@@ -84,15 +103,33 @@ def read_part(path: Path, label: Label) -> pa.Table:
         A file that was damaged since it was written, or that has another label. The message names
         the file.
     """
+    with _opened(path) as part:
+        _check_label(part.metadata.metadata, label)
+        return part.read()
+
+
+def read_label(path: Path) -> Label:
+    """Return what a part says that it holds.
+
+    Raises
+    ------
+    ValueError
+        A file that was damaged since it was written, or is no part. The message names the file.
+    """
+    with _opened(path) as part:
+        return Label.of_metadata(part.metadata.metadata)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a part that is whole; errors while it is read name the file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         content = path.read_bytes()
         _check_seal(content)  # what is damaged never reaches the reader of Parquet
-        part = pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True)
-        _check_label(part.metadata.metadata, label)
-        return part.read()
+        yield pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise ValueError(f"cannot use {path}: {' '.join(str(error).split())[:200]}") from error
 
@@ -109,7 +146,7 @@ def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).hexdigest().encode()
 
 
-def _check_label(found: dict[bytes, bytes], label: Label) -> None:
+def _check_label(found: Mapping[bytes, bytes], label: Label) -> None:
     for key, value in label.metadata().items():
         there = found.get(key.encode(), b"nothing").decode()
         if there != value:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otspec.traces.readers import Source
-from otspec.traces.runs.chunking import Chunk, Settings
+from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.computing import compute_part
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.identity import Identity, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all
 from otspec.traces.runs.result_files import read_part
+from otspec.traces.runs.work import Work
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Run:
     places : RunFolder
         With ``run.json``, ``positions/part-*.parquet`` and ``failed/part-*.txt``.
     chunks : tuple of Chunk
-    settings : Settings
+    work : Work
     made_with : dict
         What ``run.json`` holds.
     removed : tuple of (Chunk, str)
@@ -59,7 +60,7 @@ class Run:
 
     places: RunFolder
     chunks: tuple[Chunk, ...]
-    settings: Settings
+    work: Work
     made_with: Identity
     removed: tuple[tuple[Chunk, str], ...] = ()
 
@@ -139,7 +140,7 @@ class Run:
                 yield (
                     compute_part,
                     replace(chunk, source=ready[chunk.source.name]),
-                    self.settings,
+                    self.work,
                     run,
                     latest[chunk.source.name],
                     str(self.places.part(chunk)),

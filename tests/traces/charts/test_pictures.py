@@ -47,7 +47,8 @@ def test_any_title_of_a_gap_chart_is_drawn_without_a_warning(tmp_path, name):
     levels = dict.fromkeys((0.05, 0.25, 0.5, 0.75, 0.95), 0.1)
     row = Statistic(
         "naive sampling", "iid", 2, acceptance=0.5, optimum=0.6, positions=3, temperature=1.0,
-        units=3, acceptance_interval=(0.4, 0.6), gap_interval=(0.0, 0.2), gap_quantiles=levels,
+        draft_temperature=1.0, units=3, acceptance_interval=(0.4, 0.6), gap_interval=(0.0, 0.2),
+        gap_quantiles=levels,
     )  # fmt: skip
     figure = gap_figure([row], title=name)
     assert figure is not None

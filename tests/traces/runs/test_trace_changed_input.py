@@ -11,7 +11,7 @@ from command_line import complaint, run
 
 from otspec.cli import trace as cli_trace
 from otspec.traces.readers import find_source
-from otspec.traces.runs import computing
+from otspec.traces.runs import comparing
 
 READERS = list(files.SAVERS)
 pytestmark = pytest.mark.usefixtures("no_pictures")
@@ -118,14 +118,14 @@ def change_while_reading(monkeypatch):
     """Let something happen once the first position was read."""
 
     def plan(happen):
-        compare, happened = computing.compare, []
+        compare, happened = comparing.compare, []
 
         def compare_and_change(*args):
             if not happened:
                 happened.append(happen())
             return compare(*args)
 
-        monkeypatch.setattr(computing, "compare", compare_and_change)
+        monkeypatch.setattr(comparing, "compare", compare_and_change)
         return happened
 
     return plan

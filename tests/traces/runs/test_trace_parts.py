@@ -13,8 +13,8 @@ from command_line import complaint, run
 from otspec.cli.main import main
 from otspec.traces.readers import Warping, find_source
 from otspec.traces.runs import result_files
-from otspec.traces.runs.chunking import Chunk, Settings
-from otspec.traces.runs.computing import table_of
+from otspec.traces.runs.chunking import Chunk
+from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.result_files import Label, read_part, write_part
 
 LABEL = Label("0123456789abcdef" * 4, "trace.npz", 0, 6)
@@ -23,7 +23,7 @@ LABEL = Label("0123456789abcdef" * 4, "trace.npz", 0, 6)
 @pytest.fixture
 def table(tmp_path):
     source = find_source(str(files.save_npz(tmp_path, files.random_pair())))
-    return table_of(Chunk(0, source, 0, 6), Settings((1, 2), ("iid",), (Warping(),)))
+    return Settings((1, 2), ("iid",), (Warping(),)).table_of(Chunk(0, source, 0, 6))
 
 
 @pytest.fixture
@@ -93,10 +93,10 @@ def test_a_part_with_another_label_is_refused(part, label, says):
 
 
 def test_a_part_of_another_schema_is_refused(table, part, monkeypatch):
-    monkeypatch.setattr(result_files, "SCHEMA", 3)
+    monkeypatch.setattr(result_files, "SCHEMA", 4)
     write_part(table, LABEL, part)
     monkeypatch.undo()
-    assert "its schema is 3, not 2" in refuse(part)
+    assert f"its schema is 4, not {result_files.SCHEMA}" in refuse(part)
 
 
 def test_files_of_others_have_no_seal(table, part):

@@ -1,0 +1,74 @@
+"""What is compared: rules on trees, chains of single drafts, and no draft at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from otspec.blocks import BlockVerifyPublished, SingleDraftRule, TokenVerify
+from otspec.drafts import IID, WithoutReplacement
+from otspec.rules import PairRule
+from otspec.trees import BestTrees, StepCost, fastest_tree
+from otspec.trees.shapes import LEAF, Shape, as_shape
+
+NO_DRAFT = "no draft"
+CHAIN_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished)
+"""Rules for single drafts after which the next block is as good as the first: they correct one
+token only."""
+
+
+class Candidate(NamedTuple):
+    """A rule and the tree that it verifies."""
+
+    rule: str
+    """Its name in :data:`otspec.trees.RULES` or among :data:`CHAIN_RULES`; or ``"no draft"``."""
+    title: str
+    drafts: str
+    """The law of the children of a node, by name; empty without any."""
+    tree: Shape
+
+
+def candidates(
+    found: Mapping[type[PairRule], BestTrees], nodes: int, depth: int, cost: StepCost
+) -> list[Candidate]:
+    """Return what is compared, each once.
+
+    Of each rule the tree that keeps most of 1, 2, 4, … nodes, and the fastest tree, branching and
+    chain, all by the chances that are given; chains of all lengths by the rules for single
+    drafts; and no draft. Single i.i.d. or distinct drafts are the same for all rules for one token:
+    token verification.
+    """
+    listed = [Candidate(NO_DRAFT, NO_DRAFT, "", LEAF)]
+    listed += _chains(min(nodes, depth))
+    for rule, trees in found.items():
+        law = rule.law_class.name if rule.law_class is not None else ""
+        listed += [
+            Candidate(rule.name, rule.title, law, tree)
+            for tree in _trees(trees, nodes, depth, cost)
+            if tree.size and not (law in _ALIKE and tree.size == tree.depth)
+        ]
+    return list(dict.fromkeys(listed))
+
+
+_ALIKE = (IID.name, WithoutReplacement.name)
+"""The laws of which a single draft is the same."""
+
+
+def _chains(longest: int) -> Iterator[Candidate]:
+    for rule in CHAIN_RULES:
+        for length in range(1, longest + 1):
+            yield Candidate(rule.name, rule.title, IID.name, as_shape((1,) * length))
+
+
+def _trees(trees: BestTrees, nodes: int, depth: int, cost: StepCost) -> Iterator[Shape]:
+    for size in sizes(nodes):
+        yield trees.at(size, depth).tree
+    fastest = fastest_tree(trees, cost)
+    yield fastest.tree
+    for simpler in fastest.simpler.values():
+        yield simpler.tree
+
+
+def sizes(nodes: int) -> Sequence[int]:
+    """Return 1, 2, 4, … up to a number of nodes, and that number."""
+    return sorted({2**power for power in range(nodes.bit_length()) if 2**power <= nodes} | {nodes})

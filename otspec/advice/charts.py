@@ -1,0 +1,95 @@
+"""A chart of choices: what each keeps against what it costs, and how much faster that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from otspec.advice.advice import Advice
+from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT
+from otspec.advice.choices import Choice
+from otspec.traces.charts import legend_beside, look_of_several
+from otspec.traces.charts.pictures import titled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_CHAINS = {rule.title for rule in CHAIN_RULES}
+_BOTTOM = 0.9
+"""Of the tokens per call, which are 1 at least."""
+_RAYS = 6
+"""About how many lines of equal speed there are."""
+
+
+def draw_pareto(axes: Axes, advice: Advice) -> Axes:
+    """Draw the tokens per call of each choice against its seconds, as parts of a call without.
+
+    The black steps join the choices than which none keeps more in no more time. Along a grey line
+    through the origin all choices are equally fast, so many times as fast as without drafts; the
+    best is ringed.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    advice : Advice
+    """
+    alone = next(one.seconds for one in advice.choices if one.rule == NO_DRAFT)
+    marks: dict[str, list[Choice]] = {}
+    for choice in advice.choices:
+        marks.setdefault(choice.rule, []).append(choice)
+    times = [one.seconds / alone for one in advice.choices]
+    margin = 0.06 * max(max(times) - min(times), 0.1)
+    left, right = max(min(times) - margin, 0.01), max(times) + margin
+    top = 0.3 + max(float(one.tokens) for one in advice.choices)
+    _draw_rays(axes, left, right, top)
+    front = advice.pareto()
+    axes.step(
+        [one.seconds / alone for one in front], [float(one.tokens) for one in front],
+        where="post", color="#000000", linewidth=1.2, zorder=2, label="the most for the time",
+    )  # fmt: skip
+    for rule, choices in marks.items():
+        look = look_of_several(rule) | {"linestyle": "none"}
+        if rule in _CHAINS:
+            look |= {"markerfacecolor": "none", "markersize": 9}
+        axes.plot(
+            [one.seconds / alone for one in choices], [float(one.tokens) for one in choices],
+            label=rule, **look,
+        )  # fmt: skip
+    best = advice.best
+    axes.plot(
+        [best.seconds / alone], [float(best.tokens)], marker="o", markersize=14,
+        markerfacecolor="none", markeredgecolor="#D55E00", markeredgewidth=2, linestyle="none",
+        label="the fastest",
+    )  # fmt: skip
+    axes.set_xlim(left, right)
+    axes.set_ylim(_BOTTOM, top)
+    axes.set_xlabel("time of a call with its drafts, in calls without")
+    axes.set_ylabel("tokens per call of the target")
+    return legend_beside(axes)
+
+
+def _draw_rays(axes: Axes, left: float, right: float, top: float) -> None:
+    """Draw lines of equal speed, each with its number where it leaves the axes."""
+    step = _round((top / left - _BOTTOM / right) / _RAYS)
+    for speed in np.arange(step, top / left, step):
+        end = min(right, top / speed)
+        if speed * end > _BOTTOM and end > left:
+            axes.plot([left, end], [speed * left, speed * end], color="#BBBBBB", lw=0.7, zorder=0)
+            axes.annotate(
+                f"×{speed:g} ", (end, speed * end), color="#777777", fontsize=7, ha="right",
+                va="top",
+            )  # fmt: skip
+
+
+def _round(number: float) -> float:
+    """Return a quarter, a half or a whole number near a number above 0."""
+    return max(0.25, round(number * 4) / 4 if number < 1 else round(number * 2) / 2)
+
+
+def pareto_figure(advice: Advice, *, title: str) -> Figure:
+    """Return a picture of its own of what :func:`draw_pareto` draws."""
+    figure, axes = titled(title, height=4.6)
+    draw_pareto(axes, advice)
+    return figure

@@ -1,0 +1,98 @@
+"""An advice for programs, and what it says in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from otspec.advice.advice import Advice
+from otspec.advice.candidates import NO_DRAFT
+from otspec.advice.choices import Choice, Interval
+from otspec.advice.tally import CONFIDENCE
+from otspec.trees.shapes import as_shape
+
+
+def document_of(advice: Advice) -> dict[str, Any]:
+    """Return an advice, which JSON can hold but for fractions."""
+    return {
+        "source": advice.source,
+        "texts": advice.texts,
+        "confidence": CONFIDENCE,
+        "held_out": _number(advice.held_out),
+        "held_out_interval": _interval(advice.held_out_interval),
+        "choices": [_row(one) | {"speed": one.speed} for one in advice.choices],
+        "simpler": [_row(one) for one in advice.simpler],
+    }
+
+
+def _row(row: Any) -> dict[str, Any]:
+    return {
+        name: _interval(value) if isinstance(value, tuple) else value
+        for name, value in vars(row).items()
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _interval(ends: Interval) -> list[float] | None:
+    return None if math.isnan(ends[0]) else list(ends)
+
+
+def sentences(advice: Advice) -> Iterator[str]:
+    """Yield what an advice says in words."""
+    best = advice.best
+    if best.rule == NO_DRAFT:
+        yield "At these costs no draft pays."
+        return
+    yield (
+        f"The fastest is {words_for(best)}: {float(best.tokens):.4f} tokens per call, "
+        f"{best.speed_up:.3f} times as fast as without drafts{_sure(best.speed_up_interval)}."
+    )
+    if not math.isnan(advice.held_out_interval[0]):
+        yield (
+            "Chosen on other texts than it is measured on, which does not flatter it: "
+            f"{advice.held_out:.3f} times{_sure(advice.held_out_interval)}."
+        )
+    elif advice.texts == 1:
+        yield "One text says nothing about others."
+
+
+def words_for(choice: Choice) -> str:
+    """Return a choice in words."""
+    if choice.rule == NO_DRAFT:
+        return NO_DRAFT
+    return f"{choice.rule} of the tree {choice.tree}"
+
+
+def _sure(ends: Interval) -> str:
+    low, high = ends
+    return "" if math.isnan(low) else f" (95% interval {low:.3f} to {high:.3f})"
+
+
+def interval_words(ends: Interval, digits: int = 3) -> str:
+    """Return an interval for a table; nothing where there is none."""
+    low, high = ends
+    return "" if math.isnan(low) else f"{low:z.{digits}f} to {high:z.{digits}f}"
+
+
+def shown_choices(advice: Advice, most: int) -> Sequence[Choice]:
+    """Return the choices that a table shows: the fastest, and the best of every rule."""
+    first = {one.rule: one for one in reversed(advice.choices)}.values()
+    return [one for place, one in enumerate(advice.choices) if place < most or one in list(first)]
+
+
+_LONGEST = 36
+"""Most signs of a tree in a table."""
+
+
+def short(tree: str) -> str:
+    """Return a tree for a table: as it is written, or of a large one the nodes by level."""
+    if len(tree) <= _LONGEST:
+        return tree
+    sizes, level = [], [as_shape(tree)]
+    while level := [child for shape in level for child in shape.children]:
+        sizes.append(str(len(level)))
+    return "+".join(sizes)

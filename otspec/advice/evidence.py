@@ -1,0 +1,106 @@
+"""Where it is known from what choices are worth: what evidence answers, and exact evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT, Candidate
+from otspec.advice.choices import UNKNOWN, Interval
+from otspec.arithmetic import Array, Number, as_number
+from otspec.models import Model
+from otspec.rules import PairRule
+from otspec.trees import BestTrees, best_trees
+
+
+class Worth(Protocol):
+    """What candidates are worth, by their place among those that were asked for."""
+
+    @property
+    def texts(self) -> int:
+        """How many independent texts it rests on; 0 if it is exact."""
+
+    def tokens(self, choice: int) -> Number:
+        """Return the tokens per call."""
+
+    def interval(self, choice: int) -> Interval:
+        """Return the interval of the tokens per call."""
+
+    def loss(self, choice: int, best: int, seconds: Array) -> tuple[float, Interval]:
+        """Return which part of the speed of the best is lost, and its interval."""
+
+    def held_out(self, seconds: Array) -> tuple[float, Interval]:
+        """Return the speed of choices that were made on other texts, and its interval."""
+
+
+class Evidence(Protocol):
+    """Answers what trees a rule would do best with, and what candidates are worth."""
+
+    def best_trees(self, rule: type[PairRule], nodes: int, depth: int, widest: int) -> BestTrees:
+        """Return the best trees of a rule, by nodes and levels."""
+
+    def worth(self, candidates: Sequence[Candidate]) -> Worth:
+        """Return what candidates are worth."""
+
+
+@dataclass(frozen=True)
+class ModelEvidence:
+    """Two language models, of which all is exact.
+
+    Parameters
+    ----------
+    draft, target : Model
+    """
+
+    draft: Model
+    target: Model
+    _found: dict[str, BestTrees] = field(default_factory=dict, init=False, repr=False)
+
+    def best_trees(self, rule: type[PairRule], nodes: int, depth: int, widest: int) -> BestTrees:
+        """Return the best trees of a rule."""
+        found = best_trees(
+            self.draft, self.target, rule, nodes, depth, widest=widest, keep="likely"
+        )
+        self._found[rule.name] = found
+        return found
+
+    def worth(self, candidates: Sequence[Candidate]) -> ExactWorth:
+        """Return E[τ] + 1 of each candidate."""
+        return ExactWorth([1 + self._expected(candidate) for candidate in candidates])
+
+    def _expected(self, candidate: Candidate) -> Number:
+        if candidate.rule == NO_DRAFT:
+            return as_number(0, like=self.draft(()))
+        if candidate.rule in self._found:
+            return self._found[candidate.rule].expected(candidate.tree)
+        rule = next(rule for rule in CHAIN_RULES if rule.name == candidate.rule)
+        return rule(self.draft, self.target, candidate.tree.depth).expected()
+
+
+@dataclass(frozen=True)
+class ExactWorth:
+    """Exact tokens per call; no text, and no interval."""
+
+    exact: Sequence[Number]
+    texts: int = 0
+
+    def tokens(self, choice: int) -> Number:
+        """Return the tokens per call."""
+        return self.exact[choice]
+
+    def interval(self, choice: int) -> Interval:  # noqa: ARG002  all are exact
+        """Return that there is none."""
+        return UNKNOWN
+
+    def loss(self, choice: int, best: int, seconds: Array) -> tuple[float, Interval]:
+        """Return which part of the speed of the best is lost."""
+        part = float(self.exact[choice] / self.exact[best]) * float(seconds[best] / seconds[choice])
+        return 1 - part, UNKNOWN
+
+    def held_out(self, seconds: Array) -> tuple[float, Interval]:
+        """Return the best speed: nothing flatters it."""
+        speeds = np.array([float(each) for each in self.exact]) / seconds
+        return float(speeds.max()), UNKNOWN

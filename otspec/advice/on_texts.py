@@ -1,0 +1,105 @@
+"""What logged texts say: mean chances to search trees by, and the worth of trees text by text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from otspec.advice.candidates import Candidate
+from otspec.advice.choices import Interval
+from otspec.advice.numbers import TextNumbers
+from otspec.advice.tally import Tally
+from otspec.arithmetic import Array
+from otspec.frozen import Frozen
+from otspec.rules import PairRule
+from otspec.trees import BestTrees
+from otspec.trees.chances import Chances
+
+
+@dataclass(frozen=True, eq=False)
+class TextEvidence(Frozen):
+    """Logged texts, part by part.
+
+    Parameters
+    ----------
+    parts : callable
+        Gives the parts anew each time, of which one is held in memory at a time.
+    """
+
+    parts: Callable[[], Iterable[TextNumbers]]
+
+    def best_trees(
+        self,
+        rule: type[PairRule],
+        nodes: int,
+        depth: int,
+        widest: int,  # noqa: ARG002  rules were asked for so many
+    ) -> BestTrees:
+        """Return the best trees by the mean chances of all positions, as Sequoia has them."""
+        return BestTrees(self._means[rule.name], nodes, depth, "likely")
+
+    @cached_property
+    def _means(self) -> dict[str, Chances]:
+        """The mean chances of each rule, as if texts did not matter otherwise."""
+        sums: dict[str, dict[int, Array]] = {}
+        found: dict[str, Chances] = {}
+        positions = 0
+        for part in self.parts():
+            positions += int(part.lengths.sum())
+            for asked, kept in part.kept():
+                into = sums.setdefault(asked.rule.name, {})
+                for k, each in kept.items():
+                    into[k] = into.get(k, 0) + each.sum(axis=1)
+                means = {k: (each / positions)[:, None] for k, each in into.items()}
+                found[asked.rule.name] = Chances(
+                    np.ones(1),
+                    np.zeros((1, 1), dtype=int),
+                    asked.widths,
+                    means,
+                    {k: each[:, :, None] for k, each in means.items()},
+                    asked.nested,
+                )
+        return found
+
+    def worth(self, candidates: Sequence[Candidate]) -> TextWorth:
+        """Measure candidates on all texts."""
+        tally = Tally(len(candidates))
+        for part in self.parts():
+            tally.add(*part.by_cluster(candidates))
+        return TextWorth(tally)
+
+
+@dataclass(frozen=True)
+class TextWorth:
+    """What candidates are worth on texts.
+
+    Parameters
+    ----------
+    tally : Tally
+    """
+
+    tally: Tally
+
+    @property
+    def texts(self) -> int:
+        """How many independent texts there are."""
+        return int(self.tally.units.sum())
+
+    def tokens(self, choice: int) -> float:
+        """Return the tokens per call of all texts together."""
+        return float(self.tally.tokens_per_call()[choice])
+
+    def interval(self, choice: int) -> Interval:
+        """Return the interval of the tokens per call."""
+        return self.tally.interval(choice)
+
+    def loss(self, choice: int, best: int, seconds: Array) -> tuple[float, Interval]:
+        """Return which part of the speed of the best is lost, and its interval."""
+        return self.tally.loss(choice, best, seconds)
+
+    def held_out(self, seconds: Array) -> tuple[float, Interval]:
+        """Return the speed of choices that were made on other texts, and its interval."""
+        return self.tally.held_out(seconds)

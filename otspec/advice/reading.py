@@ -1,0 +1,92 @@
+"""What may be advised on in memory: language models, logged blocks, texts of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from otspec.advice.drafted import drafted_texts
+from otspec.advice.evidence import Evidence, ModelEvidence
+from otspec.advice.numbers import Asked, TextNumbers
+from otspec.advice.on_texts import TextEvidence
+from otspec.advice.search import DEEPEST
+from otspec.advice.written import Written, written_texts
+from otspec.logged import LoggedBlock
+from otspec.logged.comparison import as_blocks
+from otspec.models import as_models
+from otspec.traces import Trace
+from otspec.traces.readers import Warp, Warping
+
+
+def is_paths(logs: Any) -> bool:
+    """Whether logs are named by a path, or a list of paths."""
+    paths = (str, PathLike)
+    if isinstance(logs, (list, tuple)) and logs:
+        return all(isinstance(each, paths) for each in logs)
+    return isinstance(logs, paths)
+
+
+def evidence_of(
+    logs: Any,
+    asked: Sequence[Asked],
+    depth: int | None,
+    warping: Warping | None,
+    drawn: Warp | None,
+) -> tuple[Evidence, int, str]:
+    """Return the evidence of logs, how many levels it is for, and where it is from.
+
+    Raises
+    ------
+    ValueError
+        Something else; no block, or one that is shorter than ``depth``; or a warping of what is a
+        distribution already.
+    """
+    if isinstance(logs, Trace):
+        blocks = list(logs.blocks(warping or Warping(), drawn=drawn or Warp()))
+    elif warping is not None or drawn is not None:
+        name = "drawn" if warping is None else "warping"
+        raise ValueError(
+            f"{name} is given, but {type(logs).__name__} has distributions already: pass a Trace "
+            "or files of logits, or leave it out"
+        )
+    elif isinstance(logs, tuple) and len(logs) == 2 and all(map(callable, logs)):
+        return ModelEvidence(*as_models(*logs)), depth or DEEPEST, "two models, exactly"
+    else:
+        blocks = as_blocks(logs)
+    if not blocks:
+        raise ValueError("logs is empty: at least one logged block is needed")
+    levels = depth or min(DEEPEST, *(len(block.tokens) for block in blocks))
+    part, words = _numbers(blocks, asked, levels)
+    return TextEvidence(lambda: [part]), levels, words
+
+
+def _numbers(
+    blocks: Sequence[LoggedBlock], asked: Sequence[Asked], depth: int
+) -> tuple[TextNumbers, str]:
+    written = [_is_written(block) for block in blocks]
+    if all(written):
+        texts = _texts(blocks, depth)
+        return written_texts(texts, asked), f"{len(blocks)} texts of the target"
+    if any(written):
+        place = written.index(True)
+        raise ValueError(
+            f"logs[{place}] is a text of the target, and logs[{written.index(False)}] a drafted "
+            "block: advise on the one or the other"
+        )
+    return drafted_texts(enumerate(blocks), asked, depth), f"{len(blocks)} drafted blocks"
+
+
+def _is_written(block: LoggedBlock) -> bool:
+    """Whether the tokens of a block were drawn from the target."""
+    if block.sampling is None:
+        return False
+    return all(map(np.array_equal, block.sampling[: len(block.tokens)], block.target))
+
+
+def _texts(blocks: Sequence[LoggedBlock], depth: int) -> Iterator[Written]:
+    for number, block in enumerate(blocks):
+        block.check(depth)
+        yield Written(number, block.tokens, block.draft, block.target)

@@ -1,0 +1,144 @@
+"""What is searched for, and the advice that follows from evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from otspec.advice.advice import Advice, simpler_kinds
+from otspec.advice.candidates import Candidate, candidates
+from otspec.advice.choices import Choice, Interval, Loss
+from otspec.advice.evidence import Evidence, Worth
+from otspec.advice.numbers import Asked
+from otspec.arguments import as_choice, as_integer, as_list
+from otspec.arithmetic import Array
+from otspec.distributions import as_k
+from otspec.frames import Rows
+from otspec.rules import PairRule
+from otspec.trees import RULES, StepCost
+from otspec.trees.best_shape import as_nodes, as_widths
+from otspec.trees.shapes import LEAF, Shape
+
+DEEPEST = 8
+"""The most levels, if none are named."""
+WIDEST = 8
+"""The most children of a node, if none are named."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched for, all of it checked.
+
+    Parameters
+    ----------
+    rules : sequence of type
+    nodes, widest : int
+        The most drafted tokens, and the most children of a node.
+    cost : StepCost
+    """
+
+    rules: Sequence[type[PairRule]]
+    nodes: int
+    widest: int
+    cost: StepCost
+
+    @classmethod
+    def of(cls, draft_cost: Any, target_cost: Any, nodes: Any, widest: Any, rules: Any) -> Search:
+        """Return what arguments ask for.
+
+        Raises
+        ------
+        ValueError
+            Costs, numbers or names that cannot be used.
+        """
+        cost, most = StepCost(draft_cost, target_cost), as_nodes(nodes)
+        children = min(as_integer(as_k(widest, "widest"), "widest", 1), most)
+        return cls(_as_rules(rules, children), most, children, cost)
+
+    @property
+    def asked(self) -> list[Asked]:
+        """What each rule is asked."""
+        return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in self.rules]
+
+
+def advice_from(evidence: Evidence, search: Search, depth: int, source: str) -> Advice:
+    """Return the advice that follows from evidence."""
+    nodes, cost = search.nodes, search.cost
+    found = {rule: evidence.best_trees(rule, nodes, depth, search.widest) for rule in search.rules}
+    compared = candidates(found, nodes, depth, cost)
+    seconds = np.array([cost(candidate.tree) for candidate in compared])
+    worth = evidence.worth(compared)
+    alone = float(cost(LEAF))
+    choices = [_choice(candidate, i, worth, seconds, alone) for i, candidate in enumerate(compared)]
+    order = sorted(range(len(choices)), key=lambda i: (-choices[i].speed_up, choices[i].nodes))
+    speed, interval = worth.held_out(seconds)
+    return Advice(
+        Rows([choices[i] for i in order], Choice, source),
+        Rows(_losses(choices, order, worth, seconds), Loss, source),
+        speed * alone,
+        _times(interval, alone),
+        worth.texts,
+        source,
+    )
+
+
+def _choice(candidate: Candidate, place: int, worth: Worth, seconds: Array, alone: float) -> Choice:
+    tree, rate = candidate.tree, alone / float(seconds[place])
+    tokens, (low, high) = worth.tokens(place), worth.interval(place)
+    interval = max(low, 1.0), min(high, 1.0 + tree.depth)  # NaN stays
+    return Choice(
+        rule=candidate.title,
+        drafts=candidate.drafts,
+        tree=tree.text if tree.size else "",
+        nodes=tree.size,
+        depth=tree.depth,
+        widest=_widest(tree),
+        tokens=tokens,
+        tokens_interval=interval,
+        seconds=float(seconds[place]),
+        speed_up=float(tokens) * rate,
+        speed_up_interval=_times(interval, rate),
+    )
+
+
+def _times(interval: Interval, factor: float) -> Interval:
+    low, high = interval
+    return low * factor, high * factor
+
+
+def _widest(tree: Shape) -> int:
+    seen, level = 0, {tree}
+    while level:
+        seen = max(seen, *(len(shape.children) for shape in level))
+        level = {child for shape in level for child in shape.children}
+    return seen
+
+
+def _losses(
+    choices: Sequence[Choice], order: Sequence[int], worth: Worth, seconds: Array
+) -> list[Loss]:
+    found = []
+    for kind, simpler in simpler_kinds():
+        place = next((i for i in order if simpler(choices[i])), None)
+        if place is not None:
+            loss, interval = worth.loss(place, order[0], seconds)
+            one = choices[place]
+            found.append(Loss(kind, one.rule, one.drafts, one.tree, one.speed_up, loss, interval))
+    return found
+
+
+def _as_rules(rules: Any, widest: int) -> list[type[PairRule]]:
+    if rules is None:
+        return [rule for rule in RULES.values() if (rule.only_k or 1) <= widest]
+    names = as_list(rules, "rules", "a sequence of names")
+    found = [RULES[as_choice(name, f"rules[{i}]", RULES)] for i, name in enumerate(names)]
+    for rule in found:
+        if (rule.only_k or 1) > widest:
+            raise ValueError(
+                f"{rule.name} verifies {rule.only_k} children, but a node may have at most "
+                f"{widest}: allow more, or leave it out"
+            )
+    return list(dict.fromkeys(found))

@@ -1,0 +1,145 @@
+"""Logged texts as numbers, chunk by chunk: the work of a run whose results advice is given on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from otspec.advice.drafted import DraftedTexts, drafted_texts
+from otspec.advice.numbers import Asked, TextNumbers
+from otspec.advice.written import Written, WrittenTexts, written_texts
+from otspec.arithmetic import Array
+from otspec.logged import LoggedBlock
+from otspec.traces.readers import Source, Warp, Warping
+from otspec.traces.runs import Chunk, Work
+from otspec.trees import RULES
+from otspec.trees.best_shape import as_widths
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PLAIN = ("warping", "cluster", "length", "beside")
+
+
+@dataclass(frozen=True)
+class TextChances(Work):
+    """How likely drafts are kept along whole texts, by all numbers of drafts of each rule.
+
+    Parameters
+    ----------
+    rules : tuple of str
+        Names in :data:`otspec.trees.RULES`.
+    widest, depth : int
+        The most children of a node, and levels.
+    warpings : tuple of Warping
+        How both models are looked at.
+    drawn : Warp
+        How the tokens were drawn from what was logged.
+    """
+
+    rules: tuple[str, ...]
+    widest: int
+    depth: int
+    warpings: tuple[Warping, ...]
+    drawn: Warp
+
+    def unit(self, source: Source) -> int:
+        """Return how many positions depend on each other."""
+        return source.cluster_length
+
+    def asked(self) -> list[Asked]:
+        """Return what each rule is asked."""
+        rules = (RULES[name] for name in self.rules)
+        return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
+
+    def table_of(self, chunk: Chunk) -> pa.Table:
+        """Ask all rules at the positions of a chunk.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row for each text and warping: the number of the warping, the cluster of the text, how
+            many positions count, two numbers of each of them, and for each rule a list.
+        """
+        import pyarrow as pa
+
+        columns: dict[str, list[Any]] = {name: [] for name in (*_PLAIN, *self.rules)}
+        for number, warping in enumerate(self.warpings):
+            part = self._numbers(chunk, warping)
+            ends = part.starts[1:]
+            columns["warping"] += [number] * len(part.lengths)
+            columns["cluster"] += part.clusters.tolist()
+            columns["length"] += part.lengths.tolist()
+            columns["beside"] += _rows(part.beside, ends)
+            for name, answers in zip(self.rules, part.answers, strict=True):
+                columns[name] += _rows(answers, ends)
+        whole = {name: pa.int64() for name in _PLAIN[:-1]}
+        types = [whole.get(name, pa.list_(pa.float64())) for name in columns]
+        return pa.table(
+            [pa.array(column, kind) for column, kind in zip(columns.values(), types, strict=True)],
+            names=list(columns),
+        )
+
+    def _numbers(self, chunk: Chunk, warping: Warping) -> TextNumbers:
+        source = chunk.source
+        if source.sampled == "target":
+            return written_texts(self._written(chunk, warping), self.asked())
+        return drafted_texts(self._blocks(chunk, warping), self.asked(), self.depth)
+
+    def _written(self, chunk: Chunk, warping: Warping) -> Iterator[Written]:
+        source = chunk.source
+        for text in source.texts(chunk.start, chunk.stop, warping, self.drawn):
+            cluster = source.cluster_of(text.text * source.text_length)
+            yield Written(cluster, text.tokens, text.draft, text.target)
+
+    def _blocks(self, chunk: Chunk, warping: Warping) -> Iterator[tuple[int, LoggedBlock]]:
+        source, depth = chunk.source, self.depth
+        for text in source.texts(chunk.start, chunk.stop, warping, self.drawn):
+            sampling = None if text.sampling is None else tuple(text.sampling[:depth])
+            block = LoggedBlock(
+                tuple(text.draft[:depth]),
+                tuple(text.target[:depth]),
+                text.tokens[:depth],
+                sampling=sampling,
+            )
+            yield source.cluster_of(text.text * source.text_length), block
+
+    def numbers_in(
+        self, tables: Iterable[tuple[Source, pa.Table]], warping: int
+    ) -> Iterator[TextNumbers]:
+        """Yield the numbers of the parts of a run for one of the warpings, one at a time."""
+        asked, offset, last = self.asked(), 0, None
+        for source, table in tables:
+            if last is not None and source != last:
+                offset += last.clusters
+            last = source
+            rows = table.filter(table["warping"].to_numpy() == warping)
+            kind = WrittenTexts if source.sampled == "target" else DraftedTexts
+            yield kind(
+                offset + rows["cluster"].to_numpy(),
+                rows["length"].to_numpy(),
+                asked,
+                [_joined(rows, name, sum(each.counts)) for name, each in self._named(asked)],
+                _joined(rows, "beside", None),
+            )
+
+    def _named(self, asked: Sequence[Asked]) -> Iterator[tuple[str, Asked]]:
+        yield from zip(self.rules, asked, strict=True)
+
+
+def _rows(numbers: Array, ends: Array) -> list[list[float]]:
+    """Return the numbers of each text as one list: (..., positions) -> texts."""
+    return [part.ravel().tolist() for part in np.split(numbers, ends, axis=-1)]
+
+
+def _joined(table: pa.Table, name: str, counts: int | None) -> Array:
+    """Undo :func:`_rows`: (2, positions), or (2, Σ counts, positions) of a rule."""
+    shape = (2, -1) if counts is None else (2, counts, -1)
+    flat = table[name].combine_chunks()
+    parts = np.split(
+        flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1] - flat.offsets[0].as_py()
+    )
+    return np.concatenate([np.reshape(part, shape) for part in parts], axis=-1)

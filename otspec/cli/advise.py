@@ -1,0 +1,175 @@
+"""``otspec advise``: which draft law, rule and tree is fastest, from logs and costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+
+import click
+
+from otspec.advice.advice import Advice
+from otspec.advice.document import document_of, interval_words, sentences, short, shown_choices
+from otspec.advice.search import DEEPEST, WIDEST, Search
+from otspec.advice.streaming import advice_on, work_on
+from otspec.cli.ending import ending_in_order
+from otspec.cli.options import filled, json_option
+from otspec.cli.output import percent, print_json
+from otspec.cli.places import table_written, written
+from otspec.cli.run_places import RunPlace, run_options
+from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_options, sources_of
+from otspec.cli.warpings import warping_options
+from otspec.tables import print_table, say
+from otspec.traces.readers import Warp, Warping
+from otspec.trees import RULES
+from otspec.writing import write_text
+
+_ROWS = 10
+"""Choices that are shown, beside the best of each rule."""
+
+
+@click.command()
+@click.argument("files", nargs=-1)
+@click.option(
+    "--draft-cost", required=True, metavar="SECONDS",
+    help="Of a call of the draft by the tokens that it reads at once: 0.05, or 1,1,1.2 for one, "
+    "two and three, or 1:1,64:2, or a .csv of two columns.",
+)  # fmt: skip
+@click.option(
+    "--target-cost", required=True, metavar="SECONDS",
+    help="Of a call of the target, in the same way and unit.",
+)  # fmt: skip
+@click.option(
+    "--nodes", type=click.IntRange(1, 1_000), default=64, show_default=True,
+    help="The most drafted tokens of a tree.",
+)  # fmt: skip
+@click.option(
+    "--depth", type=click.IntRange(1, 100),
+    help=f"The most levels. [default: {DEEPEST}, or as many as all texts have]",
+)  # fmt: skip
+@click.option(
+    "--widest", type=click.IntRange(1, 100), default=WIDEST, show_default=True,
+    help="The most children of a node.",
+)  # fmt: skip
+@click.option(
+    "--rule", "rules", type=click.Choice(tuple(RULES)), multiple=True,
+    help="Compare these rules on trees; may be given several times. [default: all]",
+)  # fmt: skip
+@warping_options
+@click.option(
+    "--drawn-temperature", type=float, default=1.0, show_default=True,
+    help="At which the logged tokens were drawn.",
+)  # fmt: skip
+@source_options
+@run_options("positions/, advice.json and pareto.png")
+@json_option
+@filled(files=FILES, pairs=PAIRS)
+def advise(
+    files: tuple[str, ...],
+    draft_cost: str,
+    target_cost: str,
+    nodes: int,
+    depth: int | None,
+    widest: int,
+    rules: tuple[str, ...],
+    warpings: tuple[Warping, ...],
+    drawn_temperature: float,
+    kind: str | None,
+    workers: int | None,
+    place: RunPlace,
+    as_json: bool,
+) -> int:
+    """Say which draft law, rule and tree give most tokens per second, from logs and costs.
+
+    FILES are {files}, or {pairs}, DRAFT.npy+TARGET.npy+TOKENS.npy, with the logits of both models
+    and draft_tokens, the drafted blocks, or target_tokens, texts of the target. Without any the
+    drafted blocks of the bundled SmolLM2 trace are read.
+
+    Pooled selection takes the most time: --rule names others.
+
+    Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
+    could not be written after the results, 2 bad input.
+
+    Example: otspec advise --draft-cost 0.05 --target-cost 1:1,64:1.5 --nodes 16 --rule spechub
+    """
+    place.check()
+    search = Search.of(draft_cost, target_cost, nodes, widest, rules or None)
+    with ending_in_order(), sources_of(files, kind, tokens=True) as sources:
+        work = work_on(sources, search, depth, warpings, Warp(drawn_temperature))
+        with place.run(sources, work, workers) as run:
+            failures = run.failures()
+            if not run.finished():
+                raise ValueError(all_failed(failures))
+            advices = advice_on(run, work, search)
+        _print(advices, as_json)
+        complete = _kept(advices, place, as_json)
+    complain(failures)
+    return 0 if complete and not failures else 1
+
+
+def _print(advices: Sequence[Advice], as_json: bool) -> None:
+    if as_json:
+        print_json([document_of(advice) for advice in advices])
+        return
+    for number, advice in enumerate(advices):
+        if number:
+            say()
+        _print_one(advice)
+
+
+def _print_one(advice: Advice) -> None:
+    texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
+    say(f"Tokens per second on {texts} of {advice.source}")
+    print_table(
+        ("rule", "drafts", "tree", "nodes", "tokens per call", "95% interval", "time", "speed-up",
+         "95% interval"),
+        [
+            (one.rule, one.drafts, short(one.tree), str(one.nodes), f"{float(one.tokens):.4f}",
+             interval_words(one.tokens_interval), f"{one.seconds:.4g}", f"{one.speed_up:.3f}",
+             interval_words(one.speed_up_interval))
+            for one in shown_choices(advice, _ROWS)
+        ],
+        text=3,
+    )  # fmt: skip
+    say("", "What simpler choices lose of the speed")
+    print_table(
+        ("simpler", "rule", "tree", "loss", "95% interval"),
+        [
+            (
+                one.kind,
+                one.rule,
+                short(one.tree),
+                percent(one.loss),
+                interval_words(one.loss_interval),
+            )
+            for one in advice.simpler
+        ],
+        text=3,
+    )
+    say("", *sentences(advice))
+
+
+def _kept(advices: Sequence[Advice], place: RunPlace, as_json: bool) -> bool:
+    """Write what is asked for; return whether all of it was written."""
+    from otspec.advice.charts import pareto_figure
+    from otspec.advice.report import write_report
+    from otspec.traces.charts.pictures import save_figure
+
+    complete, lines = True, []
+    if place.out is not None:
+        found = json.dumps([document_of(advice) for advice in advices], indent=2)
+        write_text(place.out / "advice.json", found + "\n")
+        lines.append(f"numbers: {place.out / 'positions'}, {place.out / 'advice.json'}")
+        for number, advice in enumerate(advices):
+            chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
+            draw = partial(save_figure, pareto_figure(advice, title=advice.source), chart)
+            complete = written("the picture", draw) and complete
+            lines.append(f"picture: {chart}")
+    report = place.report
+    if report is not None:
+        done = written("the report", lambda: write_report(report, advices))
+        complete = done and complete
+        lines += [f"report: {report}"] if done else []
+    for line in () if as_json else lines:
+        say(line)
+    return table_written(place.table, advices[0].to_arrow, silent=as_json) and complete

@@ -1,0 +1,105 @@
+"""A list of rows of one class, which is a table, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
+
+from otspec.arguments import as_instance, as_steps
+from otspec.frames.columns import Column, columns_of, has_fields
+from otspec.frames.tabular import Tabular
+from otspec.raw import shown
+from otspec.version import __version__
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = TypeVar("Kind")
+_WANTED = "rows of one class, a dataclass or a named tuple"
+
+
+class Rows(list[Kind], Tabular):
+    """A list of rows of one class, with the tables that it makes.
+
+    It compares and prints as the list that it is. A slice is one again, a sum is a plain list:
+    ``Rows(some + others)``.
+
+    Parameters
+    ----------
+    items : iterable
+        Instances of a dataclass or of a named tuple.
+    kind : type, optional
+        Their class; by default that of the first. It decides the columns, see
+        :func:`otspec.frames.columns_of`.
+    source : str
+        What the rows are of, for the metadata of tables.
+
+    Examples
+    --------
+    >>> from otspec.traces import compare
+    >>> rows = compare(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], ks=[2], laws=["iid"])
+    >>> table = Rows(row for row in rows if row.gap == 0).to_arrow()
+    >>> table["rule"].to_pylist(), table["acceptance_exact"].to_pylist()
+    (['optimum', 'pooled selection'], ['17/20', '17/20'])
+    """
+
+    kind: type[Kind] | None
+    source: str
+
+    def __init__(
+        self, items: Iterable[Kind] = (), kind: type[Kind] | None = None, source: str = ""
+    ) -> None:
+        super().__init__(as_steps(items, "items", _WANTED))
+        if kind is None and self:
+            kind = type(self[0])
+            if not has_fields(kind):
+                raise ValueError(f"items[0] is {shown(self[0])}: items must be {_WANTED}")
+        self.kind = kind
+        self.source = source
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Kind: ...
+    @overload
+    def __getitem__(self, index: slice) -> Rows[Kind]: ...
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return Rows(found, self.kind, self.source) if isinstance(index, slice) else found
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table of Arrow: a row for each, the same columns also if there is none.
+
+        Returns
+        -------
+        pyarrow.Table
+            The metadata of the table say what rows are and what of, those of a column its unit.
+
+        Raises
+        ------
+        ValueError
+            Rows of different classes, or no row and no class.
+        """
+        import pyarrow as pa
+
+        kind = self.kind
+        if kind is None:
+            raise ValueError("there are no rows: pass kind, the class of rows that would be there")
+        columns = columns_of(kind)
+        for index, row in enumerate(self):
+            as_instance(row, f"items[{index}]", kind, f"a {kind.__name__}, as the others are")
+        arrays = [column.cells(self) for column in columns]
+        schema = pa.schema([_field(column) for column in columns], _metadata(kind, self.source))
+        return pa.table(dict(zip(schema.names, arrays, strict=True)), schema)
+
+
+def _field(column: Column) -> pa.Field:
+    import pyarrow as pa
+
+    of_type = pa.type_for_alias(column.item_type or column.type)
+    said = {name: getattr(column, name) for name in ("unit", "part") if getattr(column, name)}
+    return pa.field(column.name, pa.list_(of_type) if column.item_type else of_type, metadata=said)
+
+
+def _metadata(kind: type, source: str) -> dict[str, str]:
+    about = (kind.__doc__ or "").strip().partition("\n")[0]
+    said = {"otspec": __version__, "rows": kind.__name__, "about": about, "source": source}
+    return {name: text for name, text in said.items() if text}

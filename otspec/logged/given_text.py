@@ -1,0 +1,128 @@
+"""How likely drafts are kept, given the text of the target that comes out (Theory, 28)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Array, zeros
+from otspec.blocks.single_draft import SingleDraftRule
+from otspec.distributions import Distribution
+from otspec.rules.contract import NotExactError
+from otspec.trees.chances import Chances
+from otspec.trees.shapes import Shape
+from otspec.trees.token_rules import TokenRule, made_rule
+
+
+def token_weights(
+    rule: TokenRule, draft: Distribution, target: Distribution, token: int, tree: Shape
+) -> dict[int, Array]:
+    """Return how likely each of k drafts is accepted, given that a token of the text comes out.
+
+    Parameters
+    ----------
+    rule : callable
+        (draft, target, k) → a lossless rule for one token.
+    draft, target : ndarray, shape (n,)
+    token : int
+        The next token of the text.
+    tree : Shape
+        For whose numbers of children the rule is asked.
+
+    Returns
+    -------
+    dict
+        k → ndarray, shape (k,): a_i(y)/q(y). Where siblings have equal subtrees, the first entry
+        has the sum of all, which is known in closed form more often.
+
+    Raises
+    ------
+    NotExactError
+        A rule whose accepted law is known by simulation only.
+    """
+    weights = {}
+    for k in tree.widths:
+        made = made_rule(rule, draft, target, k)
+        weights[k] = zeros(k, like=target)
+        try:
+            if tree.even:
+                weights[k][0] = made.accepted_law()[token] / target[token]
+            else:
+                by_draft = made.accepted_by_draft()[:, token]
+                weights[k][: len(by_draft)] = by_draft / target[token]
+        except NotExactError as error:
+            raise NotExactError(
+                f"rule is {type(made).__name__}, and what it accepts of {k} drafts of "
+                f"{len(target):,} tokens is only simulated: use fewer drafts or another rule"
+            ) from error
+    return weights
+
+
+def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Array) -> Array:
+    """Return how likely at least 1, 2, … tokens of a tree are kept, given the text.
+
+    Parameters
+    ----------
+    tree : Shape
+    weights : sequence of mapping, length N
+        What :func:`token_weights` says of each token of the text.
+    like : ndarray
+        Of the arithmetic to use.
+
+    Returns
+    -------
+    ndarray, shape (depth, N)
+        Column s: if the tree is drafted after the first s tokens. 0 beyond the end of the text.
+    """
+    number = len(weights)
+    led = {}
+    for k in tree.widths:
+        led[k] = zeros((k, number + 1), like=like)
+        for position, each in enumerate(weights):
+            led[k][:, position] = each[k]
+    following = np.minimum(np.arange(1, number + 2), number)[:, None]
+    along = {k: each[:, :, None] for k, each in led.items()}
+    chances = Chances(zeros(number + 1, like=like), following, tuple(led), led, along)
+    return chances.by_level(tree)[:, :number]
+
+
+def levels_of_block(rule: type[SingleDraftRule], length: int, draft: Array, target: Array) -> Array:
+    """Return how likely at least 1, 2, … tokens of a drafted block are kept, given the text.
+
+    Parameters
+    ----------
+    rule : type
+        A rule after whose one corrected token the plain target follows.
+    length : int
+        The tokens of a block.
+    draft, target : ndarray, shape (N,)
+        The probability of each token of the text after those before it, positive the target's.
+
+    Returns
+    -------
+    ndarray, shape (length, N)
+        As :func:`levels_of_tree` says.
+
+    Raises
+    ------
+    ValueError
+        A rule that hands over more than one corrected token.
+    """
+    if not rule.renews:
+        raise ValueError(
+            f"rule is {rule.__name__}, which leaves more behind than one corrected token, so that "
+            "the next block depends on it: use token or published block verification"
+        )
+    number = len(target)
+    found = zeros((length, number), like=target)
+    one = zeros(number, like=target) + 1
+    masses: Any = (one, one)
+    for level in range(min(length, number)):
+        alive = number - level  # starts from which so much of the text is left
+        wanted, drafted = (mass[:alive] for mass in masses)
+        masses = rule.step(wanted, drafted, draft[level:], target[level:])
+        masses = tuple(mass / target[level:] for mass in masses)
+        found[level, :alive] = np.minimum(*masses)
+    return found

@@ -1,0 +1,252 @@
+"""Accept lengths as engines count them: by position, in the mean, and per drafted token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from otspec.arguments import as_instance, as_seed, as_size, as_steps
+from otspec.arithmetic import Array, IntArray
+from otspec.frozen import Frozen
+from otspec.logged.block import LoggedBlock
+from otspec.logged.chances import logged_chances
+from otspec.logged.comparison import as_blocks
+from otspec.logged.replay import Replay, as_rule_tree, is_block_rule, replay
+from otspec.logged.tally import Ratio, Tally
+from otspec.trees.shapes import Shape
+
+_CALLS, _TOKENS, _LEVELS = 0, 1, 2
+"""Where in the counts of a text: calls, tokens that came out, calls that keep at least 1, 2, …"""
+
+
+@dataclass(frozen=True, eq=False)
+class AcceptLengths(Frozen):
+    """How many drafted tokens the calls of the target keep, as engines count it.
+
+    Every number is a ratio of sums over all calls of all texts, with an interval that takes whole
+    texts as independent; those of more texts are added with ``+``.
+
+    Parameters
+    ----------
+    drafted : int
+        Drafted tokens of a call.
+    tally : Tally
+        Of each text its calls, its tokens, and how many calls keep at least 1, 2, … tokens.
+    bounded : bool
+        Whether all counts are those of possible calls, so that rates are between 0 and 1: of texts
+        of the target. Of drafted blocks they are means of weighted estimates.
+    """
+
+    drafted: int
+    tally: Tally
+    bounded: bool
+
+    @property
+    def depth(self) -> int:
+        """The most drafted tokens that a call keeps."""
+        return len(self.tally.sums) - _LEVELS
+
+    @property
+    def marginal(self) -> list[Ratio]:
+        """P(τ ≥ ℓ) for ℓ = 1, 2, …: vLLM's per-position acceptance rate."""
+        return [self._rate(self._level(at), self._unit(_CALLS)) for at in range(self.depth)]
+
+    @property
+    def conditional(self) -> list[Ratio]:
+        """P(τ ≥ ℓ given τ ≥ ℓ − 1) for ℓ = 1, 2, …; NaN where the condition never holds."""
+        before = [self._unit(_CALLS), *map(self._level, range(self.depth - 1))]
+        return [self._rate(self._level(at), below) for at, below in enumerate(before)]
+
+    @property
+    def accepted(self) -> Ratio:
+        """Drafted tokens that are kept per call: the accept length without the bonus token."""
+        return self._within(self._accepted(), self._unit(_CALLS), 0, self.depth)
+
+    @property
+    def acceptance_length(self) -> Ratio:
+        """The same with the token that the target adds: vLLM's mean acceptance length."""
+        with_bonus = self._accepted() + self._unit(_CALLS)
+        return self._within(with_bonus, self._unit(_CALLS), 1, self.depth + 1)
+
+    @property
+    def tokens_per_call(self) -> Ratio:
+        """Tokens that come out per call: less than the above where a text ends with a kept one."""
+        return self._within(self._unit(_TOKENS), self._unit(_CALLS), 0, self.depth + 1)
+
+    @property
+    def acceptance_rate(self) -> Ratio:
+        """Drafted tokens that are kept of those that were drafted: the draft acceptance rate."""
+        return self._rate(self._accepted(), self.drafted * self._unit(_CALLS))
+
+    @cached_property
+    def rates(self) -> tuple[float, ...]:
+        """:attr:`marginal` as probabilities of one law: from 0 to 1, and none above the one before.
+
+        Only noise of weighted estimates is cut off.
+        """
+        values = np.array([max(0.0, min(1.0, rate.value)) for rate in self.marginal])
+        return tuple(np.minimum.accumulate(values).tolist())
+
+    @property
+    def law(self) -> tuple[float, ...]:
+        """P(τ = 0), P(τ = 1), …, as :attr:`rates` have it."""
+        least = (1.0, *self.rates, 0.0)
+        return tuple(one - other for one, other in pairwise(least))
+
+    def draw(self, size: int, seed: int = 0) -> IntArray:
+        """Draw accept lengths of calls, independent of each other.
+
+        Those of the calls of one text, in order, are drawn by :meth:`Replay.walk`.
+
+        Parameters
+        ----------
+        size : int
+        seed : int
+
+        Returns
+        -------
+        ndarray of int, shape (size,)
+            From the law of a call that is taken at random from all texts.
+
+        Raises
+        ------
+        ValueError
+            Estimates from drafted blocks: of these only means are known without bias.
+        """
+        number, seed = as_size(size), as_seed(seed)
+        if not self.bounded:
+            raise ValueError(
+                "drafted blocks, whose tokens are weighted, give means and no law of one call: "
+                "draw from texts of the target"
+            )
+        rng = np.random.default_rng(seed)
+        bounds = np.cumsum(self.law)[:-1]
+        found: IntArray = np.searchsorted(bounds, rng.random(number), side="right")
+        return found
+
+    def __add__(self, other: AcceptLengths) -> AcceptLengths:
+        if (self.drafted, self.depth) != (other.drafted, other.depth):
+            raise ValueError(
+                f"other is of {other.drafted} drafted tokens and {other.depth} levels, and this of "
+                f"{self.drafted} and {self.depth}: add those of one tree"
+            )
+        return AcceptLengths(self.drafted, self.tally + other.tally, self.bounded and other.bounded)
+
+    def _unit(self, place: int) -> Array:
+        unit: Array = 1.0 * (np.arange(len(self.tally.sums)) == place)
+        return unit
+
+    def _level(self, at: int) -> Array:
+        return self._unit(_LEVELS + at)
+
+    def _accepted(self) -> Array:
+        levels: Array = 1.0 * (np.arange(len(self.tally.sums)) >= _LEVELS)
+        return levels
+
+    def _rate(self, above: Array, below: Array) -> Ratio:
+        return self._within(above, below, 0, 1)
+
+    def _within(self, above: Array, below: Array, least: float, most: float) -> Ratio:
+        """Return a ratio, and its interval within the range of what it estimates."""
+        value, *ends = self.tally.ratio(above, below)
+        if math.isnan(ends[0]):
+            return Ratio(value, *ends)
+        low, high = np.clip(ends, least, most).tolist()
+        return Ratio(value, low, high)
+
+
+def counts_of(replay: Replay) -> Array:
+    """Return what is counted in a text: calls, tokens, and how many calls keep at least 1, 2, ….
+
+    Counts of texts that depend on each other are added, so that they are one row of a tally.
+    """
+    lengths = np.array(replay.lengths, dtype=float)
+    reached = lengths[::-1].cumsum()[::-1][1:]
+    counts: Array = np.array([float(replay.calls), float(replay.tokens), *reached])
+    return counts
+
+
+def lengths_on_texts(
+    texts: Iterable[LoggedBlock], rule: Any, tree: Any, *, cut: bool = False
+) -> AcceptLengths:
+    """Count accept lengths along logged texts of the target, without the models.
+
+    Parameters
+    ----------
+    texts : iterable of LoggedBlock
+        Texts of the target, see :func:`otspec.logged.replay`, as are the other arguments.
+    rule : callable
+    tree : str, sequence of int, TokenTree or Shape
+    cut : bool
+
+    Returns
+    -------
+    AcceptLengths
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.logged.replay`; or no text.
+    """
+    shape = as_rule_tree(rule, tree)
+    steps = enumerate(as_steps(texts, "texts", "an iterable of LoggedBlock objects"))
+    logged = (as_instance(it, f"texts[{i}]", LoggedBlock, "a LoggedBlock") for i, it in steps)
+    counts = [counts_of(replay(text, rule, shape, cut=cut)) for text in logged]
+    if not counts:
+        raise ValueError("texts is empty: at least one logged text is needed")
+    return AcceptLengths(shape.size, Tally.of(np.array(counts)), bounded=True)
+
+
+def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> AcceptLengths:
+    """Estimate accept lengths of one call after each prompt, from logged blocks of any law.
+
+    Each block is one call, so that the means are over prompts: of all places of a text only the
+    first counts. Where calls begin in a long text, :func:`lengths_on_texts` knows.
+
+    Parameters
+    ----------
+    blocks : iterable of LoggedBlock
+        One for each text, at least as long as the tree is deep.
+    rule : callable
+        (draft, target, k) → a rule for one token, or a rule for one drafted block.
+    tree : str, sequence of int, TokenTree or Shape
+        Of drawn tokens, see :func:`otspec.trees.as_shape`; a chain for a rule of blocks.
+
+    Returns
+    -------
+    AcceptLengths
+        Means of unbiased estimates, of which single ones may be above 1.
+
+    Raises
+    ------
+    ValueError
+        No block, one that is shorter, or a rule or tree that cannot be used.
+    """
+    shape = as_rule_tree(rule, tree)
+    logged = as_blocks(blocks)
+    if not logged:
+        raise ValueError("blocks is empty: at least one logged block is needed")
+    return AcceptLengths(shape.size, Tally.of(block_counts(logged, rule, shape)), bounded=False)
+
+
+def block_counts(blocks: Sequence[LoggedBlock], rule: Any, tree: Shape) -> Array:
+    """Return what is counted of one call at the beginning of each block, a row for each."""
+    levels = _levels(blocks, rule, tree)
+    ones = np.ones((len(blocks), 1))
+    counts: Array = np.hstack([ones, 1 + levels.sum(axis=1, keepdims=True), levels])
+    return counts
+
+
+def _levels(blocks: Sequence[LoggedBlock], rule: Any, shape: Shape) -> Array:
+    """Return estimates of P(τ ≥ 1), P(τ ≥ 2), … for each block, shape (blocks, levels)."""
+    if is_block_rule(rule):
+        rows = [block.by_level(rule, shape.depth) for block in blocks]
+        return np.array(rows, dtype=float)
+    found = logged_chances(blocks, rule, sorted(shape.widths), shape.depth)
+    return found.by_level(shape).T

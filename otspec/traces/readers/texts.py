@@ -1,0 +1,109 @@
+"""Whole texts of a source: rows of both models, read as they are looked at, and the tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.distributions import Distribution
+from otspec.traces.readers.contract import StoredArray
+
+_BLOCK_BYTES = 8 * 2**20
+
+
+class TextRows(Sequence[Distribution]):
+    """The distributions of one model along a text, each made when it is looked at.
+
+    A slice is such a sequence, too. What is looked at twice is made twice, so that a text of any
+    length takes no more memory than a block of rows.
+
+    Parameters
+    ----------
+    positions : range
+    distribution : callable
+        Takes a position, and returns the model's distribution there.
+    """
+
+    def __init__(self, positions: range, distribution: Callable[[int], Distribution]) -> None:
+        self._positions, self._distribution = positions, distribution
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @overload
+    def __getitem__(self, index: int) -> Distribution: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> TextRows: ...
+
+    def __getitem__(self, index: int | slice) -> Distribution | TextRows:
+        """Return the distribution at a place, or the rows of a part of the text.
+
+        Raises
+        ------
+        ValueError
+            A row that cannot be read, or that no distribution follows from; the message names the
+            file or the position.
+        IndexError
+            Behind the end of the text.
+        """
+        if isinstance(index, slice):
+            return TextRows(self._positions[index], self._distribution)
+        return self._distribution(self._positions[index])
+
+
+class LoggedText(NamedTuple):
+    """A text of a source: what both models said along it, and what was drawn.
+
+    Parameters
+    ----------
+    text : int
+        Its number in the source.
+    draft, target : TextRows
+        As the warping that was asked for makes them, one at each position.
+    sampling : TextRows, optional
+        What the tokens were drawn from: one of the models as it was logged, or as it was said to
+        have been warped then. None if that is ``draft``.
+    tokens : tuple of int
+        Token i was drawn from row i; there are as many as rows, or one less.
+    """
+
+    text: int
+    draft: TextRows
+    target: TextRows
+    sampling: TextRows | None
+    tokens: tuple[int, ...]
+
+
+class BlockReader:
+    """The rows of a stored array before a position, read by blocks as they are asked for.
+
+    Parameters
+    ----------
+    stored : StoredArray
+    stop : int
+        Behind the last row.
+    """
+
+    def __init__(self, stored: StoredArray, stop: int) -> None:
+        self._stored, self._stop = stored, stop
+        row_bytes = stored.shape[-1] * np.dtype(stored.dtype).itemsize
+        self._most = max(1, _BLOCK_BYTES // row_bytes)
+        self._start, self._block = 0, np.empty((0, 0))
+
+    def row(self, position: int) -> Array:
+        """Return the logged numbers at a position.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`otspec.traces.readers.StoredArray.rows`.
+        """
+        if not self._start <= position < self._start + len(self._block):
+            stop = min(position + self._most, self._stop)
+            self._start, self._block = position, self._stored.rows(position, stop)
+        row: Array = self._block[position - self._start]
+        return row

@@ -1,0 +1,208 @@
+"""The calls along a text of the target, against all ways in which it can be decoded."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from block_models import model_pairs
+from drafted_trees import models
+
+from otspec.blocks import (
+    BlockVerify,
+    BlockVerifyPublished,
+    DraftSelection,
+    EndingModel,
+    LoggedBlock,
+    TokenVerify,
+    memoryless,
+)
+from otspec.logged import replay
+from otspec.rules import (
+    KSequential,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
+from otspec.trees import as_shape
+
+CASES = [
+    (RecursiveRejection, "2x1"),
+    (RecursiveRejection, "[[]][]"),
+    (KSequential, "2x1"),
+    (PooledSelection, "[][[]]"),
+    (PooledSelection, "1x2"),
+    (RecursiveRejectionWithoutReplacement, "2x1"),
+    (PooledSelectionWithoutReplacement, "[[]][]"),
+    (SpecHub, "2x2"),
+    (TargetOnly, "2x1"),
+    (RecursiveRejection, "1x1x1"),
+]
+BLOCKS = [(TokenVerify, "1x1"), (TokenVerify, "1x1x1"), (BlockVerifyPublished, "1x1x1")]
+
+
+def of_tree(rule, tree):
+    return lambda draft, target: DraftSelection(draft, target, tree, rule, merge=False)
+
+
+def of_block(rule, tree):
+    return lambda draft, target: rule(draft, target, as_shape(tree).depth)
+
+
+def decoded(make, draft, target, number):
+    """All ways to decode: text -> [(probability, the calls' beginnings and accept lengths)]."""
+    rules, found = {}, {}
+
+    def at(prefix):
+        if prefix not in rules:
+            rule = make(draft.after(prefix), target.after(prefix))
+            rules[prefix] = [
+                (one.accepted, one.mass, one.following(())) for one in rule.outcomes() if one.mass
+            ]
+        return rules[prefix]
+
+    def go_on(prefix, mass, calls):
+        if len(prefix) >= number or target.ended(prefix):
+            text = prefix[:number]
+            found.setdefault(text, []).append((mass, calls))
+            return
+        for head, chance, row in at(prefix):
+            left = number - len(prefix)
+            call = (len(prefix), min(len(head), left))
+            longer = prefix + head
+            if len(head) >= left or target.ended(longer):
+                go_on(longer, mass * chance, (*calls, call))
+                continue
+            for token in np.flatnonzero(row).tolist():
+                go_on((*longer, token), mass * chance * row[token], (*calls, call))
+
+    go_on((), Fraction(1), ())
+    return found
+
+
+def logged(draft, target, text, end=()):
+    heads = [text[:depth] for depth in range(len(text))]
+    rows = [target(head) for head in heads]
+    return LoggedBlock([draft(head) for head in heads], rows, text, end, rows)
+
+
+def check_against(found, draft, target, rule, tree, end=()):
+    """Everything that is said of a text is the mean over the ways in which it was decoded."""
+    depth = as_shape(tree).depth
+    for text, ways in found.items():
+        total = sum(mass for mass, _ in ways)
+        assert total == target.mass(text)
+        said = replay(logged(draft, target, text, end), rule, tree)
+        starts = [
+            sum(mass for mass, calls in ways if any(start == place for start, _ in calls)) / total
+            for place in range(len(text))
+        ]
+        assert said.starts.tolist() == starts
+        lengths = [
+            sum(mass * sum(tau == kept for _, tau in calls) for mass, calls in ways) / total
+            for kept in range(depth + 1)
+        ]
+        assert said.lengths.tolist() == lengths
+        assert said.calls == sum(mass * len(calls) for mass, calls in ways) / total
+        assert said.tokens == len(text)
+        assert {type(said.calls), type(said.accepted), type(said.tokens)} == {Fraction}
+
+
+@pytest.mark.parametrize(("rule", "tree"), CASES)
+def test_calls_along_a_text_are_those_of_decoding(rule, tree):
+    for draft, target in models(411, 2, 2, 3):
+        found = decoded(of_tree(rule, tree), draft, target, 3)
+        check_against(found, draft, target, rule, tree)
+
+
+@pytest.mark.parametrize(("rule", "tree"), BLOCKS)
+def test_calls_of_blocks_along_a_text_are_those_of_decoding(rule, tree):
+    for case in model_pairs(412, 2, 3, 8):
+        draft, target = case.exact
+        found = decoded(of_block(rule, tree), draft, target, 4)
+        check_against(found, draft, target, rule, tree)
+
+
+@pytest.mark.parametrize(
+    ("rule", "tree"), [(RecursiveRejection, "2x1"), (BlockVerifyPublished, "1x1x1")]
+)
+def test_texts_that_end_are_complete_with_the_end(rule, tree):
+    make = of_block if rule is BlockVerifyPublished else of_tree
+    for draft, target in models(413, 4, 2, 3):
+        ending = EndingModel(target, [1])
+        found = decoded(make(rule, tree), draft, ending, 3)
+        check_against(found, draft, ending, rule, tree, end=[1])
+
+
+def test_the_mean_over_texts_is_what_decoding_keeps():
+    """Of texts that were cut off the first call counts: its mean is E[τ] of the tree."""
+    for draft, target in models(414, 4, 3, 2):
+        exact = DraftSelection(draft, target, "2x1", PooledSelection, merge=False).expected()
+        mean = sum(
+            mass * replay(logged(draft, target, text), PooledSelection, "2x1", cut=True).accepted
+            for text, mass in target.texts(2)
+        )
+        assert mean == exact
+
+
+def test_a_text_that_was_cut_off_counts_calls_with_a_whole_tree_behind_them():
+    draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    text = logged(draft, target, (1, 1, 0, 1))
+    whole, cut = (replay(text, RecursiveRejection, "1x1", cut=cut) for cut in (False, True))
+    assert cut.counted == 3
+    assert cut.starts.tolist() == whole.starts.tolist()
+    assert cut.calls == whole.starts[:3].sum()
+    assert cut.tokens == cut.calls + cut.accepted
+    assert whole.tokens == 4
+    ended = logged(draft, target, (1, 1, 0, 1), end=[0])
+    assert replay(ended, RecursiveRejection, "1x1", cut=True).counted == 3  # a whole text of three
+    short = logged(draft, target, (1,))
+    nothing = replay(short, RecursiveRejection, "1x1", cut=True)
+    assert (nothing.calls, nothing.accepted, nothing.tokens) == (0, 0, 0)
+
+
+def test_a_draft_that_is_the_target_is_kept():
+    fair = memoryless(["1/2", "1/2"])
+    found = replay(logged(fair, fair, (0, 1, 0, 1, 1)), TokenVerify, "1x1")
+    assert found.starts.tolist() == [1, 0, 0, 1, 0]
+    assert found.lengths.tolist() == [0, 0, 2]
+    never = replay(logged(memoryless(["1", "0"]), fair, (1, 1, 1)), TokenVerify, "1x1")
+    assert (never.calls, never.lengths.tolist()) == (3, [3, 0, 0])
+
+
+def test_walks_follow_the_law():
+    draft, target = memoryless([0.5, 0.5]), memoryless([0.25, 0.75])
+    text = logged(draft, target, (1, 1, 0, 1, 1, 1, 1))
+    found = replay(text, RecursiveRejection, "2x1")
+    rng = np.random.default_rng(5)
+    walks = [found.walk(rng) for _ in range(2_000)]
+    for walk in walks:
+        ends = list(accumulate(walk + 1))
+        assert ends[-1] >= 7 > (ends[-2] if len(ends) > 1 else 0)
+        assert ends[-1] <= 8  # what is kept beyond the end is not counted
+    calls = np.array([len(walk) for walk in walks])
+    assert abs(calls.mean() - found.calls) < 6 * calls.std() / len(walks) ** 0.5
+    counts = np.array([np.bincount(walk, minlength=3) for walk in walks])
+    radius = 6 * counts.std(axis=0) / len(walks) ** 0.5
+    assert (abs(counts.mean(axis=0) - found.lengths) < radius).all()
+
+
+def test_what_cannot_be_followed_along_a_text_is_refused():
+    draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    text = logged(draft, target, (1, 0))
+    with pytest.raises(ValueError, match="rule is BlockVerify, which leaves more behind"):
+        replay(text, BlockVerify, "1x1")
+    with pytest.raises(ValueError, match="tree is 2x1: a rule for one block verifies a chain"):
+        replay(text, TokenVerify, "2x1")
+    with pytest.raises(ValueError, match="tree is top2: drafts that are certain"):
+        replay(text, TargetOnly, "top2")
+    drafted = LoggedBlock(text.draft, text.target, (1, 0))
+    with pytest.raises(ValueError, match=r"sampling\[0\] is not the target there"):
+        replay(drafted, TokenVerify, "1")
+    with pytest.raises(ValueError, match="text is 'x'"):
+        replay("x", TokenVerify, "1")

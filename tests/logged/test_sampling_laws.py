@@ -1,0 +1,186 @@
+"""Estimates from tokens of any law have the exact mean: the draft's, the target's, another one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from block_models import model_pairs
+from drafted_trees import models
+
+from otspec.blocks import BLOCK_RULES, DraftSelection, LoggedBlock, TraversalVerify
+from otspec.logged import dynamic_tree_on_blocks
+from otspec.logged.chances import logged_chances
+from otspec.models import TableModel
+from otspec.rules import (
+    KSequential,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+    TargetOnly,
+)
+from otspec.trees import as_shape
+
+LAWS = ("draft", "target", "third")
+CASES = [
+    (RecursiveRejection, "2x1x1"),
+    (RecursiveRejection, "[[][]][][[[]]]"),
+    (KSequential, "2x1"),
+    (PooledSelection, "[[]][]"),
+    (PooledSelection, "2x2"),
+    (RecursiveRejectionWithoutReplacement, "2x1x1"),
+    (PooledSelectionWithoutReplacement, "[][[]]"),
+    (SpecHub, "2x2"),
+    (TargetOnly, "2x1"),
+]
+
+
+def sampling_of(law, draft, target):
+    """The model that tokens are drawn from."""
+    if law == "third":
+        mean = {x: (draft(x) + 2 * target(x)) / 3 for x in prefixes(draft.n, 3)}
+        return TableModel(mean)
+    return {"draft": draft, "target": target}[law]
+
+
+def prefixes(n, length):
+    """All texts of fewer tokens than that."""
+    found = [()]
+    for _ in range(length - 1):
+        found += [(*text, token) for text in found for token in range(n)]
+    return sorted(set(found), key=len)
+
+
+def logged(draft, target, sampling, text, end=()):
+    heads = [text[:depth] for depth in range(len(text))]
+    rows = ([model(head) for head in heads] for model in (draft, target, sampling))
+    draft_rows, target_rows, sampling_rows = rows
+    return LoggedBlock(draft_rows, target_rows, text, end, sampling_rows)
+
+
+def over_texts(draft, target, law, length):
+    """Each text of the law with its probability, as a logged block."""
+    sampling = sampling_of(law, draft, target)
+    for text, mass in sampling.texts(length):
+        yield mass, logged(draft, target, sampling, text)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("rule", "tree"), CASES)
+def test_trees_have_the_exact_mean(rule, tree, law):
+    shape = as_shape(tree)
+    for draft, target in models(301, 4, 3 if shape.depth < 3 else 2, shape.depth):
+        exact = DraftSelection(draft, target, tree, rule, merge=False).expected()
+        blocks = list(over_texts(draft, target, law, shape.depth))
+        mean = sum(mass * block.expected_of_tree(tree, rule) for mass, block in blocks)
+        assert type(mean) is Fraction
+        if rule is not TargetOnly or law != "draft":  # which may draft what is never drawn
+            assert mean == exact
+        if not shape.widths or rule is TargetOnly:
+            continue
+        chances = logged_chances(
+            [block for _, block in blocks], rule, sorted(shape.widths), shape.depth
+        )
+        masses = np.array([float(mass) for mass, _ in blocks])
+        levels = chances.by_level(shape)
+        assert levels.shape == (shape.depth, len(blocks))
+        assert np.allclose(levels.sum(axis=0), chances.kept_of(shape), rtol=1e-12)
+        assert chances.kept_of(shape) @ masses == pytest.approx(float(exact), rel=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("merge", [True, False])
+def test_traversal_has_the_exact_mean(law, merge):
+    for tree in ("1x1x1", "3", "2x2", "[[][]][]"):
+        for draft, target in models(302, 6, 2, 2):
+            rule = TraversalVerify(draft, target, tree, merge=merge)
+            mean = sum(
+                mass * block.expected_of_traversal(tree, merge=merge)
+                for mass, block in over_texts(draft, target, law, rule.depth)
+            )
+            assert mean == rule.expected()
+            assert type(mean) is Fraction
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_blocks_have_the_exact_mean_level_by_level(law):
+    for case in model_pairs(303, 3, 3, 12):
+        draft, target = case.exact
+        blocks = list(over_texts(draft, target, law, 3))
+        for rule in BLOCK_RULES:
+            mean = sum(mass * block.by_level(rule, 3) for mass, block in blocks)
+            exact = rule(draft, target, 3)
+            assert list(np.cumsum(mean)) == exact.expected_up_to()
+            outcomes = [(len(it.accepted), it.mass) for it in exact.outcomes()]
+            for level, likely in enumerate(mean, start=1):
+                assert likely == sum(mass for tau, mass in outcomes if tau >= level)
+
+
+def test_no_token_of_the_target_weighs_more_than_one():
+    for draft, target in models(304, 8, 3, 2):
+        for _, block in over_texts(draft, target, "target", 2):
+            chances = logged_chances([block], PooledSelection, [2], 2)
+            assert (chances.led[2].sum(axis=0) <= 1 + 1e-15).all()
+
+
+HALVES = ["1/2", "1/2"]
+SKEWED = ["1/4", "3/4"]
+
+
+def test_tokens_of_another_law_by_hand():
+    """A token 1 was drawn by chance 3/4, and is accepted by chance 1/2: it weighs 2/3."""
+    block = LoggedBlock([HALVES] * 2, [SKEWED] * 2, [1, 0], sampling=[SKEWED] * 2)
+    assert block.expected_of_tree("1x1", RecursiveRejection) == Fraction(3, 4) * (
+        1 + Fraction(2, 3)
+    )
+    assert block.by_level(BLOCK_RULES[0], 2).tolist() == [Fraction(3, 4), Fraction(1, 2)]
+    assert list(block.sampled[0]) == [Fraction(1, 4), Fraction(3, 4)]
+
+
+def test_the_law_of_a_block_is_that_of_drafted_tokens():
+    block = LoggedBlock([HALVES] * 2, [SKEWED] * 2, [1, 0], sampling=[HALVES, SKEWED])
+    assert block.kept(BLOCK_RULES[0], 1).sum() == 1
+    with pytest.raises(ValueError, match=r"sampling\[1\] is not the draft there"):
+        block.kept(BLOCK_RULES[0], 2)
+
+
+def test_what_no_estimate_would_count_is_refused():
+    sampling = [HALVES, ["1", "0"]]
+    with pytest.raises(
+        ValueError, match=r"sampling\[1\] never draws token 1, which can be drafted"
+    ):
+        LoggedBlock([HALVES] * 2, [SKEWED] * 2, [1, 0], sampling=sampling)
+    LoggedBlock([HALVES, ["1", "0"]], [SKEWED] * 2, [1, 0], sampling=sampling)
+    LoggedBlock([HALVES] * 2, [SKEWED, ["1", "0"]], [1, 0], sampling=sampling)
+    tiny = [1.0, 1e-13]
+    LoggedBlock([[0.5, 0.5]], [tiny], [0], sampling=[[1.0, 0.0]])
+    with pytest.raises(ValueError, match="sampling has 1 rows, but there are 2 tokens"):
+        LoggedBlock([HALVES] * 2, [SKEWED] * 2, [1, 0], sampling=[HALVES])
+    with pytest.raises(ValueError, match=r"sampling\[0\] has 3"):
+        LoggedBlock([HALVES], [SKEWED], [1], sampling=[["1/2", "1/4", "1/4"]])
+    with pytest.raises(ValueError, match=r"tokens\[0\] is 0, which sampling never draws there"):
+        LoggedBlock([["0", "1"]], [SKEWED], [0], sampling=[["0", "1"]]).expected(BLOCK_RULES[0], 1)
+
+
+def test_an_end_cuts_the_rows_of_the_law_too():
+    block = LoggedBlock([HALVES] * 3, [SKEWED] * 3, [1, 0, 0], {0}, [HALVES, SKEWED])
+    assert block.tokens == (1, 0)
+    assert block.expected(BLOCK_RULES[0], 5) == Fraction(3, 4) * 2
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_dynamic_trees_have_the_mean_of_all_texts(law):
+    """At a threshold below every path all is in the tree: all nodes are counted, all is kept."""
+    draft = TableModel({(): [0.6, 0.4], (0,): [0.3, 0.7]})
+    target = TableModel({(): [0.2, 0.8], (1,): [0.9, 0.1]})
+    nodes, kept = 0.0, 0.0
+    for mass, block in over_texts(draft, target, law, 2):
+        found = dynamic_tree_on_blocks([block], 100, 2)
+        nodes, kept = nodes + mass * found.nodes, kept + mass * found.expected
+    assert (nodes, kept) == (pytest.approx(6), pytest.approx(2))
+    lacking = LoggedBlock([HALVES], [["1", "0"]], [0], sampling=[["1", "0"]])
+    with pytest.raises(ValueError, match=r"sampling\[0\] never draws token 1"):
+        dynamic_tree_on_blocks([lacking], 4, 1)

@@ -1,0 +1,340 @@
+"""Published lossy rules: their kernels, the output that they declare, and the lossy frontier."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+from fractions import Fraction
+from importlib.metadata import EntryPoint
+from typing import NamedTuple
+
+import lossy_kernels
+import numpy as np
+import oracles
+import pytest
+from instances import floats, pairs
+
+import otspec
+from otspec.lossy import RULES, LossyRule
+from otspec.lossy.rules.divergences import entropy, jensen_shannon, kullback_leibler
+from otspec.registry import Registry, subclass_of
+
+
+class Published(NamedTuple):
+    """The kernel of a rule by its source, parameters, and those that make it lossless."""
+
+    kernel: object
+    parameters: tuple[dict, ...]
+    lossless: dict | None = None
+    on_frontier: bool = False
+    """Whether it accepts all that its total variation allows, whatever draft and target are."""
+
+
+PUBLISHED = {
+    "lenience": Published(
+        lossy_kernels.lenience,
+        ({"lenience": Fraction(1, 2)}, {"lenience": Fraction(9, 10)}, {"lenience": Fraction(1, 9)}),
+        {"lenience": 1},
+        True,
+    ),
+    "entropy-lenience": Published(
+        lossy_kernels.entropy_lenience,
+        (
+            {"alpha": Fraction(2, 5), "most": Fraction(19, 20)},
+            {"alpha": Fraction(3), "most": Fraction(1)},
+            {"alpha": Fraction(0), "most": Fraction(1, 3)},
+        ),
+        {"alpha": 0, "most": 1},
+        True,
+    ),
+    "mentored-decoding": Published(
+        lossy_kernels.mentored,
+        ({"alpha": Fraction(1, 2)}, {"alpha": Fraction(8, 9)}, {"alpha": Fraction(1, 99)}),
+        {"alpha": 1},
+        True,
+    ),
+    "interpolated": Published(
+        lossy_kernels.interpolated,
+        ({"weight": Fraction(1, 2)}, {"weight": Fraction(1, 10)}, {"weight": Fraction(1)}),
+        {"weight": 0},
+        True,
+    ),
+    "cactus": Published(
+        lossy_kernels.cactus,
+        ({"delta": Fraction(1, 4)}, {"delta": Fraction(1, 100)}, {"delta": Fraction(3)}),
+        {"delta": 0},
+        True,
+    ),
+    "typical-acceptance": Published(
+        lossy_kernels.typical,
+        (
+            {"epsilon": Fraction(9, 100), "delta": Fraction(3, 10)},
+            {"epsilon": Fraction(1, 4), "delta": Fraction(1)},
+            {"epsilon": Fraction(1), "delta": Fraction(1), "otherwise": "target"},
+        ),
+    ),
+    "relaxed-top": Published(
+        lossy_kernels.relaxed_top,
+        (
+            {"count": 10, "delta": Fraction(3, 5)},
+            {"count": 2, "delta": Fraction(1, 5)},
+            {"count": 1, "delta": Fraction(0)},
+        ),
+    ),
+    "rollback": Published(
+        lossy_kernels.rollback,
+        ({"rollback": 2.0}, {"rollback": 1.0, "otherwise": "greedy"}, {"rollback": 0.0}),
+    ),
+    "fuzzy": Published(
+        lossy_kernels.fuzzy,
+        ({"threshold": 0.3}, {"threshold": 0.1}, {"threshold": 0.02}),
+        {"threshold": 0},
+        True,
+    ),
+    "cascade-by-position": Published(
+        lossy_kernels.cascade_by_position,
+        ({"alpha": Fraction(1, 20)}, {"alpha": Fraction(1)}, {"alpha": Fraction(-1)}),
+        {"alpha": -(10**9)},
+        True,
+    ),
+    "cascade-by-token": Published(
+        lossy_kernels.cascade_by_token,
+        ({"alpha": Fraction(3, 10)}, {"alpha": Fraction(0)}, {"alpha": Fraction(1)}),
+    ),
+    "thresholded-target-only": Published(
+        lossy_kernels.thresholded,
+        (
+            {"single": Fraction(1, 2), "accumulated": Fraction(1, 2)},
+            {"single": Fraction(1), "accumulated": Fraction(4, 5)},
+            {"single": Fraction(1, 5), "accumulated": Fraction(1)},
+        ),
+        {"single": 1, "accumulated": 1},
+    ),
+}
+
+
+class Case(NamedTuple):
+    rule: LossyRule
+    table: dict
+    kernel: object
+    optimum: Fraction
+
+
+def made(name, seed, count, most_tokens=5):
+    """Rules at random exact instances, all parameters in turn, and their kernel by the source."""
+    published, rule_class = PUBLISHED[name], RULES[name]
+    for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
+        parameters = published.parameters[index // 8 % 3]
+        k = rule_class.only_k or 1 + index % 3
+        if not rule_class.law_class.exists(np.array(draft, dtype=object), k):
+            continue
+        drafts = (
+            oracles.iid_table(draft, 1)
+            if rule_class.only_k == 1
+            else oracles.fixed_table(oracles.likeliest(draft, k))
+        )
+        yield Case(
+            rule_class(draft, target, k, **parameters),
+            drafts,
+            published.kernel(draft, target, **parameters),
+            oracles.optimum(drafts, target),
+        )
+
+
+def test_every_rule_has_a_kernel_of_its_own():
+    assert list(RULES) == list(PUBLISHED)
+    exported = {
+        kind for kind in vars(otspec.lossy.rules).values()
+        if isinstance(kind, type) and issubclass(kind, LossyRule) and hasattr(kind, "name")
+    }  # fmt: skip
+    assert exported == set(RULES.values())
+    looks = [(rule.colour, rule.marker) for rule in RULES.values()]
+    assert len(set(looks)) == len(looks)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_kernels_and_declared_outputs_are_those_of_the_source(name):
+    seen = 0
+    for rule, table, kernel, _ in made(name, 910, 72):
+        n = rule.law.n
+        for x in table:
+            assert rule.kernel(x).tolist() == kernel(x), (rule, x)
+        output = oracles.output(table, kernel, n)
+        assert rule.declared_output.tolist() == output
+        assert rule.acceptance() == oracles.acceptance(table, kernel)
+        assert isinstance(rule.acceptance(), Fraction)
+        accepted = [sum(m * kernel(x)[y] for x, m in table.items() if y in x) for y in range(n)]
+        assert rule.accepted_law().tolist() == accepted
+        by_draft = sum(m * rule.joint_kernel(x)[:-1].sum(axis=1) for x, m in table.items())
+        assert rule.acceptance_by_draft().tolist() == by_draft.tolist()
+        seen += output != rule.target.tolist()
+    assert seen >= 15
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_no_rule_accepts_more_than_its_total_variation_allows(name):
+    """For an output off by ε the most is min(1, α + ε): on hundreds of instances in all."""
+    lossy = 0
+    for rule, _, _, optimum in made(name, 911, 96):
+        off = sum(max(o - q, 0) for o, q in zip(rule.declared_output, rule.target, strict=True))
+        frontier = min(Fraction(1), optimum + off)
+        assert rule.acceptance() <= frontier
+        if PUBLISHED[name].on_frontier:
+            assert rule.acceptance() == frontier
+            between = zip(rule.draft, rule.declared_output, rule.target, strict=True)
+            assert all(min(p, q) <= o <= max(p, q) for p, o, q in between)
+        if name == "thresholded-target-only":
+            assert rule.acceptance() == frontier
+        lossy += off > 0
+    assert lossy >= 20
+
+
+@pytest.mark.parametrize("name", [name for name, each in PUBLISHED.items() if each.lossless])
+def test_each_has_its_lossless_end(name):
+    for draft, target in pairs(912, 24, 5):
+        if name != "thresholded-target-only" or any(draft[1:]):
+            rule = RULES[name](draft, target, 1, **PUBLISHED[name].lossless)
+            assert rule.declared_output.tolist() == list(target)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_floats_follow_the_exact_rule(name):
+    eps = np.finfo(float).eps
+    for index, (rule, table, _, _) in enumerate(made(name, 913, 48)):
+        if name == "relaxed-top":  # a token on the threshold may fall on either side of it
+            edge = rule.target - (rule.target.max() - rule.delta)
+            if (abs(edge.astype(float)) < 1e-12).any():
+                continue
+        given = PUBLISHED[name].parameters[index // 8 % 3]
+        rounded = type(rule)(floats(rule.draft), floats(rule.target), rule.k, **{
+            key: getattr(rule, key) for key in given
+        })  # fmt: skip
+        for found, exact in (
+            (rounded.declared_output, rule.declared_output),
+            (rounded.accepted_law(), rule.accepted_law()),
+            *((rounded.kernel(x), rule.kernel(x)) for x in table if name != "cactus"),
+        ):
+            # A few roundings a token, of sums of n of them.
+            assert np.abs(found - exact.astype(float)).max() < 100 * eps * rule.law.n
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_full_vocabularies_are_served(name):
+    rows = np.random.default_rng(914).dirichlet(np.full(20_000, 0.01), size=2)
+    rule = RULES[name].of_pair(*rows, RULES[name].only_k or 4)
+    assert abs(rule.declared_output.sum() - 1) < 1e-9
+    assert rule.declared_output.min() >= 0
+    assert 0 < rule.acceptance() <= 1 + 1e-9
+    assert rule.accepted_law().shape == (20_000,)
+
+
+def extreme(rng, n):
+    """A law with subnormal masses, zeros, or one token that is nearly certain."""
+    kind = rng.integers(4)
+    if kind == 0:
+        drawn = 10.0 ** rng.uniform(-320, 0, n)
+    elif kind == 1:
+        drawn = np.where(rng.random(n) < 0.5, 0, 10.0 ** rng.uniform(-20, 0, n))
+    elif kind == 2:
+        drawn = np.where(rng.random(n) < 0.5, 5e-324, rng.random(n))
+    else:
+        drawn = rng.dirichlet(np.full(n, 0.02))
+    drawn[rng.integers(n)] += drawn.sum() < 1e-300
+    return drawn / drawn.sum()
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.only_k == 1])
+def test_extreme_floats_are_taken(name):
+    rng = np.random.default_rng(918)
+    for index in range(150):
+        n = int(rng.integers(1, 7))
+        draft, target = extreme(rng, n), extreme(rng, n)
+        rule = RULES[name](draft, target, **PUBLISHED[name].parameters[index % 3])
+        output = sum(mass * rule.kernel([x]) for x, mass in enumerate(draft))
+        assert np.abs(output - rule.declared_output).max() < 1e-13
+        assert abs(output.sum() - 1) < 1e-13
+        most = min(1, np.minimum(draft, target).sum() + np.maximum(output - target, 0).sum())
+        assert rule.acceptance() < most + 1e-13
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_samples_follow_the_kernel(name):
+    draft, target = [0.4, 0.3, 0.2, 0.1], [0.1, 0.25, 0.25, 0.4]
+    rule = RULES[name].of_pair(draft, target, RULES[name].only_k or 2)
+    rng, size = np.random.default_rng(915), 1000
+    for x in [(0,), (3,)] if rule.k == 1 else [(0, 1)]:
+        drawn = [rule.sample(x, rng) for _ in range(size)]
+        assert all(accepted == (token in x) for token, accepted in drawn)
+        counts = np.bincount([token for token, _ in drawn], minlength=4)
+        # Hoeffding, for eight tokens of twelve rules: a false alarm once in 10^6.
+        assert np.abs(counts / size - rule.kernel(x)).max() < math.sqrt(math.log(2e8) / 2 / size)
+        assert not counts[rule.kernel(x) == 0].any()
+
+
+def test_parameters_are_checked_and_follow_the_arithmetic():
+    rule = RULES["lenience"]([0.5, 0.5], [0.25, 0.75])
+    assert (type(rule.lenience), rule.lenience) == (float, 0.5)
+    assert type(RULES["lenience"](["1/2", "1/2"], ["1/4", "3/4"]).lenience) is Fraction
+    with pytest.raises(ValueError, match=r"lenience is 0\.5, a float beside exact"):
+        RULES["lenience"](["1/2", "1/2"], ["1/4", "3/4"], lenience=0.5)
+    for name, wrong in (
+        ("lenience", {"lenience": 0}),
+        ("mentored-decoding", {"alpha": 1.5}),
+        ("interpolated", {"weight": -0.5}),
+        ("cactus", {"delta": -1}),
+        ("typical-acceptance", {"epsilon": 2}),
+        ("typical-acceptance", {"otherwise": "draft"}),
+        ("relaxed-top", {"count": 0}),
+        ("rollback", {"rollback": -1}),
+        ("fuzzy", {"threshold": math.inf}),
+        ("cascade-by-position", {"alpha": math.nan}),
+        ("cascade-by-token", {"alpha": "much"}),
+        ("thresholded-target-only", {"accumulated": 0}),
+    ):
+        (parameter,) = wrong
+        with pytest.raises(ValueError, match=parameter):
+            RULES[name]([0.5, 0.5], [0.25, 0.75], 1, **wrong)
+
+
+def test_mentored_decoding_spends_its_budget():
+    rng = np.random.default_rng(916)
+    for draft, target in rng.dirichlet(np.full(6, 0.5), size=(12, 2)):
+        most = kullback_leibler(target, draft)
+        for budget in (0.0, most / 3, 2 * most):
+            rule = RULES["mentored-decoding"].within(draft, target, budget)
+            spent = kullback_leibler(target, rule.declared_output)
+            assert spent <= budget + 1e-12
+            # α is known to one part in 2^40, and so is what is spent.
+            assert spent == pytest.approx(min(budget, most), abs=1e-6)
+    with pytest.raises(ValueError, match="budget"):
+        RULES["mentored-decoding"].within(draft, target, -1)
+
+
+def test_divergences():
+    draft, target = (np.array(law, dtype=object) for law in next(iter(pairs(917, 1, 5, 5))))
+    rows = draft.astype(float), target.astype(float)
+    wanted = sum(p * math.log(p / q) for p, q in zip(*rows, strict=True))
+    assert kullback_leibler(draft, target) == pytest.approx(wanted, abs=1e-15)
+    assert kullback_leibler(*rows) == pytest.approx(wanted, abs=1e-15)
+    assert kullback_leibler(draft, draft) == 0
+    assert kullback_leibler(np.array([0.5, 0.5]), np.array([1.0, 0.0])) == math.inf
+    assert kullback_leibler(np.array([1.0, 0.0]), np.array([0.5, 0.5])) == math.log(2)
+    assert jensen_shannon(np.array([1.0, 0.0]), np.array([0.0, 1.0])) == math.log(2)
+    assert entropy(np.array([0.25, 0.25, 0.5, 0.0])) == pytest.approx(1.5 * math.log(2), abs=1e-15)
+    # Two laws that differ by 10^-30, of which floats know nothing.
+    near = Fraction(1, 2) + Fraction(1, 10**30)
+    close = kullback_leibler(
+        np.array([near, 1 - near], dtype=object), np.array([Fraction(1, 2)] * 2, dtype=object)
+    )
+    assert 0 <= close < 1e-30
+
+
+def test_lossy_rules_of_other_packages_join_by_entry_point(monkeypatch):
+    points = [
+        EntryPoint("lenience", "otspec.lossy.rules:Lenience", "tests.lossy"),
+        EntryPoint("naive-sampling", "otspec.rules:NaiveSampling", "tests.lossy"),
+    ]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: points)
+    table = Registry("lossy rule", "tests.lossy", subclass_of(LossyRule))
+    with pytest.warns(UserWarning, match=r"NaiveSampling.* is no subclass of LossyRule"):
+        assert list(table) == ["lenience"]
