@@ -1,4 +1,4 @@
-"""What is accepted at best if the output may be off by a total variation (Theory, 27)."""
+"""What is accepted at best if the output may be off by a total variation (Theory, 29)."""
 
 from __future__ import annotations
 
