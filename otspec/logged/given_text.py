@@ -10,6 +10,7 @@ import numpy as np
 from otspec.arithmetic import Array, zeros
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.distributions import Distribution
+from otspec.lossy.rules.contract import LossyRule
 from otspec.rules.contract import NotExactError
 from otspec.trees.chances import Chances
 from otspec.trees.shapes import Shape
@@ -39,12 +40,19 @@ def token_weights(
 
     Raises
     ------
+    ValueError
+        A lossy rule.
     NotExactError
         A rule whose accepted law is known by simulation only.
     """
     weights = {}
     for k in tree.widths:
         made = made_rule(rule, draft, target, k)
+        if isinstance(made, LossyRule):
+            raise ValueError(
+                f"rule is {type(made).__name__}, whose texts are not the target's: calls along a "
+                "text are known of lossless rules"
+            )
         weights[k] = zeros(k, like=target)
         try:
             if tree.even:

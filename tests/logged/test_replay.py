@@ -20,6 +20,7 @@ from otspec.blocks import (
     memoryless,
 )
 from otspec.logged import replay
+from otspec.lossy.rules import Lenience
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -204,5 +205,7 @@ def test_what_cannot_be_followed_along_a_text_is_refused():
     drafted = LoggedBlock(text.draft, text.target, (1, 0))
     with pytest.raises(ValueError, match=r"sampling\[0\] is not the target there"):
         replay(drafted, TokenVerify, "1")
+    with pytest.raises(ValueError, match="rule is Lenience, whose texts are not the target's"):
+        replay(text, Lenience.of_pair, "1")
     with pytest.raises(ValueError, match="text is 'x'"):
         replay("x", TokenVerify, "1")
