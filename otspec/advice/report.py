@@ -56,8 +56,8 @@ def _body(advices: Sequence[Advice]) -> Iterator[str]:
 def _overview(advice: Advice) -> tuple[str, ...]:
     best = advice.best
     return (
-        advice.source, best.rule, short(best.tree), f"{float(best.tokens):.4f}", f"{best.speed_up:.3f}",
-        interval_words(best.speed_up_interval),
+        advice.source, best.rule, short(best.tree), f"{float(best.tokens):.4f}",
+        f"{best.speed_up:.3f}", interval_words(best.speed_up_interval),
     )  # fmt: skip
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import click
 
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
 from otspec.cli.arguments import TokenList
 from otspec.cli.ending import ending_in_order
-from otspec.cli.options import filled, json_option
+from otspec.cli.options import filled, json_option, table_option
 from otspec.cli.output import print_json
+from otspec.cli.places import check_table, table_written
 from otspec.cli.trace_runs import (
     FILES,
     PAIRS,
@@ -24,6 +26,7 @@ from otspec.cli.trace_runs import (
 )
 from otspec.cli.trees import MEANING, read_tree
 from otspec.cli.warpings import warping_options
+from otspec.frames import Rows
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree
 from otspec.rules import TargetOnly
@@ -55,6 +58,37 @@ class _Row(NamedTuple):
     lengths: AcceptLengths
 
 
+class Simulated(NamedTuple):
+    """What is written of a rule on a tree: rates by position are lists."""
+
+    rule: str
+    tree: Shape
+    temperature: float
+    draft_temperature: float
+    drafted: int
+    texts: int
+    calls: float
+    acceptance_length: Annotated[Ratio, "tokens"]
+    accepted: Annotated[Ratio, "tokens"]
+    tokens_per_call: Annotated[Ratio, "tokens"]
+    acceptance_rate: Annotated[Ratio, "probability"]
+    marginal: Annotated[tuple[float, ...], "probability"]
+    conditional: Annotated[tuple[float, ...], "probability"]
+
+    @classmethod
+    def of(cls, row: _Row) -> Simulated:
+        """Return what is written of a row."""
+        lengths, target, draft = row.lengths, row.warping.of("target"), row.warping.of("draft")
+        return cls(
+            row.rule.title, row.tree, target.temperature, draft.temperature,
+            lengths.drafted, lengths.tally.texts, float(lengths.tally.sums[0]),
+            lengths.acceptance_length, lengths.accepted, lengths.tokens_per_call,
+            lengths.acceptance_rate,
+            tuple(rate.value for rate in lengths.marginal),
+            tuple(rate.value for rate in lengths.conditional),
+        )  # fmt: skip
+
+
 @click.command()
 @click.argument("files", nargs=-1)
 @click.option(
@@ -84,6 +118,7 @@ class _Row(NamedTuple):
 )  # fmt: skip
 @source_options
 @json_option
+@table_option
 @filled(files=FILES, pairs=PAIRS)
 def simulate(
     files: tuple[str, ...],
@@ -98,16 +133,19 @@ def simulate(
     engine: str | None,
     workers: int | None,
     as_json: bool,
+    table: Path | None,
 ) -> int:
     """Accept lengths from logged tokens, as an engine would count them, without the models.
 
     FILES are {files} with target_tokens, the target's own texts, or with draft_tokens, drafted
     blocks; or {pairs} and a third file of tokens. Without any the bundled SmolLM2 trace is read.
     Along the target's texts the calls that decode them are counted; after drafted blocks one call
-    for each is estimated. Exit status: 0 fine, 1 some chunks were skipped, 2 bad input.
+    for each is estimated. Exit status: 0 fine, 1 some chunks were skipped, or the table could not
+    be written after the results, 2 bad input.
 
     Example: otspec simulate --tree 2x2x1 --rule pooled-selection
     """
+    check_table(table)
     shapes = [read_tree(tree, "--tree") for tree in trees]
     with ending_in_order(), sources_of(files, kind, tokens=True) as named:
         sources = [replace(each, sampled=drawn_from or each.sampled) for each in named]
@@ -133,8 +171,11 @@ def simulate(
         for warping in warpings:
             _print([row for row in rows if row.warping is warping], sources, warping, on_texts)
         say(_MEANING[on_texts])
+    simulated = Rows(map(Simulated.of, rows), Simulated, ", ".join(each.name for each in sources))
+    silent = as_json or engine is not None
+    complete = table_written(table, simulated.to_arrow, silent=silent)
     complain(failures)
-    return 1 if failures else 0
+    return 0 if complete and not failures else 1
 
 
 def _drawn(temperature: float | None, warpings: Sequence[Warping], on_texts: bool) -> Warp:

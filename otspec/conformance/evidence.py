@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -83,51 +84,54 @@ class Sizes:
     rounding: float
     peak: float
 
-    def missed(self, detect: float, ratio: float, size: int) -> float:
-        """Return how often a law at a total variation is missed.
+    def missed(self, detect: float | Array, size: int | IntArray) -> Array:
+        """Return how often a law at a total variation is missed, for each of :data:`RATIOS`.
 
         Parameters
         ----------
-        detect : float
-        ratio : float
-            Samples per pseudo-count of the prior.
-        size : int
-        """
-        freedom = max(self.cells - 1, 1)
-        needed = -math.log(self.false_alarm) + math.log(2) + size * math.log1p(2 * self.rounding)
-        statistic = (needed + freedom / 2 * math.log1p(ratio)) * 2 * (1 + ratio) / ratio
-        return float(ncx2.cdf(statistic, freedom, size * raised(detect, self.peak)))
+        detect : float or ndarray, shape (ratios,)
+        size : int or ndarray of int, shape (ratios,)
 
-    def fewest(self, detect: float, ratio: float) -> int:
-        """Return how many samples find a total variation."""
-        low, high = 0, LARGEST
-        while high - low > max(1, low // 1000):
+        Returns
+        -------
+        ndarray, shape (ratios,)
+        """
+        ratio, freedom = np.array(RATIOS), max(self.cells - 1, 1)
+        needed = -math.log(self.false_alarm) + math.log(2) + size * math.log1p(2 * self.rounding)
+        statistic = (needed + freedom / 2 * np.log1p(ratio)) * 2 * (1 + ratio) / ratio
+        chances: Array = ncx2.cdf(statistic, freedom, size * raised(detect, self.peak))
+        return chances
+
+    def fewest(self, detect: float) -> IntArray:
+        """Return how many samples find a total variation, for each of :data:`RATIOS`."""
+        low, high = np.zeros(len(RATIOS), int), np.full(len(RATIOS), LARGEST)
+        while (far := high - low > np.maximum(1, low // 1000)).any():
             middle = (low + high) // 2
-            if self.missed(detect, ratio, middle) <= MISS / 4:
-                high = middle
-            else:
-                low = middle
+            enough = self.missed(detect, middle) <= MISS / 4
+            high = np.where(far & enough, middle, high)
+            low = np.where(far & ~enough, middle, low)
         return high
 
-    def smallest(self, size: int, ratio: float) -> float:
-        """Return the total variation that a number of samples finds; 1 if that is nothing."""
-        low, high = 0.0, 1.0
+    def smallest(self, size: int) -> Array:
+        """Return the total variation that a number of samples finds, for each of :data:`RATIOS`.
+
+        That is 1 if they find nothing.
+        """
+        low, high = np.zeros(len(RATIOS)), np.ones(len(RATIOS))
         for _ in range(30):
             middle = (low + high) / 2
-            if self.missed(middle, ratio, size) <= MISS / 4:
-                high = middle
-            else:
-                low = middle
+            enough = self.missed(middle, size) <= MISS / 4
+            high, low = np.where(enough, middle, high), np.where(enough, low, middle)
         return high
 
 
-def raised(detect: float, peak: float) -> float:
+def raised(detect: float | Array, peak: float) -> Any:
     """Return what a sample adds at least to the noncentrality of Pearson's statistic.
 
     Parameters
     ----------
-    detect : float
-        A total variation δ.
+    detect : float or ndarray
+        A total variation δ, or several.
     peak : float
         The largest probability M of the law, or less. Whatever cells gain, they have probability a
         with a (1 − a) ≤ M (1 − M) if M is above 1/2, and ≤ 1/4 in any case; the statistic is at
@@ -135,7 +139,7 @@ def raised(detect: float, peak: float) -> float:
         no more is counted on.
     """
     largest = peak * (1 - peak) if peak > 0.5 else 0.25
-    return detect**2 / min(max(largest, 16 * detect), 0.25)
+    return detect**2 / np.minimum(np.maximum(largest, 16 * np.asarray(detect)), 0.25)
 
 
 @lru_cache(maxsize=1024)
@@ -148,7 +152,7 @@ def requirement(
     4 δ² N, by the inequality of Cauchy and Schwarz; the evidence is close to a line in it.
     """
     test = Sizes(cells, false_alarm, rounding, peak)
-    size, ratio = min((test.fewest(detect, ratio), ratio) for ratio in RATIOS)
+    size, ratio = min(zip(test.fewest(detect).tolist(), RATIOS, strict=True))
     return Requirement(cells, detect, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
 
 
@@ -158,7 +162,7 @@ def affordable(
 ) -> Requirement:
     """Return what a number of samples finds; a total variation of 1 if that is nothing."""
     test = Sizes(cells, false_alarm, rounding, peak)
-    found, ratio = min((test.smallest(size, ratio), ratio) for ratio in RATIOS)
+    found, ratio = min(zip(test.smallest(size).tolist(), RATIOS, strict=True))
     return Requirement(cells, found, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
 
 

@@ -159,12 +159,12 @@ def arrays(value):
         yield from arrays(item)
 
 
-def try_to_change(thing):
-    """Write to every array that can be written to; say how many arrays were seen."""
+def try_to_change(thing, said):
+    """Write to every array that can be written to, also of what it said; say how many were seen."""
     seen = 0
     if isinstance(thing, OPEN):
         return seen
-    for array in arrays([answers(thing), thing]):
+    for array in arrays([said, thing]):
         seen += 1
         with pytest.raises(ValueError, match="WRITEABLE") if not array.flags.writeable else NOTHING:
             array.flags.writeable = True

@@ -228,6 +228,35 @@ def test_full_vocabularies_are_served(name):
     assert rule.accepted_law().shape == (20_000,)
 
 
+def extreme(rng, n):
+    """A law with subnormal masses, zeros, or one token that is nearly certain."""
+    kind = rng.integers(4)
+    if kind == 0:
+        drawn = 10.0 ** rng.uniform(-320, 0, n)
+    elif kind == 1:
+        drawn = np.where(rng.random(n) < 0.5, 0, 10.0 ** rng.uniform(-20, 0, n))
+    elif kind == 2:
+        drawn = np.where(rng.random(n) < 0.5, 5e-324, rng.random(n))
+    else:
+        drawn = rng.dirichlet(np.full(n, 0.02))
+    drawn[rng.integers(n)] += drawn.sum() < 1e-300
+    return drawn / drawn.sum()
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.only_k == 1])
+def test_extreme_floats_are_taken(name):
+    rng = np.random.default_rng(918)
+    for index in range(150):
+        n = int(rng.integers(1, 7))
+        draft, target = extreme(rng, n), extreme(rng, n)
+        rule = RULES[name](draft, target, **PUBLISHED[name].parameters[index % 3])
+        output = sum(mass * rule.kernel([x]) for x, mass in enumerate(draft))
+        assert np.abs(output - rule.declared_output).max() < 1e-13
+        assert abs(output.sum() - 1) < 1e-13
+        most = min(1, np.minimum(draft, target).sum() + np.maximum(output - target, 0).sum())
+        assert rule.acceptance() < most + 1e-13
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_samples_follow_the_kernel(name):
     draft, target = [0.4, 0.3, 0.2, 0.1], [0.1, 0.25, 0.25, 0.4]

@@ -6,6 +6,7 @@ SpecTr, eq. 4; SpecHub, eq. 1, sec. 3.2, app. E; Canonical, thms. 1 and 4.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 
@@ -21,7 +22,7 @@ from otspec.plan import Plan
 from otspec.programs import PROGRAMS
 from otspec.solvers import Solution, Status, solve
 
-INSTANCES = {"highs": 120, "rational": 200, "cvxpy": 40}
+INSTANCES = {"highs": 120, "rational": 200, "cvxpy": 60}
 TUPLE_INSTANCES = {"highs": 60, "rational": 60, "cvxpy": 16}
 """By solver: cvxpy takes ten times as long to hand a program over."""
 
@@ -34,9 +35,14 @@ def agree(value, exact):
     return abs(value - exact) <= VALUE_ERROR
 
 
-def values_of_all_programs(law, target, solver, sets):
+def chosen(programs, solver, number):
+    """All programs; for cvxpy, which is handed the same rows, one after the other of them."""
+    return programs if solver != "cvxpy" else (programs * 2)[number % len(programs) :][:2]
+
+
+def values_of_programs(law, target, solver, sets, number):
     """The acceptance of each program: its value, and that of its plan."""
-    for program in program_names(law.k):
+    for program in chosen(program_names(law.k), solver, number):
         plan = otspec.optimal_plan(law, target, program, solver, sets=sets)
         value = plan.solution.value
         yield program, 1 - value if program == "membership" else value, plan.acceptance
@@ -46,19 +52,20 @@ def values_of_all_programs(law, target, solver, sets):
 @pytest.mark.parametrize("name", LAWS)
 def test_every_program_has_the_optimum_as_its_value(name, solver):
     convert = list if solver == "rational" else floats
-    solved = 0
-    for case, target in instances(name, seed=80, count=INSTANCES[solver]):
+    solved = Counter()
+    for number, (case, target) in enumerate(instances(name, seed=80, count=INSTANCES[solver])):
         exact, law = oracles.optimum(case.table, target), case.build(convert)
         best = otspec.optimal_acceptance(law, convert(target)).acceptance
         assert agree(best, exact)
-        for program, value, acceptance in values_of_all_programs(
-            law, convert(target), solver, sets=True
+        for program, value, acceptance in values_of_programs(
+            law, convert(target), solver, sets=True, number=number
         ):
+            solved[program] += 1
             assert law.exact == isinstance(value, Fraction) == isinstance(acceptance, Fraction)
             assert agree(value, exact), program
             assert agree(acceptance, exact), program
-        solved += 1
-    assert solved == INSTANCES[solver]
+    assert set(solved) >= set(program_names(2 if name == "Hub" else 1))
+    assert min(solved.values()) >= 5
 
 
 @pytest.mark.parametrize("solver", SOLVER_NAMES)
@@ -67,12 +74,12 @@ def test_rows_of_tuples_give_the_same_value_as_rows_of_sets(name, solver):
     convert = list if solver == "rational" else floats
     # A dense rational tableau over more tuples takes seconds.
     most = 27 if solver == "rational" else 81
-    for case, target in instances(
-        name, seed=81, count=TUPLE_INSTANCES[solver], most_tokens=3, most_tuples=most
-    ):
+    count = TUPLE_INSTANCES[solver]
+    cases = instances(name, seed=81, count=count, most_tokens=3, most_tuples=most)
+    for number, (case, target) in enumerate(cases):
         exact, law = oracles.optimum(case.table, target), case.build(convert)
-        for program, value, acceptance in values_of_all_programs(
-            law, convert(target), solver, sets=False
+        for program, value, acceptance in values_of_programs(
+            law, convert(target), solver, sets=False, number=number
         ):
             assert agree(value, exact), program
             assert agree(acceptance, exact), program

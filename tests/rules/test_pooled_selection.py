@@ -291,7 +291,7 @@ def test_any_number_of_bins_gives_lossless_rules(bins):
         return sum(ratio**bins >= Fraction(2) ** (16 * j - 8 * bins) for j in range(1, bins))
 
     gap, hits = 0, 0
-    for draft, target, k in instances(seed=224, count=160):
+    for draft, target, k in instances(seed=224, count=80):
         rule = PooledSelection(draft, target, k, bins)
         gap, hits = max(gap, check(rule)), max(hits, rule.residual_hits())
         check_pools(rule, bin_of)
@@ -301,7 +301,7 @@ def test_any_number_of_bins_gives_lossless_rules(bins):
 @pytest.mark.parametrize("loss", [0, Fraction(1, 100), 0.05, math.inf])
 def test_a_loss_is_kept_within(loss):
     most = 0
-    for draft, target, k in instances(seed=225, count=160):
+    for draft, target, k in instances(seed=225, count=80):
         rule = PooledSelection.within(draft, target, k, loss)
         most = max(most, check(rule))
         assert rule.loss_bound() <= loss

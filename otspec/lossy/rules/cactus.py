@@ -83,6 +83,8 @@ class Cactus(LossyRule):
         scales = zeros(len(left), like=left)
         rejected = self.raised < self.draft
         scales[rejected] = (1 - self.raised[rejected]) / left[rejected]
+        if not is_exact(scales):  # of a nearly certain token 1 − γ has few digits
+            scales = np.minimum(scales, 1.0)
         return scales
 
     @cached_property

@@ -106,7 +106,8 @@ class MentoredDecoding(AcceptOrReplace):
         ratios = target_to_draft(self.target, self.draft)[tokens]
         drafted = prefix_sums(self.draft[tokens])
         wanted = prefix_sums(self.target[tokens])
-        replaced = ratios * wanted[:-1] - drafted[:-1]  # at each break
+        with np.errstate(over="ignore"):  # the largest ratios are beyond all that matters
+            replaced = ratios * wanted[:-1] - drafted[:-1]  # at each break
         last = max(int(np.searchsorted(replaced, rejected, side="right")), 1)
         floor: Number = (rejected + drafted[last]) / wanted[last]
         return floor
