@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, zeros
+from otspec.arithmetic import Array, is_exact, zeros
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.distributions import Distribution
 from otspec.lossy.rules.contract import LossyRule
@@ -130,7 +130,14 @@ def levels_of_block(rule: type[SingleDraftRule], length: int, draft: Array, targ
     for level in range(min(length, number)):
         alive = number - level  # starts from which so much of the text is left
         wanted, drafted = (mass[:alive] for mass in masses)
-        masses = rule.step(wanted, drafted, draft[level:], target[level:])
-        masses = tuple(mass / target[level:] for mass in masses)
+        with np.errstate(over="ignore", invalid="ignore"):
+            masses = rule.step(wanted, drafted, draft[level:], target[level:])
+            masses = tuple(_ratio(mass, target[level:]) for mass in masses)
         found[level, :alive] = np.minimum(*masses)
     return found
+
+
+def _ratio(mass: Array, target: Array) -> Array:
+    """Return mass/target, in floats 0 where a ratio beyond the floats was multiplied by 0."""
+    ratio: Array = mass / target
+    return ratio if is_exact(target) else np.where(np.isnan(ratio), 0.0, ratio)

@@ -20,6 +20,7 @@ from otspec.blocks import (
     memoryless,
 )
 from otspec.logged import replay
+from otspec.logged.given_text import levels_of_block
 from otspec.lossy.rules import Lenience
 from otspec.rules import (
     KSequential,
@@ -174,6 +175,14 @@ def test_a_draft_that_is_the_target_is_kept():
     assert found.lengths.tolist() == [0, 0, 2]
     never = replay(logged(memoryless(["1", "0"]), fair, (1, 1, 1)), TokenVerify, "1x1")
     assert (never.calls, never.lengths.tolist()) == (3, [3, 0, 0])
+
+
+def test_ratios_beyond_the_floats_are_kept_until_a_token_is_never_drafted():
+    draft, target = np.array([1.0, 1.0, 0.0, 1.0]), np.array([1e-200, 1e-200, 1.0, 0.5])
+    for rule in (TokenVerify, BlockVerifyPublished):
+        levels = levels_of_block(rule, 4, draft, target)
+        assert levels[:, 0].tolist() == [1, 1, 0, 0]
+        assert levels[:, 3].tolist() == [1, 0, 0, 0]
 
 
 def test_walks_follow_the_law():
