@@ -30,6 +30,8 @@ class Budget(Frozen, ABC):
     """What functions call the argument."""
     words: ClassVar[str]
     """What the distance is called in a sentence."""
+    proof: ClassVar[str]
+    """Why no rule within is better, in a sentence."""
 
     accuracy: ClassVar[float] = 0.0
     """By how much :meth:`bound` may be off, beyond the rounding of the law."""
@@ -94,6 +96,10 @@ class TotalVariation(Budget):
 
     name: ClassVar[str] = "total_variation"
     words: ClassVar[str] = "total variation"
+    proof: ClassVar[str] = (
+        "The cut proves it: no lossless rule is above target(A) + 1 - P(all drafts in A), and on A "
+        "the output has at most that more than the target."
+    )
 
     @classmethod
     def of(cls, amount: Any, target: Distribution) -> Self:

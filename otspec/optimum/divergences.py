@@ -45,6 +45,10 @@ class Divergence(Budget):
         return cls(float(as_real(amount, cls.name, 0)))
 
     accuracy: ClassVar[float] = 1e-7
+    proof: ClassVar[str] = (
+        "Prices of the tokens prove it: their bound on all rules within is that number, but for "
+        "rounding."
+    )
 
     @property
     @abstractmethod
@@ -156,7 +160,7 @@ class KullbackLeibler(Divergence):
     """
 
     name: ClassVar[str] = "kullback_leibler"
-    words: ClassVar[str] = "Kullback-Leibler divergence from the target"
+    words: ClassVar[str] = "Kullback-Leibler divergence D(output||target)"
     steepest = math.inf
 
     def distance(self, output: Distribution, target: Distribution) -> float:
@@ -190,7 +194,7 @@ class ReverseKullbackLeibler(Divergence):
     """
 
     name: ClassVar[str] = "reverse_kullback_leibler"
-    words: ClassVar[str] = "Kullback-Leibler divergence of the target"
+    words: ClassVar[str] = "Kullback-Leibler divergence D(target||output)"
     steepest = 1.0
 
     def distance(self, output: Distribution, target: Distribution) -> float:
@@ -226,7 +230,7 @@ class Renyi(Divergence):
     """
 
     name: ClassVar[str] = "renyi"
-    words: ClassVar[str] = "Rényi divergence from the target"
+    words: ClassVar[str] = "Rényi divergence"
 
     order: float
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from otspec.arithmetic import Number
 from otspec.cuts.levels import level_selection
+from otspec.cuts.minimum import cut_bound
 from otspec.digits import plain
 from otspec.distributions import Distribution
 from otspec.optimum.budgets import Budget
@@ -62,6 +63,11 @@ class LossyOptimum(Optimum):
     def distance(self) -> Number | None:
         """How far the output is from the target, in the distance of the budget."""
         return None if self.output is None else self.budget.distance(self.output, self.target)
+
+    @property
+    def lossless(self) -> Number:
+        """The most that lossless rules accept, by the cut."""
+        return cut_bound(self.law, self.target, self.cut)
 
     @property
     def bound(self) -> Number:

@@ -81,6 +81,14 @@ FUNCTIONS = {
     "optimal_acceptance": Row(
         otspec.optimal_acceptance, {**LAW_TARGET, "total_variation": ("real?", 0.05)}
     ),
+    "optimal_acceptance, divergences": Row(
+        lambda **given: otspec.optimal_acceptance(iid(), TARGET, **given),
+        {
+            "kullback_leibler": ("real?", None),
+            "reverse_kullback_leibler": ("real?", None),
+            "renyi": ("pair of numbers?", (2, 0.1)),
+        },
+    ),
     "lossy.FrontierProgram": Row(
         lossy.FrontierProgram, {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)}
     ),

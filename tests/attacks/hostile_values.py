@@ -155,6 +155,10 @@ HOSTILE = {
     "real": (*NOTHING, *NO_SCALAR, *made(float("inf"), -1.0, "-1"), None),
     "loss": (*NOTHING, *NO_SCALAR, *made(-1.0, "-1"), None),
     "signed": (*NOTHING, *NO_SCALAR, *made(float("inf"), float("-inf")), None),
+    "pair of numbers": (
+        *NOTHING, *made(2, True, list, lambda: [1, 0.1], lambda: [2], lambda: [2, -1],
+        lambda: [0, 1], lambda: [float("nan"), 1], lambda: (2, 0.1, 3), lambda: masked(2, 1)), None,
+    ),
     "flag": (*NOTHING, *NO_INTEGER, *made("no", 0, 1, list, lambda: np.array([True])), None),
     "node": (*NOTHING, *NO_SCALAR, *NO_INTEGER, *made(-2, -(2**70)), None),
     "tokens": _IDS,

@@ -215,7 +215,8 @@ WRONG = (
 )
 CLASHES = {
     "accept": (("--exact", "--logits"), ("--temperature", "2"), ("-k", "9", "--drafts", "hub"),
-               ("-k", "4", "--drafts", "without-replacement"), ("--draft", "1,0,0")),
+               ("-k", "4", "--drafts", "without-replacement"), ("--renyi", "2,0.1", "--exact"),
+               ("--kullback-leibler", "1", "--total-variation", "1"), ("--draft", "1,0,0")),
     "advise": (("--rule", "spechub", "--nodes", "1"), ("--draft-cost", "1:2,1:3"), ("--depth", "9"),
                ("--resume",), ("--overwrite",), ("--table", "x.xyz"), ("no.npz", "no.npz"),
                ("--out", "good.npy"), ("--target-cost", "no.csv"), ("--report", ".")),
@@ -234,7 +235,7 @@ CLASHES = {
               ("--report", "."), ("--out", "good.npy/run"), ("no.npz", "no.npz"),
               ("--table", "x.xyz")),
 }  # fmt: skip
-CLASHES["solve"] = (*CLASHES["accept"][:-1], ("--solver", "rational"))
+CLASHES["solve"] = (*CLASHES["accept"][:4], ("--solver", "rational"))
 CLASHES["compare"] = (
     *CLASHES["accept"][:2],
     CLASHES["accept"][-1],

@@ -15,6 +15,7 @@ from otspec.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.coupling import Coupling
+from otspec.cuts.pouring import Vessels
 from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
@@ -23,6 +24,7 @@ from otspec.lossy import RULES as LOSSY_RULES
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
+from otspec.optimum.outputs import Outputs
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_sampling import Stage
@@ -142,9 +144,10 @@ EXACT = {  # from exact arrays or from float ones
         otspec.optimum.TotalVariation(Fraction(1, 20)),
     ),
     "frontier program": lambda give: lossy.FrontierProgram(
-        otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=Fraction(1, 20)
+        otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=1
     ),
-    "budget": lambda _: otspec.optimum.TotalVariation(Fraction(1, 20)),
+    "vessels": lambda give: Vessels(as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")),
+    "outputs": lambda give: Outputs(as_distribution(give(DRAFT)), as_distribution(give(TARGET))),
     "plan": plan,
     "decomposition": lambda give: plan(give).decomposition,
     "planned": lambda give: rules.PlannedRule(plan(give)),

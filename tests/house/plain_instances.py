@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 from conformance_instances import CONFORMANCE
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
-from otspec import auditing, blocks, cones, conformance, decoding, rules, traces
+from otspec import auditing, blocks, cones, conformance, decoding, optimum, rules, traces
 from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
@@ -114,7 +115,12 @@ def chunk(give):
     return Chunk(0, source(give), 0, 2)
 
 
-PLAIN = {  # that hold no arrays, or arrays that are the caller's own
+PLAIN = {
+    "total variation": lambda _: optimum.TotalVariation(Fraction(1, 20)),
+    "divergence": lambda _: optimum.KullbackLeibler(0.1),
+    "reverse divergence": lambda _: optimum.ReverseKullbackLeibler(0.1),
+    "Renyi divergence": lambda _: optimum.Renyi(0.1, 2.0),
+    # that hold no arrays, or arrays that are the caller's own
     **CONFORMANCE,
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
