@@ -27,6 +27,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # and print UTF-8, whatever the locale is.
 os.environ["PYTHONIOENCODING"] = "utf-8"
+# JAX compiles hundreds of functions that run once: machine code as it comes, not polished.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 
 def pytest_addoption(parser):
