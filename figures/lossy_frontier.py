@@ -18,6 +18,7 @@ from otspec.lossy.rules import (
     Cactus,
     CascadeByPosition,
     CascadeByToken,
+    EntropyLenience,
     FuzzyVerification,
     InterpolatedVerification,
     Lenience,
@@ -70,6 +71,7 @@ def _typical(otherwise: str) -> tuple[dict[str, Any], ...]:
 
 ON_FRONTIER = (
     Sweep(Lenience, _moved("lenience", 0.5, 0.85, 0.25, 0.08)),
+    Sweep(EntropyLenience, _moved("alpha", 0.4, 0.1, 1.0, 2.0, most=0.95)),
     Sweep(MentoredDecoding, _moved("alpha", 0.4, 0.92, 0.7, 0.16, 0.02)),
     Sweep(InterpolatedVerification, _moved("weight", 0.5, 0.05, 0.35, 0.75)),
     Sweep(Cactus, _moved("delta", 0.25, 0.004, 0.03, 0.1)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from otspec.advice.advice import Advice
-from otspec.advice.candidates import NO_DRAFT
+from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT
 from otspec.advice.choices import Choice
 from otspec.traces.charts import legend_beside, look_of_several
 from otspec.traces.charts.pictures import titled
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_CHAINS = {rule.title for rule in CHAIN_RULES}
+_BOTTOM = 0.9
+"""Of the tokens per call, which are 1 at least."""
 _RAYS = 6
 """About how many lines of equal speed there are."""
 
@@ -36,9 +39,11 @@ def draw_pareto(axes: Axes, advice: Advice) -> Axes:
     marks: dict[str, list[Choice]] = {}
     for choice in advice.choices:
         marks.setdefault(choice.rule, []).append(choice)
-    right = 1.05 * max(one.seconds for one in advice.choices) / alone
-    top = 0.5 + max(float(one.tokens) for one in advice.choices)
-    _draw_rays(axes, right, top)
+    times = [one.seconds / alone for one in advice.choices]
+    margin = 0.06 * max(max(times) - min(times), 0.1)
+    left, right = max(min(times) - margin, 0.01), max(times) + margin
+    top = 0.3 + max(float(one.tokens) for one in advice.choices)
+    _draw_rays(axes, left, right, top)
     front = advice.pareto()
     axes.step(
         [one.seconds / alone for one in front], [float(one.tokens) for one in front],
@@ -46,6 +51,8 @@ def draw_pareto(axes: Axes, advice: Advice) -> Axes:
     )  # fmt: skip
     for rule, choices in marks.items():
         look = look_of_several(rule) | {"linestyle": "none"}
+        if rule in _CHAINS:
+            look |= {"markerfacecolor": "none", "markersize": 9}
         axes.plot(
             [one.seconds / alone for one in choices], [float(one.tokens) for one in choices],
             label=rule, **look,
@@ -56,24 +63,24 @@ def draw_pareto(axes: Axes, advice: Advice) -> Axes:
         markerfacecolor="none", markeredgecolor="#D55E00", markeredgewidth=2, linestyle="none",
         label="the fastest",
     )  # fmt: skip
-    axes.set_xlim(0, right)
-    axes.set_ylim(0, top)
+    axes.set_xlim(left, right)
+    axes.set_ylim(_BOTTOM, top)
     axes.set_xlabel("time of a call with its drafts, in calls without")
     axes.set_ylabel("tokens per call of the target")
     return legend_beside(axes)
 
 
-def _draw_rays(axes: Axes, right: float, top: float) -> None:
+def _draw_rays(axes: Axes, left: float, right: float, top: float) -> None:
     """Draw lines of equal speed, each with its number where it leaves the axes."""
-    fastest = top / 1.0
-    step = _round(fastest / _RAYS)
-    for speed in np.arange(step, fastest, step):
-        axes.plot([0, right], [0, speed * right], color="#BBBBBB", linewidth=0.7, zorder=0)
-        x, y = (right, speed * right) if speed * right < top else (top / speed, top)
-        axes.annotate(
-            f"×{speed:g}", (x, y), color="#777777", fontsize=7, ha="right", va="top",
-            annotation_clip=True,
-        )  # fmt: skip
+    step = _round((top / left - _BOTTOM / right) / _RAYS)
+    for speed in np.arange(step, top / left, step):
+        end = min(right, top / speed)
+        if speed * end > _BOTTOM and end > left:
+            axes.plot([left, end], [speed * left, speed * end], color="#BBBBBB", lw=0.7, zorder=0)
+            axes.annotate(
+                f"×{speed:g} ", (end, speed * end), color="#777777", fontsize=7, ha="right",
+                va="top",
+            )  # fmt: skip
 
 
 def _round(number: float) -> float:

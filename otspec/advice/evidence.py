@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT, Candidate
 from otspec.advice.choices import UNKNOWN, Interval
-from otspec.arithmetic import Array, Number
+from otspec.arithmetic import Array, Number, as_number
 from otspec.models import Model
 from otspec.rules import PairRule
 from otspec.trees import BestTrees, best_trees
@@ -73,7 +73,7 @@ class ModelEvidence:
 
     def _expected(self, candidate: Candidate) -> Number:
         if candidate.rule == NO_DRAFT:
-            return 0
+            return as_number(0, like=self.draft(()))
         if candidate.rule in self._found:
             return self._found[candidate.rule].expected(candidate.tree)
         rule = next(rule for rule in CHAIN_RULES if rule.name == candidate.rule)

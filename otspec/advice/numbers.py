@@ -89,10 +89,15 @@ class TextNumbers(Frozen, ABC):
         for asked, (kept, _) in zip(self.asked, self.answers, strict=True):
             yield asked, asked.split(kept)
 
-    def along(self) -> dict[str, Chances]:
+    def along(self, *, given: bool = False) -> dict[str, Chances]:
         """Return for each rule the chances with every position as a place that leads to the next.
 
         The last place is what is behind the texts, where nothing is kept.
+
+        Parameters
+        ----------
+        given : bool
+            How likely drafts are kept given the text, and not in the mean over the next token.
         """
         count = int(self.lengths.sum())
         following = np.arange(1, count + 2)
@@ -101,7 +106,7 @@ class TextNumbers(Frozen, ABC):
         found = {}
         for asked, answers in zip(self.asked, self.answers, strict=True):
             behind = np.concatenate([answers, np.zeros((*answers.shape[:2], 1))], axis=2)
-            kept, led = asked.split(behind[0]), asked.split(behind[1])
+            kept, led = asked.split(behind[1 if given else 0]), asked.split(behind[1])
             found[asked.rule.name] = Chances(
                 np.zeros(count + 1),
                 following[:, None],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from otspec.advice.advice import Advice
 from otspec.advice.charts import pareto_figure
+from otspec.advice.choices import Choice, Loss
 from otspec.advice.document import interval_words, sentences, short
 from otspec.traces.charts.pictures import svg_of
 from otspec.webpage import escaped, page, table
@@ -55,8 +56,8 @@ def _body(advices: Sequence[Advice]) -> Iterator[str]:
 def _overview(advice: Advice) -> tuple[str, ...]:
     best = advice.best
     return (
-        advice.source, best.rule, short(best.tree), f"{float(best.tokens):.4f}", f"{best.speed_up:.3f}",
-        interval_words(best.speed_up_interval),
+        advice.source, best.rule, short(best.tree), f"{float(best.tokens):.4f}",
+        f"{best.speed_up:.3f}", interval_words(best.speed_up_interval),
     )  # fmt: skip
 
 
@@ -67,28 +68,21 @@ def _section(advice: Advice) -> Iterable[str]:
     figure = svg_of(pareto_figure(advice, title=title))
     yield f"<figure>{figure}<figcaption>{_CAPTION}</figcaption></figure>"
     yield "<h3>What simpler choices lose</h3>"
-    yield from table(
-        _SIMPLER,
-        [
-            (
-                one.kind, one.rule, one.drafts, short(one.tree), f"{one.speed_up:.3f}",
-                f"{100 * one.loss:.1f}%", interval_words(one.loss_interval),
-            )
-            for one in advice.simpler
-        ],
-        words=4,
-    )  # fmt: skip
+    yield from table(_SIMPLER, [_lost(one) for one in advice.simpler], words=4)
     yield "<h3>All choices</h3>"
-    yield from table(
-        _CHOICES,
-        [
-            (
-                one.rule, one.drafts, short(one.tree), str(one.nodes), str(one.depth),
-                f"{float(one.tokens):.4f}", interval_words(one.tokens_interval, 4),
-                f"{one.seconds:.4g}", f"{one.speed_up:.3f}",
-                interval_words(one.speed_up_interval),
-            )
-            for one in advice.choices
-        ],
-        words=3,
+    yield from table(_CHOICES, [_cells(one) for one in advice.choices], words=3)
+
+
+def _lost(one: Loss) -> tuple[str, ...]:
+    return (
+        one.kind, one.rule, one.drafts, short(one.tree), f"{one.speed_up:.3f}",
+        f"{100 * one.loss:.1f}%", interval_words(one.loss_interval),
+    )  # fmt: skip
+
+
+def _cells(one: Choice) -> tuple[str, ...]:
+    return (
+        one.rule, one.drafts, short(one.tree), str(one.nodes), str(one.depth),
+        f"{float(one.tokens):.4f}", interval_words(one.tokens_interval, 4), f"{one.seconds:.4g}",
+        f"{one.speed_up:.3f}", interval_words(one.speed_up_interval),
     )  # fmt: skip

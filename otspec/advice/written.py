@@ -34,7 +34,7 @@ class WrittenTexts(TextNumbers):
 
     def outcomes(self, candidates: Sequence[Candidate]) -> tuple[Array, Array]:
         """Return the expected tokens and calls of each candidate along each text."""
-        chances = self.along()
+        chances = self.along(given=True)
         found = np.empty((2, len(self.lengths), len(candidates)))
         for place, candidate in enumerate(candidates):
             levels = self._levels(candidate, chances)

@@ -52,6 +52,18 @@ class CountList(CommaList):
         return int(cell)
 
 
+class TokenList(CommaList):
+    """Token ids such as ``0`` or ``0,2``."""
+
+    name = "id,id,..."
+
+    def read(self, cell: str) -> int:
+        """Return a token id."""
+        if not re.fullmatch(r"[0-9]{1,9}", cell):
+            raise ValueError(f"holds {cell!r}: write token ids such as 0 or 0,2")
+        return int(cell)
+
+
 class NumberList(CommaList):
     """Numbers such as ``0.6`` or ``0.6,1.0``."""
 

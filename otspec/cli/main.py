@@ -17,6 +17,7 @@ from otspec.cli.conform import conform
 from otspec.cli.ending import Terminated
 from otspec.cli.generate import generate_text
 from otspec.cli.laws import laws
+from otspec.cli.simulate import simulate
 from otspec.cli.solve import solve
 from otspec.cli.trace import trace
 from otspec.cli.vectors import vectors
@@ -48,6 +49,7 @@ for command in (
     conform,
     generate_text,
     laws,
+    simulate,
     solve,
     trace,
     vectors,

@@ -14,6 +14,7 @@ import click
 from otspec.cli.arguments import CountList, NumberList, read_distribution
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import IID, LAWS, Independent
+from otspec.models.warped import as_temperature
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -134,11 +135,12 @@ def pair_arguments(
         exact: bool,
         logits: bool,
         temperature: float,
+        draft_temperature: float | None,
         normalize: bool,
         models: tuple[str, ...] = (),
         **rest: Any,
     ) -> Any:
-        how = Reading(exact, logits, temperature, normalize)
+        how = Reading(exact, logits, temperature, draft_temperature, normalize)
         if models:
             *models_given, wanted = _after_options(models, draft, target)
             if of_models is not None and len(models_given) > 1:
@@ -154,6 +156,12 @@ def pair_arguments(
         click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions."),
         click.option("--logits", is_flag=True, help="The numbers are logits: take their softmax."),
         temperature_option,
+        click.option(
+            "--draft-temperature",
+            type=float,
+            default=None,
+            help="Divide the logits of DRAFT by this. [default: as those of TARGET]",
+        ),
         click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
     )
     for decorator in reversed(decorators):
@@ -167,6 +175,7 @@ class Reading(NamedTuple):
     exact: bool
     logits: bool
     temperature: float
+    draft_temperature: float | None
     normalize: bool
 
     def pair(self, draft: str, target: str) -> tuple[Distribution, Distribution]:
@@ -193,15 +202,23 @@ class Reading(NamedTuple):
         *found, wanted = self._read({**named, "target": target})
         return {"law": Independent(found), "target": wanted}
 
+    def _of(self, name: str) -> dict[str, Any]:
+        """Return how to read one distribution."""
+        options = self._asdict()
+        draft = options.pop("draft_temperature")
+        return options if name == "target" or draft is None else options | {"temperature": draft}
+
     def _read(self, texts: Mapping[str, str]) -> list[Distribution]:
-        if self.temperature != _TEMPERATURE and not self.logits:
-            raise ValueError(
-                f"--temperature {self.temperature} needs --logits: probabilities are final"
-            )
+        heats = {"--temperature": self.temperature, "--draft-temperature": self.draft_temperature}
+        for option, heat in heats.items():
+            if heat not in (_TEMPERATURE, None) and not self.logits:
+                raise ValueError(f"{option} {heat} needs --logits: probabilities are final")
+        if self.draft_temperature is not None:
+            as_temperature(self.draft_temperature, "--draft-temperature")
         if self.logits and self.exact:
             raise ValueError("--exact and --logits exclude each other: a softmax is not rational")
         found = {
-            name: read_distribution(text, name, **self._asdict()) for name, text in texts.items()
+            name: read_distribution(text, name, **self._of(name)) for name, text in texts.items()
         }
         (first_name, first), *others = found.items()
         for name, other in others:

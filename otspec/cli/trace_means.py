@@ -1,4 +1,4 @@
-"""What ``otspec trace`` prints: a table of means for each temperature, and what they say."""
+"""What ``otspec trace`` prints: means at each pair of temperatures, and what they say."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from otspec.cli.output import percent
 from otspec.drafts import LAWS
 from otspec.tables import print_table, say
 from otspec.traces.comparison import OPTIMUM
+from otspec.traces.heat import by_heat
 from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attainment, attains
@@ -20,20 +21,17 @@ def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str,
     Parameters
     ----------
     rows : sequence of Statistic
-        At least one for each temperature.
+        At least one for each pair of temperatures.
     ks : sequence of int
         The columns; what is said is of the last that some law has.
     summary : dict
         As :func:`~otspec.traces.reports.summary_file.summary_of` returns.
     """
-    for index, temperature in enumerate(dict.fromkeys(row.temperature for row in rows)):
+    for index, (heat, of_one) in enumerate(by_heat(rows).items()):
         if index:
             say()
-        of_one = [row for row in rows if row.temperature == temperature]
         restricted = "".join(f", {name} {value}" for name, value in restrictions_of(summary))
-        say(
-            f"Mean acceptance over {summary['positions']} positions (T = {temperature}{restricted})"
-        )
+        say(f"Mean acceptance over {summary['positions']} positions ({heat}{restricted})")
         _print_table(of_one, ks)
         say()
         say(*_meaning(of_one, ks, summary["independent"]))

@@ -65,20 +65,38 @@ def warping_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(command)
-    def with_warpings(
-        temperatures: tuple[float, ...],
-        draft_temperatures: tuple[float, ...] | None,
-        order: str,
-        normalize: bool = False,
-        **rest: Any,
-    ) -> Any:
-        target = {name: rest.pop(name) for name in _CUTS}
-        draft = {name: rest.pop(_DRAFT + name) for name in _CUTS}
-        both = {"order": order, "normalize": normalize}
-        warpings = warpings_of(temperatures, target, draft_temperatures, draft, **both)
-        return command(warpings=warpings, **rest)
+    def with_warpings(normalize: bool = False, **options: Any) -> Any:
+        return command(warpings=_taken(options, normalize=normalize), **options)
 
-    return _added(with_warpings, (temperatures_option, cut_options, _draft_options))
+    return _added(with_warpings, _WARPING_OPTIONS)
+
+
+def warping_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of one warping, with one temperature of each model.
+
+    The command gets it as ``warping``; logged probabilities are not scaled.
+    """
+
+    @wraps(command)
+    def with_warping(**options: Any) -> Any:
+        warping, *others = _taken(options)
+        if others:
+            raise ValueError("--temperature and --draft-temperature take one number each here")
+        return command(warping=warping, **options)
+
+    return _added(with_warping, _WARPING_OPTIONS)
+
+
+_WARPING_OPTIONS = (temperatures_option, cut_options, _draft_options)
+
+
+def _taken(options: dict[str, Any], **both: Any) -> tuple[Warping, ...]:
+    """Take the options of warping out of all that a command is given."""
+    target = {name: options.pop(name) for name in _CUTS}
+    draft = {name: options.pop(_DRAFT + name) for name in _CUTS}
+    temperatures, of_draft = options.pop("temperatures"), options.pop("draft_temperatures")
+    order = options.pop("order")
+    return warpings_of(temperatures, target, of_draft, draft, order=order, **both)
 
 
 def warpings_of(

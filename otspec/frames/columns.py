@@ -26,7 +26,11 @@ EstimatedTokens: TypeAlias = Annotated[Number | Estimate, "tokens"]
 Cell: TypeAlias = Callable[[Any], Any]
 """From what an attribute is to what stands in the table; None where nothing is known."""
 
+_Parts: TypeAlias = dict[str, tuple[str, Cell]]
+"""What names of columns end with -> the type and the cell of each."""
+
 _WORD, _REAL = "string", "double"
+_ENDS = ("low", "high")
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,10 @@ class Column:
     attribute : str
         Of a row, from which its cell follows.
     type : str
-        Arrow's name of the type of a cell, or of the items of one that is a list.
+        Arrow's name of the type of a cell, such as ``"double"``, or of the items of one that is a
+        list, such as ``"list<double>"``.
     cell : callable
-        From the attribute to the cell.
-    listed : bool
-        Whether cells are lists.
+        From the attribute to the cell, or from each of its items.
     unit : str
         Such as ``"probability"``; "" if there is none.
     part : str
@@ -54,22 +57,31 @@ class Column:
     attribute: str
     type: str
     cell: Cell
-    listed: bool = False
     unit: str = ""
     part: str = ""
 
     def cells(self, rows: Sequence[Any]) -> list[Any]:
         """Return the cells of rows."""
+        cell = self._of_items if self.item_type else self.cell
         values = (getattr(row, self.attribute) for row in rows)
-        return [None if value is None else self.cell(value) for value in values]
+        return [None if value is None else cell(value) for value in values]
+
+    @property
+    def item_type(self) -> str:
+        """The type of the items of a cell; "" if it is no list."""
+        inside = self.type.removeprefix("list<").removesuffix(">")
+        return "" if inside == self.type else inside
+
+    def _of_items(self, values: Any) -> list[Any]:
+        return [self.cell(value) for value in values]
 
 
 def columns_of(kind: type) -> list[Column]:
     """Return the columns of a class of rows: a dataclass or a named tuple.
 
-    The fields come first, in order, then the properties, then what else is known of numbers that
-    may be exact or estimates: the fraction, and the interval with its confidence. They follow from
-    the declared types alone, so that tables of one class always have the same columns.
+    The fields come first, in order, then the properties, then what else is known of numbers: the
+    fraction where one may be exact, and the interval, with the confidence of an estimate. They
+    follow from the declared types alone, so that tables of one class always have the same columns.
 
     Parameters
     ----------
@@ -88,12 +100,17 @@ def columns_of(kind: type) -> list[Column]:
 
 def has_fields(kind: Any) -> bool:
     """Whether something is a class with fields: a dataclass or a named tuple."""
-    return isinstance(kind, type) and bool(getattr(kind, "__match_args__", ()))
+    return isinstance(kind, type) and bool(_fields_of(kind))
+
+
+def _fields_of(kind: type) -> tuple[str, ...]:
+    names: tuple[str, ...] = getattr(kind, "__match_args__", ())
+    return names
 
 
 def _of_fields(kind: type) -> Iterator[Column]:
     hints = _hints(kind)
-    for name in kind.__match_args__:  # type: ignore[attr-defined]
+    for name in _fields_of(kind):
         columns = list(_columns(name, hints.get(name)))
         if not columns:
             raise ValueError(f"no column can hold {kind.__name__}.{name}: it is {hints.get(name)}")
@@ -131,26 +148,33 @@ def _columns(name: str, hint: Any) -> Iterator[Column]:
         said = tuple(rest)
     unit = next((word for word in said if isinstance(word, str)), "")
     keys = next((keys for keys in said if isinstance(keys, tuple)), ())
+    for part, (of_type, cell) in _parts(hint, keys).items():
+        whole = name.removesuffix("_interval") if part in _ENDS else name
+        yield Column(_joined(whole, part), name, of_type, cell, unit, part)
+
+
+def _parts(hint: Any, keys: tuple[Any, ...]) -> _Parts:
+    """Return of which columns a type is, by what their names end with."""
     hints = set(get_args(hint)) if get_origin(hint) in (Union, UnionType) else {hint}
     known = frozenset(hints - {NoneType})
-    hint = next(iter(known))
-    origin, inside = get_origin(hint), get_args(hint)
     if known in _NUMBERS:
-        for part, (of_type, cell) in _NUMBERS[known].items():
-            yield Column(_joined(name, part), name, of_type, cell, unit=unit, part=part)
-    elif len(known) == 1 and hint in _PLAIN:
-        yield Column(name, name, *_PLAIN[hint], unit=unit)
-    elif origin is tuple and inside == (float, float):
-        for part, index in (("low", 0), ("high", 1)):
-            column = _joined(name.removesuffix("_interval"), part)
-            yield Column(column, name, _REAL, partial(_item, index), unit=unit)
-    elif origin is tuple and inside[1:] == (...,) and inside[0] in _PLAIN:
-        yield Column(name, name, _PLAIN[inside[0]][0], list, listed=True, unit=unit)
-    elif origin in (dict, Mapping) and keys and inside[1:] == (float,):
-        for key in keys:
-            yield Column(_joined(name, str(key)), name, _REAL, partial(_item, key), unit=unit)
-    elif isinstance(hint, type) and isinstance(getattr(hint, "text", None), property):
-        yield Column(name, name, _WORD, _text, unit=unit)
+        return _NUMBERS[known]
+    hint = next(iter(known)) if len(known) == 1 else None
+    origin, inside = get_origin(hint), get_args(hint)
+    if hint in _PLAIN:
+        return {"": _PLAIN[hint]}
+    if getattr(hint, "_fields", ()) == ("value", *_ENDS):
+        return {part: (_REAL, partial(_item, at)) for at, part in enumerate(("", *_ENDS))}
+    if origin is tuple and inside == (float, float):
+        return {part: (_REAL, partial(_item, at)) for at, part in enumerate(_ENDS)}
+    if origin is tuple and inside[1:] == (...,) and inside[0] in _PLAIN:
+        of_items, cell = _PLAIN[inside[0]]
+        return {"": (f"list<{of_items}>", cell)}
+    if origin in (dict, Mapping) and inside[1:] == (float,):
+        return {str(key): (_REAL, partial(_at_key, key)) for key in keys}
+    if isinstance(getattr(hint, "text", None), property):
+        return {"": (_WORD, _text)}
+    return {}
 
 
 def _joined(name: str, part: str) -> str:
@@ -166,8 +190,12 @@ def _real(value: Any) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _item(key: Any, values: Any) -> float | None:
-    return _real(values[key])
+def _item(index: int, values: Any) -> float | None:
+    return _real(values[index])
+
+
+def _at_key(key: Any, values: Mapping[Any, Any]) -> float | None:
+    return _real(values[key]) if key in values else None
 
 
 def _text(value: Any) -> str:
@@ -190,7 +218,6 @@ _PLAIN: dict[Any, tuple[str, Cell]] = {
     bool: ("bool", bool),
     float: (_REAL, _real),
 }
-_Parts: TypeAlias = dict[str, tuple[str, Cell]]
 _EXACT: _Parts = {"": (_REAL, _real), "exact": (_WORD, _exact)}
 _ESTIMATED: _Parts = {
     **_EXACT,

@@ -7,7 +7,6 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING
 
 from otspec.arguments import as_instance, as_path
-from otspec.tables import listed
 from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def write_table(table: pa.Table, path: str | PathLike[str]) -> None:
     table : pyarrow.Table
     path : path
         Ends with ``.parquet``, ``.arrow`` (Arrow's file format, which Feather is) or ``.csv``.
-        CSV has no lists, whose items are written with an x between them, as trees are.
+        CSV has no lists, whose items are written with blanks between them.
 
     Raises
     ------
@@ -50,7 +49,7 @@ def check_ending(path: str | PathLike[str]) -> str:
     """
     to = as_path(path)
     if to.suffix not in WRITERS:
-        raise ValueError(f"{to} is to be a table: end its name with {listed(list(WRITERS), 'or')}")
+        raise ValueError(f"{to} is to be a table: end its name with {' or '.join(WRITERS)}")
     return to.suffix
 
 
@@ -73,7 +72,7 @@ def _csv(table: pa.Table, stream: IO[bytes]) -> None:
 
     for index, field in enumerate(table.schema):
         if pa.types.is_list(field.type):
-            cells = [None if items is None else "x".join(map(str, items))
+            cells = [None if items is None else " ".join(map(str, items))
                      for items in table[index].to_pylist()]  # fmt: skip
             table = table.set_column(index, field.name, pa.array(cells, pa.string()))
     write_csv(table, stream)

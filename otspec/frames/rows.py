@@ -94,9 +94,9 @@ class Rows(list[Kind], Tabular):
 def _field(column: Column) -> pa.Field:
     import pyarrow as pa
 
-    of_type = pa.type_for_alias(column.type)
+    of_type = pa.type_for_alias(column.item_type or column.type)
     said = {name: getattr(column, name) for name in ("unit", "part") if getattr(column, name)}
-    return pa.field(column.name, pa.list_(of_type) if column.listed else of_type, metadata=said)
+    return pa.field(column.name, pa.list_(of_type) if column.item_type else of_type, metadata=said)
 
 
 def _metadata(kind: type, source: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ def token_weights(
 
     Raises
     ------
-    ValueError
+    NotExactError
         A rule whose accepted law is known by simulation only.
     """
     weights = {}
@@ -53,7 +53,7 @@ def token_weights(
                 by_draft = made.accepted_by_draft()[:, token]
                 weights[k][: len(by_draft)] = by_draft / target[token]
         except NotExactError as error:
-            raise ValueError(
+            raise NotExactError(
                 f"rule is {type(made).__name__}, and what it accepts of {k} drafts of "
                 f"{len(target):,} tokens is only simulated: use fewer drafts or another rule"
             ) from error

@@ -153,36 +153,23 @@ class AcceptLengths(Frozen):
         return self._within(above, below, 0, 1)
 
     def _within(self, above: Array, below: Array, least: float, most: float) -> Ratio:
-        """Return a ratio; where it is one of counts, its interval within its range."""
-        found = self.tally.ratio(above, below)
-        if not self.bounded or math.isnan(found.low):
-            return found
-        return Ratio(found.value, max(least, found.low), min(most, found.high))
+        """Return a ratio, and its interval within the range of what it estimates."""
+        value, *ends = self.tally.ratio(above, below)
+        if math.isnan(ends[0]):
+            return Ratio(value, *ends)
+        low, high = np.clip(ends, least, most).tolist()
+        return Ratio(value, low, high)
 
 
-def of_replays(replays: Iterable[Replay], drafted: int) -> AcceptLengths:
-    """Return the accept lengths along texts of the target.
+def counts_of(replay: Replay) -> Array:
+    """Return what is counted in a text: calls, tokens, and how many calls keep at least 1, 2, ….
 
-    Parameters
-    ----------
-    replays : iterable of Replay
-        By one rule and tree, one for each text.
-    drafted : int
-        The nodes of the tree.
-
-    Raises
-    ------
-    ValueError
-        No text.
+    Counts of texts that depend on each other are added, so that they are one row of a tally.
     """
-    rows = []
-    for each in replays:
-        lengths = np.array(each.lengths, dtype=float)
-        reached = lengths[::-1].cumsum()[::-1][1:]
-        rows.append([float(each.calls), float(each.tokens), *reached])
-    if not rows:
-        raise ValueError("texts is empty: at least one logged text is needed")
-    return AcceptLengths(drafted, Tally.of(np.array(rows)), bounded=True)
+    lengths = np.array(replay.lengths, dtype=float)
+    reached = lengths[::-1].cumsum()[::-1][1:]
+    counts: Array = np.array([float(replay.calls), float(replay.tokens), *reached])
+    return counts
 
 
 def lengths_on_texts(
@@ -210,7 +197,10 @@ def lengths_on_texts(
     shape = as_rule_tree(rule, tree)
     steps = enumerate(as_steps(texts, "texts", "an iterable of LoggedBlock objects"))
     logged = (as_instance(it, f"texts[{i}]", LoggedBlock, "a LoggedBlock") for i, it in steps)
-    return of_replays((replay(text, rule, shape, cut=cut) for text in logged), shape.size)
+    counts = [counts_of(replay(text, rule, shape, cut=cut)) for text in logged]
+    if not counts:
+        raise ValueError("texts is empty: at least one logged text is needed")
+    return AcceptLengths(shape.size, Tally.of(np.array(counts)), bounded=True)
 
 
 def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> AcceptLengths:
@@ -242,10 +232,15 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
     logged = as_blocks(blocks)
     if not logged:
         raise ValueError("blocks is empty: at least one logged block is needed")
-    levels = _levels(logged, rule, shape)
-    ones = np.ones((len(logged), 1))
-    counts = np.hstack([ones, 1 + levels.sum(axis=1, keepdims=True), levels])
-    return AcceptLengths(shape.size, Tally.of(counts), bounded=False)
+    return AcceptLengths(shape.size, Tally.of(block_counts(logged, rule, shape)), bounded=False)
+
+
+def block_counts(blocks: Sequence[LoggedBlock], rule: Any, tree: Shape) -> Array:
+    """Return what is counted of one call at the beginning of each block, a row for each."""
+    levels = _levels(blocks, rule, tree)
+    ones = np.ones((len(blocks), 1))
+    counts: Array = np.hstack([ones, 1 + levels.sum(axis=1, keepdims=True), levels])
+    return counts
 
 
 def _levels(blocks: Sequence[LoggedBlock], rule: Any, shape: Shape) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from otspec.arguments import as_callable, as_flag, as_generator, as_instance
 from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
 from otspec.blocks.single_draft import SingleDraftRule
-from otspec.distributions import as_k
+from otspec.distributions import Distribution, as_k
 from otspec.frozen import Frozen
 from otspec.logged.block import LoggedBlock
 from otspec.logged.given_text import levels_of_block, levels_of_tree, token_weights
@@ -145,22 +146,62 @@ def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Rep
     as_instance(text, "text", LoggedBlock, "a LoggedBlock")
     as_flag(cut, "cut")
     _check_text(text)
-    levels = levels_given(text, rule, tree)
+    asked = [(rule, as_rule_tree(rule, tree))]
+    [levels] = levels_along(text.tokens, text.draft, text.target, asked)
     return replayed(levels, cut=cut and not text.ended)
 
 
-def levels_given(text: LoggedBlock, rule: Any, tree: Any) -> Array:
-    """Return how likely at least 1, 2, … tokens are kept after each token of a text: (depth, N)."""
-    shape = as_rule_tree(rule, tree)
-    if is_block_rule(rule):
-        draft, target = (
-            np.array([row[token] for token, row in zip(text.tokens, rows, strict=False)])
-            for rows in (text.draft, text.target)
-        )
-        return levels_of_block(rule, shape.depth, draft, target)
-    rows = zip(text.tokens, text.draft, text.target, strict=False)
-    weights = [token_weights(rule, draft, target, token, shape) for token, draft, target in rows]
-    return levels_of_tree(shape, weights, like=text.draft[0])
+def levels_along(
+    tokens: Sequence[int],
+    draft: Iterable[Distribution],
+    target: Iterable[Distribution],
+    asked: Sequence[tuple[Any, Shape]],
+) -> list[Array]:
+    """Return how likely at least 1, 2, … tokens are kept after each token of a text of the target.
+
+    Rows are looked at once and not kept, so that texts may be longer than the memory.
+
+    Parameters
+    ----------
+    tokens : sequence of int, length N
+    draft, target : iterable of ndarray, shape (n,)
+        What each token of the text was drawn after, at least N rows.
+    asked : sequence
+        Rules with their trees, as :func:`as_rule_tree` checks them.
+
+    Returns
+    -------
+    list of ndarray, shape (depth, N)
+        For each that is asked.
+
+    Raises
+    ------
+    ValueError
+        A token that the target never draws; a rule that cannot be followed along a text.
+    NotExactError
+        A rule whose accepted law is known by simulation only.
+    """
+    chances: list[tuple[Number, Number]] = []
+    weights: list[list[dict[int, Array]]] = [[] for _ in asked]
+    like: Any = None
+    for position, (token, one, other) in enumerate(zip(tokens, draft, target, strict=False)):
+        if not other[token] > 0:
+            raise ValueError(
+                f"tokens[{position}] is {token}, which the target never draws there: calls are "
+                "counted along a text of the target"
+            )
+        like = other[:0]
+        chances.append((one[token], other[token]))
+        for (rule, tree), known in zip(asked, weights, strict=True):
+            if not is_block_rule(rule):
+                known.append(token_weights(rule, one, other, token, tree))
+    of_draft, of_target = np.array(chances).T
+    return [
+        levels_of_block(rule, tree.depth, of_draft, of_target)
+        if is_block_rule(rule)
+        else levels_of_tree(tree, known, like)
+        for (rule, tree), known in zip(asked, weights, strict=True)
+    ]
 
 
 def is_block_rule(rule: Any) -> bool:

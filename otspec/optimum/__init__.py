@@ -2,13 +2,18 @@
 
 from otspec.cuts.minimum import cut_bound
 from otspec.optimum.acceptance import optimal_acceptance, optimal_acceptances
-from otspec.optimum.budgets import TotalVariation
+from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import Optimum
+from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.lossy import LossyOptimum
 
 __all__ = [
+    "Budget",
+    "KullbackLeibler",
     "LossyOptimum",
     "Optimum",
+    "Renyi",
+    "ReverseKullbackLeibler",
     "TotalVariation",
     "cut_bound",
     "optimal_acceptance",

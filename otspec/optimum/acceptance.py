@@ -1,9 +1,9 @@
-"""The most that any rule accepts, for any draft law (Theory, 1, 2 and 27)."""
+"""The most that any rule accepts, for any draft law (Theory, 1, 2, 29 and 30)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,27 +11,23 @@ from otspec.arguments import as_choice, as_list
 from otspec.arithmetic import Array
 from otspec.cuts import prefix
 from otspec.cuts.minimum import bounded_cut
-from otspec.distributions import DistributionLike, as_k, as_pair
+from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, LAWS, DraftLaw, SingleDraftLaw, WithoutReplacement
 from otspec.drafts.contract import as_law
-from otspec.optimum.budgets import TotalVariation
+from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import Optimum
+from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.lossy import LossyOptimum
 
 
-@overload
-def optimal_acceptance(
-    law: DraftLaw, target: DistributionLike, *, normalize: bool = False
-) -> Optimum: ...
-@overload
-def optimal_acceptance(
-    law: DraftLaw, target: DistributionLike, *, total_variation: Any, normalize: bool = False
-) -> LossyOptimum: ...
 def optimal_acceptance(
     law: DraftLaw,
     target: DistributionLike,
     *,
     total_variation: Any = None,
+    kullback_leibler: Any = None,
+    reverse_kullback_leibler: Any = None,
+    renyi: Any = None,
     normalize: bool = False,
 ) -> Optimum:
     """Return the most that any rule accepts under a draft law, with its cut.
@@ -41,8 +37,14 @@ def optimal_acceptance(
     law : DraftLaw
     target : array_like, shape (n,)
     total_variation : number, optional
-        By how much the output may be off, from 0 to 1 and in the arithmetic of the target; by
-        default the rules are lossless.
+        By how much the law o of the output may be off the target q, from 0 to 1 and in the
+        arithmetic of the target. By default rules are lossless; one budget may be given.
+    kullback_leibler : number, optional
+        How large D(o‖q) = Σ o log(o/q) may be, in nats; in floats only, as those that follow.
+    reverse_kullback_leibler : number, optional
+        How large D(q‖o) may be.
+    renyi : pair of numbers, optional
+        The order a, positive and not 1, and how large log Σ q (o/q)^a / (a − 1) may be.
     normalize : bool
         Scale the target to sum 1.
 
@@ -62,7 +64,10 @@ def optimal_acceptance(
     Notes
     -----
     Laws: at most 1, and at least Σ min(p_i, q) for each draft's own law p_i. With the total
-    variation ε it is min(1, α + ε), α the lossless optimum.
+    variation ε it is min(1, α + ε), α the lossless optimum. With a divergence it is α if the
+    budget B is 0, never descends, and is concave in B, or in e^{(a − 1) B} for orders above 1. It
+    is then what an output attains, in floats, and ``bound`` a bound: the two differ by rounding,
+    1e-12 and less if B is above 1e-9.
 
     One sort for :class:`IID`, :class:`WithoutReplacement`, :class:`Hub` and
     :class:`TopPlusOne`; one sum for :class:`Fixed` and :class:`TopK`; O(n² log n) for two
@@ -78,17 +83,41 @@ def optimal_acceptance(
     >>> best.check()
     >>> lossy = optimal_acceptance(best.law, best.target, total_variation="1/20")
     >>> lossy.acceptance, [str(mass) for mass in lossy.output]
-    (Fraction(9, 10), ['3/20', '11/20', '3/10'])
+    (Fraction(9, 10), ['3/20', '17/30', '17/60'])
     >>> lossy.check()
     """
     checked = as_law(law).as_target(target, normalize=normalize)
     law = law.for_target(checked)
     cut, bound = bounded_cut(law, checked)
     ascending = tuple(np.sort(cut).tolist())
-    if total_variation is None:
+    budget = _budget(
+        checked,
+        {
+            TotalVariation: total_variation,
+            KullbackLeibler: kullback_leibler,
+            ReverseKullbackLeibler: reverse_kullback_leibler,
+            Renyi: renyi,
+        },
+    )
+    if budget is None:
         return Optimum(law, checked, bound, ascending)
-    budget = TotalVariation.of(total_variation, checked)
-    return LossyOptimum(law, checked, budget.added_to(bound), ascending, budget)
+    accepted = budget.acceptance(law, checked, bound)
+    return LossyOptimum(law, checked, accepted, ascending, budget)
+
+
+def _budget(target: Distribution, amounts: Mapping[type[Budget], Any]) -> Budget | None:
+    """Return the budget that is given, if one is.
+
+    Raises
+    ------
+    ValueError
+        Several, or an unusable one.
+    """
+    given = [(kind, amount) for kind, amount in amounts.items() if amount is not None]
+    if len(given) > 1:
+        names = " and ".join(kind.name for kind, _ in given)
+        raise ValueError(f"{names} are both given: pass one budget")
+    return None if not given else given[0][0].of(given[0][1], target)
 
 
 def optimal_acceptances(

@@ -1,46 +1,116 @@
-"""How far an output may be from the target, and the outputs that use it best (Theory, 29)."""
+"""How far an output may be from the target, in what distance (Theory, 29 and 30)."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from otspec.arguments import as_real
-from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part
+from otspec.arithmetic import Number, as_number, is_exact, positive_part
+from otspec.cuts.minimum import cut_bound
 from otspec.distributions import Distribution
+from otspec.drafts import DraftLaw
 from otspec.frozen import Frozen
+from otspec.optimum.outputs import Outputs
 from otspec.raw import shown
 
 
 @dataclass(frozen=True)
-class TotalVariation(Frozen):
+class Budget(Frozen, ABC):
+    """The output is within a distance of the target.
+
+    Parameters
+    ----------
+    amount : float or Fraction
+        The most that the distance may be.
+    """
+
+    name: ClassVar[str]
+    """What functions call the argument."""
+    words: ClassVar[str]
+    """What the distance is called in a sentence."""
+
+    accuracy: ClassVar[float] = 0.0
+    """By how much :meth:`bound` may be off, beyond the rounding of the law."""
+
+    amount: Number
+
+    @classmethod
+    @abstractmethod
+    def of(cls, amount: Any, target: Distribution) -> Self:
+        """Check a budget in the arithmetic of a target.
+
+        Raises
+        ------
+        ValueError
+            No number, out of range, or of another arithmetic.
+        """
+
+    @abstractmethod
+    def acceptance(self, law: DraftLaw, target: Distribution, lossless: Number) -> Number:
+        """Return the most that is accepted within the budget, given the lossless optimum.
+
+        Raises
+        ------
+        ValueError
+            No selection law is known that is needed.
+        """
+
+    @abstractmethod
+    def distance(self, output: Distribution, target: Distribution) -> Number:
+        """Return how far an output is from the target."""
+
+    @abstractmethod
+    def moved(self, outputs: Outputs) -> Number:
+        """Return the total variation that the budget allows on the way to a selection law."""
+
+    @abstractmethod
+    def bound(
+        self, law: DraftLaw, target: Distribution, cut: tuple[int, ...], output: Distribution
+    ) -> Number:
+        """Return what no rule within the budget is above, whatever the cut and the output are.
+
+        Parameters
+        ----------
+        law : DraftLaw
+        target : ndarray, shape (n,)
+        cut : tuple of int
+            A token set that bounds what lossless rules accept.
+        output : ndarray, shape (n,)
+            Of a rule that is nearly optimal, from which prices are derived.
+        """
+
+
+@dataclass(frozen=True)
+class TotalVariation(Budget):
     """The output is within a total variation of the target.
 
     Parameters
     ----------
     amount : float or Fraction
-        The most that the total variation may be, from 0 to 1.
+        From 0 to 1.
     """
 
-    amount: Number
+    name: ClassVar[str] = "total_variation"
+    words: ClassVar[str] = "total variation"
 
     @classmethod
-    def of(cls, amount: Any, target: Distribution) -> TotalVariation:
-        """Check a budget in the arithmetic of a target.
+    def of(cls, amount: Any, target: Distribution) -> Self:
+        """Check a budget in the arithmetic of a target: exact beside an exact one.
 
         Raises
         ------
         ValueError
             No number from 0 to 1; a float beside an exact target, or a fraction beside floats.
         """
-        name = "total_variation"
-        number = as_real(amount, name, 0, 1)
+        number = as_real(amount, cls.name, 0, 1)
         if isinstance(number, float) == is_exact(target) and number not in (0, 1):
             kinds = ("a float", "exact") if is_exact(target) else ("exact", "a float")
             fix = "'1/20'" if is_exact(target) else "0.05"
             raise ValueError(
-                f"{name} is {shown(amount)}, which is {kinds[0]} but the target is {kinds[1]}: "
-                f"write both alike, here {name}={fix}"
+                f"{cls.name} is {shown(amount)}, which is {kinds[0]} but the target is {kinds[1]}: "
+                f"write both alike, here {cls.name}={fix}"
             )
         return cls(as_number(number, like=target))
 
@@ -48,20 +118,29 @@ class TotalVariation(Frozen):
         """Return min(1, α + ε)."""
         return min(lossless + self.amount, self.amount * 0 + 1)
 
-    def output(self, selection: Distribution, target: Distribution) -> Array:
-        """Return the law on the way from the target q to b at the distance of the budget, or b.
-
-        On that way min(b, o) is q where q is less, plus the whole of what is moved.
-        """
-        missing = positive_part(target - selection).sum()
-        if self.amount == 0:
-            return target
-        if missing <= self.amount:
-            return selection
-        share = self.amount / missing
-        output: Array = (1 - share) * target + share * selection
-        return output
+    def acceptance(
+        self,
+        law: DraftLaw,  # noqa: ARG002 -- it is the same for all
+        target: Distribution,  # noqa: ARG002
+        lossless: Number,
+    ) -> Number:
+        """Return min(1, α + ε)."""
+        return self.added_to(lossless)
 
     def distance(self, output: Distribution, target: Distribution) -> Number:
         """Return the total variation of two laws."""
         return as_number(positive_part(output - target).sum(), like=target)
+
+    def moved(self, outputs: Outputs) -> Number:
+        """Return the budget, or as much of it as is of use."""
+        return min(self.amount, outputs.farthest)
+
+    def bound(
+        self,
+        law: DraftLaw,
+        target: Distribution,
+        cut: tuple[int, ...],
+        output: Distribution,  # noqa: ARG002 -- the cut is enough
+    ) -> Number:
+        """Return min(1, q(A) + 1 − P(all drafts inside A) + ε), as o(A) ≤ q(A) + ε."""
+        return self.added_to(cut_bound(law, target, cut))

@@ -74,6 +74,11 @@ class Optimum(Frozen):
         """The law of the output: of a lossless rule the target."""
         return self.target
 
+    @property
+    def bound(self) -> Number:
+        """What no rule is above, computed from the cut: the acceptance, but for rounding."""
+        return cut_bound(self.law, self.target, self.cut)
+
     def check(self) -> None:
         """Prove the acceptance from both sides, whatever way it was computed in.
 
@@ -87,8 +92,7 @@ class Optimum(Frozen):
             A side does not hold: exactly, or in floats beyond the rounding of sums of n terms and
             of their products (``law.accuracy``).
         """
-        bound = self._bound()
-        tolerance = self.law.accuracy
+        tolerance, bound = self._bound_accuracy, self.bound
         # Not through a float: an exact difference may be too small for one.
         if not -tolerance <= bound - self.acceptance <= tolerance:
             raise ValueError(
@@ -98,9 +102,10 @@ class Optimum(Frozen):
         if self.selection is not None and self.output is not None:
             self._check_selection(self.selection, self.output)
 
-    def _bound(self) -> Number:
-        """Return what no rule is above, by the cut."""
-        return cut_bound(self.law, self.target, self.cut)
+    @property
+    def _bound_accuracy(self) -> float:
+        """By how much the bound may be off."""
+        return self.law.accuracy
 
     def _check_selection(self, selection: Distribution, output: Distribution) -> None:
         check_proper("selection", selection, like=self)

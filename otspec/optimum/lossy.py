@@ -1,7 +1,4 @@
-"""The most that any rule accepts whose output may be off (Theory, 29).
-
-If the output may be off by total variation ε, that is min(1, α + ε), for every draft law.
-"""
+"""The most that any rule accepts whose output may be off (Theory, 29 and 30)."""
 
 from __future__ import annotations
 
@@ -9,11 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from otspec.arithmetic import Number
-from otspec.cuts.minimum import cut_bound
+from otspec.cuts.levels import level_selection
 from otspec.digits import plain
 from otspec.distributions import Distribution
-from otspec.optimum.budgets import TotalVariation
+from otspec.optimum.budgets import Budget
 from otspec.optimum.certificate import Optimum, check_proper
+from otspec.optimum.outputs import Outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,41 +24,68 @@ class LossyOptimum(Optimum):
     target : ndarray, shape (n,)
         The law that the output should have.
     acceptance : float or Fraction
-        The largest probability that the output of a rule within the budget is one of the drafts.
+        The largest probability that the output of a rule within the budget is one of the drafts;
+        in floats, what :attr:`output` attains.
     cut : tuple of int
         Ascending token ids of a set A with q(A) + 1 − P(all drafts inside A) = α, the lossless
         optimum. An output within total variation ε has o(A) ≤ q(A) + ε, so that no rule is above
         α + ε.
-    budget : TotalVariation
-        How far the output may be from the target.
+    budget : Budget
+        How far the output may be from the target, and in what distance.
     """
 
-    budget: TotalVariation
+    budget: Budget
+
+    @cached_property
+    def selection(self) -> Distribution | None:
+        """The law b of the selected draft that is nearest to the target, shape (n,).
+
+        It is optimal within every budget. None as :attr:`Optimum.selection`.
+        """
+        return level_selection(self.law, self.target)
 
     @cached_property
     def output(self) -> Distribution | None:
         """A law o of the output, within the budget, that so much can be accepted of, shape (n,).
 
-        Its total variation from the target is min(ε, 1 − α): no more is of use. It lies on the
-        straight way from the target to :attr:`selection`. A lossless rule for o that is optimal
-        attains the acceptance, such as pooled selection. None where the selection is None.
+        It is between the target and :attr:`selection`, its total variation from the target is the
+        acceptance less α, and of such laws it is the nearest to the target in every divergence.
+        A lossless rule for o that is optimal attains the acceptance, such as pooled selection.
+        None where the selection is None.
         """
         if self.selection is None:
             return None
-        return self.budget.output(self.selection, self.target)
+        outputs = Outputs(self.selection, self.target)
+        return outputs.at(self.budget.moved(outputs))
 
     @property
     def distance(self) -> Number | None:
-        """The total variation of the output from the target."""
+        """How far the output is from the target, in the distance of the budget."""
         return None if self.output is None else self.budget.distance(self.output, self.target)
+
+    @property
+    def bound(self) -> Number:
+        """What no rule within the budget is above.
+
+        For total variation by the cut, and equal to the acceptance; for divergences by prices,
+        computed anew from them and the law alone.
+        """
+        output = self.target if self.output is None else self.output
+        return self.budget.bound(self.law, self.target, self.cut, output)
+
+    @property
+    def gap(self) -> Number:
+        """The bound less the acceptance: 0 but for rounding."""
+        return self.bound - self.acceptance
 
     def check(self) -> None:
         """Prove the acceptance from both sides, whatever way it was computed in.
 
-        No rule within the budget accepts more: the cut's bound is evaluated, plus the budget.
-        Some rule accepts as much: :attr:`output` is a distribution within the budget,
-        :attr:`selection` one that is nowhere below the chance that all drafts are inside a set,
-        and their Σ min(b, o) is the acceptance. Where they are None only the first is proved.
+        No rule within the budget accepts more: :attr:`bound` is evaluated, and by divergences
+        may be off by 1e-7. Some rule accepts as much: :attr:`output` is a distribution within the
+        budget, :attr:`selection` one that is nowhere below the chance that all drafts are inside
+        a set, and their Σ min(b, o) is the acceptance. Where they are None only the first is
+        proved.
 
         Raises
         ------
@@ -76,5 +101,6 @@ class LossyOptimum(Optimum):
                     f"{plain(self.budget.amount)}: one of the two was changed"
                 )
 
-    def _bound(self) -> Number:
-        return self.budget.added_to(cut_bound(self.law, self.target, self.cut))
+    @property
+    def _bound_accuracy(self) -> float:
+        return self.law.accuracy + self.budget.accuracy

@@ -16,6 +16,7 @@ from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
 from otspec.frozen import Frozen
 from otspec.optimum.budgets import TotalVariation
+from otspec.optimum.outputs import Outputs
 from otspec.solvers import Solution
 from otspec.solvers.solution import SOLVER_TOLERANCE
 
@@ -225,5 +226,5 @@ class Decomposition(Frozen):
         """Return the same selection for the output that is nearest to its law within a budget."""
         target = self.target.astype(self.weights.dtype)
         allowed = TotalVariation(as_number(budget.amount, like=target))
-        output = allowed.output(self.law_of_selection, target)
-        return Decomposition(self.support, output, self.weights)
+        outputs = Outputs(self.law_of_selection, target)
+        return Decomposition(self.support, outputs.at(allowed.moved(outputs)), self.weights)

@@ -30,7 +30,7 @@ __all__ = ["CountedLaw", "NotExactError", "Rule"]
 
 
 class Rule(Frozen, ABC):
-    """A rule turns k drafts into one token; every rule here makes it distributed as the target.
+    """A rule turns k drafts into one token; all in otspec.rules make it distributed as the target.
 
     A subclass gives :attr:`law`, :attr:`target`, :attr:`k` and :meth:`joint_kernel`. What is
     answered here by enumerating the drafts it answers by formula where there is one, and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -20,7 +20,6 @@ from otspec.raw import as_array
 from otspec.tables import listed
 from otspec.traces.readers.contract import DRAFTED, SIDES
 from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
-from otspec.warping import STEPS
 
 AS_LOGGED, AS_DRAWN = Warping(), Warp()
 """Both models at temperature 1, and tokens that were drawn so."""
@@ -84,14 +83,12 @@ class Trace(Frozen):
 
     def pairs(
         self,
+        warping: Warping | None = None,
         *,
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
-        min_p: float | None = None,
-        order: str | Iterable[str] = STEPS,
         draft_temperature: float | None = None,
-        draft: Warp | None = None,
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
@@ -99,28 +96,22 @@ class Trace(Frozen):
 
         Parameters
         ----------
-        temperature, top_k, top_p, min_p, order
+        warping : Warping, optional
+            What is done to each model, instead of the other options.
+        temperature, top_k, top_p
             As for :func:`otspec.traces.warp`.
         draft_temperature : float, optional
             Of the draft, whose other options are the target's.
-        draft : Warp, optional
-            All that is done to the draft, instead.
 
         Raises
         ------
         ValueError
             Logits that are no distribution; the message names the position. An option out of
-            range; ``draft_temperature`` beside ``draft``.
+            range, or beside ``warping``.
         """
-        options: dict[str, Any] = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "order": order}
-        if draft_temperature is not None:
-            if draft is not None:
-                raise ValueError("draft_temperature is given beside draft: put it into draft")
-            heat = float(as_temperature(draft_temperature, "draft_temperature"))
-            draft = Warp(heat, **options)
-        warping = Warping(temperature, **options, draft=draft)
+        done = _warping(warping, temperature, top_k, top_p, draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
-        return ((position, *self._pair(position, warping)) for position in positions)
+        return ((position, *self._pair(position, done)) for position in positions)
 
     def _pair(
         self, position: tuple[int, ...], warping: Warping
@@ -209,6 +200,27 @@ class Trace(Frozen):
             draft, target = rows
             as_drafted = None if sampling is draft else sampling
             yield LoggedBlock(draft, target, tokens[text].tolist(), sampling=as_drafted)
+
+
+def _warping(
+    warping: Warping | None,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    draft_temperature: float | None,
+) -> Warping:
+    """Return a warping, or the one that the options beside it make; not both may be given."""
+    draft = None
+    if draft_temperature is not None:
+        heat = float(as_temperature(draft_temperature, "draft_temperature"))
+        draft = Warp(heat, top_k=top_k, top_p=top_p)
+    told = Warping(temperature, top_k=top_k, top_p=top_p, draft=draft)
+    if warping is None:
+        return told
+    as_instance(warping, "warping", Warping, "a Warping")
+    if told != Warping():
+        raise ValueError("warping is given beside other options: say all of it in the warping")
+    return warping
 
 
 def load_trace(path: str | PathLike[str]) -> Trace:

@@ -270,9 +270,11 @@ FUNCTIONS = {
     "Trace.pairs": Row(
         method(trace, "pairs"),
         {
-            **WARP,
+            "warping": ("object?", None),
+            "temperature": ("real", 1.0),
+            "top_k": ("count?", 2),
+            "top_p": ("real?", 0.5),
             "draft_temperature": ("real?", 0.5),
-            "draft": ("object?", None),
         },
     ),
     "Trace.blocks": Row(

@@ -8,6 +8,7 @@ from otspec.lossy.rules import MentoredDecoding
 
 PARAMETERS = {
     "lenience": {"lenience": ("real", 0.5)},
+    "entropy-lenience": {"alpha": ("real", 0.4), "most": ("real", 0.95)},
     "mentored-decoding": {"alpha": ("real", 0.5)},
     "interpolated": {"weight": ("real", 0.5)},
     "cactus": {"delta": ("real", 0.25)},

@@ -38,6 +38,7 @@ RESULTS = {
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {
     "Drafted", "KeptTexts", "LossyRule", "AcceptOrReplace", "AgainstAnother",
+    "LenientRule",
     "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SequentialRule",
     "SingleDraftLaw", "SingleDraftRule", "TreeRule",
 }  # fmt: skip

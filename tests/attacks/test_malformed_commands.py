@@ -20,11 +20,11 @@ OF_PAIRS = ("accept", "compare", "solve")
 OF_CODE = ("audit", "conform")
 COUNTS = {
     "inline": {"accept": 130, "compare": 100, "solve": 100, "audit": 100, "blocks": 100,
-               "conform": 40, "laws": 20, "trace": 60, "vectors": 20},
+               "conform": 40, "laws": 20, "simulate": 20, "trace": 60, "vectors": 20},
     "files": {"accept": 130, "compare": 60, "solve": 60, "audit": 14, "blocks": 130,
-              "conform": 14, "laws": 30, "trace": 90, "vectors": 5},
+              "conform": 14, "laws": 30, "simulate": 30, "trace": 90, "vectors": 5},
     "options": {"accept": 70, "compare": 70, "solve": 70, "audit": 70, "blocks": 50,
-                "conform": 100, "laws": 60, "trace": 120, "vectors": 40},
+                "conform": 100, "laws": 60, "simulate": 90, "trace": 120, "vectors": 40},
 }  # fmt: skip
 COMMANDS = sorted(set(otspec.commands) - {"generate"})  # which tests/decoding tries
 
@@ -176,6 +176,9 @@ def bad_file_cases(command, rng, folder):
     else:
         for number, name in enumerate(found):
             more = f"+{folder / 'good.npy'}" if str(name).endswith(".npy") else ""
+            if command == "simulate":
+                yield command, f"{name}{more}", *(("--kind", "probabilities"), ())[number % 2]
+                continue
             how = (("--kind", "probabilities"), ("--normalize",), (), ())[number % 4]
             yield command, f"{name}{more}", "-k", "1", "--workers", "1", *how
 
@@ -188,11 +191,19 @@ BASES = {
     "blocks": MODELS,
     "conform": ("otspec.batch:maximal_coupling", "--shape", "1"),
     "laws": ("-k", "1"),
+    "simulate": ("--rule", "token", "--tree", "1x1"),
     "trace": ("-k", "1"),
     "vectors": ("--kind", "tokens"),
 }
 _ANYTHING = (click.Path, click.types.StringParamType)
-_RIGHT = {("--seed", "0"), ("--tolerance", "0"), ("--rounding", "0")}
+_RIGHT = {
+    ("--end", "0"),
+    ("--min-p", "0"),
+    ("--draft-min-p", "0"),
+    ("--seed", "0"),
+    ("--tolerance", "0"),
+    ("--rounding", "0"),
+}
 WRONG = (
     *("x", "", "½", "1_x", "\x01", "🙂", "-1", "-0.5", "1,,2", "2x", "inf", "nan", "9" * 5000, "0"),
 )
@@ -200,9 +211,13 @@ CLASHES = {
     "accept": (("--exact", "--logits"), ("--temperature", "2"), ("-k", "9", "--drafts", "hub"),
                ("-k", "4", "--drafts", "without-replacement"), ("--draft", "1,0,0")),
     "audit": (("--seed", "1", "more"),),
-    "laws": (("-k", "3", "--drafts", "hub"), ("--draft-temperature", "1,0"), ("no.npz", "no.npz")),
+    "laws": (("--table", "x.xyz"), ("-k", "3", "--drafts", "hub"), ("--draft-temperature", "1,0"),
+             ("no.npz", "no.npz")),
     "conform": (("--shape", "2x2"), ("--rule", "x"), ("--dtype", "float16"), ("--report", "x.pdf"),
                 ("--mode", "pipeline", "--rule", "maximal-coupling"), ("--kind", "tree")),
+    "simulate": (("--table", "x.xyz"), ("--rule", "x"), ("--tree", "2x1"),
+                 ("--export", "vllm", "--tree", "1"), ("--tree", "1x" * 8 + "1"),
+                 ("--tree", "top1"), ("no.npz", "no.npz")),
     "vectors": (("more",),),
     "blocks": (("trace.npz",), ("-L", "1", "--trees", ""), ("--length", "0"), ("--table", "x.xyz")),
     "trace": (("--resume",), ("--overwrite",), ("--resume", "--overwrite"), ("--scheduler", "x"),

@@ -45,6 +45,33 @@ def test_trace_writes_its_means(capsys, tmp_path):
     assert [row["gap_low"] for row in rows] == lows
 
 
+def test_laws_writes_the_means_of_each_law(capsys, tmp_path):
+    trace, path = write_trace(tmp_path / "trace.npz"), tmp_path / "rows.parquet"
+    options = ("-k1,2", "--draft-temperature", "0.5", "--workers", 1, "--json", "--table", path)
+    printed = json.loads(run(capsys, "laws", trace, *options))
+    rows = read_table(path).to_pylist()
+    for row, wanted in zip(rows, printed, strict=True):
+        interval = wanted.pop("optimum_interval")
+        above = wanted.pop("above_iid_interval")
+        assert [row.pop(f"optimum_{end}") for end in ("low", "high")] == interval
+        assert [row.pop(f"above_iid_{end}") for end in ("low", "high")] == above
+        assert row == wanted
+
+
+def test_simulate_writes_rates_as_lists(capsys, tmp_path):
+    path = tmp_path / "rows.parquet"
+    options = ("--tree", "2x1", "--tree", "1x1", "--rule", "recursive-rejection", "--json")
+    printed = json.loads(run(capsys, "simulate", *options, "--table", path))
+    rows = read_table(path).to_pylist()
+    for row, wanted in zip(rows, printed, strict=True):
+        assert (row["tree"], row["calls"]) == (wanted["tree"], wanted["calls"])
+        length = wanted["mean_acceptance_length"]
+        assert row["acceptance_length"] == length["value"]
+        assert [row["acceptance_length_low"], row["acceptance_length_high"]] == length["interval"]
+        rates = [rate["value"] for rate in wanted["conditional_acceptance_rate"]]
+        assert row["conditional"] == rates
+
+
 def test_blocks_writes_blocks_and_trees_into_one_table(capsys, tmp_path):
     path = tmp_path / "rows.parquet"
     options = ("--trees", "2x2,2x1", "--json", "--table", path)
@@ -78,7 +105,7 @@ def test_best_trees_are_a_table(capsys, tmp_path, models):
         assert (row["tree"], row["nodes"]) == (None, each["nodes"])
 
 
-COMMANDS = {"compare": PAIR, "blocks": MODELS, "trace": ("-k1",)}
+COMMANDS = {"compare": PAIR, "blocks": MODELS, "trace": ("-k1",), "laws": ("-k1",), "simulate": ()}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

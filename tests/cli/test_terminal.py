@@ -56,6 +56,7 @@ COMMANDS = {
         "0.5",
     ),
     "laws": ("laws", "-k", "1", "--drafts", "iid"),
+    "simulate": ("simulate", "--tree", "1x1"),
     "solve": ("solve", "0.5,0.5", "0.3,0.7", "-k", "2", "--solver", "highs"),
     "trace": ("trace", "-k", "1"),
     "vectors": ("vectors", "--kind", "tokens"),

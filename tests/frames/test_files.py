@@ -37,11 +37,12 @@ def test_csv_has_the_same_numbers(tmp_path):
     assert read["acceptance_low"].null_count == len(read)
 
 
-def test_csv_writes_lists_as_trees_are_written(tmp_path):
+def test_csv_writes_lists_with_blanks(tmp_path):
     rows = blocks.sweep(*MODELS, 2, 2, RecursiveRejection)
     write_table(rows.to_arrow(), tmp_path / "rows.csv")
     read = read_csv(tmp_path / "rows.csv")
-    assert read["branching"].to_pylist() == read["name"].to_pylist() == ["2x1", "1x2"]
+    assert read["branching"].to_pylist() == ["2 1", "1 2"]
+    assert read["name"].to_pylist() == ["2x1", "1x2"]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -52,7 +53,7 @@ def test_tables_without_rows_are_written(tmp_path, ending):
 
 @pytest.mark.parametrize("name", ["rows", "rows.xlsx", "parquet", ".csv", "rows.csv.gz"])
 def test_other_endings_are_refused(tmp_path, name):
-    with pytest.raises(ValueError, match=r"end its name with \.parquet, \.arrow or \.csv$"):
+    with pytest.raises(ValueError, match=r"end its name with \.parquet or \.arrow or \.csv$"):
         write_table(traces.compare(*EXACT, [1]).to_arrow(), tmp_path / name)
     with pytest.raises(ValueError, match="is to be a table"):
         check_ending(name)
@@ -62,9 +63,9 @@ def test_other_endings_are_refused(tmp_path, name):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path, ending, monkeypatch):
     path = tmp_path / f"rows{ending}"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     monkeypatch.setitem(WRITERS, ending, lambda _, stream: stream.write(b"half") and 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_table(traces.compare(*EXACT, [1]).to_arrow(), path)
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]

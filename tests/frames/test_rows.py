@@ -6,16 +6,17 @@ import pickle
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from otspec import blocks, logged, traces, trees
+from otspec import blocks, conformance, decoding, logged, traces, trees
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
 from otspec.frames import Rows, columns_of
+from otspec.logged import Ratio
 from otspec.rules import RecursiveRejection
 from otspec.traces.comparison import Comparison
 from otspec.traces.laws import LawMeans
@@ -215,6 +216,14 @@ def test_rows_of_several_classes_are_refused_in_one_line():
         columns_of(int)
 
 
+def test_findings_and_steps_of_decoding_are_rows_too():
+    finding = conformance.Finding("alike", "law", "off", (1.0,), (0.5,))
+    (cells,) = Rows([finding]).to_arrow().to_pylist()
+    assert (cells["statistic"], cells["observed"], cells["expected"]) == ("law", [1.0], [0.5])
+    (cells,) = Rows([decoding.Step((0, 1), 1, 2, 2)]).to_arrow().to_pylist()
+    assert (cells["tokens"], cells["accepted"], cells["drafted"]) == ([0, 1], 1, 2)
+
+
 class Pair(NamedTuple):
     """A named tuple, and what may be missing."""
 
@@ -222,6 +231,21 @@ class Pair(NamedTuple):
     share: float | None
     tried: bool
     words: tuple[str, ...]
+
+
+class Measured(NamedTuple):
+    """A row with a number that has an interval, and quantiles that may be missing."""
+
+    rate: Ratio
+    quantiles: Annotated[dict[float, float], (0.1, 0.9)]
+
+
+def test_numbers_with_ends_and_missing_quantiles_have_their_columns():
+    rows = Rows([Measured(Ratio(0.5, math.nan, 0.75), {0.9: 1.0})])
+    assert rows.to_arrow().to_pylist() == [
+        {"rate": 0.5, "rate_low": None, "rate_high": 0.75, "quantiles_0.1": None,
+         "quantiles_0.9": 1.0}
+    ]  # fmt: skip
 
 
 def test_a_named_tuple_is_a_row():

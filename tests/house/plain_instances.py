@@ -42,9 +42,11 @@ from otspec.programs.formulation import Size
 from otspec.selection.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
+from otspec.traces.accept_lengths import CountedCalls
 from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
+from otspec.traces.heat import Heat
 from otspec.traces.laws import LawMeans
 from otspec.traces.readers import FORMATS, Source, Warp, Warping
 from otspec.traces.readers.mapped import MappedArray
@@ -138,6 +140,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "timed tree": lambda _: TIMED,
     "fastest tree": lambda _: blocks.FastestTree(as_shape("2x1"), 1.5, 2.0, {"chain": TIMED}),
     "grown node": lambda _: Grown((0, 1), 0.5),
+    "counted calls": lambda _: CountedCalls((("token", "1x1"),), (Warping(),)),
     "ratio": lambda _: Ratio(0.5, 0.4, 0.6),
     "trees of a threshold": lambda _: Thresholded(0.5, 3.0, 1.5, 0.1),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
@@ -195,6 +198,7 @@ PLAIN = {  # that hold no arrays, or arrays that are the caller's own
     "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
     "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
+    "heat": lambda _: Heat(1.0, 0.6),
     "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
     "statistic": lambda _: Statistic(
         "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 0.6, 2, (0, 1), (0, 1), {0.5: 0}

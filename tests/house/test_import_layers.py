@@ -53,16 +53,33 @@ def test_an_import_up_the_layers_is_noticed(tmp_path):
 
 @pytest.mark.parametrize(
     "module",
-    ["otspec", "otspec.rules", "otspec.closed_forms", "otspec.batch", "otspec.programs"],
+    [
+        "otspec",
+        "otspec.rules",
+        "otspec.closed_forms",
+        "otspec.batch",
+        "otspec.programs",
+        "otspec.frames",
+    ],
 )
 def test_importing_the_core_imports_nothing_heavy(module):
+    assert not set(HEAVY) & imported_by(module)
+
+
+@pytest.mark.parametrize("module", ["otspec.traces", "otspec.cli.main"])
+def test_importing_what_prints_imports_what_it_prints_with_only(module):
+    assert set(HEAVY) & imported_by(module) <= {"click", "rich"}
+
+
+def imported_by(module):
+    """Return the names of all modules that a fresh process has after importing one."""
     program = f"import sys, {module}; print(*sys.modules)"
     outcome = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True
     )
-    imported = outcome.stdout.split()
+    imported = set(outcome.stdout.split())
     assert module in imported
-    assert not set(HEAVY) & set(imported)
+    return imported
 
 
 def test_the_picture_of_the_layers_knows_every_package():

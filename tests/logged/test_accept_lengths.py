@@ -18,6 +18,7 @@ from otspec.logged import (
     lengths_on_texts,
     replay,
 )
+from otspec.logged.metrics import counts_of
 from otspec.rules import (
     PooledSelection,
     RecursiveRejection,
@@ -189,3 +190,23 @@ def test_what_cannot_be_counted_is_refused(monkeypatch):
     text = LoggedBlock(rows, rows, [0, 1], sampling=rows)
     with pytest.raises(ValueError, match="is only simulated: use fewer drafts or another rule"):
         lengths_on_texts([text], RecursiveRejectionWithoutReplacement, "[[]][][][]")
+
+
+def test_intervals_cover_what_many_more_texts_say():
+    """Of 200 samples of 25 texts each 95 % should; at most 20 miss with probability 0.9988."""
+    pool = [replay(text, RecursiveRejection, TREE) for text in texts_of(12, 250, seed=8)]
+    rows = np.array([counts_of(each) for each in pool])
+    long = AcceptLengths(4, Tally.of(rows), bounded=True)
+    rng = np.random.default_rng(9)
+    covered = np.zeros(3)
+    for _ in range(200):
+        some = AcceptLengths(4, Tally.of(rows[rng.integers(0, len(rows), 25)]), bounded=True)
+        covered += [
+            one.low <= other.value <= one.high
+            for one, other in (
+                (some.acceptance_length, long.acceptance_length),
+                (some.marginal[1], long.marginal[1]),
+                (some.conditional[1], long.conditional[1]),
+            )
+        ]
+    assert (covered >= 0.9 * 200).all()

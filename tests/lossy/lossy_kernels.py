@@ -44,6 +44,11 @@ def lenience(draft, target, lenience):
     return lambda x: mixed(x[0], ratio(target[x[0]], lenience * draft[x[0]]), residual)
 
 
+def entropy_lenience(draft, target, alpha, most):
+    entropy = max(0.0, -math.fsum(float(q) * math.log(q) for q in target if q))
+    return lenience(draft, target, min(most, Fraction(math.exp(-float(alpha) * entropy))))
+
+
 def mentored(draft, target, alpha):
     """r = min(1, q/(α p)); s in proportion to (q/β − p)₊, β such that this is what is missing."""
     accepted = [p * ratio(q, alpha * p) for p, q in zip(draft, target, strict=True)]

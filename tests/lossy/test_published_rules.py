@@ -37,6 +37,16 @@ PUBLISHED = {
         {"lenience": 1},
         True,
     ),
+    "entropy-lenience": Published(
+        lossy_kernels.entropy_lenience,
+        (
+            {"alpha": Fraction(2, 5), "most": Fraction(19, 20)},
+            {"alpha": Fraction(3), "most": Fraction(1)},
+            {"alpha": Fraction(0), "most": Fraction(1, 3)},
+        ),
+        {"alpha": 0, "most": 1},
+        True,
+    ),
     "mentored-decoding": Published(
         lossy_kernels.mentored,
         ({"alpha": Fraction(1, 2)}, {"alpha": Fraction(8, 9)}, {"alpha": Fraction(1, 99)}),
@@ -173,6 +183,8 @@ def test_no_rule_accepts_more_than_its_total_variation_allows(name):
             assert rule.acceptance() == frontier
             between = zip(rule.draft, rule.declared_output, rule.target, strict=True)
             assert all(min(p, q) <= o <= max(p, q) for p, o, q in between)
+        if name == "thresholded-target-only":
+            assert rule.acceptance() == frontier
         lossy += off > 0
     assert lossy >= 20
 
@@ -216,6 +228,35 @@ def test_full_vocabularies_are_served(name):
     assert rule.accepted_law().shape == (20_000,)
 
 
+def extreme(rng, n):
+    """A law with subnormal masses, zeros, or one token that is nearly certain."""
+    kind = rng.integers(4)
+    if kind == 0:
+        drawn = 10.0 ** rng.uniform(-320, 0, n)
+    elif kind == 1:
+        drawn = np.where(rng.random(n) < 0.5, 0, 10.0 ** rng.uniform(-20, 0, n))
+    elif kind == 2:
+        drawn = np.where(rng.random(n) < 0.5, 5e-324, rng.random(n))
+    else:
+        drawn = rng.dirichlet(np.full(n, 0.02))
+    drawn[rng.integers(n)] += drawn.sum() < 1e-300
+    return drawn / drawn.sum()
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.only_k == 1])
+def test_extreme_floats_are_taken(name):
+    rng = np.random.default_rng(918)
+    for index in range(150):
+        n = int(rng.integers(1, 7))
+        draft, target = extreme(rng, n), extreme(rng, n)
+        rule = RULES[name](draft, target, **PUBLISHED[name].parameters[index % 3])
+        output = sum(mass * rule.kernel([x]) for x, mass in enumerate(draft))
+        assert np.abs(output - rule.declared_output).max() < 1e-13
+        assert abs(output.sum() - 1) < 1e-13
+        most = min(1, np.minimum(draft, target).sum() + np.maximum(output - target, 0).sum())
+        assert rule.acceptance() < most + 1e-13
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_samples_follow_the_kernel(name):
     draft, target = [0.4, 0.3, 0.2, 0.1], [0.1, 0.25, 0.25, 0.4]
@@ -225,7 +266,7 @@ def test_samples_follow_the_kernel(name):
         drawn = [rule.sample(x, rng) for _ in range(size)]
         assert all(accepted == (token in x) for token, accepted in drawn)
         counts = np.bincount([token for token, _ in drawn], minlength=4)
-        # Hoeffding, for eight tokens of eleven rules: a false alarm once in 10^6.
+        # Hoeffding, for eight tokens of twelve rules: a false alarm once in 10^6.
         assert np.abs(counts / size - rule.kernel(x)).max() < math.sqrt(math.log(2e8) / 2 / size)
         assert not counts[rule.kernel(x) == 0].any()
 

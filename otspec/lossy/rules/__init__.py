@@ -6,9 +6,10 @@ from otspec.lossy.rules.cactus import Cactus
 from otspec.lossy.rules.cascade_by_position import CascadeByPosition
 from otspec.lossy.rules.cascade_by_token import CascadeByToken
 from otspec.lossy.rules.contract import RULES, LossyRule
+from otspec.lossy.rules.entropy_lenience import EntropyLenience
 from otspec.lossy.rules.fuzzy import FuzzyVerification
 from otspec.lossy.rules.interpolated import InterpolatedVerification
-from otspec.lossy.rules.lenience import Lenience
+from otspec.lossy.rules.lenience import Lenience, LenientRule
 from otspec.lossy.rules.mentored import MentoredDecoding
 from otspec.lossy.rules.relaxed_top import RelaxedTop
 from otspec.lossy.rules.rollback import RollbackPolicy
@@ -17,6 +18,7 @@ from otspec.lossy.rules.typical import TypicalAcceptance
 
 for _rule in (
     Lenience,
+    EntropyLenience,
     MentoredDecoding,
     InterpolatedVerification,
     Cactus,
@@ -37,9 +39,11 @@ __all__ = [
     "Cactus",
     "CascadeByPosition",
     "CascadeByToken",
+    "EntropyLenience",
     "FuzzyVerification",
     "InterpolatedVerification",
     "Lenience",
+    "LenientRule",
     "LossyRule",
     "MentoredDecoding",
     "RelaxedTop",

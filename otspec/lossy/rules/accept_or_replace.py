@@ -93,6 +93,6 @@ def replaced_by(choice: str, target: Distribution) -> Distribution:
     return law
 
 
-def where(accepted: Array, like: Array) -> Array:
+def accepting(accepted: Array, like: Array) -> Array:
     """Return the chances of a rule that accepts some tokens for certain, and no others: (n,)."""
     return zeros(len(like), like=like) + accepted

@@ -14,11 +14,8 @@ import numpy as np
 from otspec.arithmetic import Array, Number, is_exact, positive_part, prefix_sums, zeros
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, complement, normalised
-from otspec.lossy.rules.contract import LossyRule, as_parameter
+from otspec.lossy.rules.contract import LARGEST, LossyRule, between
 from otspec.ratios import order, target_to_draft
-
-LARGEST = 1e300
-"""The largest budget."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +51,7 @@ class Cactus(LossyRule):
     marker: ClassVar[str] = "d"
 
     k: int = 1
-    delta: Number = field(default=Fraction(1, 4), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(delta=as_parameter(self.delta, "delta", self.draft, 0, LARGEST))
+    delta: Number = field(default=Fraction(1, 4), kw_only=True, metadata=between(0, LARGEST))
 
     @cached_property
     def raised(self) -> Array:
@@ -90,6 +83,8 @@ class Cactus(LossyRule):
         scales = zeros(len(left), like=left)
         rejected = self.raised < self.draft
         scales[rejected] = (1 - self.raised[rejected]) / left[rejected]
+        if not is_exact(scales):  # of a nearly certain token 1 − γ has few digits
+            scales = np.minimum(scales, 1.0)
         return scales
 
     @cached_property

@@ -10,11 +10,8 @@ from typing import ClassVar
 from otspec.arithmetic import Number
 from otspec.distributions import Distribution
 from otspec.lossy.rules.against_another import AgainstAnother
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import LARGEST, between
 from otspec.lossy.rules.divergences import total_variation
-
-LARGEST = 1e300
-"""Bounds of the cost of deferring."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +41,9 @@ class CascadeByPosition(AgainstAnother):
     colour: ClassVar[str] = "#332288"
     marker: ClassVar[str] = "p"
 
-    alpha: Number = field(default=Fraction(1, 20), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(alpha=as_parameter(self.alpha, "alpha", self.draft, -LARGEST, LARGEST))
+    alpha: Number = field(
+        default=Fraction(1, 20), kw_only=True, metadata=between(-LARGEST, LARGEST)
+    )
 
     @property
     def defers(self) -> bool:

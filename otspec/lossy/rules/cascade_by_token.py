@@ -10,7 +10,7 @@ from typing import ClassVar
 from otspec.arithmetic import Number, zeros
 from otspec.distributions import Distribution
 from otspec.lossy.rules.against_another import AgainstAnother
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import between
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +41,7 @@ class CascadeByToken(AgainstAnother):
     colour: ClassVar[str] = "#AA4499"
     marker: ClassVar[str] = "h"
 
-    alpha: Number = field(default=Fraction(3, 10), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(alpha=as_parameter(self.alpha, "alpha", self.draft, 0, 1))
+    alpha: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))
 
     @cached_property
     def aim(self) -> Distribution:

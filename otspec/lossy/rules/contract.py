@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from otspec.arguments import as_real
@@ -28,6 +28,14 @@ class LossyRule(PairRule):
     source: ClassVar[str]
     """Where the rule is described."""
 
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        for each in fields(self):
+            if each.metadata:
+                given = getattr(self, each.name)
+                checked = as_parameter(given, each.name, self.draft, **each.metadata)
+                self._hold(**{each.name: checked})
+
     @property
     @abstractmethod
     def declared_output(self) -> Distribution:
@@ -41,6 +49,15 @@ RULES: Registry[type[LossyRule]] = Registry(
 
 Those of other packages join by an entry point of the group ``otspec.lossy_rules``.
 """
+
+
+LARGEST = 1e300
+"""The bound of parameters that have no other."""
+
+
+def between(least: float, most: float, *, open_below: bool = False) -> dict[str, Any]:
+    """Return the metadata of a field that is a parameter: a number between bounds."""
+    return {"least": least, "most": most, "open_below": open_below}
 
 
 def as_parameter(

@@ -1,4 +1,4 @@
-"""Verification against a mixture of draft and target (Hao and Mou; static ensembles)."""
+"""Verification against a mixture of draft and target (Hao and Mou; transformers)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 from otspec.arithmetic import Number
 from otspec.distributions import Distribution
 from otspec.lossy.rules.against_another import AgainstAnother
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import between
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +19,8 @@ class InterpolatedVerification(AgainstAnother):
 
     Law: the output is that mixture, which lies between draft and target at every token, so that no
     rule with its total variation accepts more.
-    Source: a baseline in the code of Hao and Mou (arXiv 2604.04987); the static ensembles of others
-    are the same. Parameters and errors: :class:`LossyRule`.
+    Source: a baseline in the code of Hao and Mou (arXiv 2604.04987); transformers'
+    ``assistant_ensemble_weight`` is 1 − w. Parameters and errors: :class:`LossyRule`.
 
     Parameters
     ----------
@@ -36,15 +36,11 @@ class InterpolatedVerification(AgainstAnother):
 
     name: ClassVar[str] = "interpolated"
     title: ClassVar[str] = "interpolated target"
-    source: ClassVar[str] = "Hao and Mou, a baseline"
+    source: ClassVar[str] = "transformers; Hao and Mou"
     colour: ClassVar[str] = "#117733"
     marker: ClassVar[str] = "^"
 
-    weight: Number = field(default=Fraction(1, 2), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(weight=as_parameter(self.weight, "weight", self.draft, 0, 1))
+    weight: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
 
     @cached_property
     def aim(self) -> Distribution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -11,16 +12,40 @@ from otspec.arithmetic import Array, Number
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.lossy.rules.accept_or_replace import AcceptOrReplace
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import between
 
 
 @dataclass(frozen=True, eq=False)
-class Lenience(AcceptOrReplace):
+class LenientRule(AcceptOrReplace):
     """Accept the draft x with probability min(1, q(x)/(l p(x))), else draw from (q − p)₊.
 
-    Law: the output is min(p, q/l) + R (q − p)₊ / Σ (q − p)₊, R the mass that is rejected: no
-    token is more than 1/l times too likely. It lies between draft and target at every token, so
-    that no rule with its total variation accepts more. ``lenience`` 1 is maximal coupling.
+    Law: the output is min(p, q/l) + R (q − p)₊ / Σ (q − p)₊, R the mass that is rejected. It lies
+    between draft and target at every token, so that no rule with its total variation accepts more.
+    Parameters and errors: :class:`LossyRule`; ``k`` is 1.
+    """
+
+    @property
+    @abstractmethod
+    def share(self) -> Number:
+        """What share of the draft is held against the target: l."""
+
+    @cached_property
+    def chances(self) -> Array:
+        """min(1, q/(l p)), shape (n,)."""
+        return Coupling(self.draft * self.share, self.target).chances
+
+    @cached_property
+    def replacement(self) -> Distribution:
+        """(q − p)₊, normalised, shape (n,)."""
+        return Coupling(self.draft, self.target).residual
+
+
+@dataclass(frozen=True, eq=False)
+class Lenience(LenientRule):
+    """Accept the draft x with probability min(1, q(x)/(l p(x))), else draw from (q − p)₊.
+
+    Law: as of :class:`LenientRule`; no token is more than 1/l times too likely. ``lenience`` 1 is
+    maximal coupling.
     Source: Leviathan, Kalman and Matias (arXiv 2211.17192), app. A.5, which changes the comparison
     of alg. 1 and not what is drawn after it; also mentored decoding with β = 1 (Xia, Ribar and
     Balança, arXiv 2607.08690). Parameters and errors: :class:`LossyRule`.
@@ -43,19 +68,11 @@ class Lenience(AcceptOrReplace):
     colour: ClassVar[str] = "#0072B2"
     marker: ClassVar[str] = "o"
 
-    lenience: Number = field(default=Fraction(1, 2), kw_only=True)
+    lenience: Number = field(
+        default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)
+    )
 
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        lenience = as_parameter(self.lenience, "lenience", self.draft, 0, 1, open_below=True)
-        self._hold(lenience=lenience)
-
-    @cached_property
-    def chances(self) -> Array:
-        """min(1, q/(l p)), shape (n,)."""
-        return Coupling(self.draft * self.lenience, self.target).chances
-
-    @cached_property
-    def replacement(self) -> Distribution:
-        """(q − p)₊, normalised, shape (n,)."""
-        return Coupling(self.draft, self.target).residual
+    @property
+    def share(self) -> Number:
+        """The lenience."""
+        return self.lenience

@@ -14,7 +14,7 @@ from otspec.arithmetic import Array, Number, is_exact, positive_part, prefix_sum
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_pair, normalised
 from otspec.lossy.rules.accept_or_replace import AcceptOrReplace
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import between
 from otspec.lossy.rules.divergences import kullback_leibler
 from otspec.ratios import order, target_to_draft
 
@@ -51,11 +51,9 @@ class MentoredDecoding(AcceptOrReplace):
     colour: ClassVar[str] = "#56B4E9"
     marker: ClassVar[str] = "s"
 
-    alpha: Number = field(default=Fraction(1, 2), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        self._hold(alpha=as_parameter(self.alpha, "alpha", self.draft, 0, 1, open_below=True))
+    alpha: Number = field(
+        default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)
+    )
 
     @classmethod
     def within(cls, draft: DistributionLike, target: DistributionLike, budget: Any) -> Self:
@@ -108,7 +106,8 @@ class MentoredDecoding(AcceptOrReplace):
         ratios = target_to_draft(self.target, self.draft)[tokens]
         drafted = prefix_sums(self.draft[tokens])
         wanted = prefix_sums(self.target[tokens])
-        replaced = ratios * wanted[:-1] - drafted[:-1]  # at each break
+        with np.errstate(over="ignore"):  # the largest ratios are beyond all that matters
+            replaced = ratios * wanted[:-1] - drafted[:-1]  # at each break
         last = max(int(np.searchsorted(replaced, rejected, side="right")), 1)
         floor: Number = (rejected + drafted[last]) / wanted[last]
         return floor

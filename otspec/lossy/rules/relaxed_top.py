@@ -12,7 +12,7 @@ from otspec.arithmetic import Array, Number, zeros
 from otspec.distributions import LARGEST_K, Distribution
 from otspec.drafts.single import likeliest
 from otspec.lossy.rules.accept_or_replace import AcceptOrReplace, replaced_by
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import between
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +47,12 @@ class RelaxedTop(AcceptOrReplace):
     marker: ClassVar[str] = "P"
 
     count: int = field(default=10, kw_only=True)
-    delta: Number = field(default=Fraction(3, 5), kw_only=True)
+    delta: Number = field(default=Fraction(3, 5), kw_only=True, metadata=between(0, 1))
 
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
-        self._hold(
-            count=as_integer(self.count, "count", 1, LARGEST_K, wanted="a number of tokens"),
-            delta=as_parameter(self.delta, "delta", self.draft, 0, 1),
-        )
+        count = as_integer(self.count, "count", 1, LARGEST_K, wanted="a number of tokens")
+        self._hold(count=count)
 
     @cached_property
     def chances(self) -> Array:

@@ -13,8 +13,8 @@ from otspec.distributions import Distribution
 from otspec.lossy.rules.accept_or_replace import (
     REPLACEMENTS,
     AcceptOrReplace,
+    accepting,
     replaced_by,
-    where,
 )
 
 
@@ -66,7 +66,7 @@ class RollbackPolicy(AcceptOrReplace):
     @cached_property
     def chances(self) -> Array:
         """1 for the tokens that are accepted, else 0, shape (n,)."""
-        return where((self.target >= self.threshold) & (self.target > 0), self.target)
+        return accepting((self.target >= self.threshold) & (self.target > 0), self.target)
 
     @cached_property
     def replacement(self) -> Distribution:

@@ -12,7 +12,7 @@ from otspec.arithmetic import Array, Number, zeros
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
-from otspec.lossy.rules.contract import LossyRule, as_parameter
+from otspec.lossy.rules.contract import LossyRule, between
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +48,10 @@ class ThresholdedTargetOnly(LossyRule):
     colour: ClassVar[str] = "#999999"
     marker: ClassVar[str] = "*"
 
-    single: Number = field(default=Fraction(1, 2), kw_only=True)
-    accumulated: Number = field(default=Fraction(1, 2), kw_only=True)
-
-    def __post_init__(self, normalize: bool) -> None:
-        super().__post_init__(normalize)
-        accumulated = as_parameter(
-            self.accumulated, "accumulated", self.draft, 0, 1, open_below=True
-        )
-        self._hold(
-            single=as_parameter(self.single, "single", self.draft, 0, 1), accumulated=accumulated
-        )
+    single: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
+    accumulated: Number = field(
+        default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)
+    )
 
     @cached_property
     def declared_output(self) -> Distribution:

@@ -14,10 +14,10 @@ from otspec.distributions import Distribution
 from otspec.lossy.rules.accept_or_replace import (
     REPLACEMENTS,
     AcceptOrReplace,
+    accepting,
     replaced_by,
-    where,
 )
-from otspec.lossy.rules.contract import as_parameter
+from otspec.lossy.rules.contract import between
 from otspec.lossy.rules.divergences import entropy
 
 
@@ -52,17 +52,13 @@ class TypicalAcceptance(AcceptOrReplace):
     colour: ClassVar[str] = "#D55E00"
     marker: ClassVar[str] = "D"
 
-    epsilon: Number = field(default=Fraction(9, 100), kw_only=True)
-    delta: Number = field(default=Fraction(3, 10), kw_only=True)
+    epsilon: Number = field(default=Fraction(9, 100), kw_only=True, metadata=between(0, 1))
+    delta: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))
     otherwise: str = field(default="greedy", kw_only=True)
 
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
-        self._hold(
-            epsilon=as_parameter(self.epsilon, "epsilon", self.draft, 0, 1),
-            delta=as_parameter(self.delta, "delta", self.draft, 0, 1),
-            otherwise=as_choice(self.otherwise, "otherwise", REPLACEMENTS),
-        )
+        self._hold(otherwise=as_choice(self.otherwise, "otherwise", REPLACEMENTS))
 
     @cached_property
     def threshold(self) -> Number:
@@ -73,7 +69,7 @@ class TypicalAcceptance(AcceptOrReplace):
     @cached_property
     def chances(self) -> Array:
         """1 for the tokens above the threshold, else 0, shape (n,)."""
-        return where(self.target > self.threshold, self.target)
+        return accepting(self.target > self.threshold, self.target)
 
     @cached_property
     def replacement(self) -> Distribution:

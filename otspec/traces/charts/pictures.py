@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from otspec.traces.charts.acceptance import draw_acceptance
 from otspec.traces.charts.gap import draw_gaps
+from otspec.traces.charts.heat import draw_heat, largest_counts
 from otspec.traces.comparison import OPTIMUM, Row
+from otspec.traces.heat import by_heat
 from otspec.traces.legible import drawable
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
@@ -20,6 +22,8 @@ from otspec.writing import in_one_step
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_PANELS = 3  # beside each other
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
@@ -93,15 +97,51 @@ def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     return figure
 
 
+def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
+    """Return a picture of acceptance against temperature, as :func:`draw_heat` draws it.
+
+    Each draft law has a panel, with the largest number of drafts that it has.
+
+    Parameters
+    ----------
+    rows : sequence of Statistic
+    title : str
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        None if there is one pair of temperatures only.
+    """
+    if len(by_heat(rows)) < 2:
+        return None
+    panels = largest_counts(rows)
+    columns = min(len(panels), _PANELS)
+    lines = -(-len(panels) // columns)
+    figure = _empty(title, width=max(5.0, 3.4 * columns), height=4.8 * lines)
+    places = figure.subplots(lines, columns, sharey=True, squeeze=False).flat
+    for axes, ((drafts, k), shown) in zip(places, panels.items(), strict=False):
+        draw_heat(axes, shown)
+        axes.set_title(f"{drafts}, k = {k}", fontsize=10)
+    for axes in places[len(panels) :]:
+        axes.remove()
+    places[0].set_ylabel("probability that a draft is accepted")
+    return figure
+
+
 def titled(title: str, *, height: float) -> tuple[Figure, Axes]:
     """Return a picture of its own with a title, and its axes."""
+    figure = _empty(title, width=7.0, height=height)
+    return figure, figure.add_subplot()
+
+
+def _empty(title: str, *, width: float, height: float) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.0, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(drawable(title), fontsize=11, parse_math=False)
-    return figure, figure.add_subplot()
+    return figure
 
 
 def svg_of(figure: Figure) -> str:

@@ -122,8 +122,10 @@ class Warping(Warp):
     Examples
     --------
     >>> apart = Warping(0.6, top_k=50, draft=Warp(1.0))
-    >>> str(apart.of("target")), str(apart.of("draft"))
-    ('T = 0.6, top-k = 50', 'T = 1')
+    >>> str(apart)
+    'T = 0.6, top-k = 50; draft T = 1'
+    >>> apart.of("draft")
+    Warp(temperature=1.0, top_k=None, top_p=None, min_p=None, order=..., normalize=False)
     """
 
     _: KW_ONLY
@@ -133,6 +135,10 @@ class Warping(Warp):
         super().__post_init__()
         if self.draft is not None:
             as_instance(self.draft, "draft", Warp, "a Warp, or None for the target's")
+
+    def __str__(self) -> str:
+        target, draft = self.of("target"), self.of("draft")
+        return f"{target}" if draft == target else f"{target}; draft {draft}"
 
     def of(self, side: str) -> Warp:
         """Return what is done to one of the two models, ``"draft"`` or ``"target"``."""

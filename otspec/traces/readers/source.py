@@ -159,7 +159,7 @@ class Source:
         for position, *rows in zip(range(start, stop), drafts, targets, strict=True):
             for warping in warpings:
                 draft, target = (
-                    self._distribution(side, position, row, warping)
+                    self._distribution(side, position, row, warping.of(side))
                     for side, row in zip(SIDES, rows, strict=True)
                 )
                 yield position, warping, draft, target
@@ -193,12 +193,11 @@ class Source:
                 f"{self.text_length:,} positions each"
             )
         rows = self._tokens(whole)
-        draft, target = (self._reader(side, warping, stop) for side in SIDES)
-        normalize = warping.of(self.sampled).normalize
-        logged = replace(drawn or Warp(), normalize=normalize)
-        as_drawn = self.sampled == SIDES[0] and warping.of(self.sampled) == logged
-        apart = Warping(**logged.options(), normalize=normalize)
-        sampling = None if as_drawn else self._reader(self.sampled, apart, stop)
+        draft, target = (self._reader(side, warping.of(side), stop) for side in SIDES)
+        asked = warping.of(self.sampled)
+        logged = replace(drawn or Warp(), normalize=asked.normalize)
+        as_drawn = self.sampled == SIDES[0] and asked == logged
+        sampling = None if as_drawn else self._reader(self.sampled, logged, stop)
         for text, tokens in zip(whole, rows, strict=True):
             at = range(text * self.text_length, (text + 1) * self.text_length)
             yield LoggedText(
@@ -226,16 +225,16 @@ class Source:
             )
         return rows
 
-    def _reader(self, side: str, warping: Warping, stop: int) -> Callable[[int], Distribution]:
+    def _reader(self, side: str, warping: Warp, stop: int) -> Callable[[int], Distribution]:
         """Return a function from positions before a last one to a model's distribution there."""
         reader = BlockReader(self.draft if side == SIDES[0] else self.target, stop)
         return lambda position: self._distribution(side, position, reader.row(position), warping)
 
-    def _distribution(self, side: str, position: int, row: Array, warping: Warping) -> Distribution:
+    def _distribution(self, side: str, position: int, row: Array, warping: Warp) -> Distribution:
         """Return what a model's logged numbers at a position say."""
         name, _ = self._sides()[SIDES.index(side)]
         place = ", ".join(map(str, np.unravel_index(position, self.shape[:-1])))
-        return warping.of(side).distribution(row, self.kind, f"{name}[{place}]")
+        return warping.distribution(row, self.kind, f"{name}[{place}]")
 
     def identity(self) -> dict[str, Any]:
         """Return what tells this source from a changed one: paths, stamps, shapes, types.

@@ -65,8 +65,8 @@ class LoggedText(NamedTuple):
     draft, target : TextRows
         As the warping that was asked for makes them, one at each position.
     sampling : TextRows, optional
-        What the tokens were drawn from: one of the models as it was logged. None if that is
-        ``draft``.
+        What the tokens were drawn from: one of the models as it was logged, or as it was said to
+        have been warped then. None if that is ``draft``.
     tokens : tuple of int
         Token i was drawn from row i; there are as many as rows, or one less.
     """

@@ -7,27 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from otspec.traces.charts import save_acceptance_chart
+from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
 
 
 def write_charts(
     folder: Path, summary: dict[str, Any], rows: Sequence[Statistic]
 ) -> Iterator[Path]:
-    """Write a chart for each temperature into a folder, and yield its path.
+    """Write a chart for each pair of temperatures into a folder, and yield its path.
 
     Raises
     ------
     OSError
         The folder cannot be written.
     """
-    temperatures = list(dict.fromkeys(row.temperature for row in rows))
-    for temperature in temperatures:
-        mark = "" if len(temperatures) == 1 else f"-T{temperature:g}"
+    heats = by_heat(rows)
+    for heat, shown in heats.items():
+        mark = "" if len(heats) == 1 else f"-{heat.mark}"
         chart = folder / f"acceptance{mark}.png"
         save_acceptance_chart(
-            [row for row in rows if row.temperature == temperature],
+            shown,
             chart,
             title=f"{Path(summary['trace']).name}: mean of {summary['positions']} positions, "
-            f"T = {temperature}",
+            f"{heat}",
         )
         yield chart

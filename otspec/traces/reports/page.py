@@ -6,14 +6,25 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.traces.charts import acceptance_figure, gap_figure
+from otspec.traces.charts import acceptance_figure, gap_figure, heat_figure
+from otspec.traces.charts.heat import best_below, largest_counts
 from otspec.traces.charts.pictures import svg_of
+from otspec.traces.comparison import OPTIMUM
+from otspec.traces.heat import Heat, by_heat
 from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import QUANTILES, Statistic
 from otspec.webpage import escaped, page, table
 from otspec.writing import write_text
 
 _GAP_CAPTION = "Thin: the 5% to the 95% quantile. Thick: 25% to 75%. Mark: the median."
+_HEAT_COLUMNS = (
+    "drafts", "k", "T", "draft T", "optimum", "95% interval", "best rule below it",
+    "mean acceptance", "95% interval", "positions",
+)  # fmt: skip
+_HEAT_CAPTION = (
+    "The most drafts of each law. Means are over the positions where so many drafts exist: the "
+    "fewer tokens a warping leaves, the fewer positions have as many distinct ones."
+)
 _COLUMNS = (
     "drafts", "rule", "k", "mean acceptance", "95% interval", "mean gap", "95% interval",
     *(f"gap, {100 * level:g}%" for level in QUANTILES), "positions",
@@ -43,8 +54,9 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
     yield f"<p>{escaped(_about(summary))}</p>"
     if summary["skipped"]:
         yield from _failures(summary["skipped"])
-    for temperature in dict.fromkeys(row.temperature for row in rows):
-        yield from _section(temperature, [row for row in rows if row.temperature == temperature])
+    yield from _dependence(rows)
+    for heat, shown in by_heat(rows).items():
+        yield from _section(heat, shown)
     yield "<h2>Sources</h2>"
     yield from table(
         ("source", "numbers", "shape"),
@@ -77,8 +89,41 @@ def _failures(skipped: Sequence[dict[str, Any]]) -> Iterable[str]:
     yield "</ul></div>"
 
 
-def _section(temperature: float, rows: Sequence[Statistic]) -> Iterable[str]:
-    yield f"<h2>T = {temperature:g}</h2>"
+def _dependence(rows: Sequence[Statistic]) -> Iterable[str]:
+    """Yield how acceptance depends on the temperatures, if there are several."""
+    figure = heat_figure(rows, title="Mean acceptance against temperature")
+    if figure is None:
+        return
+    yield "<h2>What the temperature changes</h2>"
+    yield f"<figure>{svg_of(figure)}<figcaption>{_HEAT_CAPTION}</figcaption></figure>"
+    yield from table(_HEAT_COLUMNS, list(_heat_rows(rows)), words=1)
+
+
+def _heat_rows(rows: Sequence[Statistic]) -> Iterable[tuple[str, ...]]:
+    """Yield what is accepted of the most drafts of each law, at each pair of temperatures."""
+    for (drafts, k), of_law in largest_counts(rows).items():
+        below = best_below(of_law)
+        for heat, shown in by_heat(of_law).items():
+            found = {row.rule: row for row in shown}
+            optimum, beside = found[OPTIMUM], found.get(below or "")
+            yield (
+                drafts,
+                str(k),
+                f"{heat.target:g}",
+                f"{heat.draft:g}",
+                f"{optimum.acceptance:.4f}",
+                _interval(optimum.acceptance_interval),
+                *(("–", "–", "–") if beside is None else _of_rule(beside)),
+                f"{optimum.positions:,}",
+            )
+
+
+def _of_rule(row: Statistic) -> tuple[str, ...]:
+    return row.rule, f"{row.acceptance:.4f}", _interval(row.acceptance_interval)
+
+
+def _section(heat: Heat, rows: Sequence[Statistic]) -> Iterable[str]:
+    yield f"<h2>{heat}</h2>"
     yield f"<figure>{svg_of(acceptance_figure(rows, title='Mean acceptance'))}</figure>"
     gaps = gap_figure(rows, title="Gap to the optimum over the positions")
     if gaps is not None:

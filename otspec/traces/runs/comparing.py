@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from otspec.traces.comparison import compare
 from otspec.traces.readers import Warping
@@ -35,10 +35,6 @@ class Settings(Work):
     ks: tuple[int, ...]
     laws: tuple[str, ...]
     warpings: tuple[Warping, ...]
-
-    def identity(self) -> dict[str, Any]:
-        """Return the settings alone: a run that names no other work compares rules."""
-        return {"settings": asdict(self)}
 
     def table_of(self, chunk: Chunk) -> pa.Table:
         """Compare all rules at the positions of a chunk.

@@ -22,8 +22,8 @@ def identity_of(sources: Sequence[Source], work: Work, chunk: int | None) -> Ide
     identity = {
         "schema": SCHEMA,
         "otspec": __version__,
-        "chunk": chunk,
         **work.identity(),
+        "chunk": chunk,
         "sources": [source.identity() for source in sources],
     }
     plain: Identity = json.loads(json.dumps(identity))  # tuples are lists there
@@ -73,7 +73,7 @@ def refuse_another(path: Path, identity: Identity) -> None:
     """
     earlier = read_identity(path)
     before, now = dict(_leaves(earlier)), dict(_leaves(identity))
-    for key in dict.fromkeys(["work", *now, *before]):
+    for key in dict.fromkeys([*now, *before]):
         was, wanted = (leaves.get(key, "nothing") for leaves in (before, now))
         if was != wanted:
             raise ValueError(

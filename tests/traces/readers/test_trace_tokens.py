@@ -130,10 +130,16 @@ def test_tokens_stay_drawn_from_what_was_logged(tmp_path, side):
         assert (text.target[0] == target).all()
 
 
-def test_a_draft_that_is_not_warped_is_what_tokens_were_drawn_from(tmp_path):
+def test_a_draft_that_is_warped_as_it_was_is_what_tokens_were_drawn_from(tmp_path):
     source = found(tmp_path, files.random_texts())
+    cold = Warp(0.5, top_k=4)
     (text,) = source.texts(0, 3, Warping(0.5, draft=Warp()))
     assert text.sampling is None
+    (text,) = source.texts(0, 3, Warping(draft=cold), cold)
+    assert text.sampling is None
+    (text,) = source.texts(0, 3, Warping(), cold)
+    for row, logits in zip(text.sampling, source.draft.rows(0, 3), strict=True):
+        assert (row == warp(logits, temperature=0.5, top_k=4)).all()
 
 
 def test_which_arrays_are_found(tmp_path):

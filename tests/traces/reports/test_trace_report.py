@@ -72,7 +72,7 @@ def test_a_report_is_one_well_formed_page_that_needs_nothing_else(report):
     assert page.outside == []
     assert not re.search(r"@import|url\((?!#|\"#)", text)
     assert "script" not in page.counts
-    assert page.counts["svg"] == 4  # acceptance and gap at two temperatures
+    assert page.counts["svg"] == 5  # acceptance and gap at two temperatures, and what these change
     words = " ".join(page.text)
     assert "<one>.npz" in words
     assert "draft_logits[0, 0][0] is nan" in words

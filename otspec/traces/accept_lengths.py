@@ -1,0 +1,215 @@
+"""Accept lengths on logged traces, text after text, of any length (Theory, 11, 27 and 28)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from otspec.arithmetic import Array
+from otspec.blocks.single_draft import RULES as BLOCK_RULES
+from otspec.logged import AcceptLengths, LoggedBlock, Tally
+from otspec.logged.metrics import block_counts, counts_of
+from otspec.logged.replay import as_rule_tree, levels_along, replayed
+from otspec.registry import Registry
+from otspec.rules.contract import NotExactError
+from otspec.traces.readers import Source, Warp, Warping
+from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers.texts import LoggedText
+from otspec.traces.runs import Chunk, Work
+from otspec.trees import RULES as TREE_RULES
+from otspec.trees.shapes import Shape, as_shape
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Asked: TypeAlias = tuple[Any, Shape]
+"""A rule for one token or for one drafted block, and its tree."""
+_AS_LOGGED = Warp()
+_COLUMNS = ("asked", "warping", "cluster", "counts")
+
+
+@dataclass(frozen=True)
+class CountedCalls(Work):
+    """Accept lengths by rules and trees on sources with tokens of one model.
+
+    Along texts of the target the calls are counted that decode them, at the warping at which they
+    were drawn; after drafted blocks one call for each is estimated. Texts that depend on each other
+    are one unit of the intervals.
+
+    Parameters
+    ----------
+    asked : tuple of (str, str)
+        Names of rules, of :data:`otspec.trees.RULES` or :data:`otspec.blocks.RULES`, with trees.
+    warpings : tuple of Warping
+        How both models are looked at.
+    end : tuple of int
+        Tokens that end a text; what is logged behind the first is left out.
+    cut : bool
+        As for :func:`otspec.logged.replay`.
+    drawn : Warp
+        How drafted tokens were drawn from what was logged; by default at temperature 1.
+    known : bool
+        Leave out rules that are known along a text by simulation only, instead of refusing them.
+    """
+
+    asked: tuple[tuple[str, str], ...]
+    warpings: tuple[Warping, ...]
+    end: tuple[int, ...] = ()
+    cut: bool = False
+    drawn: Warp = _AS_LOGGED
+    known: bool = False
+
+    @cached_property
+    def rules(self) -> tuple[Asked, ...]:
+        """The rules and trees that are named.
+
+        Raises
+        ------
+        ValueError
+            A name or a tree that there is not, or a tree that a rule does not verify.
+        """
+        pairs = [(rule_named(name), as_shape(tree)) for name, tree in self.asked]
+        return tuple((rule, as_rule_tree(rule, tree)) for rule, tree in pairs)
+
+    def unit(self, source: Source) -> int:
+        """Return how many positions depend on each other."""
+        return source.cluster_length
+
+    def table_of(self, chunk: Chunk) -> pa.Table:
+        """Count calls on the texts of a chunk.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row for each rule and warping and each cluster of texts, with what was counted there.
+        """
+        import pyarrow as pa
+
+        found = {
+            (asked, number, cluster): counts
+            for number, warping in enumerate(self.warpings)
+            for asked, cluster, counts in self._rows(chunk, warping)
+        }
+        columns = [*zip(*found, strict=True)] or [(), (), ()]
+        whole = [pa.array(column, pa.int64()) for column in columns]
+        counts = [each.tolist() for each in found.values()]
+        return pa.table([*whole, pa.array(counts, pa.list_(pa.float64()))], names=list(_COLUMNS))
+
+    def _rows(self, chunk: Chunk, warping: Warping) -> Iterator[tuple[int, int, Array]]:
+        """Yield the sums over each cluster of what is counted of each rule."""
+        source, sums = chunk.source, dict[tuple[int, int], Array]()
+        asked: list[tuple[int, Asked]] = list(enumerate(self.rules))
+        for number, text in enumerate(source.texts(chunk.start, chunk.stop, warping, self.drawn)):
+            if number == 0 and self.known and source.sampled == "target":
+                asked = [each for each in asked if _is_known(text, each[1])]
+            cluster = source.cluster_of(text.text * source.text_length)
+            counts = self._counts(text, [each for _, each in asked], source.sampled)
+            for (place, _), each in zip(asked, counts, strict=True):
+                sums[place, cluster] = sums.get((place, cluster), 0) + each
+        for (place, cluster), total in sums.items():
+            yield place, cluster, total
+
+    def _counts(self, text: LoggedText, asked: Sequence[Asked], drawn: str) -> Iterator[Array]:
+        """Yield what is counted of a text."""
+        if drawn == "target":
+            ends = (i for i, token in enumerate(text.tokens, 1) if token in self.end)
+            stop = next(ends, None)
+            for levels in levels_along(text.tokens[:stop], text.draft, text.target, asked):
+                yield counts_of(replayed(levels, cut=self.cut and stop is None))
+            return
+        number = len(text.tokens)
+        sampling = None if text.sampling is None else list(text.sampling[:number])
+        rows = [list(each[:number]) for each in (text.draft, text.target)]
+        block = LoggedBlock(rows[0], rows[1], text.tokens, self.end, sampling)
+        for rule, tree in asked:
+            yield block_counts([block], rule, tree)[0]
+
+    def lengths_in(
+        self, tables: Iterable[tuple[Source, pa.Table]]
+    ) -> dict[tuple[int, int], AcceptLengths]:
+        """Add up the parts of a run.
+
+        Returns
+        -------
+        dict
+            (number of what is asked, of the warping) → accept lengths; nothing of rules that were
+            left out.
+        """
+        found: dict[tuple[int, int], AcceptLengths] = {}
+        for source, table in tables:
+            numbers = [table[name].to_numpy() for name in _COLUMNS[:2]]
+            counts = table["counts"].to_pylist()
+            for key in dict.fromkeys(zip(*(each.tolist() for each in numbers), strict=True)):
+                at = np.flatnonzero((numbers[0] == key[0]) & (numbers[1] == key[1]))
+                tally = Tally.of(np.array([counts[i] for i in at]))
+                _, tree = self.rules[key[0]]
+                part = AcceptLengths(tree.size, tally, bounded=source.sampled == "target")
+                found[key] = found[key] + part if key in found else part
+        return dict(sorted(found.items()))
+
+
+def rule_named(name: str) -> Any:
+    """Return the rule for one token or for one block that has a name.
+
+    Raises
+    ------
+    ValueError
+        None has.
+    """
+    tables: tuple[Registry[Any], ...] = (BLOCK_RULES, TREE_RULES)
+    for table in tables:
+        if name in table:
+            return table[name]
+    known = ", ".join(each for table in tables for each in table)
+    raise ValueError(f"rule is {name[:40]!r}: it must be one of {known}")
+
+
+def check_depth(sources: Sequence[Source], trees: Iterable[Shape]) -> None:
+    """Refuse trees that are deeper than drafted blocks are long.
+
+    Raises
+    ------
+    ValueError
+        Naming the tree and the source.
+    """
+    for source in sources:
+        tokens = source.tokens.shape[-1] if source.tokens is not None else 0
+        for tree in trees:
+            if source.sampled == "draft" and tree.depth > tokens:
+                raise ValueError(
+                    f"the tree {tree.text[:40]} has {tree.depth} levels, but the drafted blocks of "
+                    f"{source.name} have {tokens} tokens"
+                )
+
+
+def of_target(sources: Sequence[Source]) -> bool:
+    """Return whether the tokens of sources are those of the target's texts.
+
+    Raises
+    ------
+    ValueError
+        Those of some are, and of others not.
+    """
+    drawn = {source.sampled for source in sources}
+    if len(drawn) > 1:
+        names = [
+            f"{next(s.name for s in sources if s.sampled == side)} ({side}_tokens)"
+            for side in SIDES
+        ]
+        raise ValueError(
+            f"sources hold tokens of both models: {' and '.join(names)}; ask about one kind"
+        )
+    return drawn == {"target"}
+
+
+def _is_known(text: LoggedText, asked: Asked) -> bool:
+    """Whether a rule is known without simulation at the first position of a text."""
+    try:
+        levels_along(text.tokens[:1], text.draft[:1], text.target[:1], [asked])
+    except NotExactError:
+        return False
+    return True

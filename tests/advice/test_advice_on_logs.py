@@ -1,0 +1,220 @@
+"""Advice on logs: unbiased, with intervals that cover, and the same from files as in memory."""
+
+import math
+
+import numpy as np
+import pytest
+from advice_logs import COSTS, arrays_of, blocks, written_texts
+from scipy.special import stdtrit
+
+from otspec.advice import advise
+from otspec.advice.candidates import candidates
+from otspec.advice.drafted import drafted_texts
+from otspec.advice.numbers import Asked
+from otspec.advice.on_texts import TextEvidence
+from otspec.advice.search import Search, advice_from
+from otspec.advice.tally import Tally
+from otspec.blocks import BlockVerifyPublished, DraftSelection, TokenVerify, random_pair
+from otspec.logged import LoggedBlock, replay
+from otspec.rules import RecursiveRejection, SpecHub
+from otspec.traces import Trace
+from otspec.traces.readers import Warp, Warping
+from otspec.trees import RULES
+
+FEW = ["recursive-rejection", "spechub"]
+CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}
+BY_TITLE = CHAINS | {rule.title: rule for rule in RULES.values()}
+DEPTH = 3
+
+
+def subset(part, which):
+    """Return some texts of a part, each of them independent of the others."""
+    places = np.concatenate(
+        [np.arange(part.starts[i], part.starts[i] + part.lengths[i]) for i in which]
+    )
+    return type(part)(
+        np.arange(len(which)),
+        part.lengths[which],
+        part.asked,
+        tuple(answers[:, :, places] for answers in part.answers),
+        part.beside[:, places],
+    )
+
+
+@pytest.fixture(scope="module")
+def long_log():
+    search = Search.of(*COSTS.values(), 6, 2, FEW)
+    part = drafted_texts(enumerate(blocks(500, DEPTH)), search.asked, DEPTH)
+    return search, part
+
+
+def advice_of(search, part):
+    return advice_from(TextEvidence(lambda: [part]), search, DEPTH, "letters")
+
+
+def test_intervals_cover_the_value_of_the_long_log_in_200_resamples(long_log):
+    search, part = long_log
+    worth = {(one.rule, one.tree): one for one in advice_of(search, part).choices}
+    rng = np.random.default_rng(1)
+    covered, best = [], []
+    for _ in range(200):
+        found = advice_of(search, subset(part, rng.integers(0, 500, 60)))
+        for choice in found.choices:
+            low, high = choice.speed_up_interval
+            known = worth.get((choice.rule, choice.tree))
+            if known is not None and choice.rule != "no draft":
+                covered.append(low <= known.speed_up <= high)
+                if choice is found.best:
+                    best.append(covered[-1])
+    assert len(covered) > 2000
+    assert len(best) > 150
+    assert np.mean(covered) >= 0.93
+    assert np.mean(best) >= 0.93
+
+
+def test_what_is_held_out_is_not_flattered(long_log):
+    search, part = long_log
+    rng = np.random.default_rng(2)
+    flattered, held = [], []
+    for _ in range(60):
+        found = advice_of(search, subset(part, rng.integers(0, 500, 20)))
+        flattered.append(found.best.speed_up)
+        held.append(found.held_out)
+    most = advice_of(search, part).best.speed_up
+    assert np.mean(held) < np.mean(flattered)
+    assert np.mean(held) < most + 3 * np.std(held) / math.sqrt(60)
+
+
+def test_blocks_weighted_by_their_texts_give_exactly_what_models_keep():
+    draft, target = random_pair(3, 0.4, np.random.default_rng(3))
+    found, weights = [], []
+    for text, mass in draft.texts(2):
+        rows = [(draft(text[:i]), target(text[:i])) for i in range(2)]
+        found.append(LoggedBlock(*zip(*rows, strict=True), text))
+        weights.append(mass)
+    asked = [Asked(rule, (1, 2)) for rule in (RecursiveRejection,)] + [Asked(SpecHub, (2,))]
+    part = drafted_texts(enumerate(found), asked, 2)
+    evidence = TextEvidence(lambda: [part])
+    search = Search.of(0.1, 1, 6, 2, FEW)
+    trees = {each.rule: evidence.best_trees(each.rule, 6, 2, 2) for each in asked}
+    listed = candidates(trees, 6, 2, search.cost)
+    tokens, calls = part.outcomes(listed)
+    assert (calls == 1).all()
+    for candidate, mean in zip(listed, np.array(weights) @ tokens, strict=True):
+        if candidate.tree.size:
+            assert mean == pytest.approx(1 + expected(candidate, draft, target), rel=1e-12)
+        else:
+            assert mean == pytest.approx(1, rel=1e-12)
+
+
+def expected(candidate, draft, target):
+    if candidate.title in CHAINS:
+        return CHAINS[candidate.title](draft, target, candidate.tree.depth).expected()
+    rule = BY_TITLE[candidate.title]
+    return DraftSelection(draft, target, candidate.tree, rule, merge=False).expected()
+
+
+def test_along_texts_of_the_target_calls_are_those_of_a_replay():
+    texts = written_texts(4, 12)
+    advice = advise(texts, **COSTS, nodes=4, depth=3, widest=2, rules=FEW)
+    for choice in advice.choices:
+        if choice.rule == "no draft":
+            assert choice.tokens == 1
+            continue
+        replays = [replay(text, BY_TITLE[choice.rule], choice.tree, cut=True) for text in texts]
+        tokens, calls = (sum(getattr(one, name) for one in replays) for name in ("tokens", "calls"))
+        assert choice.tokens == pytest.approx(tokens / calls, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["draft_tokens", "target_tokens"])
+def test_files_give_what_memory_gives(tmp_path, kind):
+    logged = blocks(5, 3) if kind == "draft_tokens" else written_texts(3, 9)
+    arrays = arrays_of(logged, kind)
+    path = tmp_path / "log.npz"
+    np.savez(path, **arrays)
+    options = {**COSTS, "nodes": 4, "depth": 3, "widest": 2, "rules": FEW}
+    warping = Warping(draft=Warp(0.8)) if kind == "target_tokens" else Warping(0.7)
+    for looked in (None, warping):
+        of_files = advise([path], **options, warping=looked, workers=1)
+        in_memory = advise(Trace(**arrays), **options, warping=looked)
+        assert repr(of_files.choices) == repr(in_memory.choices)
+        assert repr(of_files.simpler) == repr(in_memory.simpler)
+        assert of_files.texts == in_memory.texts == len(logged)
+
+
+def test_blocks_of_one_text_are_one_unit(tmp_path):
+    logged = blocks(6, 3)
+    arrays = arrays_of(logged)
+    grouped = {name: each.reshape(2, 3, *each.shape[1:]) for name, each in arrays.items()}
+    path = tmp_path / "log.npz"
+    np.savez(path, **grouped)
+    options = {**COSTS, "nodes": 3, "widest": 2, "rules": FEW}
+    advice, apart = advise(path, **options, workers=1), advise(Trace(**arrays), **options)
+    assert (advice.texts, apart.texts) == (2, 6)
+    assert [one.tokens for one in advice.choices] == pytest.approx(
+        [one.tokens for one in apart.choices], rel=1e-14
+    )
+    assert advice.best.tokens_interval != apart.best.tokens_interval
+
+
+def test_one_text_has_no_interval():
+    advice = advise(blocks(1, 3), **COSTS, nodes=3, widest=2, rules=FEW)
+    assert advice.texts == 1
+    assert all(map(math.isnan, (*advice.best.tokens_interval, advice.held_out)))
+
+
+@pytest.mark.parametrize(
+    ("logs", "options", "message"),
+    [
+        (lambda: [*blocks(1, 3), *written_texts(1, 3)], {}, r"logs\[1\] is a text of the target"),
+        (lambda: blocks(1, 3), {"depth": 4}, "length is 4, but the block has 3 tokens"),
+        (lambda: blocks(1, 3), {"drawn": Warp(0.5)}, "drawn is given, but list has"),
+    ],
+)
+def test_logs_that_cannot_be_used_are_refused(logs, options, message):
+    given = logs()
+    with pytest.raises(ValueError, match=message):
+        advise(given, **COSTS, nodes=2, rules=FEW, **options)
+
+
+def test_texts_drawn_in_another_way_than_they_are_looked_at_are_refused(tmp_path):
+    path = tmp_path / "log.npz"
+    np.savez(path, **arrays_of(written_texts(2, 4), "target_tokens"))
+    options = {**COSTS, "nodes": 2, "rules": FEW}
+    with pytest.raises(
+        ValueError, match=r"looked at with T = 0.5, but the texts of .* with T = 1:"
+    ):
+        advise(path, **options, warping=Warping(0.5))
+    cold = advise(path, **options, warping=Warping(0.5), drawn=Warp(0.5), workers=1)
+    assert cold.texts == 2
+
+
+def test_means_and_intervals_are_those_of_ratios_of_independent_texts():
+    rng = np.random.default_rng(5)
+    tokens, calls = rng.uniform(1, 4, (30, 3)), rng.uniform(1, 2, (30, 3))
+    seconds = np.array([1.0, 1.5, 2.0])
+    tally = Tally(3)
+    for rows in np.split(np.arange(30), [7, 20]):
+        tally.add(rows, tokens[rows], calls[rows])
+    ratios = tokens.sum(axis=0) / calls.sum(axis=0)
+    assert np.allclose(tally.tokens_per_call(), ratios, rtol=1e-14)
+    parts = tokens / tokens.sum(axis=0) - calls / calls.sum(axis=0)
+    error = ratios * parts.std(axis=0, ddof=1) * math.sqrt(30)
+    for choice in range(3):
+        low, high = tally.interval(choice)
+        radius = stdtrit(29, 0.975) * error[choice]
+        assert (low, high) == pytest.approx((ratios[choice] - radius, ratios[choice] + radius))
+    loss, (low, high) = tally.loss(1, 0, seconds)
+    share = ratios[1] / 1.5 / ratios[0]
+    paired = share * (parts[:, 1] - parts[:, 0]).std(ddof=1) * math.sqrt(30) * stdtrit(29, 0.975)
+    assert (loss, low, high) == pytest.approx((1 - share, 1 - share - paired, 1 - share + paired))
+    got, spent = 0.0, 0.0
+    for fold in range(5):
+        out = np.arange(30) % 5 == fold
+        speeds = tokens[~out].sum(axis=0) / calls[~out].sum(axis=0) / seconds
+        chosen = int(speeds.argmax())
+        got, spent = (
+            got + tokens[out, chosen].sum(),
+            spent + calls[out, chosen].sum() * seconds[chosen],
+        )
+    assert tally.held_out(seconds)[0] == pytest.approx(got / spent, rel=1e-12)

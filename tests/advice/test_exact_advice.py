@@ -1,0 +1,152 @@
+"""On models an advice is exact: it is compared with the sums over all trees of drafts."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+import otspec
+from otspec.advice import advise
+from otspec.blocks import RULES as BLOCK_RULES
+from otspec.blocks import DraftSelection, TokenVerify, markov, memoryless
+from otspec.datasets import letters
+from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
+from otspec.trees import RULES, StepCost, as_shape
+from otspec.trees.shapes import LEAF
+
+SLOW = {PooledSelection.name, PooledSelectionWithoutReplacement.name}
+"""Exact laws of two of 27 letters take them a second for each text."""
+BY_TITLE = {rule.title: rule for rule in RULES.values()}
+CHAINS = {rule.title: rule for rule in BLOCK_RULES.values()}
+COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+CHAIN = (
+    markov([["1/2", "1/4", "1/4"], ["1/3", "1/3", "1/3"], ["0", "1/2", "1/2"]]),
+    markov([["1/5", "2/5", "2/5"], ["1/3", "2/3", "0"], ["1/2", "1/4", "1/4"]]),
+)
+
+
+def tokens_of(choice, draft, target):
+    """Return the tokens per call by the sums of the rules themselves."""
+    if choice.rule == "no draft":
+        return 1
+    if choice.rule in CHAINS:
+        return CHAINS[choice.rule](draft, target, choice.depth).expected() + 1
+    rule = BY_TITLE[choice.rule]
+    return DraftSelection(draft, target, choice.tree, rule, merge=False).expected() + 1
+
+
+def check(advice, draft, target, cost):
+    alone = cost(LEAF)
+    for choice in advice.choices:
+        assert choice.tokens == tokens_of(choice, draft, target), choice
+        tree = as_shape(choice.tree) if choice.tree else LEAF
+        assert (choice.nodes, choice.depth) == (tree.size, tree.depth)
+        assert choice.seconds == cost(tree)
+        assert choice.speed_up == pytest.approx(
+            float(choice.tokens) / cost(tree) * alone, rel=1e-15
+        )
+        assert all(map(math.isnan, (*choice.tokens_interval, *choice.speed_up_interval)))
+
+
+@pytest.mark.parametrize(("pair", "depth"), [(COIN, 4), (CHAIN, 2)])
+def test_every_rule_and_tree_keeps_what_is_said(pair, depth):
+    cost = StepCost("1", "10,10,10,12,14,16,18")
+    advice = advise(
+        pair, draft_cost=cost.draft, target_cost=cost.target, nodes=5, depth=depth, widest=2
+    )
+    check(advice, *pair, cost)
+    assert {choice.rule for choice in advice.choices} >= {*BY_TITLE, TokenVerify.title}
+    assert all(isinstance(choice.tokens, Fraction | int) for choice in advice.choices)
+    assert advice.texts == 0
+    assert advice.held_out == pytest.approx(advice.best.speed_up, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("rules", "nodes", "depth"),
+    [
+        (["recursive-rejection", "spechub"], 3, 2),
+        ([name for name in RULES if name not in SLOW], 2, 2),
+        ([*SLOW], 2, 1),
+    ],
+)
+def test_every_rule_and_tree_of_the_letters_keeps_what_is_said(rules, nodes, depth):
+    pair = letters()
+    cost = StepCost("0.05", "1,1,1.05,1.2")
+    costs = {"draft_cost": cost.draft, "target_cost": cost.target}
+    options = {"nodes": nodes, "depth": depth, "widest": 2, "rules": rules}
+    check(advise((pair.draft, pair.target), **costs, **options), pair.draft, pair.target, cost)
+
+
+def test_choices_are_ordered_by_speed_and_simpler_ones_lose_what_is_said():
+    advice = otspec.advise(COIN, draft_cost=1, target_cost=10, nodes=6, depth=3)
+    speeds = [choice.speed_up for choice in advice.choices]
+    assert speeds == sorted(speeds, reverse=True)
+    assert len({(choice.rule, choice.tree) for choice in advice.choices}) == len(speeds)
+    for loss in advice.simpler:
+        kind = next(one for one in advice.choices if (one.rule, one.tree) == (loss.rule, loss.tree))
+        assert loss.loss == pytest.approx(1 - kind.speed_up / speeds[0], abs=1e-15)
+        assert loss.speed_up == kind.speed_up
+    losses = {loss.kind: loss for loss in advice.simpler}
+    assert losses["no draft"].tree == ""
+    assert losses["one drafted text"].loss >= advice.simpler[0].loss
+    assert "[" not in losses["a branching"].tree
+
+
+def test_nothing_keeps_more_than_the_pareto_choices_in_no_more_time():
+    advice = advise(COIN, draft_cost="1", target_cost="10,11,12,14,16", nodes=6, depth=3)
+    front = advice.pareto()
+    for choice in advice.choices:
+        as_good = [
+            one for one in front if one.seconds <= choice.seconds and one.tokens >= choice.tokens
+        ]
+        assert as_good
+    for one, other in pairwise(front):
+        assert one.seconds < other.seconds
+        assert one.tokens < other.tokens
+    assert advice.best in front
+
+
+def test_no_draft_is_best_where_drafts_cost_more_than_they_save():
+    advice = advise(COIN, draft_cost=100, target_cost=1, nodes=4, depth=2)
+    assert advice.best.rule == "no draft"
+    assert advice.best.speed_up == 1
+
+
+def test_equal_models_keep_every_chain_and_disjoint_ones_nothing():
+    same = advise((COIN[0], COIN[0]), draft_cost=0.1, target_cost=1, nodes=3, depth=3)
+    assert (same.best.tree, same.best.tokens) == ("1x1x1", 4)
+    apart = memoryless(["1", "0"]), memoryless(["0", "1"])
+    none = advise(apart, draft_cost=0.1, target_cost=1, nodes=3, depth=2, widest=2)
+    assert none.best.rule == "no draft"
+    assert {choice.tokens for choice in none.choices} == {1}
+
+
+def test_a_table_holds_all_choices():
+    advice = advise(COIN, draft_cost=1, target_cost=10, nodes=4, depth=2)
+    table = advice.to_arrow()
+    assert table["rule"].to_pylist() == [choice.rule for choice in advice.choices]
+    assert [Fraction(text) for text in table["tokens_exact"].to_pylist()] == [
+        choice.tokens for choice in advice.choices
+    ]
+    assert set(table["tokens_low"].to_pylist()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"rules": ["pooled"]}, r"rules\[0\] is 'pooled'"),
+        ({"rules": ["spechub"], "widest": 1}, "spechub verifies 2 children, but a node may have"),
+        ({"nodes": 0}, "nodes must be at least 1, got 0"),
+        ({"depth": 0}, "depth must be at least 1, got 0"),
+        ({"draft_cost": "x"}, "draft is 'x'"),
+        ({"warping": otspec.traces.Warping()}, "warping is given, but tuple has distributions"),
+        ({"logs": []}, "logs is empty"),
+        ({"logs": [1]}, r"blocks\[0\] is 1"),
+        ({"logs": "missing.npz"}, "missing.npz: no such file"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(changed, message):
+    given = {"logs": COIN, "draft_cost": 1, "target_cost": 1, "nodes": 2, "depth": 2} | changed
+    with pytest.raises(ValueError, match=message):
+        advise(given.pop("logs"), **given)

@@ -1,0 +1,207 @@
+"""What is accepted at best within Kullback-Leibler and Rényi divergences (Theory, 28)."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from itertools import pairwise
+
+import numpy as np
+import oracles
+import pytest
+from instances import LAWS, extreme_pairs, floats, law_cases
+
+import otspec
+
+BUDGETS = {
+    "kullback_leibler": lambda amount: {"kullback_leibler": amount},
+    "reverse_kullback_leibler": lambda amount: {"reverse_kullback_leibler": amount},
+    "order 2": lambda amount: {"renyi": (2, amount)},
+    "order 1/2": lambda amount: {"renyi": (0.5, amount)},
+    "order 5": lambda amount: {"renyi": (5, amount)},
+}
+DRAFT, TARGET = [0.5, 0.3, 0.2, 0.0], [0.1, 0.5, 0.3, 0.1]
+SOLVER_ERROR = 2e-6
+"""Of the interior point, which is told to stop at 1e-8 in units of its own."""
+
+
+def convex_program(cvxpy, table, target, kind, amount):
+    """The optimum over outputs and selection laws, both variables, in the words of cvxpy."""
+    n, q = len(target), np.array(floats(target))
+    selection, output = cvxpy.Variable(n, nonneg=True), cvxpy.Variable(n, nonneg=True)
+    inside = oracles.inside_every_set(table, n)
+    rows = [cvxpy.sum(selection) == 1, cvxpy.sum(output) == 1]
+    rows += [
+        cvxpy.sum(selection[oracles.members(mask)]) >= float(inside[mask])
+        for mask in range(1, 2**n - 1)
+        if inside[mask] > 0
+    ]
+    wanted = np.flatnonzero(q > 0)
+    if len(wanted) < n and kind in ("kullback_leibler", "order 2", "order 5"):
+        rows.append(cvxpy.sum(output[np.flatnonzero(q == 0)]) == 0)
+    p, o = q[wanted], output[wanted]
+    if kind == "kullback_leibler":
+        rows.append(cvxpy.sum(cvxpy.rel_entr(o, p)) <= amount)
+    elif kind == "reverse_kullback_leibler":
+        rows.append(cvxpy.sum(cvxpy.rel_entr(p, o)) <= amount)
+    else:
+        order = {"order 2": 2, "order 1/2": 0.5, "order 5": 5}[kind]
+        powers = cvxpy.sum(cvxpy.multiply(p, cvxpy.power(cvxpy.multiply(o, 1 / p), order)))
+        limit = math.exp((order - 1) * amount)
+        rows.append(powers <= limit if order > 1 else powers >= limit)
+    program = cvxpy.Problem(cvxpy.Maximize(cvxpy.sum(cvxpy.minimum(selection, output))), rows)
+    program.solve(solver="CLARABEL")
+    return program.value
+
+
+@pytest.mark.parametrize("kind", BUDGETS)
+def test_it_is_the_value_of_a_convex_program(kind):
+    import cvxpy
+
+    inner = 0
+    for index, name in enumerate(LAWS):
+        for case, target in law_cases(name, 2220 + index, count=2, most_tokens=4, most_drafts=3):
+            amount = (0.001, 0.02, 0.2, 1.0)[index % 4]
+            best = otspec.optimal_acceptance(case.float, floats(target), **BUDGETS[kind](amount))
+            best.check()
+            assert abs(best.gap) < 1e-12
+            value = convex_program(cvxpy, case.table, target, kind, amount)
+            assert abs(best.acceptance - value) < SOLVER_ERROR
+            lossless = otspec.optimal_acceptance(case.float, floats(target)).acceptance
+            inner += lossless + 1e-9 < best.acceptance < 1 - 1e-9
+    assert inner > 1
+
+
+@pytest.mark.parametrize("kind", BUDGETS)
+def test_it_is_concave_and_ascends_from_the_lossless_optimum(kind):
+    law = otspec.IID(DRAFT, 2)
+    alpha = otspec.optimal_acceptance(law, TARGET).acceptance
+    amounts = np.linspace(0, 0.5, 26)
+    if kind in ("order 2", "order 5"):  # concave in the mean of the power
+        order = {"order 2": 2, "order 5": 5}[kind]
+        amounts = np.log1p(amounts * 2) / (order - 1)
+    found = [
+        otspec.optimal_acceptance(law, TARGET, **BUDGETS[kind](amount)).acceptance
+        for amount in amounts.tolist()
+    ]
+    steps = np.diff(found)
+    assert abs(found[0] - alpha) < 1e-15
+    assert (steps >= 0).all()
+    assert (np.diff(steps) <= 1e-12).all()
+    assert found[-1] > alpha + 0.05
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_divergences_are_below_total_variation_as_pinsker_says(name):
+    for case, target in law_cases(name, seed=2230, count=3, most_tokens=5, most_drafts=3):
+        law, q = case.float, floats(target)
+        alpha = otspec.optimal_acceptance(law, q).acceptance
+        for amount in (0.01, 0.3):
+            for kind in ("kullback_leibler", "reverse_kullback_leibler", "order 2"):
+                best = otspec.optimal_acceptance(law, q, **BUDGETS[kind](amount))
+                assert best.acceptance <= min(1, alpha + math.sqrt(amount / 2)) + 1e-12
+            orders = [
+                otspec.optimal_acceptance(law, q, renyi=(order, amount)).acceptance
+                for order in (0.5, 0.999999, 1.000001, 2, 5)
+            ]
+            # The divergence ascends with its order.
+            assert all(high <= low + 1e-9 for low, high in pairwise(orders))
+            at_one = otspec.optimal_acceptance(law, q, kullback_leibler=amount).acceptance
+            assert abs(orders[2] - at_one) < 1e-4
+
+
+def test_the_output_within_a_total_variation_is_also_the_nearest_in_divergence():
+    """What a divergence buys costs no less in another output of the same acceptance."""
+    law = otspec.IID(DRAFT, 2)
+    best = otspec.optimal_acceptance(law, TARGET, total_variation=0.05)
+    for within in BUDGETS.values():
+        budget = otspec.optimal_acceptance(law, TARGET, **within(0.1)).budget
+        amount = budget.distance(best.output, best.target)
+        again = otspec.optimal_acceptance(law, TARGET, **within(amount + 1e-15))
+        assert abs(again.acceptance - best.acceptance) < 1e-9
+        assert np.abs(again.output - best.output).max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", BUDGETS)
+def test_a_rule_attains_it(kind):
+    best = otspec.optimal_acceptance(otspec.IID(DRAFT, 2), TARGET, **BUDGETS[kind](0.05))
+    rule = otspec.lossy.rule_attaining(best)
+    report = otspec.audit(rule, target=TARGET)
+    assert abs(report.acceptance - best.acceptance) < 1e-12
+    assert best.budget.distance(report.output, report.target) <= 0.05 + 1e-12
+
+
+def test_full_vocabulary():
+    draft, target = np.random.default_rng(2231).dirichlet(np.full(49_152, 0.05), size=2)
+    best = otspec.optimal_acceptance(otspec.IID(draft, 4), target, kullback_leibler=0.05)
+    best.check()
+    assert abs(best.gap) < 1e-11
+    assert abs(best.distance - 0.05) < 1e-11
+    assert abs(otspec.lossy.rule_attaining(best).acceptance() - best.acceptance) < 1e-11
+
+
+def test_what_is_never_wanted_costs_a_divergence_beyond_all_budgets():
+    law, target = otspec.IID([0.5, 0.5], 2), [1.0, 0.0]
+    most = otspec.optimal_acceptance(law, target, kullback_leibler=1e9)
+    assert most.acceptance == most.bound == 0.75
+    assert most.output.tolist() == target
+    other = otspec.optimal_acceptance(law, target, reverse_kullback_leibler=math.log(4 / 3))
+    assert abs(other.acceptance - 1) < 1e-12
+    assert abs(otspec.optimal_acceptance(law, target, renyi=(0.5, 1e9)).acceptance - 1) < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["kullback_leibler", "reverse_kullback_leibler", "order 2"])
+def test_numbers_over_the_whole_range_of_floats(kind):
+    for draft, target in extreme_pairs(2232, 12, 4):
+        for law in (otspec.IID(draft, 2), otspec.Hub(draft)):
+            otspec.optimal_acceptance(law, target, **BUDGETS[kind](0.1)).check()
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        ({"kullback_leibler": -1}, "kullback_leibler is -1"),
+        ({"kullback_leibler": math.nan}, "kullback_leibler is nan"),
+        ({"reverse_kullback_leibler": "x"}, "reverse_kullback_leibler is 'x'"),
+        ({"renyi": 2}, r"renyi is 2: it must be .*order and the budget"),
+        ({"renyi": (2, 0.1, 3)}, r"renyi has more than 2|renyi is \(2, 0.1, 3\)"),
+        ({"renyi": (1, 0.1)}, r"renyi\[0\] is 1, .*pass kullback_leibler=0.1"),
+        ({"renyi": (-2, 0.1)}, r"renyi\[0\] is -2"),
+        ({"renyi": (2, -0.1)}, r"renyi\[1\] is -0.1"),
+        ({"renyi": (2, 0.1), "total_variation": 0.1}, "total_variation and renyi are both given"),
+    ],
+)
+def test_what_is_no_budget_is_refused(budget, message):
+    with pytest.raises(ValueError, match=message):
+        otspec.optimal_acceptance(otspec.IID(DRAFT, 2), TARGET, **budget)
+
+
+@pytest.mark.parametrize("kind", BUDGETS)
+def test_logarithms_are_not_exact(kind):
+    law = otspec.IID(["1/2", "1/2"], 2)
+    with pytest.raises(ValueError, match="computed in floats, but the target is exact"):
+        otspec.optimal_acceptance(law, ["1/4", "3/4"], **BUDGETS[kind](0.1))
+
+
+def test_what_was_changed_is_refused():
+    best = otspec.optimal_acceptance(otspec.IID(DRAFT, 2), TARGET, kullback_leibler=0.05)
+    best.check()
+    more = dataclasses.replace(best, acceptance=best.acceptance + 1e-6)
+    tighter = dataclasses.replace(best, budget=otspec.optimum.KullbackLeibler(0.04))
+    further = dataclasses.replace(best)
+    vars(further)["output"] = best.selection
+    for changed in (more, tighter, further):
+        with pytest.raises(ValueError, match=r"one of the two was changed"):
+            changed.check()
+
+
+def test_independent_drafts_of_many_tokens_have_total_variation_only():
+    draft = np.full(101, 1 / 101)
+    law = otspec.Independent([draft, draft])
+    with pytest.raises(ValueError, match="at most 100 tokens"):
+        otspec.optimal_acceptance(law, draft, kullback_leibler=0.1)
+    best = otspec.optimal_acceptance(law, draft, total_variation=0.1)
+    best.check()
+    assert best.output is None
+    with pytest.raises(ValueError, match="at most 100 tokens"):
+        otspec.lossy.rule_attaining(best)
