@@ -34,6 +34,7 @@ MODULES = (
     "best_tree",
     "tree_optimum",
     "lossy_frontier",
+    "advice",
 )
 """The modules of the items, in the order of tables."""
 

@@ -9,6 +9,7 @@ import numpy as np
 from otspec.advice.advice import Advice
 from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT
 from otspec.advice.choices import Choice
+from otspec.arguments import as_instance
 from otspec.traces.charts import legend_beside, look_of_several
 from otspec.traces.charts.pictures import titled
 
@@ -34,7 +35,13 @@ def draw_pareto(axes: Axes, advice: Advice) -> Axes:
     ----------
     axes : matplotlib.axes.Axes
     advice : Advice
+
+    Raises
+    ------
+    ValueError
+        Something else.
     """
+    as_instance(advice, "advice", Advice, "an Advice, as advise() returns it")
     alone = next(one.seconds for one in advice.choices if one.rule == NO_DRAFT)
     marks: dict[str, list[Choice]] = {}
     for choice in advice.choices:

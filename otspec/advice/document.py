@@ -9,7 +9,7 @@ from typing import Any
 from otspec.advice.advice import Advice
 from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.choices import Choice, Interval
-from otspec.advice.tally import CONFIDENCE
+from otspec.logged.tally import CONFIDENCE
 from otspec.trees.shapes import as_shape
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from otspec.advice.candidates import Candidate
 from otspec.advice.choices import Interval
 from otspec.advice.numbers import TextNumbers
-from otspec.advice.tally import Tally
+from otspec.advice.tally import FoldedTally
 from otspec.arithmetic import Array
 from otspec.frozen import Frozen
 from otspec.rules import PairRule
@@ -66,7 +66,7 @@ class TextEvidence(Frozen):
 
     def worth(self, candidates: Sequence[Candidate]) -> TextWorth:
         """Measure candidates on all texts."""
-        tally = Tally(len(candidates))
+        tally = FoldedTally(len(candidates))
         for part in self.parts():
             tally.add(*part.by_cluster(candidates))
         return TextWorth(tally)
@@ -78,15 +78,15 @@ class TextWorth:
 
     Parameters
     ----------
-    tally : Tally
+    tally : FoldedTally
     """
 
-    tally: Tally
+    tally: FoldedTally
 
     @property
     def texts(self) -> int:
         """How many independent texts there are."""
-        return int(self.tally.units.sum())
+        return self.tally.whole.texts
 
     def tokens(self, choice: int) -> float:
         """Return the tokens per call of all texts together."""

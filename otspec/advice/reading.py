@@ -14,8 +14,8 @@ from otspec.advice.numbers import Asked, TextNumbers
 from otspec.advice.on_texts import TextEvidence
 from otspec.advice.search import DEEPEST
 from otspec.advice.written import Written, written_texts
+from otspec.arguments import as_instance, as_list
 from otspec.logged import LoggedBlock
-from otspec.logged.comparison import as_blocks
 from otspec.models import as_models
 from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
@@ -55,7 +55,11 @@ def evidence_of(
     elif isinstance(logs, tuple) and len(logs) == 2 and all(map(callable, logs)):
         return ModelEvidence(*as_models(*logs)), depth or DEEPEST, "two models, exactly"
     else:
-        blocks = as_blocks(logs)
+        wanted = "LoggedBlock objects, a Trace, a pair of models or paths"
+        blocks = [
+            as_instance(each, f"logs[{i}]", LoggedBlock, wanted)
+            for i, each in enumerate(as_list(logs, "logs", f"an iterable of {wanted}"))
+        ]
     if not blocks:
         raise ValueError("logs is empty: at least one logged block is needed")
     levels = depth or min(DEEPEST, *(len(block.tokens) for block in blocks))

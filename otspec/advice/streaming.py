@@ -115,7 +115,10 @@ def advise_on_files(
         Files that cannot be read, or a chunk that failed: advice is on all that is named.
     """
     given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
-    sources = [find_source(str(path), tokens=True) for path in given]
+    try:
+        sources = [find_source(str(path), tokens=True) for path in given]
+    except ValueError as error:
+        raise ValueError(f"logs: {error}") from error
     work = work_on(sources, search, depth, [warping or Warping()], drawn or Warp())
     with temporary_folder() as folder, open_run(folder, sources, work) as run:
         run.compute(workers=workers)

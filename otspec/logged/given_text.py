@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, zeros
+from otspec.arithmetic import Array, is_exact, zeros
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.distributions import Distribution
+from otspec.lossy.rules.contract import LossyRule
 from otspec.rules.contract import NotExactError
 from otspec.trees.chances import Chances
 from otspec.trees.shapes import Shape
@@ -39,12 +40,19 @@ def token_weights(
 
     Raises
     ------
+    ValueError
+        A lossy rule.
     NotExactError
         A rule whose accepted law is known by simulation only.
     """
     weights = {}
     for k in tree.widths:
         made = made_rule(rule, draft, target, k)
+        if isinstance(made, LossyRule):
+            raise ValueError(
+                f"rule is {type(made).__name__}, whose texts are not the target's: calls along a "
+                "text are known of lossless rules"
+            )
         weights[k] = zeros(k, like=target)
         try:
             if tree.even:
@@ -122,7 +130,14 @@ def levels_of_block(rule: type[SingleDraftRule], length: int, draft: Array, targ
     for level in range(min(length, number)):
         alive = number - level  # starts from which so much of the text is left
         wanted, drafted = (mass[:alive] for mass in masses)
-        masses = rule.step(wanted, drafted, draft[level:], target[level:])
-        masses = tuple(mass / target[level:] for mass in masses)
+        with np.errstate(over="ignore", invalid="ignore"):
+            masses = rule.step(wanted, drafted, draft[level:], target[level:])
+            masses = tuple(_ratio(mass, target[level:]) for mass in masses)
         found[level, :alive] = np.minimum(*masses)
     return found
+
+
+def _ratio(mass: Array, target: Array) -> Array:
+    """Return mass/target, in floats 0 where a ratio beyond the floats was multiplied by 0."""
+    ratio: Array = mass / target
+    return ratio if is_exact(target) else np.where(np.isnan(ratio), 0.0, ratio)

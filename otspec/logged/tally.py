@@ -65,12 +65,31 @@ class Tally(Frozen):
         if lower == 0:
             return Ratio(math.nan, math.nan, math.nan)
         value = upper / lower
-        if self.texts < 2:
-            return Ratio(value, math.nan, math.nan)
-        from scipy.special import stdtrit
-
-        direction = above - value * below
-        squares = max(0.0, float(direction @ self.products @ direction))
-        error = math.sqrt(squares * self.texts / (self.texts - 1)) / abs(lower)
-        radius = float(stdtrit(self.texts - 1, 0.5 + CONFIDENCE / 2)) * error
+        radius = radius_of(self.square((above - value * below) / lower), self.texts)
         return Ratio(value, value - radius, value + radius)
+
+    def square(self, direction: Array) -> float:
+        """Return Σ over the texts of (counts · direction)²."""
+        return max(0.0, float(direction @ self.products @ direction))
+
+
+def radius_of(square: float, texts: int) -> float:
+    """Return half of the t interval, with 95% confidence, of a sum over independent texts.
+
+    Parameters
+    ----------
+    square : float
+        Σ over the texts of the square of what each adds to the sum, whose value is 0.
+    texts : int
+
+    Returns
+    -------
+    float
+        NaN for fewer than two texts.
+    """
+    if texts < 2:
+        return math.nan
+    from scipy.special import stdtrit
+
+    error = math.sqrt(square * texts / (texts - 1))
+    return float(stdtrit(texts - 1, 0.5 + CONFIDENCE / 2)) * error

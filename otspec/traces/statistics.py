@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.frames import Rows
+from otspec.logged.tally import radius_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.summary import Summary
@@ -18,7 +18,6 @@ from otspec.traces.summary import Summary
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CONFIDENCE = 0.95
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Of the gap; each accurate to half of a ten-thousandth."""
 _STEPS = 10_000  # of the gap between 0 and 1
@@ -92,16 +91,11 @@ class _Ratio:
 
         The variance is that of a ratio of sums over independent units, by linearisation.
         """
-        from scipy.special import stdtrit
-
-        if self.units < 2:
-            return math.nan, math.nan
         slope = self.totals[0] / self.totals[1]
-        direction = np.array([1.0, -slope])
-        squares = max(0.0, float(direction @ self.moments @ direction))
-        spread = math.sqrt(squares * self.units / (self.units - 1)) / self.totals[1]
-        radius = float(stdtrit(self.units - 1, 0.5 + CONFIDENCE / 2)) * spread
-        return max(low, self.mean() - radius), min(high, self.mean() + radius)
+        direction = np.array([1.0, -slope]) / self.totals[1]
+        square = max(0.0, float(direction @ self.moments @ direction))
+        radius = radius_of(square, self.units)
+        return max(self.mean() - radius, low), min(self.mean() + radius, high)  # NaN stays
 
 
 class _Group:

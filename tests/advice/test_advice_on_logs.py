@@ -13,7 +13,7 @@ from otspec.advice.drafted import drafted_texts
 from otspec.advice.numbers import Asked
 from otspec.advice.on_texts import TextEvidence
 from otspec.advice.search import Search, advice_from
-from otspec.advice.tally import Tally
+from otspec.advice.tally import FoldedTally
 from otspec.blocks import BlockVerifyPublished, DraftSelection, TokenVerify, random_pair
 from otspec.logged import LoggedBlock, replay
 from otspec.rules import RecursiveRejection, SpecHub
@@ -193,7 +193,7 @@ def test_means_and_intervals_are_those_of_ratios_of_independent_texts():
     rng = np.random.default_rng(5)
     tokens, calls = rng.uniform(1, 4, (30, 3)), rng.uniform(1, 2, (30, 3))
     seconds = np.array([1.0, 1.5, 2.0])
-    tally = Tally(3)
+    tally = FoldedTally(3)
     for rows in np.split(np.arange(30), [7, 20]):
         tally.add(rows, tokens[rows], calls[rows])
     ratios = tokens.sum(axis=0) / calls.sum(axis=0)

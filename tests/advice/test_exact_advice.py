@@ -142,8 +142,8 @@ def test_a_table_holds_all_choices():
         ({"draft_cost": "x"}, "draft is 'x'"),
         ({"warping": otspec.traces.Warping()}, "warping is given, but tuple has distributions"),
         ({"logs": []}, "logs is empty"),
-        ({"logs": [1]}, r"blocks\[0\] is 1"),
-        ({"logs": "missing.npz"}, "missing.npz: no such file"),
+        ({"logs": [1]}, r"logs\[0\] is 1"),
+        ({"logs": "missing.npz"}, "logs: missing.npz: no such file"),
     ],
 )
 def test_what_cannot_be_used_is_refused(changed, message):

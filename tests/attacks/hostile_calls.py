@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import fuzz_targets
 import hostile_values
+from hostile_advice import advice_rows
 from hostile_best_trees import best_tree_rows
 from hostile_blocks import block_rows, model_rows
 from hostile_frames import FRAMES
@@ -32,6 +33,7 @@ TABLE = (
             *model_rows(),
             *best_tree_rows(),
             *logged_rows(),
+            *advice_rows(),
         )
     )
 )

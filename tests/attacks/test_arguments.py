@@ -21,7 +21,7 @@ MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
     "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.trees", "otspec.logged",
     "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.lossy", "otspec.lossy.rules",
-    "otspec.frames",
+    "otspec.frames", "otspec.advice",
     "otspec.conformance.adapters",
 )  # fmt: skip
 RESULTS = {
@@ -33,7 +33,7 @@ RESULTS = {
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
     "Step", "Summary", "TextAudit", "TreeComparison", "Witness", "Estimate",
-    "AcceptLengths", "Ratio", "Replay", "Tally",
+    "Advice", "Choice", "Loss", "AcceptLengths", "Ratio", "Replay", "Tally",
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {

@@ -18,12 +18,14 @@ PAIR = ("0.5,0.3,0.2", "0.1,0.6,0.3")
 MODELS = ("--draft-model", "1/2,1/2", "--target-model", "1/4,3/4")
 OF_PAIRS = ("accept", "compare", "solve")
 OF_CODE = ("audit", "conform")
+ADVISE = ("--draft-cost", "1", "--target-cost", "1", "--nodes", "1", "--rule", "spechub")
 COUNTS = {
-    "inline": {"accept": 130, "compare": 100, "solve": 100, "audit": 100, "blocks": 100,
+    "inline": {"accept": 130, "advise": 20, "compare": 100, "solve": 100, "audit": 100,
+               "blocks": 100,
                "conform": 40, "laws": 20, "simulate": 20, "trace": 60, "vectors": 20},
-    "files": {"accept": 130, "compare": 60, "solve": 60, "audit": 14, "blocks": 130,
+    "files": {"accept": 130, "advise": 30, "compare": 60, "solve": 60, "audit": 14, "blocks": 130,
               "conform": 14, "laws": 30, "simulate": 30, "trace": 90, "vectors": 5},
-    "options": {"accept": 70, "compare": 70, "solve": 70, "audit": 70, "blocks": 50,
+    "options": {"accept": 70, "advise": 90, "compare": 70, "solve": 70, "audit": 70, "blocks": 50,
                 "conform": 100, "laws": 60, "simulate": 90, "trace": 120, "vectors": 40},
 }  # fmt: skip
 COMMANDS = sorted(set(otspec.commands) - {"generate"})  # which tests/decoding tries
@@ -176,6 +178,9 @@ def bad_file_cases(command, rng, folder):
     else:
         for number, name in enumerate(found):
             more = f"+{folder / 'good.npy'}" if str(name).endswith(".npy") else ""
+            if command == "advise":
+                yield command, *ADVISE, f"{name}{more}", "--workers", "1"
+                continue
             if command == "simulate":
                 yield command, f"{name}{more}", *(("--kind", "probabilities"), ())[number % 2]
                 continue
@@ -187,6 +192,7 @@ def bad_file_cases(command, rng, folder):
 
 BASES = {
     **dict.fromkeys(OF_PAIRS, PAIR),
+    "advise": ADVISE,
     "audit": ("otspec.rules:RecursiveRejection",),
     "blocks": MODELS,
     "conform": ("otspec.batch:maximal_coupling", "--shape", "1"),
@@ -211,6 +217,9 @@ CLASHES = {
     "accept": (("--exact", "--logits"), ("--temperature", "2"), ("-k", "9", "--drafts", "hub"),
                ("-k", "4", "--drafts", "without-replacement"), ("--renyi", "2,0.1", "--exact"),
                ("--kullback-leibler", "1", "--total-variation", "1"), ("--draft", "1,0,0")),
+    "advise": (("--rule", "spechub", "--nodes", "1"), ("--draft-cost", "1:2,1:3"), ("--depth", "9"),
+               ("--resume",), ("--overwrite",), ("--table", "x.xyz"), ("no.npz", "no.npz"),
+               ("--out", "good.npy"), ("--target-cost", "no.csv"), ("--report", ".")),
     "audit": (("--seed", "1", "more"),),
     "laws": (("--table", "x.xyz"), ("-k", "3", "--drafts", "hub"), ("--draft-temperature", "1,0"),
              ("no.npz", "no.npz")),

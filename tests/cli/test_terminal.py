@@ -40,6 +40,17 @@ LINE = "\n"
 ESTIMATED = (",".join(["1"] * 60), ",".join(map(str, range(1, 61))), "--normalize", "-k12")
 COMMANDS = {
     "accept": ("accept", *ESTIMATED[:3], "-k1"),
+    "advise": (
+        "advise",
+        "--draft-cost",
+        "1",
+        "--target-cost",
+        "2",
+        "--nodes",
+        "2",
+        "--rule",
+        "spechub",
+    ),
     "audit": ("audit", "otspec.rules:SpecHub", "--instances", "20"),
     "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "--trees", "2x2"),
     "compare": ("compare", *ESTIMATED, "--drafts", "without-replacement"),

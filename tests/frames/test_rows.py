@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from otspec import blocks, conformance, decoding, logged, traces, trees
+from otspec.advice import Choice, Loss
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
 from otspec.frames import Rows, columns_of
@@ -53,7 +54,7 @@ RESULTS = {
     "best tree": lambda: Rows([blocks.best_tree(*MODELS, RecursiveRejection, 4, 2)]),
 }
 KINDS = (Comparison, Summary, Statistic, LawMeans, blocks.BlockComparison, trees.TreeComparison,
-         trees.Configuration, trees.BestTree, logged.Thresholded)  # fmt: skip
+         trees.Configuration, trees.BestTree, logged.Thresholded, Choice, Loss)  # fmt: skip
 
 
 def plain(value):

@@ -65,12 +65,6 @@ def logged(give):
     return blocks.LoggedBlock(*rows, give.sequence(TOKENS))
 
 
-def target_text(give):
-    """Return a logged text of the target."""
-    draft, target, sampling = (give.sequence([give(row)] * 2) for row in (DRAFT, TARGET, TARGET))
-    return blocks.LoggedBlock(draft, target, give.sequence(TOKENS), sampling=sampling)
-
-
 def linear_program(give):
     """Return a linear program of the caller's arrays."""
     arrays = [
@@ -282,7 +276,6 @@ EXACT = {  # from exact arrays or from float ones
         rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), True
     ).accepted(True),
     "logged block": logged,
-    "logged text of the target": target_text,
     "logged model": lambda give: LoggedModel(give.sequence([give(DRAFT)] * 2), TOKENS),
     "audit": lambda give: auditing.Audit(
         False, give(DRAFT), give(TARGET), 0, Fraction(1, 2), 0, 0.0, WITNESS, give(DRAFT)

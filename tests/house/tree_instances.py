@@ -41,6 +41,12 @@ def dynamic_tree(give):
     return blocks.DynamicTree(*models, 3, 2)
 
 
+def target_text(give):
+    """Return a logged text of the target."""
+    draft, target, sampling = (give.sequence([give(row)] * 2) for row in (DRAFT, TARGET, TARGET))
+    return blocks.LoggedBlock(draft, target, give.sequence([1, 0]), sampling=sampling)
+
+
 def tally(give):
     """Return what was counted in one text: a call, two tokens, and one drafted one that is kept."""
     counts = np.array([1.0, 2.0, 1.0])
@@ -48,6 +54,7 @@ def tally(give):
 
 
 BEST_TREES = {
+    "logged text of the target": target_text,
     "replay": lambda give: Replay(give([1.0, 0.5]), give([[0.5, 0.5], [1.0, 0.0]]), 2),
     "tally": tally,
     "accept lengths": lambda give: AcceptLengths(1, tally(give), bounded=True),

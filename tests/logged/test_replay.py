@@ -20,6 +20,8 @@ from otspec.blocks import (
     memoryless,
 )
 from otspec.logged import replay
+from otspec.logged.given_text import levels_of_block
+from otspec.lossy.rules import Lenience
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -175,6 +177,14 @@ def test_a_draft_that_is_the_target_is_kept():
     assert (never.calls, never.lengths.tolist()) == (3, [3, 0, 0])
 
 
+def test_ratios_beyond_the_floats_are_kept_until_a_token_is_never_drafted():
+    draft, target = np.array([1.0, 1.0, 0.0, 1.0]), np.array([1e-200, 1e-200, 1.0, 0.5])
+    for rule in (TokenVerify, BlockVerifyPublished):
+        levels = levels_of_block(rule, 4, draft, target)
+        assert levels[:, 0].tolist() == [1, 1, 0, 0]
+        assert levels[:, 3].tolist() == [1, 0, 0, 0]
+
+
 def test_walks_follow_the_law():
     draft, target = memoryless([0.5, 0.5]), memoryless([0.25, 0.75])
     text = logged(draft, target, (1, 1, 0, 1, 1, 1, 1))
@@ -204,5 +214,7 @@ def test_what_cannot_be_followed_along_a_text_is_refused():
     drafted = LoggedBlock(text.draft, text.target, (1, 0))
     with pytest.raises(ValueError, match=r"sampling\[0\] is not the target there"):
         replay(drafted, TokenVerify, "1")
+    with pytest.raises(ValueError, match="rule is Lenience, whose texts are not the target's"):
+        replay(text, Lenience.of_pair, "1")
     with pytest.raises(ValueError, match="text is 'x'"):
         replay("x", TokenVerify, "1")

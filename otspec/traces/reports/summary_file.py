@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from otspec.logged.tally import CONFIDENCE
 from otspec.traces.readers import Warp, Warping
 from otspec.traces.readers.contract import SIDES
 from otspec.traces.runs import Run, Settings
-from otspec.traces.statistics import CONFIDENCE, Statistic
+from otspec.traces.statistics import Statistic
 from otspec.warping import STEPS, name_of_order
 from otspec.writing import write_text
 

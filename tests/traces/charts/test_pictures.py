@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import trace_files as files
-from command_line import complaint
+from command_line import complaint, run
 
 from otspec.cli.main import main
 from otspec.traces import compare
@@ -76,6 +76,14 @@ def test_a_trace_of_any_name_is_computed_drawn_and_reported(capsys, tmp_path, na
     assert "picture: " in printed.out
     assert (out / "acceptance.png").exists()
     assert legible(name).split("<")[0][:1] in report.read_text(encoding="utf-8")
+
+
+def test_charts_and_tables_of_several_temperatures(tmp_path, capsys):
+    source, out = files.save_npz(tmp_path, files.random_pair()), tmp_path / "out"
+    printed = run(capsys, "trace", source, "-k2", "--temperature", "0.5,2", "--out", out)
+    for temperature in ("0.5", "2"):
+        assert f"(T = {float(temperature)})" in printed
+        assert (out / f"acceptance-T{temperature}.png").stat().st_size > 1000
 
 
 def broken(*_arguments, **_options):

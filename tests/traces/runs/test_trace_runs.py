@@ -206,14 +206,6 @@ def test_nothing_to_do_is_done_at_once():
     assert cores() >= 1
 
 
-def test_charts_and_tables_of_several_temperatures(tmp_path, capsys):
-    source, out = files.save_npz(tmp_path, files.random_pair()), tmp_path / "out"
-    printed = run(capsys, "trace", source, "-k2", "--temperature", "0.5,2", "--out", out)
-    for temperature in ("0.5", "2"):
-        assert f"(T = {float(temperature)})" in printed
-        assert (out / f"acceptance-T{temperature}.png").stat().st_size > 1000
-
-
 MEASURED = """
 import re, sys
 from otspec.cli.main import main

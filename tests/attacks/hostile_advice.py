@@ -1,0 +1,39 @@
+"""Advice, with examples of arguments."""
+
+from functools import partial
+
+from hostile_rows import Row, logged, small
+from matplotlib.figure import Figure
+
+import otspec
+from otspec import advice as advice_room
+
+COSTS = {"draft_cost": 1, "target_cost": 1}
+
+
+def advised():
+    return otspec.advise(small(), **COSTS, nodes=1, rules=["recursive-rejection"])
+
+
+def advice_rows():
+    yield (
+        "advise",
+        Row(
+            partial(otspec.advise, **COSTS, rules=["recursive-rejection"]),
+            {
+                "logs": ("objects", lambda: [logged()]),
+                "nodes": ("count", 2),
+                "depth": ("count?", 1),
+                "widest": ("count", 2),
+                "warping": ("object?", None),
+                "drawn": ("object?", None),
+            },
+        ),
+    )
+    yield (
+        "advice.draw_pareto",
+        Row(
+            lambda advice: advice_room.draw_pareto(Figure().add_subplot(), advice),
+            {"advice": ("object", advised)},
+        ),
+    )
