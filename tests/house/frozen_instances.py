@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from advice_instances import TEXTS
 from program_instances import DRAFT, PROGRAMS, TARGET, model
 from tree_instances import BEST_TREES
 
@@ -282,6 +283,7 @@ EXACT = {  # from exact arrays or from float ones
     ),
 }
 FLOAT = {  # from float arrays only
+    **TEXTS,
     "drafts with one": lambda give: WithOne(give(DRAFT), 0, 2),
     "trace": lambda give: traces.Trace(
         give(np.zeros((2, 3, 4))),
