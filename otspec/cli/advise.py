@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -21,6 +22,7 @@ from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_opt
 from otspec.cli.warpings import warping_options
 from otspec.tables import print_table, say
 from otspec.traces.readers import Warp, Warping
+from otspec.traces.readers.contract import SIDES
 from otspec.trees import RULES
 from otspec.writing import write_text
 
@@ -60,6 +62,10 @@ _ROWS = 10
     "--drawn-temperature", type=float, default=1.0, show_default=True,
     help="At which the logged tokens were drawn.",
 )  # fmt: skip
+@click.option(
+    "--drawn-from", type=click.Choice(SIDES),
+    help="Whose tokens were logged. [default: by the name of the array]",
+)  # fmt: skip
 @source_options
 @run_options("positions/, advice.json and pareto.png")
 @json_option
@@ -74,6 +80,7 @@ def advise(
     rules: tuple[str, ...],
     warpings: tuple[Warping, ...],
     drawn_temperature: float,
+    drawn_from: str | None,
     kind: str | None,
     workers: int | None,
     place: RunPlace,
@@ -94,7 +101,8 @@ def advise(
     """
     place.check()
     search = Search.of(draft_cost, target_cost, nodes, widest, rules or None)
-    with ending_in_order(), sources_of(files, kind, tokens=True) as sources:
+    with ending_in_order(), sources_of(files, kind, tokens=True) as named:
+        sources = [replace(each, sampled=drawn_from or each.sampled) for each in named]
         work = work_on(sources, search, depth, warpings, Warp(drawn_temperature))
         with place.run(sources, work, workers) as run:
             failures = run.failures()

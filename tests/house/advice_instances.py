@@ -1,4 +1,4 @@
-"""Instances of the classes of advice."""
+"""Instances of the classes of advice, and of other rows along texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from otspec.advice import Advice, Choice, Loss
+from otspec.advice import Choice, Loss
 from otspec.advice.candidates import Candidate
 from otspec.advice.drafted import DraftedTexts
 from otspec.advice.evidence import ExactWorth, ModelEvidence
@@ -17,8 +17,9 @@ from otspec.advice.tally import FoldedTally
 from otspec.advice.work import TextChances
 from otspec.advice.written import Written, WrittenTexts
 from otspec.blocks import memoryless
-from otspec.frames import Rows
+from otspec.decoding.transformer import WarpedRows
 from otspec.rules import RecursiveRejection
+from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warp, Warping
 from otspec.trees import StepCost, as_shape
 
@@ -51,13 +52,16 @@ def no_parts():
 
 
 TEXTS = {
+    "logged text": lambda give: LoggedText(
+        give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
+    ),
+    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warp()),
     "drafted texts": partial(numbers, DraftedTexts),
     "texts of the target": partial(numbers, WrittenTexts),
 }
 ADVICE = {
     "choice": lambda _: CHOICE,
     "loss": lambda _: LOSS,
-    "advice": lambda _: Advice(Rows([CHOICE]), Rows([LOSS]), 1.5, (1.0, 2.0), 2, "a log"),
     "asked": lambda _: ASKED,
     "candidate of advice": lambda _: Candidate("name", "rule", "iid", as_shape("2")),
     "exact worth": lambda _: ExactWorth((1, 2)),
