@@ -131,7 +131,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_computed(
     (tmp_path / "x.png").write_text("kept", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("otspec.cli.compare.compare_rules", broken)
-    monkeypatch.setattr("otspec.cli.trace.open_run", broken)
+    monkeypatch.setattr("otspec.cli.run_places.open_run", broken)
     if command == "compare":
         complaint(capsys, "compare", "0.5,0.5", "0.25,0.75", "--plot", bad)
     elif bad not in ("x.abc", "x"):  # a report is HTML whatever its name
@@ -141,7 +141,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_computed(
 
 
 def test_a_missing_package_is_noticed_before_the_run_is_opened(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("otspec.cli.trace.open_run", broken)
+    monkeypatch.setattr("otspec.cli.run_places.open_run", broken)
     monkeypatch.setitem(sys.modules, "distributed", None)
     arguments = ["trace", "--out", tmp_path / "run", "--scheduler", "tcp://127.0.0.1:1"]
     assert "pip install 'otspec[cluster]'" in complaint(capsys, *arguments)
