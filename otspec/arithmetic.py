@@ -233,6 +233,13 @@ def as_whole(values: Sequence[Any]) -> tuple[list[Any], int]:
     return [value.numerator * (unit // value.denominator) for value in values], unit
 
 
+def exact_sum(values: Sequence[Fraction]) -> Fraction:
+    """Return the sum of fractions, all over one denominator."""
+    unit = math.lcm(*(value.denominator for value in values))
+    whole = sum(value.numerator * (unit // value.denominator) for value in values)
+    return Fraction(1) if whole == unit else Fraction(whole, unit)
+
+
 def quotient(value: Any, unit: Any) -> Number:
     """Return a whole number over another as a fraction; a float divided."""
     return Fraction(value, unit) if isinstance(value, int) else value / unit
@@ -247,7 +254,10 @@ def zeros(shape: int | tuple[int, ...], like: Array) -> Array:
 
 def _from_elements(elements: Array, name: str) -> Array:
     """Decide the arithmetic of an object array element by element."""
-    flat = [unboxed(value) for value in elements.ravel().tolist()]
+    flat = elements.ravel().tolist()
+    if set(map(type, flat)) == {Fraction}:
+        return elements
+    flat = [unboxed(value) for value in flat]
     first_float = first_exact = None
     for index, value in enumerate(flat):
         if isinstance(value, (bool, np.bool_)):

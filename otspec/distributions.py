@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from otspec.arguments import as_flag, as_integer, as_tokens
-from otspec.arithmetic import Array, IntArray, as_numbers, is_exact
+from otspec.arithmetic import Array, IntArray, as_numbers, exact_sum, is_exact
 from otspec.digits import plain
 from otspec.frozen import read_only
 
@@ -80,9 +80,17 @@ def as_distribution(
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty: a distribution needs at least one token")
-    with np.errstate(over="ignore"):
-        total = array.sum()
-    _refuse_improper(array, total, name)
+    if is_exact(array):
+        entries = array.tolist()
+        total: Any = exact_sum(entries)
+        proper = all(entry.numerator >= 0 for entry in entries)
+    else:
+        with np.errstate(over="ignore"):
+            total = array.sum()
+        # One pass each: NaN makes the minimum NaN, and infinity the sum infinite.
+        proper = array.min() >= 0 and total < np.inf
+    if not proper:
+        _refuse_improper(array, name)
     return read_only(_scaled(array, total, name, normalize))
 
 
@@ -197,11 +205,8 @@ def _are_ids(tokens: Array, n: int) -> bool:
     return len(tokens) == 0 or bool(tokens.min() >= 0 and tokens.max() < n)
 
 
-def _refuse_improper(array: Distribution, total: Any, name: str) -> None:
+def _refuse_improper(array: Distribution, name: str) -> None:
     if not is_exact(array):
-        # One pass each: NaN makes the minimum NaN, and infinity the sum infinite.
-        if array.min() >= 0 and total < np.inf:
-            return
         unusable = np.flatnonzero(~np.isfinite(array))
         if unusable.size:
             index = int(unusable[0])

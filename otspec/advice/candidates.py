@@ -29,7 +29,11 @@ class Candidate(NamedTuple):
 
 
 def candidates(
-    found: Mapping[type[PairRule], BestTrees], nodes: int, depth: int, cost: StepCost
+    rules: Sequence[type[PairRule]],
+    found: Mapping[str, BestTrees],
+    nodes: int,
+    depth: int,
+    cost: StepCost,
 ) -> list[Candidate]:
     """Return what is compared, each once.
 
@@ -40,11 +44,11 @@ def candidates(
     """
     listed = [Candidate(NO_DRAFT, NO_DRAFT, "", LEAF)]
     listed += _chains(min(nodes, depth))
-    for rule, trees in found.items():
+    for rule in rules:
         law = rule.law_class.name if rule.law_class is not None else ""
         listed += [
             Candidate(rule.name, rule.title, law, tree)
-            for tree in _trees(trees, nodes, depth, cost)
+            for tree in _trees(found[rule.name], nodes, depth, cost)
             if tree.size and not (law in _ALIKE and tree.size == tree.depth)
         ]
     return list(dict.fromkeys(listed))

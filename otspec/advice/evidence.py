@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -42,8 +42,8 @@ class Evidence(Protocol):
     def best_trees(self, rule: type[PairRule], nodes: int, depth: int, widest: int) -> BestTrees:
         """Return the best trees of a rule, by nodes and levels."""
 
-    def worth(self, candidates: Sequence[Candidate]) -> Worth:
-        """Return what candidates are worth."""
+    def worth(self, candidates: Sequence[Candidate], found: Mapping[str, BestTrees]) -> Worth:
+        """Return what candidates are worth; ``found`` has the best trees of the rules by name."""
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,20 @@ class ModelEvidence:
 
     draft: Model
     target: Model
-    _found: dict[str, BestTrees] = field(default_factory=dict, init=False, repr=False)
 
     def best_trees(self, rule: type[PairRule], nodes: int, depth: int, widest: int) -> BestTrees:
         """Return the best trees of a rule."""
-        found = best_trees(
-            self.draft, self.target, rule, nodes, depth, widest=widest, keep="likely"
-        )
-        self._found[rule.name] = found
-        return found
+        return best_trees(self.draft, self.target, rule, nodes, depth, widest=widest, keep="likely")
 
-    def worth(self, candidates: Sequence[Candidate]) -> ExactWorth:
+    def worth(self, candidates: Sequence[Candidate], found: Mapping[str, BestTrees]) -> ExactWorth:
         """Return E[τ] + 1 of each candidate."""
-        return ExactWorth([1 + self._expected(candidate) for candidate in candidates])
+        return ExactWorth([1 + self._expected(candidate, found) for candidate in candidates])
 
-    def _expected(self, candidate: Candidate) -> Number:
+    def _expected(self, candidate: Candidate, found: Mapping[str, BestTrees]) -> Number:
         if candidate.rule == NO_DRAFT:
             return as_number(0, like=self.draft(()))
-        if candidate.rule in self._found:
-            return self._found[candidate.rule].expected(candidate.tree)
+        if candidate.rule in found:
+            return found[candidate.rule].expected(candidate.tree)
         rule = next(rule for rule in CHAIN_RULES if rule.name == candidate.rule)
         return rule(self.draft, self.target, candidate.tree.depth).expected()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,11 +64,15 @@ class TextEvidence(Frozen):
                 )
         return found
 
-    def worth(self, candidates: Sequence[Candidate]) -> TextWorth:
+    def worth(
+        self,
+        candidates: Sequence[Candidate],
+        found: Mapping[str, BestTrees],  # noqa: ARG002  texts are measured anew
+    ) -> TextWorth:
         """Measure candidates on all texts."""
-        tally = FoldedTally(len(candidates))
+        tally = FoldedTally.of_none(len(candidates))
         for part in self.parts():
-            tally.add(*part.by_cluster(candidates))
+            tally = tally.with_texts(*part.by_cluster(candidates))
         return TextWorth(tally)
 
 

@@ -67,10 +67,12 @@ class Search:
 def advice_from(evidence: Evidence, search: Search, depth: int, source: str) -> Advice:
     """Return the advice that follows from evidence."""
     nodes, cost = search.nodes, search.cost
-    found = {rule: evidence.best_trees(rule, nodes, depth, search.widest) for rule in search.rules}
-    compared = candidates(found, nodes, depth, cost)
+    found = {
+        rule.name: evidence.best_trees(rule, nodes, depth, search.widest) for rule in search.rules
+    }
+    compared = candidates(search.rules, found, nodes, depth, cost)
     seconds = np.array([cost(candidate.tree) for candidate in compared])
-    worth = evidence.worth(compared)
+    worth = evidence.worth(compared, found)
     alone = float(cost(LEAF))
     choices = [_choice(candidate, i, worth, seconds, alone) for i, candidate in enumerate(compared)]
     order = sorted(range(len(choices)), key=lambda i: (-choices[i].speed_up, choices[i].nodes))

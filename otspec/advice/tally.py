@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
@@ -10,13 +11,15 @@ import numpy as np
 
 from otspec.advice.choices import UNKNOWN, Interval
 from otspec.arithmetic import Array, IntArray
+from otspec.frozen import Frozen
 from otspec.logged.tally import Tally, radius_of
 
 FOLDS = 5
 """Into how many parts texts are divided: a choice made on all others is measured on each."""
 
 
-class FoldedTally:
+@dataclass(frozen=True, eq=False)
+class FoldedTally(Frozen):
     """Sums over texts of the tokens and the calls of each choice, in folds.
 
     Texts are the independent units. Of them only sums and products are kept, so that logs of any
@@ -25,14 +28,20 @@ class FoldedTally:
     Parameters
     ----------
     choices : int
+    folds : tuple of Tally
+        Of the tokens of all choices, and then of their calls.
     """
 
-    def __init__(self, choices: int) -> None:
-        self.choices = choices
-        self.folds = [Tally.of(np.zeros((0, 2 * choices))) for _ in range(FOLDS)]
+    choices: int
+    folds: tuple[Tally, ...]
 
-    def add(self, texts: IntArray, tokens: Array, calls: Array) -> None:
-        """Add texts.
+    @classmethod
+    def of_none(cls, choices: int) -> FoldedTally:
+        """Return the sums over no text."""
+        return cls(choices, (Tally.of(np.zeros((0, 2 * choices))),) * FOLDS)
+
+    def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> FoldedTally:
+        """Return the sums with those of more texts.
 
         Parameters
         ----------
@@ -41,8 +50,10 @@ class FoldedTally:
         tokens, calls : ndarray, shape (m, choices)
         """
         rows = np.concatenate([tokens, calls], axis=1)
-        for fold in range(FOLDS):
-            self.folds[fold] += Tally.of(rows[texts % FOLDS == fold])
+        folds = tuple(
+            before + Tally.of(rows[texts % FOLDS == fold]) for fold, before in enumerate(self.folds)
+        )
+        return FoldedTally(self.choices, folds)
 
     @property
     def whole(self) -> Tally:

@@ -96,8 +96,8 @@ def test_blocks_weighted_by_their_texts_give_exactly_what_models_keep():
     part = drafted_texts(enumerate(found), asked, 2)
     evidence = TextEvidence(lambda: [part])
     search = Search.of(0.1, 1, 6, 2, FEW)
-    trees = {each.rule: evidence.best_trees(each.rule, 6, 2, 2) for each in asked}
-    listed = candidates(trees, 6, 2, search.cost)
+    trees = {each.rule.name: evidence.best_trees(each.rule, 6, 2, 2) for each in asked}
+    listed = candidates([each.rule for each in asked], trees, 6, 2, search.cost)
     tokens, calls = part.outcomes(listed)
     assert (calls == 1).all()
     for candidate, mean in zip(listed, np.array(weights) @ tokens, strict=True):
@@ -193,9 +193,9 @@ def test_means_and_intervals_are_those_of_ratios_of_independent_texts():
     rng = np.random.default_rng(5)
     tokens, calls = rng.uniform(1, 4, (30, 3)), rng.uniform(1, 2, (30, 3))
     seconds = np.array([1.0, 1.5, 2.0])
-    tally = FoldedTally(3)
+    tally = FoldedTally.of_none(3)
     for rows in np.split(np.arange(30), [7, 20]):
-        tally.add(rows, tokens[rows], calls[rows])
+        tally = tally.with_texts(rows, tokens[rows], calls[rows])
     ratios = tokens.sum(axis=0) / calls.sum(axis=0)
     assert np.allclose(tally.tokens_per_call(), ratios, rtol=1e-14)
     parts = tokens / tokens.sum(axis=0) - calls / calls.sum(axis=0)

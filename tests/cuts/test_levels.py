@@ -1,4 +1,4 @@
-"""The selection law that is nearest to the target in every divergence (Theory, 28)."""
+"""The selection law that is nearest to the target in every divergence (Theory, 30)."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from advice_instances import TEXTS
 from program_instances import DRAFT, PROGRAMS, TARGET, model
 from tree_instances import BEST_TREES
 
@@ -16,7 +17,6 @@ from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.coupling import Coupling
 from otspec.cuts.pouring import Vessels
-from otspec.decoding.transformer import WarpedRows
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.drafts.with_one import WithOne
@@ -43,8 +43,6 @@ from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
-from otspec.traces.collect.texts import LoggedText
-from otspec.traces.readers import Warp
 from otspec.trees import VERIFIERS
 from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
@@ -282,6 +280,7 @@ EXACT = {  # from exact arrays or from float ones
     ),
 }
 FLOAT = {  # from float arrays only
+    **TEXTS,
     "drafts with one": lambda give: WithOne(give(DRAFT), 0, 2),
     "trace": lambda give: traces.Trace(
         give(np.zeros((2, 3, 4))),
@@ -290,10 +289,6 @@ FLOAT = {  # from float arrays only
         give.sequence(["one", "two"]),
         traces.Trace(give(np.zeros((1, 2, 4))), give(np.ones((1, 2, 4))), give(np.array([[3]]))),
     ),
-    "logged text": lambda give: LoggedText(
-        give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
-    ),
-    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warp()),
     "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
     "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
 }

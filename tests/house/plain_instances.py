@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from advice_instances import ADVICE
 from conformance_instances import CONFORMANCE
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
@@ -116,6 +117,7 @@ def chunk(give):
 
 
 PLAIN = {
+    **ADVICE,
     "total variation": lambda _: optimum.TotalVariation(Fraction(1, 20)),
     "divergence": lambda _: optimum.KullbackLeibler(0.1),
     "reverse divergence": lambda _: optimum.ReverseKullbackLeibler(0.1),

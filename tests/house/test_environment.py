@@ -22,6 +22,17 @@ OURS = [*SHIPPED, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "docs
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 COMMANDS = {
     "accept": ("accept", "1/2,3/10,1/5", "1/10,3/5,3/10", "-k", "1,2"),
+    "advise": (
+        "advise",
+        "--draft-cost",
+        "1",
+        "--target-cost",
+        "2",
+        "--nodes",
+        "2",
+        "--rule",
+        "spechub",
+    ),
     "audit": ("audit", "otspec.rules:PooledSelection", "--instances", "20"),
     "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "--trees", "2x2"),
     "compare": ("compare", "0.5,0.3,0.2", "0.1,0.6,0.3", "-k", "1,2"),

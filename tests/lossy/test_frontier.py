@@ -1,4 +1,4 @@
-"""What is accepted at best if the output may be off by a total variation (Theory, 27)."""
+"""What is accepted at best if the output may be off by a total variation (Theory, 29)."""
 
 from __future__ import annotations
 
@@ -100,6 +100,7 @@ def test_a_rule_attains_it(name):
     report = otspec.audit(rule, law=case.exact, target=TARGET)
     assert report.acceptance == rule.acceptance() == best.acceptance
     assert report.total_variation == best.distance
+    assert report.lossy_gap == 0
     assert otspec.audit(rule, law=case.exact).lossless
 
 

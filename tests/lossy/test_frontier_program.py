@@ -1,4 +1,4 @@
-"""The frontier against a linear program that has the output as a variable (Theory, 27)."""
+"""The frontier against a linear program that has the output as a variable (Theory, 29)."""
 
 from __future__ import annotations
 

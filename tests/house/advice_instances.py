@@ -1,0 +1,75 @@
+"""Instances of the classes of advice, and of other rows along texts."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from otspec.advice import Choice, Loss
+from otspec.advice.candidates import Candidate
+from otspec.advice.drafted import DraftedTexts
+from otspec.advice.evidence import ExactWorth, ModelEvidence
+from otspec.advice.numbers import Asked
+from otspec.advice.on_texts import TextEvidence, TextWorth
+from otspec.advice.search import Search
+from otspec.advice.tally import FoldedTally
+from otspec.advice.work import TextChances
+from otspec.advice.written import Written, WrittenTexts
+from otspec.blocks import memoryless
+from otspec.decoding.transformer import WarpedRows
+from otspec.rules import RecursiveRejection
+from otspec.traces.collect.texts import LoggedText
+from otspec.traces.readers import Warp, Warping
+from otspec.trees import StepCost, as_shape
+
+CHOICE = Choice("rule", "iid", "2", 2, 1, 2, 1.5, (1.0, 2.0), 1.0, 1.5, (1.0, 2.0))
+LOSS = Loss("kind", "rule", "iid", "2", 1.5, 0.0, (0.0, 0.0))
+ASKED = Asked(RecursiveRejection, (1, 2))
+
+
+def numbers(kind, give):
+    """Return two texts of two positions and of one."""
+    answers = (give(np.arange(12.0).reshape(2, 2, 3) / 20),)
+    return kind(
+        give(np.array([0, 1])),
+        give(np.array([2, 1])),
+        give.sequence([ASKED]),
+        give.sequence(answers),
+        give(np.arange(1.0, 7).reshape(2, 3) / 10),
+    )
+
+
+def tally(_):
+    """Return sums over two texts."""
+    ones = np.ones((2, 1))
+    return FoldedTally.of_none(1).with_texts(np.arange(2), ones, ones)
+
+
+def no_parts():
+    """Return no part of a log."""
+    return ()
+
+
+TEXTS = {
+    "logged text": lambda give: LoggedText(
+        give(np.zeros((3, 4))), give(np.ones((3, 4))), give(np.array([1, 2]))
+    ),
+    "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warp()),
+    "drafted texts": partial(numbers, DraftedTexts),
+    "texts of the target": partial(numbers, WrittenTexts),
+}
+ADVICE = {
+    "choice": lambda _: CHOICE,
+    "loss": lambda _: LOSS,
+    "asked": lambda _: ASKED,
+    "candidate of advice": lambda _: Candidate("name", "rule", "iid", as_shape("2")),
+    "exact worth": lambda _: ExactWorth((1, 2)),
+    "worth on texts": lambda _: TextWorth(tally(_)),
+    "folded tally": tally,
+    "models as evidence": lambda _: ModelEvidence(memoryless([0.5, 0.5]), memoryless([0.4, 0.6])),
+    "texts as evidence": lambda _: TextEvidence(no_parts),
+    "search for trees": lambda _: Search((RecursiveRejection,), 2, 2, StepCost(1, 1)),
+    "chances of texts": lambda _: TextChances(("spechub",), 2, 1, (Warping(),), Warp()),
+    "written": lambda _: Written(0, (0,), (), ()),
+}
