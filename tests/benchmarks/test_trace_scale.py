@@ -200,3 +200,35 @@ def test_whole_texts_in_the_same_memory(drafted, tmp_path, say, record_property)
         f"of {len(results(whole))} chunks, resumed in {resumed.seconds:.0f} s: identical"
     )
     assert run.peak < MOST_BYTES
+
+
+def advised(drafted, out, *options):
+    """Return the command of advice along whole texts."""
+    return [
+        "-m", "otspec", "advise", drafted, "--drawn-from", "target", "--draft-cost", "0.05",
+        "--target-cost", "1:1,64:1.5", "--rule", "recursive-rejection", "--rule", "spechub",
+        "--out", out, "--workers", WORKERS, *options,
+    ]  # fmt: skip
+
+
+def advice_in(out):
+    return json.loads((out / "advice.json").read_text(encoding="utf-8"))
+
+
+def test_advice_in_the_same_memory(drafted, tmp_path, say, record_property):
+    whole, torn = tmp_path / "whole", tmp_path / "torn"
+    run = Watched(advised(drafted, whole), whole)
+    killed = Watched(advised(drafted, torn), torn, half_of_the_chunks(TEXT))
+    left = len(results(torn))
+    resumed = Watched(advised(drafted, torn, "--resume"), torn)
+    assert (run.status, killed.status, resumed.status) == (0, -signal.SIGKILL, 0)
+    assert results(torn) == results(whole)
+    assert advice_in(torn) == advice_in(whole)
+    record_property("peak bytes", run.peak)
+    say(
+        f"advice on {POSITIONS:,} positions of {VOCABULARY:,} in texts of {TEXT}, in "
+        f"{run.seconds:.0f} s: peak {run.peak / 1e9:.2f} GB of all processes (goal: below 1.5); "
+        f"killed after {left} of {len(results(whole))} chunks, resumed in {resumed.seconds:.0f} s: "
+        "identical"
+    )
+    assert run.peak < MOST_BYTES

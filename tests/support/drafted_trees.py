@@ -77,14 +77,15 @@ def takes(rule: str, branching: object) -> bool:
 
 
 def models(
-    seed: int, count: int, n: int, length: int, support: int = 1
+    seed: int, count: int, n: int, length: int, support: int = 1, first: int = 0
 ) -> Iterator[tuple[TableModel, TableModel]]:
     """Pairs of models that look at the whole text; every kind of next tokens comes first once.
 
     Every eighth pair is one model twice. The draft model has ``support`` tokens everywhere.
+    The kinds are gone through from the one with the number ``first`` on.
     """
     rng = np.random.default_rng(seed)
-    for index in range(count):
+    for index in range(first, first + count):
         rows: tuple[dict, dict] = ({}, {})
         for depth in range(length + 1):
             for prefix in product(range(n), repeat=depth):
@@ -98,9 +99,14 @@ def models(
         yield (draft, draft) if KINDS[index % len(KINDS)] == "equal" else (draft, target)
 
 
-def models_for(rule: str, seed: int, count: int, n: int, length: int) -> Iterator:
+def models_for(rule: str, seed: int, count: int, n: int, length: int, first: int = 0) -> Iterator:
     """Pairs of models that a rule can verify: distinct pools are for two drafts only."""
-    return models(seed, count, n, length, 2 if rule == "pooled-distinct" else 1)
+    return models(seed, count, n, length, 2 if rule == "pooled-distinct" else 1, first)
+
+
+def pair_for(rule: str, seed: int, n: int, length: int) -> tuple[TableModel, TableModel]:
+    """One pair of models that a rule can verify, of the kind whose turn it is."""
+    return next(models_for(rule, seed, 1, n, length, seed % len(KINDS)))
 
 
 def as_floats(model: TableModel) -> TableModel:

@@ -38,7 +38,8 @@ def weights(rng: np.random.Generator, n: int, largest: int, zeros: float = 0.0) 
     """A distribution with weights 1..largest, each replaced by 0 with probability ``zeros``."""
     drawn = rng.integers(1, largest + 1, n) * (rng.random(n) >= zeros)
     drawn[rng.integers(n)] += not drawn.any()
-    return tuple(Fraction(int(weight), int(drawn.sum())) for weight in drawn)
+    total = int(drawn.sum())
+    return tuple(Fraction(weight, total) for weight in drawn.tolist())
 
 
 def pair(rng: np.random.Generator, n: int, kind: str) -> Pair:

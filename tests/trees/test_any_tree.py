@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from any_trees import check_frequencies, drawn, expected, ordered_trees, with_top
-from drafted_trees import IID_RULES, RULES, as_floats, models_for, takes
+from drafted_trees import IID_RULES, RULES, as_floats, models_for, pair_for, takes
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import DraftedTree, DraftSelection, TokenTree
@@ -27,8 +27,7 @@ LARGE = [tree for nodes in (5, 6) for tree in ordered_trees(nodes)]
 def check(rule, tree, seed, n, *, merge, audited=True):
     """Hold E[τ] against the enumeration, and the text against the target."""
     made, draws = RULES[rule]
-    pairs = models_for(rule, seed, 8, n, tree.depth if n == 2 else min(tree.depth, 2))
-    draft, target = next(islice(pairs, seed % 8, 8))
+    draft, target = pair_for(rule, seed, n, tree.depth if n == 2 else min(tree.depth, 2))
     selection = DraftSelection(draft, target, tree, made, merge)
     kept = selection.expected()
     merges = merge and rule in IID_RULES
@@ -73,7 +72,7 @@ def test_some_children_are_the_likeliest_tokens(rule):
 
 def test_all_likeliest_is_target_only_verification():
     for index, tree in enumerate(SMALL):
-        (draft, target), *_ = islice(models_for("target-only", 510 + index, 8, 2, 4), index % 8, 8)
+        draft, target = pair_for("target-only", 510 + index, 2, 4)
         certain = with_top(tree, Certain())
         for rule in ("recursive", "pooled-distinct"):
             found = DraftSelection(draft, target, certain, RULES[rule][0])
@@ -93,7 +92,7 @@ class Certain:
 def test_nothing_keeps_more_than_the_best_coupling_of_whole_trees(rule):
     rng = np.random.default_rng(520)
     for index, tree in enumerate(SMALL[:8] + [with_top(tree, rng) for tree in SMALL[3:8]]):
-        draft, target = next(islice(models_for(rule, 520 + index, 8, 2, 3), index % 8, 8))
+        draft, target = pair_for(rule, 520 + index, 2, 3)
         report = audit_blocks(DraftSelection(draft, target, tree, RULES[rule][0]))
         assert report.gap >= 0
         if tree.depth == 1 and rule.startswith("pooled"):
@@ -119,7 +118,7 @@ def test_drawn_trees_are_verified_as_outcomes_say(text, rule):
 
 def test_floats_are_the_exact_numbers_rounded():
     for index, tree in enumerate(SMALL):
-        pair = next(islice(models_for("recursive", 540 + index, 8, 3, 2), index % 8, 8))
+        pair = pair_for("recursive", 540 + index, 3, 2)
         for rule in ("recursive", "pooled", "recursive-distinct"):
             exact, rounded = (
                 DraftSelection(*models, tree, RULES[rule][0]).expected()
