@@ -118,6 +118,7 @@ def test_bad_input_is_one_line(given, said, capsys):
         (("--rule", "token"), "token verifies one drafted block"),
         (("--temperature", "0"), "for greedy decoding use top_k=1"),
         (("--top-p", "2"), "top_p is 2.0"),
+        (("--min-p", "2"), "min_p is 2.0"),
         (("--max-new-tokens", "100"), "positions for 64"),
         (("--tree", "1000,1000"), "nodes"),
     ],

@@ -96,6 +96,7 @@ def test_warped_texts_have_the_warped_targets_law(monkeypatch):
     for name, warping in (
         ("pooled-selection", Warping(0.7, top_p=0.9)),
         ("recursive-rejection-without-replacement", Warping(1.5, top_k=2)),
+        ("traversal", Warping(1.5, min_p=0.5, order="temperature-last")),
     ):
         assert distance(monkeypatch, name, "2x1", 2, warping) <= TOLERANCE
 
