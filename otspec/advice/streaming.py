@@ -12,6 +12,7 @@ from otspec.advice.numbers import TextNumbers
 from otspec.advice.on_texts import TextEvidence
 from otspec.advice.search import DEEPEST, Search, advice_from
 from otspec.advice.work import TextChances
+from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, Warp, Warping, find_source
 from otspec.traces.readers.contract import SIDES
 from otspec.traces.runs import Run, open_run, temporary_folder
@@ -32,23 +33,16 @@ def work_on(
         Texts that are shorter than the depth; texts of the target beside drafted blocks, or that
         were drawn in another way than the target is looked at.
     """
-    first = sources[0]
     looked = tuple(warpings)
-    for source in sources:
-        if source.sampled != first.sampled:
-            raise ValueError(
-                f"{source.name} has tokens of the {source.sampled}, and {first.name} of the "
-                f"{first.sampled}: advise on the one or the other"
-            )
     shortest = min(sources, key=_tokens)
     if depth is not None and depth > _tokens(shortest):
         raise ValueError(
             f"depth is {depth}, but texts of {shortest.name} have {_tokens(shortest)} tokens: use "
             "fewer levels"
         )
-    if first.sampled == "target":
+    if of_target(sources):
         for warping in looked:
-            _check_drawn(first, warping, drawn)
+            _check_drawn(sources[0], warping, drawn)
     rules = tuple(rule.name for rule in search.rules)
     levels = min(depth or DEEPEST, _tokens(shortest), search.nodes)
     return TextChances(rules, search.widest, levels, looked, drawn)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import click
@@ -13,6 +12,7 @@ from otspec.advice.advice import Advice
 from otspec.advice.document import document_of, interval_words, sentences, short, shown_choices
 from otspec.advice.search import DEEPEST, WIDEST, Search
 from otspec.advice.streaming import advice_on, work_on
+from otspec.cli.drawn_tokens import Drawn, drawn_options
 from otspec.cli.ending import ending_in_order
 from otspec.cli.options import filled, json_option
 from otspec.cli.output import percent, print_json
@@ -21,8 +21,7 @@ from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_options, sources_of
 from otspec.cli.warpings import warping_options
 from otspec.tables import print_table, say
-from otspec.traces.readers import Warp, Warping
-from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers import Warping
 from otspec.trees import RULES
 from otspec.writing import write_text
 
@@ -58,14 +57,7 @@ _ROWS = 10
     help="Compare these rules on trees; may be given several times. [default: all]",
 )  # fmt: skip
 @warping_options
-@click.option(
-    "--drawn-temperature", type=float, default=1.0, show_default=True,
-    help="At which the logged tokens were drawn.",
-)  # fmt: skip
-@click.option(
-    "--drawn-from", type=click.Choice(SIDES),
-    help="Whose tokens were logged. [default: by the name of the array]",
-)  # fmt: skip
+@drawn_options
 @source_options
 @run_options("positions/, advice.json and pareto.png")
 @json_option
@@ -79,8 +71,7 @@ def advise(
     widest: int,
     rules: tuple[str, ...],
     warpings: tuple[Warping, ...],
-    drawn_temperature: float,
-    drawn_from: str | None,
+    drawn: Drawn,
     kind: str | None,
     workers: int | None,
     place: RunPlace,
@@ -102,8 +93,8 @@ def advise(
     place.check()
     search = Search.of(draft_cost, target_cost, nodes, widest, rules or None)
     with ending_in_order(), sources_of(files, kind, tokens=True) as named:
-        sources = [replace(each, sampled=drawn_from or each.sampled) for each in named]
-        work = work_on(sources, search, depth, warpings, Warp(drawn_temperature))
+        sources = drawn.sources(named)
+        work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
         with place.run(sources, work, workers) as run:
             failures = run.failures()
             if not run.finished():

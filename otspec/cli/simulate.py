@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -11,6 +10,7 @@ import click
 
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
 from otspec.cli.arguments import TokenList
+from otspec.cli.drawn_tokens import Drawn, drawn_options
 from otspec.cli.ending import ending_in_order
 from otspec.cli.options import filled, json_option, table_option
 from otspec.cli.output import print_json
@@ -32,8 +32,7 @@ from otspec.logged.replay import as_rule_tree
 from otspec.rules import TargetOnly
 from otspec.tables import print_table, say
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
-from otspec.traces.readers import Source, Warp, Warping
-from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers import Source, Warping
 from otspec.traces.reports.summary_file import interval_document, warpings_document
 from otspec.traces.runs import Failure, open_run, temporary_folder
 from otspec.trees import Shape
@@ -103,15 +102,7 @@ class Simulated(NamedTuple):
 @warping_options
 @click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
 @click.option("--cut", is_flag=True, help="Texts go on behind what was logged of them.")
-@click.option(
-    "--drawn-temperature", type=float,
-    help="At which the logged tokens were drawn. [default: texts of the target as it is looked at, "
-    "drafted blocks at 1]",
-)  # fmt: skip
-@click.option(
-    "--drawn-from", type=click.Choice(SIDES),
-    help="Whose tokens were logged. [default: by the name of the array]",
-)  # fmt: skip
+@drawn_options
 @click.option(
     "--export", "engine", type=click.Choice(tuple(ENGINE_FORMS)),
     help="Print what an engine takes for a load test, of one rule and tree.",
@@ -127,8 +118,7 @@ def simulate(
     warpings: tuple[Warping, ...],
     end: tuple[int, ...],
     cut: bool,
-    drawn_temperature: float | None,
-    drawn_from: str | None,
+    drawn: Drawn,
     kind: str | None,
     engine: str | None,
     workers: int | None,
@@ -148,10 +138,10 @@ def simulate(
     check_table(table)
     shapes = [read_tree(tree, "--tree") for tree in trees]
     with ending_in_order(), sources_of(files, kind, tokens=True) as named:
-        sources = [replace(each, sampled=drawn_from or each.sampled) for each in named]
+        sources = drawn.sources(named)
         on_texts = of_target(sources)
         check_depth(sources, shapes)
-        drawn = _drawn(drawn_temperature, warpings, on_texts)
+        how = drawn.how(sources, warpings)
         asked = [(rule, tree) for tree in shapes for rule in _rules(names, tree, on_texts)]
         if engine is not None and len(asked) * len(warpings) != 1:
             raise ValueError(
@@ -159,7 +149,7 @@ def simulate(
                 f"{len(asked) * len(warpings)} are asked for: add --rule NAME, such as token"
             )
         by_name = tuple((rule.name, tree.text) for rule, tree in asked)
-        work = CountedCalls(by_name, warpings, end, cut, drawn, known=not names)
+        work = CountedCalls(by_name, warpings, end, cut, how, known=not names)
         rows, failures = _found(sources, work, workers)
     if not rows:
         raise ValueError(all_failed(failures))
@@ -176,27 +166,6 @@ def simulate(
     complete = table_written(table, simulated.to_arrow, silent=silent)
     complain(failures)
     return 0 if complete and not failures else 1
-
-
-def _drawn(temperature: float | None, warpings: Sequence[Warping], on_texts: bool) -> Warp:
-    """Return how the logged tokens were drawn.
-
-    Raises
-    ------
-    ValueError
-        Texts of the target that are looked at in another way than they were drawn.
-    """
-    if not on_texts:
-        return Warp(1.0 if temperature is None else temperature)
-    looked = {warping.of("target").temperature for warping in warpings}
-    wanted = {temperature} - {None} or set(list(looked)[:1])
-    if looked != wanted:
-        raise ValueError(
-            f"--temperature is {', '.join(f'{each:g}' for each in sorted(looked))}, but calls are "
-            "counted along texts that were drawn as the target is looked at, which is one "
-            "temperature; log drafted blocks to ask about others"
-        )
-    return warpings[0].of("target")
 
 
 def _found(

@@ -166,7 +166,7 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
     """Average the parts of a run.
 
     Positions of one text depend on each other, so that intervals take whole texts as units:
-    a text is a row of positions along the last position axis of a source.
+    a text is a row of positions along the last position axis of a source, or a cluster of them.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
     """
     groups: dict[Key, _Group] = {}
     for offset, source, table in _with_offsets(tables):
-        texts = offset + table["position"].to_numpy() // source.text_length
+        texts = offset + table["position"].to_numpy() // source.cluster_length
         values = [table[name].to_numpy() for name in ("acceptance", "optimum")]
         for key, rows in _groups_of(table):
             columns = (column[rows] for column in (texts, *values))
@@ -204,7 +204,7 @@ def by_group(tables: Iterable[tuple[Source, pa.Table]]) -> dict[Key, Array]:
         last = source
         places = table["position"].to_numpy()
         columns = [table[name].to_numpy() for name in ("acceptance", "optimum")]
-        rows = np.stack([offset + places // source.text_length, before + places, *columns])
+        rows = np.stack([offset + places // source.cluster_length, before + places, *columns])
         for key, at in _groups_of(table):
             found.setdefault(key, []).append(rows[:, at])
     return {key: np.hstack(parts) for key, parts in found.items()}
@@ -240,7 +240,7 @@ def clustered_mean(
 
 def texts_of(sources: Iterable[Source]) -> int:
     """Return the number of texts of all sources."""
-    return sum(source.positions // source.text_length for source in sources)
+    return sum(source.clusters for source in sources)
 
 
 def _with_offsets(
@@ -250,7 +250,7 @@ def _with_offsets(
     offset, last = 0, None
     for source, table in tables:
         if last is not None and source != last:
-            offset += last.positions // last.text_length
+            offset += last.clusters
         last = source
         yield offset, source, table
 

@@ -34,6 +34,17 @@ def test_trace_compares_the_drafts_that_are_named(capsys, tmp_path):
     assert said == "otspec: there are no hub drafts with k = 3\n"
 
 
+def test_blocks_of_one_text_are_one_unit(capsys, tmp_path):
+    rng = np.random.default_rng(6)
+    logits = {f"{side}_logits": rng.normal(size=(2, 3, 2, 20)) for side in ("draft", "target")}
+    grouped, apart = tmp_path / "grouped.npz", tmp_path / "apart.npz"
+    np.savez(grouped, **logits)
+    np.savez(apart, **{name: each.reshape(6, 2, 20) for name, each in logits.items()})
+    for path, texts in ((grouped, 2), (apart, 6)):
+        printed = run(capsys, "trace", path, "-k", "2", "--drafts", "iid")
+        assert f"of the optimum, from {texts} texts: " in printed
+
+
 # otspec laws
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from instances import LAWS, floats, fractions, law_case, law_cases
+from instances import LAWS, extreme_pairs, floats, fractions, law_case, law_cases
 
 import otspec
 
@@ -113,6 +113,15 @@ def test_a_rule_attains_it_at_full_vocabulary(law_class):
     rule = otspec.lossy.rule_attaining(best)
     assert abs(rule.acceptance() - best.acceptance) <= best.law.accuracy
     assert abs(distance(rule.target, target) - 0.05) <= best.law.accuracy
+
+
+def test_numbers_over_the_whole_range_of_floats():
+    for draft, target in extreme_pairs(2206, 40, 5):
+        for law in (otspec.IID(draft, 2), otspec.Hub(draft), otspec.TopK(draft, 1)):
+            best = otspec.optimal_acceptance(law, target, total_variation=0.1)
+            best.check()
+            alpha = otspec.optimal_acceptance(law, target).acceptance
+            assert best.acceptance == min(1, alpha + 0.1)
 
 
 @pytest.mark.parametrize("budget", [-0.1, 1.5, float("nan"), "1/20", True, "much", None])

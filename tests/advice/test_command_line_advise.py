@@ -1,0 +1,156 @@
+"""``otspec advise``: what it prints and writes, and what it refuses."""
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from advice_logs import arrays_of, blocks, written_texts
+from command_line import complaint, run
+
+from otspec.advice import advise
+from otspec.traces import Trace
+from otspec.traces.readers import Warp, Warping
+
+OPTIONS = (
+    "--draft-cost", "0.05", "--target-cost", "1,1,1.05,1.2", "--nodes", "4", "--widest", "2",
+    "--rule", "recursive-rejection", "--rule", "spechub", "--workers", "1",
+)  # fmt: skip
+SAME = {
+    "draft_cost": 0.05, "target_cost": "1,1,1.05,1.2", "nodes": 4, "widest": 2,
+    "rules": ["recursive-rejection", "spechub"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def drafted(tmp_path_factory):
+    path = tmp_path_factory.mktemp("advise") / "drafted.npz"
+    arrays = arrays_of(blocks(6, 3))
+    np.savez(path, **arrays)
+    return path, Trace(**arrays)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    path = tmp_path_factory.mktemp("advise") / "written.npz"
+    np.savez(path, **arrays_of(written_texts(4, 8), "target_tokens"))
+    return path
+
+
+def test_the_table_has_the_fastest_choices_and_the_best_of_every_rule(drafted, capsys):
+    path, trace = drafted
+    printed = run(capsys, "advise", path, *OPTIONS)
+    lines = printed.splitlines()
+    advice = advise(trace, **SAME)
+    assert lines[0] == f"Tokens per second on 6 texts of {path} (T = 1)"
+    for choice, line in zip(advice.choices[:10], lines[2:], strict=False):
+        assert line.startswith(choice.rule)
+        assert f" {choice.speed_up:.3f} " in line
+    table = printed.partition("\n\n")[0]
+    assert {one.rule for one in advice.choices} == {
+        one.rule for one in advice.choices if f"\n{one.rule} " in table
+    }
+    assert f"The fastest is {advice.best.rule} of the tree {advice.best.tree}: " in printed
+    assert f"which does not flatter it: {advice.held_out:.3f} times" in printed
+
+
+def test_programs_get_every_number(drafted, capsys):
+    path, trace = drafted
+    (document,) = json.loads(run(capsys, "advise", path, *OPTIONS, "--json"))
+    advice = advise(trace, **SAME)
+    assert (document["texts"], document["confidence"]) == (6, 0.95)
+    assert document["held_out"] == advice.held_out
+    for choice, row in zip(advice.choices, document["choices"], strict=True):
+        assert row["tokens"] == choice.tokens
+        assert tuple(row["speed_up_interval"]) == choice.speed_up_interval
+        assert row["speed"] == choice.speed
+    assert [row["loss"] for row in document["simpler"]] == [one.loss for one in advice.simpler]
+
+
+def test_each_way_of_looking_at_the_models_has_its_advice(drafted, capsys, tmp_path):
+    path, trace = drafted
+    out, report = tmp_path / "run", tmp_path / "report.html"
+    heat = ("--temperature", "0.7,1", "--draft-temperature", "1")
+    run(capsys, "advise", path, *OPTIONS, *heat, "--out", out, "--report", report)
+    documents = json.loads((out / "advice.json").read_text(encoding="utf-8"))
+    for document, temperature in zip(documents, (0.7, 1.0), strict=True):
+        advice = advise(trace, **SAME, warping=Warping(temperature, draft=Warp()))
+        assert [row["tokens"] for row in document["choices"]] == [
+            one.tokens for one in advice.choices
+        ]
+    assert documents[0]["source"].endswith("(target T = 0.7; draft T = 1)")
+    pictures = sorted(out.glob("pareto-*.png"))
+    assert len(pictures) == 2
+    assert all(picture.stat().st_size > 5_000 for picture in pictures)
+    page = report.read_text(encoding="utf-8")
+    HTMLParser().feed(page)
+    assert page.count("<svg") == 2
+    assert "How it depends on what is done to the models" in page
+
+
+def test_an_interrupted_run_goes_on(drafted, capsys, tmp_path):
+    path, _ = drafted
+    out = tmp_path / "run"
+    options = (*OPTIONS, "--out", out, "--chunk", "3")
+    first = run(capsys, "advise", path, *options)
+    parts = sorted((out / "positions").iterdir())
+    assert len(parts) == 6
+    whole = [part.read_bytes() for part in parts]
+    parts[2].unlink()
+    again = run(capsys, "advise", path, *options, "--resume")
+    assert again == first
+    assert [part.read_bytes() for part in parts] == whole
+    other = complaint(capsys, "advise", path, *options, "--resume", "--depth", "2")
+    assert "holds another run: settings.depth was 3 and is 2" in other
+
+
+def test_texts_of_the_target_are_those_that_it_is_looked_at(written, capsys):
+    (document,) = json.loads(run(capsys, "advise", written, *OPTIONS, "--json"))
+    assert document["texts"] == 4
+    (cold,) = json.loads(run(capsys, "advise", written, *OPTIONS, "--temperature", 0.5, "--json"))
+    assert cold["choices"] != document["choices"]
+    said = complaint(capsys, "advise", written, *OPTIONS, "--temperature", "0.5,1")
+    assert "calls are counted along texts that were drawn as the target is looked at" in said
+
+
+def test_a_failed_chunk_is_left_out_and_named(capsys, tmp_path):
+    arrays = arrays_of(blocks(4, 3))
+    arrays["target_logits"][2, 1, 0] = np.nan
+    path = tmp_path / "damaged.npz"
+    np.savez(path, **arrays)
+    from otspec.cli.main import main
+
+    assert main(["advise", str(path), *OPTIONS, "--chunk", "3", "--json"]) == 1
+    printed = capsys.readouterr()
+    (document,) = json.loads(printed.out)
+    assert document["texts"] == 3
+    assert "skipped positions 6 to 8" in printed.err
+    assert "target_logits[2, 1][0] is nan" in printed.err
+
+
+def test_costs_may_be_measured_ones(drafted, capsys, tmp_path):
+    path, _ = drafted
+    costs = tmp_path / "target.csv"
+    costs.write_text("1,1\n4,1.2\n", encoding="utf-8")
+    changed = ["1:1,4:1.2" if word == "1,1,1.05,1.2" else word for word in OPTIONS]
+    by_file = [costs if word == "1,1,1.05,1.2" else word for word in OPTIONS]
+    printed = run(capsys, "advise", path, *changed)
+    assert run(capsys, "advise", path, *by_file) == printed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--depth", "4"), "depth is 4, but texts of"),
+        (("--drawn-temperature", "0"), "temperature is 0"),
+        (("--draft-cost", "fast"), "draft is 'fast'"),
+        (("--nodes", "0"), "--nodes"),
+        (("--resume",), "--resume needs --out"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line(drafted, capsys, words, message):
+    assert message in complaint(capsys, "advise", drafted[0], *OPTIONS, *words)
+
+
+def test_costs_must_be_given(drafted, capsys):
+    assert "Missing option '--draft-cost'" in complaint(capsys, "advise", drafted[0])
