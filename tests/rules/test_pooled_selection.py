@@ -195,7 +195,7 @@ def test_the_instances_hold_all_edge_cases():
 
 @pytest.mark.parametrize("pools", NAMES)
 def test_named_pools_give_lossless_optimal_rules(pools):
-    for draft, target, k in instances(seed=220):
+    for draft, target, k in instances(seed=220, count=320):
         rule = PooledSelection(draft, target, k, pools)
         assert check(rule) == 0
         assert rule.acceptance() == otspec.optimal_acceptance(rule.law, target).acceptance

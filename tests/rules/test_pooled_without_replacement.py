@@ -89,7 +89,7 @@ def test_the_instances_hold_all_edge_cases():
 
 
 def test_the_rule_is_exactly_lossless_and_optimal():
-    for draft, target in instances(seed=240):
+    for draft, target in islice(instances(seed=240), 200):  # of 25 rounds of all kinds
         rule = PooledSelectionWithoutReplacement(draft, target)
         report = otspec.audit(rule)
         assert report.lossless
