@@ -14,7 +14,6 @@ from otspec.advice.search import DEEPEST, Search, advice_from
 from otspec.advice.work import TextChances
 from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, Warp, Warping, find_source
-from otspec.traces.readers.contract import SIDES
 from otspec.traces.runs import Run, open_run, temporary_folder
 
 
@@ -77,7 +76,7 @@ def advice_on(run: Run, work: TextChances, search: Search) -> list[Advice]:
             TextEvidence(partial(_parts, run, work, number)),
             search,
             work.depth,
-            f"{name} ({words_of(warping)})",
+            f"{name} ({warping})",
         )
         for number, warping in enumerate(work.warpings)
     ]
@@ -85,12 +84,6 @@ def advice_on(run: Run, work: TextChances, search: Search) -> list[Advice]:
 
 def _parts(run: Run, work: TextChances, warping: int) -> Iterator[TextNumbers]:
     return work.numbers_in(run.tables(), warping)
-
-
-def words_of(warping: Warping) -> str:
-    """Return what is done to the models, of the draft only where it is something else."""
-    draft, target = (warping.of(side) for side in SIDES)
-    return str(target) if draft == target else f"target {target}; draft {draft}"
 
 
 def advise_on_files(

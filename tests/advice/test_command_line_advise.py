@@ -78,7 +78,7 @@ def test_each_way_of_looking_at_the_models_has_its_advice(drafted, capsys, tmp_p
         assert [row["tokens"] for row in document["choices"]] == [
             one.tokens for one in advice.choices
         ]
-    assert documents[0]["source"].endswith("(target T = 0.7; draft T = 1)")
+    assert documents[0]["source"].endswith("(T = 0.7; draft T = 1)")
     pictures = sorted(out.glob("pareto-*.png"))
     assert len(pictures) == 2
     assert all(picture.stat().st_size > 5_000 for picture in pictures)
