@@ -25,6 +25,9 @@ from otspec.traces.readers import Warping
 from otspec.trees import RULES
 from otspec.writing import write_text
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _ROWS = 10
 """Choices that are shown, beside the best of each rule."""
 
@@ -171,4 +174,16 @@ def _kept(advices: Sequence[Advice], place: RunPlace, as_json: bool) -> bool:
         lines += [f"report: {report}"] if done else []
     for line in () if as_json else lines:
         say(line)
-    return table_written(place.table, advices[0].to_arrow, silent=as_json) and complete
+    return table_written(place.table, partial(_table, advices), silent=as_json) and complete
+
+
+def _table(advices: Sequence[Advice]) -> pa.Table:
+    """Return the choices of all advices, with a column that says what they are of."""
+    import pyarrow as pa
+
+    tables = [advice.to_arrow() for advice in advices]
+    models = [[advice.source] * len(advice.choices) for advice in advices]
+    return pa.concat_tables(
+        table.append_column("models", pa.array(names))
+        for table, names in zip(tables, models, strict=True)
+    )

@@ -88,6 +88,16 @@ def test_each_way_of_looking_at_the_models_has_its_advice(drafted, capsys, tmp_p
     assert "How it depends on what is done to the models" in page
 
 
+def test_a_table_has_the_choices_of_all_ways(drafted, capsys, tmp_path):
+    path, trace = drafted
+    run(capsys, "advise", path, *OPTIONS, "--temperature", "0.7,1", "--table", tmp_path / "t.csv")
+    header, *rows = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()
+    advices = [advise(trace, **SAME, warping=Warping(temperature)) for temperature in (0.7, 1.0)]
+    assert header.split(",")[0].strip('"') == "rule"
+    assert len(rows) == sum(len(advice.choices) for advice in advices)
+    assert sum("(T = 0.7)" in row for row in rows) == len(advices[0].choices)
+
+
 def test_an_interrupted_run_goes_on(drafted, capsys, tmp_path):
     path, _ = drafted
     out = tmp_path / "run"
