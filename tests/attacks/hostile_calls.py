@@ -14,16 +14,20 @@ import hostile_values
 from hostile_advice import advice_rows
 from hostile_best_trees import best_tree_rows
 from hostile_blocks import block_rows, model_rows
+from hostile_conformance import CONFORMANCE
 from hostile_frames import FRAMES
 from hostile_functions import FUNCTIONS
 from hostile_logged import logged_rows
 from hostile_lossy import lossy_rule_rows
 from hostile_methods import law_rows, rule_rows
+from hostile_traces import TRACES
 
 SECONDS = 5.0
 TABLE = (
     FUNCTIONS
     | FRAMES
+    | TRACES
+    | CONFORMANCE
     | dict(
         (
             *law_rows(),

@@ -20,34 +20,21 @@ from hostile_rows import (
     iid,
     method,
     small,
-    trace,
 )
 
 import otspec
 from otspec import (
     auditing,
-    batch,
     blocks,
     closed_forms,
     cones,
-    conformance,
-    datasets,
     distributions,
     drafts,
     lossy,
     programs,
     rules,
     solvers,
-    traces,
 )
-
-WARP = {
-    "temperature": ("real", 1.0),
-    "top_k": ("count?", 2),
-    "top_p": ("real?", 0.5),
-    "min_p": ("real?", 0.5),
-    "order": ("names", ("top_k", "top_p", "min_p", "temperature")),
-}
 
 
 def reduced():
@@ -250,127 +237,6 @@ FUNCTIONS = {
     },
     "Condition.written": Row(
         method(lambda: cones.certainty_cone(2, 1).rays[0], "written"), {"drafts": ("name", "iid")}
-    ),
-    "traces.compare": Row(
-        traces.compare,
-        {
-            **PAIR,
-            "ks": ("counts", [1]),
-            "laws": ("names", ("iid",)),
-            **NORMALIZE,
-        },
-    ),
-    "traces.warp": Row(
-        traces.warp,
-        {"logits": ("logits", DRAFT), **WARP},
-    ),
-    "traces.Warp": Row(traces.Warp, {**WARP, **NORMALIZE}),
-    "traces.Warping": Row(
-        traces.Warping, {**WARP, **NORMALIZE, "draft": ("object?", lambda: traces.Warp(0.5))}
-    ),
-    "traces.Trace": Row(
-        traces.Trace,
-        {
-            "draft_logits": ("object", lambda: trace().draft_logits),
-            "target_logits": ("object", lambda: trace().target_logits),
-        },
-    ),
-    "Trace.pairs": Row(
-        method(trace, "pairs"),
-        {
-            "warping": ("object?", None),
-            "temperature": ("real", 1.0),
-            "top_k": ("count?", 2),
-            "top_p": ("real?", 0.5),
-            "draft_temperature": ("real?", 0.5),
-        },
-    ),
-    "Trace.blocks": Row(
-        method(trace, "blocks"),
-        {"warping": ("object", traces.Warping), "drawn": ("object", traces.Warp)},
-    ),
-    "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
-    "traces.summarise": Row(
-        traces.summarise,
-        {"positions": ("objects", lambda: [traces.compare(DRAFT, TARGET, [1])])},
-    ),
-    "datasets.load_smollm2": Row(datasets.load_smollm2, {"path": ("path?", None)}),
-    "datasets.letters": Row(datasets.letters, {"exact": ("flag", True)}),
-    "datasets.Letters": Row(datasets.Letters, {"exact": ("flag", True)}),
-    "Letters.write": Row(method(datasets.letters, "write"), {"tokens": ("tokens", (0, 1))}),
-    "conformance.check": Row(
-        partial(conformance.check, detect=0.9, false_alarm=0.1, budget=9, vocabulary=8, shape=1),
-        {
-            "verifier": ("callable", lambda: batch.maximal_coupling),
-            "kind": ("name", "tokens"),
-            "mode": ("name", "kernel"),
-            "distinct": ("flag", False),
-            "arrays": ("name", "numpy"),
-            "dtype": ("name", "float64"),
-            "seed": SEED,
-            "progress": ("callable?", lambda: divmod),
-        },
-    ),
-    "numbers of conformance.check": Row(
-        partial(conformance.check, batch.maximal_coupling),
-        {
-            "detect": ("real", 0.9),
-            "false_alarm": ("real", 0.1),
-            "rounding": ("real?", 0.1),
-            "budget": ("count", 9),
-            "vocabulary": ("few", 8),
-            "shape": ("count?", 1),
-        },
-    ),
-    "conformance.exact_law": Row(
-        partial(conformance.exact_law, len, (0,)),
-        {"least": ("real", 0.1), "most": ("count", 2)},
-    ),
-    "conformance.exact_kernel": Row(
-        conformance.exact_kernel,
-        {
-            "function": ("callable", lambda: len),
-            "n": ("count?", 2),
-            "least": ("real", 0.1),
-            "most": ("count", 2),
-        },
-    ),
-    "conformance.one_by_one": Row(
-        conformance.one_by_one, {"engine": ("callable", lambda: lambda prompts: prompts)}
-    ),
-    "conformance.check_texts": Row(
-        partial(conformance.check_texts, budget=100),
-        {
-            "engine": ("callable", lambda: lambda size: [[0]] * size),
-            "target": ("callable", lambda: lambda _: [1.0]),
-            "length": ("count", 1),
-            "detect": ("real", 0.1),
-            "false_alarm": ("real", 0.1),
-            "budget": ("count", 100),
-            "seed": ("natural", 0),
-            "rounding": ("real", 1e-6),
-        },
-    ),
-    "conformance.exact_texts": Row(
-        conformance.exact_texts,
-        {
-            "generate": ("callable", lambda: lambda *_: (0,)),
-            "draft": ("callable", lambda: lambda _: [1]),
-            "target": ("callable", lambda: lambda _: [1]),
-            "length": ("count", 1),
-            "tolerance": ("real?", 0.1),
-            "least": ("real", 0.1),
-            "most": ("count", 2),
-        },
-    ),
-    "conformance.reference_vectors": Row(
-        conformance.reference_vectors,
-        {
-            "kinds": ("names", ("block",)),
-            "detect": ("real", 0.5),
-            "false_alarm": ("real", 0.1),
-            "rounding": ("real", 0.0),
-        },
     ),
     "blocks.load_model": Row(blocks.load_model, {"path": ("path", None)}),
 }
