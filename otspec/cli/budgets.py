@@ -46,7 +46,7 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
         *(click.option(_option(name), metavar="NUMBER", help=help_) for name, help_ in
           _NUMBERS.items()),
         click.option("--renyi", metavar="ORDER,NUMBER",
-                     help="How large the Rényi divergence of an order may be, in nats."),
+                     help="How large the Renyi divergence of an order may be, in nats."),
     ]  # fmt: skip
     for decorator in reversed(decorators):
         with_budgets = decorator(with_budgets)
