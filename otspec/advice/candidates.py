@@ -34,21 +34,23 @@ def candidates(
     nodes: int,
     depth: int,
     cost: StepCost,
+    trees: Sequence[Shape] = (),
 ) -> list[Candidate]:
     """Return what is compared, each once.
 
     Of each rule the tree that keeps most of 1, 2, 4, … nodes, and the fastest tree, branching and
-    chain, all by the chances that are given; chains of all lengths by the rules for single
-    drafts; and no draft. Single i.i.d. or distinct drafts are the same for all rules for one token:
-    token verification.
+    chain, all by the chances that are given, and the trees that are named; chains of all lengths
+    by the rules for single drafts; and no draft. Single i.i.d. or distinct drafts are the same for
+    all rules for one token: token verification.
     """
     listed = [Candidate(NO_DRAFT, NO_DRAFT, "", LEAF)]
     listed += _chains(min(nodes, depth))
     for rule in rules:
         law = rule.law_class.name if rule.law_class is not None else ""
+        served = [tree for tree in trees if tree.widths <= set(found[rule.name].chances.widths)]
         listed += [
             Candidate(rule.name, rule.title, law, tree)
-            for tree in _trees(found[rule.name], nodes, depth, cost)
+            for tree in (*_trees(found[rule.name], nodes, depth, cost), *served)
             if tree.size and not (law in _ALIKE and tree.size == tree.depth)
         ]
     return list(dict.fromkeys(listed))

@@ -10,7 +10,7 @@ from otspec.advice.advice import Advice
 from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.choices import Choice, Interval
 from otspec.logged.tally import CONFIDENCE
-from otspec.trees.shapes import as_shape
+from otspec.trees.shapes import Shape, as_shape
 
 
 def document_of(advice: Advice) -> dict[str, Any]:
@@ -78,10 +78,14 @@ def interval_words(ends: Interval, digits: int = 3) -> str:
     return "" if math.isnan(low) else f"{low:z.{digits}f} to {high:z.{digits}f}"
 
 
-def shown_choices(advice: Advice, most: int) -> Sequence[Choice]:
-    """Return the choices that a table shows: the fastest, and the best of every rule."""
-    first = {one.rule: one for one in reversed(advice.choices)}.values()
-    return [one for place, one in enumerate(advice.choices) if place < most or one in list(first)]
+def shown_choices(advice: Advice, most: int, own: Sequence[Shape] = ()) -> list[Choice]:
+    """Return the choices that a table shows: the fastest, the best of every rule, and own trees."""
+    best = {one.rule: one for one in reversed(advice.choices)}
+    named = {tree.text for tree in own}
+    return [
+        one for place, one in enumerate(advice.choices)
+        if place < most or one is best[one.rule] or one.tree in named
+    ]  # fmt: skip
 
 
 _LONGEST = 36

@@ -23,6 +23,7 @@ def advise(
     depth: int | None = None,
     widest: int = WIDEST,
     rules: Sequence[str] | None = None,
+    trees: Sequence[Any] = (),
     warping: Warping | None = None,
     drawn: Warp | None = None,
     workers: int | None = None,
@@ -50,6 +51,9 @@ def advise(
         The most children of a node.
     rules : sequence of str, optional
         Names in :data:`otspec.trees.RULES`; by default all that take so many children.
+    trees : sequence
+        Trees of yours that are compared besides, with every rule that serves them, see
+        :func:`otspec.trees.as_shape`.
     warping : Warping, optional
         How the logits of files or of a trace are looked at; by default at temperature 1.
     drawn : Warp, optional
@@ -77,7 +81,7 @@ def advise(
     >>> [(loss.kind, round(loss.loss, 3)) for loss in advice.simpler][-2:]
     [('token verification', 0.026), ('no draft', 0.495)]
     """
-    search = Search.of(draft_cost, target_cost, nodes, widest, rules)
+    search = Search.of(draft_cost, target_cost, nodes, widest, rules, trees)
     levels = None if depth is None else as_depth(depth)
     looked, as_drawn = (
         None if value is None else as_instance(value, name, kind, f"a {kind.__name__}")

@@ -20,6 +20,7 @@ from otspec.frames import Rows
 from otspec.rules import PairRule
 from otspec.trees import RULES, StepCost
 from otspec.trees.best_shape import as_nodes, as_widths
+from otspec.trees.comparison import as_trees
 from otspec.trees.shapes import LEAF, Shape
 
 DEEPEST = 8
@@ -38,15 +39,26 @@ class Search:
     nodes, widest : int
         The most drafted tokens, and the most children of a node.
     cost : StepCost
+    trees : tuple of Shape
+        That are compared besides, with every rule that serves them.
     """
 
     rules: Sequence[type[PairRule]]
     nodes: int
     widest: int
     cost: StepCost
+    trees: tuple[Shape, ...] = ()
 
     @classmethod
-    def of(cls, draft_cost: Any, target_cost: Any, nodes: Any, widest: Any, rules: Any) -> Search:
+    def of(
+        cls,
+        draft_cost: Any,
+        target_cost: Any,
+        nodes: Any,
+        widest: Any,
+        rules: Any,
+        trees: Any = (),
+    ) -> Search:
         """Return what arguments ask for.
 
         Raises
@@ -56,7 +68,7 @@ class Search:
         """
         cost, most = StepCost(draft_cost, target_cost), as_nodes(nodes)
         children = min(as_integer(as_k(widest, "widest"), "widest", 1), most)
-        return cls(_as_rules(rules, children), most, children, cost)
+        return cls(_as_rules(rules, children), most, children, cost, _as_trees(trees, children))
 
     @property
     def asked(self) -> list[Asked]:
@@ -70,7 +82,13 @@ def advice_from(evidence: Evidence, search: Search, depth: int, source: str) -> 
     found = {
         rule.name: evidence.best_trees(rule, nodes, depth, search.widest) for rule in search.rules
     }
-    compared = candidates(search.rules, found, nodes, depth, cost)
+    for tree in search.trees:
+        if tree.depth > depth:
+            raise ValueError(
+                f"the tree {tree.text[:40]} has {tree.depth} levels, but {depth} are looked at: "
+                "allow more levels or nodes, or log longer texts"
+            )
+    compared = candidates(search.rules, found, nodes, depth, cost, search.trees)
     seconds = np.array([cost(candidate.tree) for candidate in compared])
     worth = evidence.worth(compared, found)
     alone = float(cost(LEAF))
@@ -129,6 +147,22 @@ def _losses(
             loss, interval = worth.loss(place, order[0], seconds)
             one = choices[place]
             found.append(Loss(kind, one.rule, one.drafts, one.tree, one.speed_up, loss, interval))
+    return found
+
+
+def _as_trees(trees: Any, widest: int) -> tuple[Shape, ...]:
+    found = tuple(as_trees(trees))
+    for i, tree in enumerate(found):
+        if not tree.drawn:
+            raise ValueError(
+                f"trees[{i}] is {tree.text}: drafts that are certain are those of the rule "
+                "target-only on a tree without top"
+            )
+        if max(tree.widths) > widest:
+            raise ValueError(
+                f"trees[{i}] has {max(tree.widths)} children at a node, but a node may have at "
+                f"most {widest}: allow more"
+            )
     return found
 
 

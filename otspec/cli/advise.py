@@ -20,10 +20,11 @@ from otspec.cli.output import percent, print_json
 from otspec.cli.places import table_written, written
 from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_options, sources_of
+from otspec.cli.trees import read_tree
 from otspec.cli.warpings import warping_options
 from otspec.tables import print_table, say
 from otspec.traces.readers import Warping
-from otspec.trees import RULES
+from otspec.trees import RULES, Shape
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ _ROWS = 10
     "--rule", "rules", type=click.Choice(tuple(RULES)), multiple=True,
     help="Compare these rules on trees; may be given several times. [default: all]",
 )  # fmt: skip
+@click.option(
+    "--tree", "trees", multiple=True, metavar="TREE",
+    help="Compare this tree of yours besides, with every rule that serves it; may be given "
+    "several times.",
+)  # fmt: skip
 @warping_options
 @drawn_options
 @source_options
@@ -74,6 +80,7 @@ def advise(
     depth: int | None,
     widest: int,
     rules: tuple[str, ...],
+    trees: tuple[str, ...],
     warpings: tuple[Warping, ...],
     drawn: Drawn,
     kind: str | None,
@@ -95,7 +102,8 @@ def advise(
     Example: otspec advise --draft-cost 0.05 --target-cost 1:1,64:1.5 --nodes 16 --rule spechub
     """
     place.check()
-    search = Search.of(draft_cost, target_cost, nodes, widest, rules or None)
+    own = [read_tree(tree, "--tree") for tree in trees]
+    search = Search.of(draft_cost, target_cost, nodes, widest, rules or None, own)
     with ending_in_order(), sources_of(files, kind, tokens=True) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
@@ -104,23 +112,23 @@ def advise(
             if not run.finished():
                 raise ValueError(all_failed(failures))
             advices = advice_on(run, work, search)
-        _print(advices, as_json)
+        _print(advices, own, as_json)
         complete = _kept(advices, place, as_json)
     complain(failures)
     return 0 if complete and not failures else 1
 
 
-def _print(advices: Sequence[Advice], as_json: bool) -> None:
+def _print(advices: Sequence[Advice], own: Sequence[Shape], as_json: bool) -> None:
     if as_json:
         print_json([document_of(advice) for advice in advices])
         return
     for number, advice in enumerate(advices):
         if number:
             say()
-        _print_one(advice)
+        _print_one(advice, own)
 
 
-def _print_one(advice: Advice) -> None:
+def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
     say(f"Tokens per second on {texts} of {advice.source}")
     print_table(
@@ -130,7 +138,7 @@ def _print_one(advice: Advice) -> None:
             (one.rule, one.drafts, short(one.tree), str(one.nodes), f"{float(one.tokens):.4f}",
              interval_words(one.tokens_interval), f"{one.seconds:.4g}", f"{one.speed_up:.3f}",
              interval_words(one.speed_up_interval))
-            for one in shown_choices(advice, _ROWS)
+            for one in shown_choices(advice, _ROWS, own)
         ],
         text=3,
     )  # fmt: skip

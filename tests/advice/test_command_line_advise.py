@@ -88,6 +88,19 @@ def test_each_way_of_looking_at_the_models_has_its_advice(drafted, capsys, tmp_p
     assert "How it depends on what is done to the models" in page
 
 
+def test_a_tree_of_your_own_is_shown(drafted, capsys):
+    path, trace = drafted
+    advice = advise(trace, **SAME, trees=["2x1x1"])
+    (own,) = (one for one in advice.choices if one.tree == "2x1x1")
+    for line in run(capsys, "advise", path, *OPTIONS, "--tree", "2x1x1").splitlines():
+        if " 2x1x1 " in line:
+            assert line.startswith(own.rule)
+            assert f" {own.tokens:.4f} " in line
+            break
+    else:
+        pytest.fail("the tree is not shown")
+
+
 def test_a_table_has_the_choices_of_all_ways(drafted, capsys, tmp_path):
     path, trace = drafted
     run(capsys, "advise", path, *OPTIONS, "--temperature", "0.7,1", "--table", tmp_path / "t.csv")

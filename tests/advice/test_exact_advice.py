@@ -122,6 +122,20 @@ def test_equal_models_keep_every_chain_and_disjoint_ones_nothing():
     assert {choice.tokens for choice in none.choices} == {1}
 
 
+def test_trees_of_your_own_are_compared_with_every_rule_that_serves_them():
+    options = {"draft_cost": 1, "target_cost": 10, "nodes": 5, "depth": 3, "widest": 2}
+    own = ["2x1x1", "[[]][[][]]", "1x1x1", "2x2"]
+    advice = advise(COIN, **options, trees=own)
+    rules = {tree: {one.rule for one in advice.choices if one.tree == tree} for tree in own}
+    every = {*BY_TITLE}
+    assert rules["2x1x1"] == rules["[[]][[][]]"] == every - {"SpecHub"}
+    assert rules["2x2"] == every
+    assert rules["1x1x1"] == {*CHAINS} - {"block verification (preprint)"} | {
+        "target-only verification"
+    }
+    check(advice, *COIN, StepCost(1, 10))
+
+
 def test_a_table_holds_all_choices():
     advice = advise(COIN, draft_cost=1, target_cost=10, nodes=4, depth=2)
     table = advice.to_arrow()
@@ -141,6 +155,9 @@ def test_a_table_holds_all_choices():
         ({"depth": 0}, "depth must be at least 1, got 0"),
         ({"draft_cost": "x"}, "draft is 'x'"),
         ({"warping": otspec.traces.Warping()}, "warping is given, but tuple has distributions"),
+        ({"trees": ["3"], "nodes": 3, "widest": 2}, r"trees\[0\] has 3 children at a node"),
+        ({"trees": ["top2"]}, r"trees\[0\] is top2: drafts that are certain"),
+        ({"trees": ["1x1x1"]}, "the tree 1x1x1 has 3 levels, but 2 are looked at"),
         ({"logs": []}, "logs is empty"),
         ({"logs": [1]}, r"logs\[0\] is 1"),
         ({"logs": "missing.npz"}, "logs: missing.npz: no such file"),
