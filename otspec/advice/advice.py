@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+LOSSY = "a lossy shortcut"
+"""A kind of choices that gains, if any."""
+
+
 @dataclass(frozen=True)
 class Advice(Tabular):
     """What to draft and how to verify it, by the tokens per second.
@@ -26,7 +30,7 @@ class Advice(Tabular):
     choices : Rows of Choice
         The fastest first; a list that is a table, too.
     simpler : Rows of Loss
-        What the fastest of simpler kinds lose.
+        What the fastest of simpler kinds lose, and what a lossy one gains.
     held_out : float
         The speed-up of choices that were each made on other texts than they were measured on: what
         the best choice is worth, not flattered by having been chosen. NaN for one text.
@@ -47,27 +51,29 @@ class Advice(Tabular):
 
     @property
     def best(self) -> Choice:
-        """The fastest choice."""
-        return self.choices[0]
+        """The fastest of the lossless choices."""
+        return next(one for one in self.choices if not one.lossy)
 
     def to_arrow(self) -> pa.Table:
         """Return the table of all choices."""
         return self.choices.to_arrow()
 
     def pareto(self) -> Rows[Choice]:
-        """Return the choices than which none keeps more in no more time, the cheapest first."""
+        """Return the lossless choices than which none keeps more in no more time, by time."""
         found: list[Choice] = []
-        for choice in sorted(self.choices, key=lambda each: (each.seconds, -each.tokens)):
+        lossless = [choice for choice in self.choices if not choice.lossy]
+        for choice in sorted(lossless, key=lambda each: (each.seconds, -each.tokens)):
             if not found or choice.tokens > found[-1].tokens:
                 found.append(choice)
         return Rows(found, Choice, self.source)
 
 
 def simpler_kinds() -> Iterator[tuple[str, Callable[[Choice], bool]]]:
-    """Yield in what choices may be simpler, and which are."""
+    """Yield in what choices may be simpler, or lossy, and which are."""
     yield "a branching", lambda one: "[" not in one.tree and bool(one.tree)
     yield "i.i.d. drafts", lambda one: one.drafts == IID.name
     yield "a tree by recursive rejection", lambda one: one.rule == RecursiveRejection.title
     yield "one drafted text", lambda one: one.is_chain and bool(one.tree)
     yield "token verification", lambda one: one.rule == TokenVerify.title
     yield "no draft", lambda one: one.rule == NO_DRAFT
+    yield LOSSY, lambda one: bool(one.lossy)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from otspec.advice.lossy_chain import LossyChain
+from otspec.arithmetic import Number
 from otspec.blocks import BlockVerifyPublished, SingleDraftRule, TokenVerify
 from otspec.drafts import IID, WithoutReplacement
 from otspec.rules import PairRule
 from otspec.trees import BestTrees, StepCost, fastest_tree
 from otspec.trees.shapes import LEAF, Shape, as_shape
 
+CheckedRule: TypeAlias = type[PairRule] | LossyChain
+"""A rule of trees, or what a lossy one accepts of chains at best."""
 NO_DRAFT = "no draft"
 CHAIN_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished)
 """Rules for single drafts after which the next block is as good as the first: they correct one
@@ -26,10 +30,12 @@ class Candidate(NamedTuple):
     drafts: str
     """The law of the children of a node, by name; empty without any."""
     tree: Shape
+    lossy: Number = 0
+    """By how much the law of each token may be off, in total variation."""
 
 
 def candidates(
-    rules: Sequence[type[PairRule]],
+    rules: Sequence[CheckedRule],
     found: Mapping[str, BestTrees],
     nodes: int,
     depth: int,
@@ -48,10 +54,11 @@ def candidates(
     for rule in rules:
         law = rule.law_class.name if rule.law_class is not None else ""
         served = [tree for tree in trees if tree.widths <= set(found[rule.name].chances.widths)]
+        off = rule.total_variation if isinstance(rule, LossyChain) else 0
         listed += [
-            Candidate(rule.name, rule.title, law, tree)
+            Candidate(rule.name, rule.title, law, tree, off)
             for tree in (*_trees(found[rule.name], nodes, depth, cost), *served)
-            if tree.size and not (law in _ALIKE and tree.size == tree.depth)
+            if tree.size and (off or not (law in _ALIKE and tree.size == tree.depth))
         ]
     return list(dict.fromkeys(listed))
 

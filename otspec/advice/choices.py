@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from otspec.frames import Tokens
+from otspec.frames import Probability, Tokens
 
 Interval = tuple[float, float]
 UNKNOWN: Interval = (math.nan, math.nan)
@@ -36,6 +36,8 @@ class Choice:
         Tokens per second over those without drafts.
     speed_up_interval : tuple of float
         As ``tokens_interval``.
+    lossy : float or Fraction
+        By how much the law of each token may be off, in total variation; 0 if it is lossless.
     """
 
     rule: str
@@ -49,6 +51,7 @@ class Choice:
     seconds: float
     speed_up: float
     speed_up_interval: Interval
+    lossy: Probability = 0
 
     @property
     def expected(self) -> Tokens:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from otspec.advice.advice import Advice
+from otspec.advice.advice import LOSSY, Advice
 from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.choices import Choice, Interval
 from otspec.logged.tally import CONFIDENCE
@@ -58,6 +58,12 @@ def sentences(advice: Advice) -> Iterator[str]:
         )
     elif advice.texts == 1:
         yield "One text says nothing about others."
+    for gain in advice.simpler:
+        if gain.kind == LOSSY:
+            yield (
+                f"Output that is off ({gain.rule}) is {gain.speed_up / best.speed_up:.3f} times as "
+                f"fast as that at best, on the chain {gain.tree}."
+            )
 
 
 def words_for(choice: Choice) -> str:

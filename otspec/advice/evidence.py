@@ -8,11 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT, Candidate
+from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT, Candidate, CheckedRule
 from otspec.advice.choices import UNKNOWN, Interval
 from otspec.arithmetic import Array, Number, as_number
 from otspec.models import Model
-from otspec.rules import PairRule
 from otspec.trees import BestTrees, best_trees
 
 
@@ -39,7 +38,7 @@ class Worth(Protocol):
 class Evidence(Protocol):
     """Answers what trees a rule would do best with, and what candidates are worth."""
 
-    def best_trees(self, rule: type[PairRule], nodes: int, depth: int, widest: int) -> BestTrees:
+    def best_trees(self, rule: CheckedRule, nodes: int, depth: int, widest: int) -> BestTrees:
         """Return the best trees of a rule, by nodes and levels."""
 
     def worth(self, candidates: Sequence[Candidate], found: Mapping[str, BestTrees]) -> Worth:
@@ -58,7 +57,7 @@ class ModelEvidence:
     draft: Model
     target: Model
 
-    def best_trees(self, rule: type[PairRule], nodes: int, depth: int, widest: int) -> BestTrees:
+    def best_trees(self, rule: CheckedRule, nodes: int, depth: int, widest: int) -> BestTrees:
         """Return the best trees of a rule."""
         return best_trees(self.draft, self.target, rule, nodes, depth, widest=widest, keep="likely")
 

@@ -24,6 +24,7 @@ def advise(
     widest: int = WIDEST,
     rules: Sequence[str] | None = None,
     trees: Sequence[Any] = (),
+    total_variation: Any = None,
     warping: Warping | None = None,
     drawn: Warp | None = None,
     workers: int | None = None,
@@ -54,6 +55,9 @@ def advise(
     trees : sequence
         Trees of yours that are compared besides, with every rule that serves them, see
         :func:`otspec.trees.as_shape`.
+    total_variation : number, optional
+        Also say what a lossy shortcut gains at best on chains: the law of every token, after the
+        text before it, may be off by so much. Drafted blocks say it, texts of the target do not.
     warping : Warping, optional
         How the logits of files or of a trace are looked at; by default at temperature 1.
     drawn : Warp, optional
@@ -81,7 +85,7 @@ def advise(
     >>> [(loss.kind, round(loss.loss, 3)) for loss in advice.simpler][-2:]
     [('token verification', 0.026), ('no draft', 0.495)]
     """
-    search = Search.of(draft_cost, target_cost, nodes, widest, rules, trees)
+    search = Search.of(draft_cost, target_cost, nodes, widest, rules, trees, total_variation)
     levels = None if depth is None else as_depth(depth)
     looked, as_drawn = (
         None if value is None else as_instance(value, name, kind, f"a {kind.__name__}")

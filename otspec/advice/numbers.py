@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.advice.candidates import Candidate
+from otspec.advice.candidates import Candidate, CheckedRule
 from otspec.arithmetic import Array, IntArray
 from otspec.frozen import Frozen
-from otspec.rules import PairRule
 from otspec.trees.chances import Chances, accepted_by_draft, asked_widths
 
 ByCount = Mapping[int, Array]
@@ -22,7 +21,7 @@ ByCount = Mapping[int, Array]
 class Asked(NamedTuple):
     """A rule, and for which numbers of drafts it is asked."""
 
-    rule: type[PairRule]
+    rule: CheckedRule
     widths: tuple[int, ...]
     """How many children a node may have, ascending."""
 

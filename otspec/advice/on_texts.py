@@ -8,13 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.advice.candidates import Candidate
+from otspec.advice.candidates import Candidate, CheckedRule
 from otspec.advice.choices import Interval
 from otspec.advice.numbers import TextNumbers
 from otspec.advice.tally import FoldedTally
 from otspec.arithmetic import Array
 from otspec.frozen import Frozen
-from otspec.rules import PairRule
 from otspec.trees import BestTrees
 from otspec.trees.chances import Chances
 
@@ -33,7 +32,7 @@ class TextEvidence(Frozen):
 
     def best_trees(
         self,
-        rule: type[PairRule],
+        rule: CheckedRule,
         nodes: int,
         depth: int,
         widest: int,  # noqa: ARG002  rules were asked for so many

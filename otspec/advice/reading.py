@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec.advice.drafted import drafted_texts
 from otspec.advice.evidence import Evidence, ModelEvidence
+from otspec.advice.lossy_chain import LossyChain
 from otspec.advice.numbers import Asked, TextNumbers
 from otspec.advice.on_texts import TextEvidence
 from otspec.advice.search import DEEPEST
@@ -27,6 +28,22 @@ def is_paths(logs: Any) -> bool:
     if isinstance(logs, (list, tuple)) and logs:
         return all(isinstance(each, paths) for each in logs)
     return isinstance(logs, paths)
+
+
+def refuse_lossy(asked: Sequence[Asked]) -> None:
+    """Refuse to say what a lossy rule keeps of texts that it would not have written.
+
+    Raises
+    ------
+    ValueError
+        A lossy rule is asked.
+    """
+    for each in asked:
+        if isinstance(each.rule, LossyChain):
+            raise ValueError(
+                f"total_variation is {each.rule.total_variation}, but the logged tokens are the "
+                "target's, which a lossy rule would not have written: log drafted blocks"
+            )
 
 
 def evidence_of(
@@ -72,6 +89,7 @@ def _numbers(
 ) -> tuple[TextNumbers, str]:
     written = [_is_written(block) for block in blocks]
     if all(written):
+        refuse_lossy(asked)
         texts = _texts(blocks, depth)
         return written_texts(texts, asked), f"{len(blocks)} texts of the target"
     if any(written):

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from otspec.advice.advice import Advice, simpler_kinds
-from otspec.advice.candidates import Candidate, candidates
+from otspec.advice.advice import LOSSY, Advice, simpler_kinds
+from otspec.advice.candidates import Candidate, CheckedRule, candidates
 from otspec.advice.choices import Choice, Interval, Loss
 from otspec.advice.evidence import Evidence, Worth
+from otspec.advice.lossy_chain import LossyChain
 from otspec.advice.numbers import Asked
 from otspec.arguments import as_choice, as_integer, as_list
 from otspec.arithmetic import Array
@@ -41,6 +42,8 @@ class Search:
     cost : StepCost
     trees : tuple of Shape
         That are compared besides, with every rule that serves them.
+    lossy : LossyChain, optional
+        What may be off, of chains.
     """
 
     rules: Sequence[type[PairRule]]
@@ -48,6 +51,7 @@ class Search:
     widest: int
     cost: StepCost
     trees: tuple[Shape, ...] = ()
+    lossy: LossyChain | None = None
 
     @classmethod
     def of(
@@ -58,6 +62,7 @@ class Search:
         widest: Any,
         rules: Any,
         trees: Any = (),
+        total_variation: Any = None,
     ) -> Search:
         """Return what arguments ask for.
 
@@ -68,19 +73,31 @@ class Search:
         """
         cost, most = StepCost(draft_cost, target_cost), as_nodes(nodes)
         children = min(as_integer(as_k(widest, "widest"), "widest", 1), most)
-        return cls(_as_rules(rules, children), most, children, cost, _as_trees(trees, children))
+        return cls(
+            _as_rules(rules, children),
+            most,
+            children,
+            cost,
+            _as_trees(trees, children),
+            None if total_variation is None else LossyChain(total_variation),
+        )
+
+    @property
+    def every(self) -> list[CheckedRule]:
+        """All rules, and what a lossy one accepts."""
+        return [*self.rules, *([] if self.lossy is None else [self.lossy])]
 
     @property
     def asked(self) -> list[Asked]:
         """What each rule is asked."""
-        return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in self.rules]
+        return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in self.every]
 
 
 def advice_from(evidence: Evidence, search: Search, depth: int, source: str) -> Advice:
     """Return the advice that follows from evidence."""
     nodes, cost = search.nodes, search.cost
     found = {
-        rule.name: evidence.best_trees(rule, nodes, depth, search.widest) for rule in search.rules
+        rule.name: evidence.best_trees(rule, nodes, depth, search.widest) for rule in search.every
     }
     for tree in search.trees:
         if tree.depth > depth:
@@ -88,16 +105,18 @@ def advice_from(evidence: Evidence, search: Search, depth: int, source: str) -> 
                 f"the tree {tree.text[:40]} has {tree.depth} levels, but {depth} are looked at: "
                 "allow more levels or nodes, or log longer texts"
             )
-    compared = candidates(search.rules, found, nodes, depth, cost, search.trees)
+    compared = candidates(search.every, found, nodes, depth, cost, search.trees)
     seconds = np.array([cost(candidate.tree) for candidate in compared])
     worth = evidence.worth(compared, found)
     alone = float(cost(LEAF))
     choices = [_choice(candidate, i, worth, seconds, alone) for i, candidate in enumerate(compared)]
     order = sorted(range(len(choices)), key=lambda i: (-choices[i].speed_up, choices[i].nodes))
-    speed, interval = worth.held_out(seconds)
+    lossless = [i for i in order if not choices[i].lossy]
+    # What is lossy is never chosen there.
+    speed, interval = worth.held_out(np.where([one.lossy > 0 for one in choices], np.inf, seconds))
     return Advice(
         Rows([choices[i] for i in order], Choice, source),
-        Rows(_losses(choices, order, worth, seconds), Loss, source),
+        Rows(_losses(choices, order, lossless[0], worth, seconds), Loss, source),
         speed * alone,
         _times(interval, alone),
         worth.texts,
@@ -121,6 +140,7 @@ def _choice(candidate: Candidate, place: int, worth: Worth, seconds: Array, alon
         seconds=float(seconds[place]),
         speed_up=float(tokens) * rate,
         speed_up_interval=_times(interval, rate),
+        lossy=candidate.lossy,
     )
 
 
@@ -138,13 +158,14 @@ def _widest(tree: Shape) -> int:
 
 
 def _losses(
-    choices: Sequence[Choice], order: Sequence[int], worth: Worth, seconds: Array
+    choices: Sequence[Choice], order: Sequence[int], best: int, worth: Worth, seconds: Array
 ) -> list[Loss]:
     found = []
     for kind, simpler in simpler_kinds():
-        place = next((i for i in order if simpler(choices[i])), None)
+        among = [i for i in order if bool(choices[i].lossy) == (kind == LOSSY)]
+        place = next((i for i in among if simpler(choices[i])), None)
         if place is not None:
-            loss, interval = worth.loss(place, order[0], seconds)
+            loss, interval = worth.loss(place, best, seconds)
             one = choices[place]
             found.append(Loss(kind, one.rule, one.drafts, one.tree, one.speed_up, loss, interval))
     return found

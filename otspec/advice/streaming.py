@@ -10,6 +10,7 @@ from typing import Any
 from otspec.advice.advice import Advice
 from otspec.advice.numbers import TextNumbers
 from otspec.advice.on_texts import TextEvidence
+from otspec.advice.reading import refuse_lossy
 from otspec.advice.search import DEEPEST, Search, advice_from
 from otspec.advice.work import TextChances
 from otspec.traces.accept_lengths import of_target
@@ -40,11 +41,13 @@ def work_on(
             "fewer levels"
         )
     if of_target(sources):
+        refuse_lossy(search.asked)
         for warping in looked:
             _check_drawn(sources[0], warping, drawn)
     rules = tuple(rule.name for rule in search.rules)
     levels = min(depth or DEEPEST, _tokens(shortest), search.nodes)
-    return TextChances(rules, search.widest, levels, looked, drawn)
+    off = None if search.lossy is None else float(search.lossy.total_variation)
+    return TextChances(rules, search.widest, levels, looked, drawn, off)
 
 
 def _tokens(source: Source) -> int:

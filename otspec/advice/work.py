@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from otspec.advice.candidates import CheckedRule
 from otspec.advice.drafted import DraftedTexts, drafted_texts
+from otspec.advice.lossy_chain import LossyChain
 from otspec.advice.numbers import Asked, TextNumbers
 from otspec.advice.written import Written, WrittenTexts, written_texts
 from otspec.arithmetic import Array
@@ -38,6 +40,8 @@ class TextChances(Work):
         How both models are looked at.
     drawn : Warp
         How the tokens were drawn from what was logged.
+    total_variation : float, optional
+        Of a lossy chain.
     """
 
     rules: tuple[str, ...]
@@ -45,6 +49,7 @@ class TextChances(Work):
     depth: int
     warpings: tuple[Warping, ...]
     drawn: Warp
+    total_variation: float | None = None
 
     def unit(self, source: Source) -> int:
         """Return how many positions depend on each other."""
@@ -52,7 +57,9 @@ class TextChances(Work):
 
     def asked(self) -> list[Asked]:
         """Return what each rule is asked."""
-        rules = (RULES[name] for name in self.rules)
+        rules: list[CheckedRule] = [RULES[name] for name in self.rules]
+        if self.total_variation is not None:
+            rules.append(LossyChain(self.total_variation))
         return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
 
     def table_of(self, chunk: Chunk) -> pa.Table:
@@ -66,7 +73,8 @@ class TextChances(Work):
         """
         import pyarrow as pa
 
-        columns: dict[str, list[Any]] = {name: [] for name in (*_PLAIN, *self.rules)}
+        names = [each.rule.name for each in self.asked()]
+        columns: dict[str, list[Any]] = {name: [] for name in (*_PLAIN, *names)}
         for number, warping in enumerate(self.warpings):
             part = self._numbers(chunk, warping)
             ends = part.starts[1:]
@@ -74,7 +82,7 @@ class TextChances(Work):
             columns["cluster"] += part.clusters.tolist()
             columns["length"] += part.lengths.tolist()
             columns["beside"] += _rows(part.beside, ends)
-            for name, answers in zip(self.rules, part.answers, strict=True):
+            for name, answers in zip(names, part.answers, strict=True):
                 columns[name] += _rows(answers, ends)
         whole = {name: pa.int64() for name in _PLAIN[:-1]}
         types = [whole.get(name, pa.list_(pa.float64())) for name in columns]
@@ -122,12 +130,9 @@ class TextChances(Work):
                 offset + rows["cluster"].to_numpy(),
                 rows["length"].to_numpy(),
                 asked,
-                [_joined(rows, name, sum(each.counts)) for name, each in self._named(asked)],
+                [_joined(rows, each.rule.name, sum(each.counts)) for each in asked],
                 _joined(rows, "beside", None),
             )
-
-    def _named(self, asked: Sequence[Asked]) -> Iterator[tuple[str, Asked]]:
-        yield from zip(self.rules, asked, strict=True)
 
 
 def _rows(numbers: Array, ends: Array) -> list[list[float]]:

@@ -66,6 +66,11 @@ _ROWS = 10
     help="Compare this tree of yours besides, with every rule that serves it; may be given "
     "several times.",
 )  # fmt: skip
+@click.option(
+    "--total-variation", type=float, metavar="DISTANCE",
+    help="Also say what a lossy shortcut gains at best on a chain: the law of each token may be "
+    "off by so much.",
+)  # fmt: skip
 @warping_options
 @drawn_options
 @source_options
@@ -81,6 +86,7 @@ def advise(
     widest: int,
     rules: tuple[str, ...],
     trees: tuple[str, ...],
+    total_variation: float | None,
     warpings: tuple[Warping, ...],
     drawn: Drawn,
     kind: str | None,
@@ -103,7 +109,7 @@ def advise(
     """
     place.check()
     own = [read_tree(tree, "--tree") for tree in trees]
-    search = Search.of(draft_cost, target_cost, nodes, widest, rules or None, own)
+    search = Search.of(draft_cost, target_cost, nodes, widest, rules or None, own, total_variation)
     with ending_in_order(), sources_of(files, kind, tokens=True) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))

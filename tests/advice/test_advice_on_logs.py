@@ -8,8 +8,9 @@ from advice_logs import COSTS, arrays_of, blocks, written_texts
 from scipy.special import stdtrit
 
 from otspec.advice import advise
-from otspec.advice.candidates import candidates
+from otspec.advice.candidates import Candidate, candidates
 from otspec.advice.drafted import drafted_texts
+from otspec.advice.lossy_chain import LossyChain
 from otspec.advice.numbers import Asked
 from otspec.advice.on_texts import TextEvidence
 from otspec.advice.search import Search, advice_from
@@ -19,7 +20,7 @@ from otspec.logged import LoggedBlock, replay
 from otspec.rules import RecursiveRejection, SpecHub
 from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
-from otspec.trees import RULES
+from otspec.trees import RULES, as_shape
 
 FEW = ["recursive-rejection", "spechub"]
 CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}
@@ -107,6 +108,24 @@ def test_blocks_weighted_by_their_texts_give_exactly_what_models_keep():
             assert mean == pytest.approx(1, rel=1e-12)
 
 
+def test_a_lossy_chain_is_unbiased_too():
+    draft, target = random_pair(3, 0.4, np.random.default_rng(3))
+    rule, kept = LossyChain(0.1), 0.0
+    asked = [Asked(rule, (1,))]
+    candidate = Candidate(rule.name, rule.title, "iid", as_shape("1x1"), 0.1)
+    for text, mass in draft.texts(2):
+        rows = [(draft(text[:i]), target(text[:i])) for i in range(2)]
+        block = LoggedBlock(*zip(*rows, strict=True), text)
+        tokens, _ = drafted_texts([(0, block)], asked, 2).outcomes([candidate])
+        kept += mass * (tokens[0, 0] - 1)
+    accepted = {
+        text: np.minimum(draft(text), rule(draft(text), target(text), 1).target)
+        for text in ((), (0,), (1,), (2,))
+    }
+    exact = accepted[()].sum() + sum(accepted[()][x] * accepted[(x,)].sum() for x in range(3))
+    assert kept == pytest.approx(exact, rel=1e-12)
+
+
 def expected(candidate, draft, target):
     if candidate.title in CHAINS:
         return CHAINS[candidate.title](draft, target, candidate.tree.depth).expected()
@@ -167,6 +186,7 @@ def test_one_text_has_no_interval():
     ("logs", "options", "message"),
     [
         (lambda: [*blocks(1, 3), *written_texts(1, 3)], {}, r"logs\[1\] is a text of the target"),
+        (lambda: written_texts(1, 3), {"total_variation": 0.1}, "tokens are the target's, which"),
         (lambda: blocks(1, 3), {"depth": 4}, "length is 4, but the block has 3 tokens"),
         (lambda: blocks(1, 3), {"drawn": Warp(0.5)}, "drawn is given, but list has"),
     ],

@@ -101,6 +101,20 @@ def test_a_tree_of_your_own_is_shown(drafted, capsys):
         pytest.fail("the tree is not shown")
 
 
+def test_a_lossy_shortcut_is_beside_the_best_and_never_the_best(drafted, capsys):
+    path, trace = drafted
+    printed = run(capsys, "advise", path, *OPTIONS, "--total-variation", "0.3")
+    advice = advise(trace, **SAME, total_variation=0.3)
+    plain = advise(trace, **SAME)
+    assert advice.best == plain.best
+    assert advice.held_out == plain.held_out
+    assert advice.choices[0].rule == "lossy, 0.3 a token"
+    assert "Output that is off (lossy, 0.3 a token) is " in printed
+    (gain,) = (one for one in advice.simpler if one.kind == "a lossy shortcut")
+    assert gain.loss < 0
+    assert gain.speed_up > advice.best.speed_up
+
+
 def test_a_table_has_the_choices_of_all_ways(drafted, capsys, tmp_path):
     path, trace = drafted
     run(capsys, "advise", path, *OPTIONS, "--temperature", "0.7,1", "--table", tmp_path / "t.csv")

@@ -136,6 +136,38 @@ def test_trees_of_your_own_are_compared_with_every_rule_that_serves_them():
     check(advice, *COIN, StepCost(1, 10))
 
 
+@pytest.mark.parametrize("pair", [COIN, CHAIN])
+@pytest.mark.parametrize("budget", [Fraction(0), Fraction(1, 20), Fraction(1)])
+def test_a_lossy_shortcut_keeps_what_its_output_allows(pair, budget):
+    advice = advise(
+        pair, draft_cost=1, target_cost=10, nodes=3, depth=2, widest=2, total_variation=budget,
+        rules=["recursive-rejection"],
+    )  # fmt: skip
+    lossy = {one.tree: one for one in advice.choices if one.rule.startswith("lossy")}
+    assert set(lossy) == ({"1", "1x1"} if budget else set())
+    draft, target = pair
+    for tree, choice in lossy.items():
+        kept, texts = Fraction(0), {(): Fraction(1)}
+        for _ in range(choice.depth):
+            after = {}
+            for text, mass in texts.items():
+                best = otspec.optimal_acceptance(
+                    otspec.IID(draft(text), 1), target(text), total_variation=budget
+                )
+                accepted = [min(both) for both in zip(draft(text), best.output, strict=True)]
+                assert sum(accepted) == best.acceptance
+                for token, each in enumerate(accepted):
+                    after[(*text, token)] = mass * each
+            texts = after
+            kept += sum(texts.values())
+        assert (tree, choice.tokens, choice.lossy) == (tree, 1 + kept, budget)
+    assert advice.best.lossy == 0
+    (gain,) = [one for one in advice.simpler if one.kind == "a lossy shortcut"] or [None]
+    assert (gain is not None) == bool(budget)
+    if budget == 1:
+        assert lossy["1x1"].tokens == 3  # every draft
+
+
 def test_a_table_holds_all_choices():
     advice = advise(COIN, draft_cost=1, target_cost=10, nodes=4, depth=2)
     table = advice.to_arrow()
@@ -158,6 +190,8 @@ def test_a_table_holds_all_choices():
         ({"trees": ["3"], "nodes": 3, "widest": 2}, r"trees\[0\] has 3 children at a node"),
         ({"trees": ["top2"]}, r"trees\[0\] is top2: drafts that are certain"),
         ({"trees": ["1x1x1"]}, "the tree 1x1x1 has 3 levels, but 2 are looked at"),
+        ({"total_variation": 1.5}, "total_variation is 1.5: it must be between 0 and 1"),
+        ({"total_variation": 0.5}, "total_variation is 0.5, a float, but the models are exact"),
         ({"logs": []}, "logs is empty"),
         ({"logs": [1]}, r"logs\[0\] is 1"),
         ({"logs": "missing.npz"}, "logs: missing.npz: no such file"),

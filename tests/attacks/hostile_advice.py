@@ -27,6 +27,7 @@ def advice_rows():
                 "widest": ("count", 2),
                 "warping": ("object?", None),
                 "drawn": ("object?", None),
+                "total_variation": ("real?", 0.5),
             },
         ),
     )

@@ -10,6 +10,7 @@ from otspec.advice import Choice, Loss
 from otspec.advice.candidates import Candidate
 from otspec.advice.drafted import DraftedTexts
 from otspec.advice.evidence import ExactWorth, ModelEvidence
+from otspec.advice.lossy_chain import LossyChain
 from otspec.advice.numbers import Asked
 from otspec.advice.on_texts import TextEvidence, TextWorth
 from otspec.advice.search import Search
@@ -71,5 +72,6 @@ ADVICE = {
     "texts as evidence": lambda _: TextEvidence(no_parts),
     "search for trees": lambda _: Search((RecursiveRejection,), 2, 2, StepCost(1, 1)),
     "chances of texts": lambda _: TextChances(("spechub",), 2, 1, (Warping(),), Warp()),
+    "lossy chain": lambda _: LossyChain(0.5),
     "written": lambda _: Written(0, (0,), (), ()),
 }
