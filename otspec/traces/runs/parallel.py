@@ -19,6 +19,8 @@ Graph = dict[str, tuple[Any, ...]]
 Get = Callable[[Graph, list[str]], Any]
 """Dask's way to run a graph, the same for all schedulers."""
 
+_INTERRUPTS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+"""What a terminal sends to all processes of a command."""
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -78,8 +80,9 @@ def _processes(workers: int) -> Iterator[Get]:
 
     with _one_thread_each(), _deaf_to_interrupts():
         # Fresh processes: a fork would copy the state of threads that do not exist there.
-        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
-        pool.submit(os.getpid)  # starts all of them
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), begin_worker)
+        for _ in range(workers):
+            pool.submit(os.getpid)  # starts one more, while none is ready for another task
     try:
         with _one_thread_each():
             yield lambda graph, keys: get(graph, keys, pool=pool, chunksize=1)
@@ -95,6 +98,13 @@ def _processes(workers: int) -> Iterator[Get]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def begin_worker() -> None:
+    """Begin a worker: it leaves interrupts to the process that started it, and ends with that."""
+    for number in _INTERRUPTS:
+        signal.signal(number, signal.SIG_IGN)  # as it was before if it started with the others
+    end_with_parent()
 
 
 def end_with_parent() -> None:
@@ -123,12 +133,11 @@ def _deaf_to_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say so
         return
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
-    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    before = [signal.signal(number, signal.SIG_IGN) for number in _INTERRUPTS]
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
+        for number, handler in zip(_INTERRUPTS, before, strict=True):
             signal.signal(number, handler)
 
 

@@ -1,5 +1,6 @@
 """Runs: resumed, killed, interrupted, damaged, on a cluster; the results are always the same."""
 
+import contextlib
 import json
 import os
 import re
@@ -60,12 +61,30 @@ def test_a_run_that_was_killed_is_resumed_with_the_same_results(source, expected
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
 
 
+def workers_of(pid):
+    """The processes that a run has started for its chunks, if the system says which."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # one that has ended
+            parent = status.read_text(encoding="utf-8").rsplit(")", 1)[1].split()[1]
+            words = (status.parent / "cmdline").read_bytes()
+            if int(parent) == pid and b"--multiprocessing-fork" in words:
+                yield status.parent
+
+
+def ignores_interrupts(process):
+    said = (process / "status").read_text(encoding="utf-8")
+    (ignored,) = (line.split()[1] for line in said.splitlines() if line.startswith("SigIgn:"))
+    return bool(int(ignored, 16) >> (signal.SIGINT - 1) & 1)
+
+
 @pytest.mark.parametrize("to", ["group", "process"])
 def test_an_interrupted_run_says_how_to_go_on(source, expected, tmp_path, capsys, to):
     process = started(source, tmp_path)
+    assert all(map(ignores_interrupts, workers_of(process.pid)))
     (os.killpg if to == "group" else os.kill)(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
+    assert err.count("\n") == 2, err
     told, interrupted = err.splitlines()
     assert f" of 30 chunks are finished in {tmp_path}: " in told
     assert "--resume" in told
