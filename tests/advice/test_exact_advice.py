@@ -16,7 +16,7 @@ from otspec.trees import RULES, StepCost, as_shape
 from otspec.trees.shapes import LEAF
 
 SLOW = {PooledSelection.name, PooledSelectionWithoutReplacement.name}
-"""Exact laws of two of 27 letters take them a second for each text."""
+"""Exact laws of two of 27 letters take them a second for each text; so one level serves."""
 BY_TITLE = {rule.title: rule for rule in RULES.values()}
 CHAINS = {rule.title: rule for rule in BLOCK_RULES.values()}
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
@@ -66,7 +66,7 @@ def test_every_rule_and_tree_keeps_what_is_said(pair, depth):
     ("rules", "nodes", "depth"),
     [
         (["recursive-rejection", "spechub"], 3, 2),
-        ([name for name in RULES if name not in SLOW], 2, 2),
+        (["k-sequential", "recursive-rejection-without-replacement", "target-only"], 2, 2),
         ([*SLOW], 2, 1),
     ],
 )

@@ -124,8 +124,14 @@ def test_nobody_can_change_the_arrays_of_an_object(kind):
     assert seen or kind in PLAIN
 
 
-@pytest.mark.parametrize("how", ["writeable", "flagged", "view"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        (kind, how)
+        for number, kind in enumerate(KINDS)
+        for how in ("writeable", ("flagged", "view")[number % 2])
+    ],
+)
 def test_an_object_does_not_change_with_what_it_was_made_of(kind, how):
     thing, give = made(kind, how)
     assert give.kept or kind in PLAIN
