@@ -82,6 +82,21 @@ class Search:
             None if total_variation is None else LossyChain(total_variation),
         )
 
+    def check_levels(self, depth: int) -> None:
+        """Refuse trees that are deeper than what is looked at.
+
+        Raises
+        ------
+        ValueError
+            Naming the tree.
+        """
+        for tree in self.trees:
+            if tree.depth > depth:
+                raise ValueError(
+                    f"the tree {tree.text[:40]} has {tree.depth} levels, but {depth} are looked "
+                    "at: allow more levels or nodes, or log longer texts"
+                )
+
     @property
     def every(self) -> list[CheckedRule]:
         """All rules, and what a lossy one accepts."""
@@ -99,12 +114,7 @@ def advice_from(evidence: Evidence, search: Search, depth: int, source: str) -> 
     found = {
         rule.name: evidence.best_trees(rule, nodes, depth, search.widest) for rule in search.every
     }
-    for tree in search.trees:
-        if tree.depth > depth:
-            raise ValueError(
-                f"the tree {tree.text[:40]} has {tree.depth} levels, but {depth} are looked at: "
-                "allow more levels or nodes, or log longer texts"
-            )
+    search.check_levels(depth)
     compared = candidates(search.every, found, nodes, depth, cost, search.trees)
     seconds = np.array([cost(candidate.tree) for candidate in compared])
     worth = evidence.worth(compared, found)

@@ -46,6 +46,7 @@ def work_on(
             _check_drawn(sources[0], warping, drawn)
     rules = tuple(rule.name for rule in search.rules)
     levels = min(depth or DEEPEST, _tokens(shortest), search.nodes)
+    search.check_levels(levels)
     off = None if search.lossy is None else float(search.lossy.total_variation)
     return TextChances(rules, search.widest, levels, looked, drawn, off)
 
