@@ -10,6 +10,7 @@ from otspec.advice.advice import LOSSY, Advice
 from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.choices import Choice, Interval
 from otspec.logged.tally import CONFIDENCE
+from otspec.traces.reports.summary_file import interval_document
 from otspec.trees.shapes import Shape, as_shape
 
 
@@ -20,7 +21,7 @@ def document_of(advice: Advice) -> dict[str, Any]:
         "texts": advice.texts,
         "confidence": CONFIDENCE,
         "held_out": _number(advice.held_out),
-        "held_out_interval": _interval(advice.held_out_interval),
+        "held_out_interval": interval_document(advice.held_out_interval),
         "choices": [_row(one) | {"speed": one.speed} for one in advice.choices],
         "simpler": [_row(one) for one in advice.simpler],
     }
@@ -28,17 +29,13 @@ def document_of(advice: Advice) -> dict[str, Any]:
 
 def _row(row: Any) -> dict[str, Any]:
     return {
-        name: _interval(value) if isinstance(value, tuple) else value
+        name: interval_document(value) if isinstance(value, tuple) else value
         for name, value in vars(row).items()
     }
 
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _interval(ends: Interval) -> list[float] | None:
-    return None if math.isnan(ends[0]) else list(ends)
 
 
 def sentences(advice: Advice) -> Iterator[str]:
@@ -102,7 +99,4 @@ def short(tree: str) -> str:
     """Return a tree for a table: as it is written, or of a large one the nodes by level."""
     if len(tree) <= _LONGEST:
         return tree
-    sizes, level = [], [as_shape(tree)]
-    while level := [child for shape in level for child in shape.children]:
-        sizes.append(str(len(level)))
-    return "+".join(sizes)
+    return "+".join(map(str, as_shape(tree).level_sizes))

@@ -144,7 +144,7 @@ def _choice(candidate: Candidate, place: int, worth: Worth, seconds: Array, alon
         tree=tree.text if tree.size else "",
         nodes=tree.size,
         depth=tree.depth,
-        widest=_widest(tree),
+        widest=max(tree.widths, default=0),
         tokens=tokens,
         tokens_interval=interval,
         seconds=float(seconds[place]),
@@ -157,14 +157,6 @@ def _choice(candidate: Candidate, place: int, worth: Worth, seconds: Array, alon
 def _times(interval: Interval, factor: float) -> Interval:
     low, high = interval
     return low * factor, high * factor
-
-
-def _widest(tree: Shape) -> int:
-    seen, level = 0, {tree}
-    while level:
-        seen = max(seen, *(len(shape.children) for shape in level))
-        level = {child for shape in level for child in shape.children}
-    return seen
 
 
 def _losses(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 
 import numpy as np
@@ -55,7 +55,7 @@ class FoldedTally(Frozen):
         )
         return FoldedTally(self.choices, folds)
 
-    @property
+    @cached_property
     def whole(self) -> Tally:
         """The sums over all texts."""
         return reduce(add, self.folds)

@@ -14,7 +14,6 @@ from otspec.advice.lossy_chain import LossyChain
 from otspec.advice.numbers import Asked, TextNumbers
 from otspec.advice.written import Written, WrittenTexts, written_texts
 from otspec.arithmetic import Array
-from otspec.logged import LoggedBlock
 from otspec.traces.readers import Source, Warp, Warping
 from otspec.traces.runs import Chunk, Work
 from otspec.trees import RULES
@@ -92,28 +91,14 @@ class TextChances(Work):
         )
 
     def _numbers(self, chunk: Chunk, warping: Warping) -> TextNumbers:
-        source = chunk.source
-        if source.sampled == "target":
-            return written_texts(self._written(chunk, warping), self.asked())
-        return drafted_texts(self._blocks(chunk, warping), self.asked(), self.depth)
-
-    def _written(self, chunk: Chunk, warping: Warping) -> Iterator[Written]:
-        source = chunk.source
-        for text in source.texts(chunk.start, chunk.stop, warping, self.drawn):
-            cluster = source.cluster_of(text.text * source.text_length)
-            yield Written(cluster, text.tokens, text.draft, text.target)
-
-    def _blocks(self, chunk: Chunk, warping: Warping) -> Iterator[tuple[int, LoggedBlock]]:
-        source, depth = chunk.source, self.depth
-        for text in source.texts(chunk.start, chunk.stop, warping, self.drawn):
-            sampling = None if text.sampling is None else tuple(text.sampling[:depth])
-            block = LoggedBlock(
-                tuple(text.draft[:depth]),
-                tuple(text.target[:depth]),
-                text.tokens[:depth],
-                sampling=sampling,
+        texts = chunk.source.texts(chunk.start, chunk.stop, warping, self.drawn)
+        if chunk.source.sampled == "target":
+            written = (
+                Written(each.cluster, each.tokens, each.draft, each.target) for each in texts
             )
-            yield source.cluster_of(text.text * source.text_length), block
+            return written_texts(written, self.asked())
+        blocks = ((each.cluster, each.block(self.depth)) for each in texts)
+        return drafted_texts(blocks, self.asked(), self.depth)
 
     def numbers_in(
         self, tables: Iterable[tuple[Source, pa.Table]], warping: int

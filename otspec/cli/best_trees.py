@@ -182,7 +182,7 @@ def _print_worth(found: Sequence[_Found], dynamic: Sequence[_Dynamic], logged: b
         best, branching, chain = each.known.best, each.known.branching, each.known.chain
         rows.append((
             each.rule, shown(best.expected), *_error(best.error, logged), _calls(best),
-            "x".join(map(str, _level_sizes(best))),
+            "x".join(map(str, best.tree.level_sizes)),
             branching.tree.text if branching else "", _calls(branching), _calls(chain),
         ))  # fmt: skip
     for tree in dynamic:
@@ -203,13 +203,6 @@ def _error(error: float, logged: bool) -> tuple[str, ...]:
 
 def _calls(tree: BestTree | None) -> str:
     return f"{float(tree.efficiency):.4f}" if tree else ""
-
-
-def _level_sizes(tree: BestTree) -> list[int]:
-    sizes, level = [], [tree.tree]
-    while level := [child for shape in level for child in shape.children]:
-        sizes.append(len(level))
-    return sizes
 
 
 def _print_speed(found: Sequence[_Found], cost: StepCost) -> None:
@@ -262,6 +255,6 @@ def _tree_document(tree: BestTree | None) -> dict[str, Any] | None:
     if tree is None:
         return None
     return {
-        "tree": tree.tree.text, "nodes": tree.tree.size, "levels": _level_sizes(tree),
+        "tree": tree.tree.text, "nodes": tree.tree.size, "levels": tree.tree.level_sizes,
         "expected": tree.expected, "error": tree.error, "efficiency": tree.efficiency,
     }  # fmt: skip

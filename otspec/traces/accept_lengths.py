@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
-from otspec.logged import AcceptLengths, LoggedBlock, Tally
+from otspec.logged import AcceptLengths, Tally
 from otspec.logged.metrics import block_counts, counts_of
 from otspec.logged.replay import as_rule_tree, levels_along, replayed
 from otspec.registry import Registry
@@ -106,10 +106,10 @@ class CountedCalls(Work):
         for number, text in enumerate(source.texts(chunk.start, chunk.stop, warping, self.drawn)):
             if number == 0 and self.known and source.sampled == "target":
                 asked = [each for each in asked if _is_known(text, each[1])]
-            cluster = source.cluster_of(text.text * source.text_length)
             counts = self._counts(text, [each for _, each in asked], source.sampled)
             for (place, _), each in zip(asked, counts, strict=True):
-                sums[place, cluster] = sums.get((place, cluster), 0) + each
+                key = place, text.cluster
+                sums[key] = sums.get(key, 0) + each
         for (place, cluster), total in sums.items():
             yield place, cluster, total
 
@@ -121,10 +121,7 @@ class CountedCalls(Work):
             for levels in levels_along(text.tokens[:stop], text.draft, text.target, asked):
                 yield counts_of(replayed(levels, cut=self.cut and stop is None))
             return
-        number = len(text.tokens)
-        sampling = None if text.sampling is None else list(text.sampling[:number])
-        rows = [list(each[:number]) for each in (text.draft, text.target)]
-        block = LoggedBlock(rows[0], rows[1], text.tokens, self.end, sampling)
+        block = text.block(end=self.end)
         for rule, tree in asked:
             yield block_counts([block], rule, tree)[0]
 

@@ -166,6 +166,14 @@ class Shape(Frozen):
             shape = shape.children[0]
         return levels
 
+    @property
+    def level_sizes(self) -> list[int]:
+        """How many tokens each level has."""
+        sizes, level = [], [self]
+        while level := [child for shape in level for child in shape.children]:
+            sizes.append(len(level))
+        return sizes
+
     def after(self, places: Sequence[int]) -> Shape:
         """Return what is drafted after the token that all children at some places equal."""
         return _together([self.children[place] for place in places])

@@ -206,6 +206,7 @@ class Source:
                 TextRows(at, target),
                 None if sampling is None else TextRows(at, sampling),
                 tuple(tokens.tolist()),
+                self.cluster_of(at.start),
             )
 
     def _tokens(self, texts: range) -> Array:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, overload
 
 import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution
+from otspec.logged import LoggedBlock
 from otspec.traces.readers.contract import StoredArray
 
 _BLOCK_BYTES = 8 * 2**20
@@ -69,6 +70,8 @@ class LoggedText(NamedTuple):
         have been warped then. None if that is ``draft``.
     tokens : tuple of int
         Token i was drawn from row i; there are as many as rows, or one less.
+    cluster : int
+        The number in the source of the texts that depend on each other and on this one.
     """
 
     text: int
@@ -76,6 +79,22 @@ class LoggedText(NamedTuple):
     target: TextRows
     sampling: TextRows | None
     tokens: tuple[int, ...]
+    cluster: int
+
+    def block(self, length: int | None = None, end: Collection[int] = ()) -> LoggedBlock:
+        """Return the first tokens, by default all, with their rows in memory.
+
+        Raises
+        ------
+        ValueError
+            As :class:`otspec.logged.LoggedBlock`.
+        """
+        tokens = self.tokens[:length]
+        first = slice(len(tokens))
+        sampling = None if self.sampling is None else tuple(self.sampling[first])
+        return LoggedBlock(
+            tuple(self.draft[first]), tuple(self.target[first]), tokens, end, sampling
+        )
 
 
 class BlockReader:
