@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import singledispatch
+from typing import Any
 
 from otspec.arguments import as_instance
 from otspec.distributions import Distribution
@@ -11,6 +13,7 @@ from otspec.optimum import Optimum
 from otspec.plan import optimal_plan
 from otspec.rules import (
     DrawnDraft,
+    PairRule,
     PlannedRule,
     PooledSelection,
     PooledSelectionWithoutReplacement,
@@ -68,26 +71,15 @@ def _optimal_rule(law: DraftLaw, output: Distribution) -> Rule:
     return PlannedRule(optimal_plan(law, output))
 
 
-@_optimal_rule.register
-def _(law: IID, output: Distribution) -> Rule:
-    return PooledSelection(law.draft, output, law.k)
+def _of_draft(rule: type[PairRule]) -> Callable[[Any, Distribution], Rule]:
+    return lambda law, output: rule(law.draft, output, law.k)
 
 
-@_optimal_rule.register
-def _(law: WithoutReplacement, output: Distribution) -> Rule:
-    return PooledSelectionWithoutReplacement(law.draft, output, law.k)
-
-
-@_optimal_rule.register
-def _(law: Hub, output: Distribution) -> Rule:
-    return SpecHub(law.draft, output, law.k)
-
-
-@_optimal_rule.register
-def _(law: TopPlusOne, output: Distribution) -> Rule:
-    return DrawnDraft(law.draft, output, law.k)
-
-
-@_optimal_rule.register
-def _(law: TopK, output: Distribution) -> Rule:
-    return TargetOnly(law.draft, output, law.k)
+for _law, _rule in (
+    (IID, PooledSelection),
+    (WithoutReplacement, PooledSelectionWithoutReplacement),
+    (Hub, SpecHub),
+    (TopPlusOne, DrawnDraft),
+    (TopK, TargetOnly),
+):
+    _optimal_rule.register(_law, _of_draft(_rule))
