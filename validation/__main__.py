@@ -15,9 +15,9 @@ from otspec.cli.output import print_json
 from otspec.tables import print_table, say
 from otspec.writing import write_text
 from validation import report
-from validation.claim import Search
 from validation.registry import CLAIMS, PAPERS
 from validation.running import Finding, check_claims
+from validation.search import Search
 
 RECORDED = Path(__file__).with_name("recorded.json")
 

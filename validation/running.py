@@ -9,8 +9,9 @@ from multiprocessing import get_context
 from time import perf_counter
 
 from otspec.traces.runs.parallel import end_with_parent
-from validation.claim import Check, Claim, Outcome, Search, Verdict
+from validation.claim import Claim, Outcome, Tested, Verdict
 from validation.registry import CLAIMS
+from validation.search import Search
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,10 @@ def check_claim(identifier: str, search: Search) -> Finding:
     """
     claim = CLAIMS[identifier]
     start = perf_counter()
-    outcome = _checked(identifier, claim.check, search)
+    outcome = _checked(identifier, claim, search)
     corrected = None
     if claim.corrected is not None:
-        corrected = _checked(identifier, claim.corrected.check, search)
+        corrected = _checked(identifier, claim.corrected, search)
     return Finding(identifier, outcome, corrected, perf_counter() - start)
 
 
@@ -78,8 +79,8 @@ def check_claims(identifiers: Sequence[str], search: Search, *, jobs: int = 1) -
             yield done.result()
 
 
-def _checked(identifier: str, check: Check, search: Search) -> Outcome:
-    outcome = check(search)
+def _checked(identifier: str, tested: Tested, search: Search) -> Outcome:
+    outcome = tested.check(search)
     if outcome.verdict is Verdict.HOLDS and outcome.instances == 0:
         raise RuntimeError(f"{identifier} was checked on no instance: give it more seconds")
     return outcome
