@@ -1,75 +1,66 @@
-"""Appendices A to C: probabilities of the events in the proofs, by summing over all candidates."""
+"""Probabilities of the events in the paper's proofs, by summing over all drafts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 
+from validation import algorithms
+from validation.algorithms import Branch, Ran, Rule, rejection, rejection_distinct
 from validation.instances import Exact
-from validation.mcsd.printed import Drawing, Run, algorithm1, algorithm2
-from validation.notation import ZERO, Tokens, distinct, iid, total
+from validation.notation import Tokens, as_row, collect, distinct, iid
 
 
-@dataclass(frozen=True)
-class Events:
-    """All runs of an algorithm with the probabilities of their candidates.
+class Events(Ran):
+    """What a rule does over a law of drafts, round by round.
 
-    Events are conditioned on the first candidates where ``given`` is not empty. Rounds count
-    from 1 and ``rejected(n)`` is the event R_n.
+    Rounds count from 1; ``rejected(n)`` is the event $R_n$. Where some first drafts are
+    ``given``, all probabilities are of the event together with them.
     """
 
-    runs: tuple[tuple[Fraction, Run], ...]
-    k: int
-
-    def drafted(self, given: Tokens = ()) -> Fraction:
-        """P(the first candidates are the given ones)."""
-        return total(mass for mass, _ in self._those(given))
+    def __init__(self, rule: Rule, table: Mapping[Tokens, Fraction], n: int) -> None:
+        super().__init__(rule, table)
+        self.n = n
 
     def rejected(self, n: int, given: Tokens = ()) -> Fraction:
-        """P(R_n and the given candidates)."""
-        return total(mass * run.reach(n) for mass, run in self._those(given))
+        """P(R_n)."""
+        return self.chance(lambda x, branch: x[: len(given)] == given and _later(branch, n))
 
-    def accepted(self, n: int, token: int, given: Tokens = ()) -> Fraction:
-        """P(R_{n-1}, candidate n is the token and accepted, and the given candidates)."""
-        return total(
-            mass * run.reach(n - 1) * run.chances[n - 1]
-            for mass, run in self._those(given)
-            if run.candidates[n - 1] == token and len(run.chances) >= n
-        )
+    def accepted_in(self, n: int, given: Tokens = ()) -> Exact:
+        """P(R_{n-1}, draft n is x and accepted), for every token x."""
+        return self._row(lambda branch: branch.accepted == n - 1, given)
 
-    def returned(self, token: int, n: int, given: Tokens = ()) -> Fraction:
-        """P(R_n, the token is returned, and the given candidates)."""
-        found = ZERO
-        for mass, run in self._those(given):
-            for i in range(n, len(run.chances)):
-                if run.candidates[i] == token:
-                    found += mass * run.reach(i) * run.chances[i]
-            if last := run.reach(self.k):
-                found += mass * last * run.targets[-1][token]
-        return found
+    def returned(self, n: int, given: Tokens = ()) -> Exact:
+        """P(R_n, x is returned), for every token x."""
+        return self._row(lambda branch: _later(branch, n), given)
 
-    def _those(self, given: Tokens) -> tuple[tuple[Fraction, Run], ...]:
-        if not given:
-            return self.runs
-        return tuple(each for each in self.runs if each[1].candidates[: len(given)] == given)
+    def after(self, n: int, given: Tokens = ()) -> Exact:
+        """P(x is returned | R_n, given): the paper's A_n, for every token x."""
+        reached = self.rejected(n, given)
+        return tuple(mass / reached for mass in self.returned(n, given))
+
+    def _row(self, event: Callable[[Branch], bool], given: Tokens) -> Exact:
+        those = (one for x, one in self.branches if x[: len(given)] == given and event(one))
+        return as_row(collect((one.output, one.mass) for one in those), self.n)
 
 
-def _events(
-    drawing: Drawing, algorithm: Callable[..., Run], draft: Exact, target: Exact, k: int
+def _later(branch: Branch, n: int) -> bool:
+    return branch.accepted is None or branch.accepted >= n
+
+
+def alg1(draft: Exact, target: Exact, k: int) -> Events:
+    """Run Algorithm 1 with k independent drafts."""
+    return Events(lambda x: rejection(target, draft, x).branches(), iid(draft, k), len(draft))
+
+
+def alg2(draft: Exact, target: Exact, k: int) -> Events:
+    """Run Algorithm 2 with k drafts without replacement."""
+    table = distinct(draft, k)
+    return Events(lambda x: rejection_distinct(target, draft, x).branches(), table, len(draft))
+
+
+def naive(
+    draft: Exact, target: Exact, k: int, drawing: Callable[..., Mapping[Tokens, Fraction]] = iid
 ) -> Events:
-    runs = ((mass, algorithm(target, draft, x)) for x, mass in drawing(draft, k).items())
-    return Events(tuple(runs), k)
-
-
-@lru_cache(maxsize=16)
-def events1(draft: Exact, target: Exact, k: int) -> Events:
-    """All runs of Algorithm 1."""
-    return _events(iid, algorithm1, draft, target, k)
-
-
-@lru_cache(maxsize=16)
-def events2(draft: Exact, target: Exact, k: int) -> Events:
-    """All runs of Algorithm 2."""
-    return _events(distinct, algorithm2, draft, target, k)
+    """Run naive sampling with k drafts."""
+    return Events(algorithms.naive(target), drawing(draft, k), len(draft))
