@@ -7,6 +7,7 @@ drafts were rejected; $p_n$, $q_n$: what p and q have become then.
 MODULES = (
     "section_2",
     "section_3",
+    "section_3_3",
     "section_4",
     "appendix_a",
     "appendix_b",

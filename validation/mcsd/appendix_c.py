@@ -1,15 +1,15 @@
 """Appendix C: Algorithm 1 accepts at least as often as naive sampling."""
 
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import mul
 
 from validation.algorithms import residuals
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases
-from validation.mcsd.events import alg1, naive
+from validation.mcsd.algorithms import CASES, alg1, naive, returned
+from validation.mcsd.appendix_a import rejected
 from validation.notation import ONE, ZERO, overlap, same
-
-CASES = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 
 
 @claim("mcsd.appCa", "appendix C, first statement", CASES)
@@ -27,7 +27,7 @@ def beats_naive(draft, target, k):
 def acceptance_is_the_complement(draft, target, k):
     r"""The acceptance rate is $1 - \sum_x P(x, R_k)$, for Algorithm 1 and for naive sampling."""
     for run in (alg1(draft, target, k), naive(draft, target, k)):
-        equal(run.accepted(), 1 - sum(run.returned(k)))
+        equal(run.accepted(), 1 - sum(returned(run, k, target)))
     return ZERO
 
 
@@ -36,8 +36,9 @@ def fewer_refusals(draft, target, k):
     r"""$P_S(x, R_k) \le P_N(x, R_k)$ for every token x: with all drafts rejected, Algorithm 1
     returns x at most as often as naive sampling does.
     """
-    both = zip(naive(draft, target, k).returned(k), alg1(draft, target, k).returned(k), strict=True)
-    return min(at_least(bound, found, f"x = {x}") for x, (bound, found) in enumerate(both))
+    runs = naive(draft, target, k), alg1(draft, target, k)
+    both = zip(*(returned(run, k, target) for run in runs), strict=True)
+    return min(at_least(bound, ours, f"x = {x}") for x, (bound, ours) in enumerate(both))
 
 
 @claim("mcsd.eq18", "eq. (18), appendix C", CASES)
@@ -46,29 +47,27 @@ def refusals_of_algorithm_1(draft, target, k):
     *earlier, last = residuals(target, draft, k)
     if len(earlier) < k:
         return None
-    through = ONE
-    for law in earlier:
-        through *= 1 - overlap(draft, law)
-    return same(alg1(draft, target, k).returned(k), [mass * through for mass in last], "P_S")
+    *_, through = accumulate((1 - overlap(draft, law) for law in earlier), mul, initial=ONE)
+    found = returned(alg1(draft, target, k), k, target)
+    return same(found, [mass * through for mass in last], "P_S")
 
 
 @claim("mcsd.eq19", "eq. (19), appendix C", CASES)
 def refusals_of_naive_sampling(draft, target, k):
     r"""$P_N(x, R_k) = q(x) (1 - p(x))^k$."""
     claimed = [q * (1 - p) ** k for p, q in zip(draft, target, strict=True)]
-    return same(naive(draft, target, k).returned(k), claimed, "P_N")
+    return same(returned(naive(draft, target, k), k, target), claimed, "P_N")
 
 
 @claim("mcsd.appCd", "appendix C, before eq. (20)", CASES)
 def residual_vanishes(draft, target, k, first=0):
     r"""If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i$."""
-    known, checked = list(residuals(target, draft, k)), None
+    known, found = list(residuals(target, draft, k)), None
     for i, law in enumerate(known):
-        for j, later in enumerate(known[i + first :], start=i + first):
-            for x, mass in enumerate(draft):
-                if law[x] <= mass:
-                    checked = equal(later[x], ZERO, f"i = {i}, j = {j}, x = {x}")
-    return checked
+        for x in (x for x, mass in enumerate(draft) if law[x] <= mass):
+            for later in known[i + first :]:
+                found = equal(later[x], ZERO, f"i = {i}, x = {x}: a later residual")
+    return found
 
 
 corrected(
@@ -83,8 +82,8 @@ corrected(
 def staying(draft, target, k):
     """Yield the tokens x with q_i(x) > p(x) for all i < k, and q_0(x), ..., q_k(x)."""
     known = list(residuals(target, draft, k))
-    for x, path in enumerate(zip(*known, strict=True) if len(known) > k else ()):
-        if min(path[:k]) > draft[x]:
+    for x, path in enumerate(zip(*known, strict=True)):
+        if len(known) > k and min(path[:k]) > draft[x]:
             yield x, path
 
 
@@ -93,37 +92,31 @@ def no_positive_part(draft, target, k):
     r"""If $q_i(x) > p(x)$ for $i = 0, \dots, k-1$, then $q_i(x) = (q_{i-1}(x) - p(x)) / \sum_x
     (q_{i-1}(x) - p(x))_+$ for $i = 1, \dots, k$.
     """
-    run, checked = alg1(draft, target, k), None
+    run, found = alg1(draft, target, k), None
     for x, path in staying(draft, target, k):
-        for i, (before, after) in enumerate(pairwise(path), start=1):
-            rejection = run.rejected(i) / run.rejected(i - 1)
-            checked = equal(after, (before - draft[x]) / rejection, f"i = {i}, x = {x}")
-    return checked
+        for i, (before, after) in enumerate(pairwise(path)):
+            lost = rejected(run, i + 1, target) / rejected(run, i, target)
+            found = equal(after, (before - draft[x]) / lost, f"i = {i + 1}, x = {x}")
+    return found
 
 
-@claim("mcsd.eq21", "eq. (21), appendix C", cases(n=4, k=(1,), random_n=8))
-def first_step(draft, target, k):
-    r"""For such x and $k = 1$: $P_S(x, R_1) = q(x) - p(x) \le q(x)(1 - p(x)) = P_N(x, R_1)$."""
-    ours, bounds = alg1(draft, target, k).returned(1), naive(draft, target, k).returned(1)
-    slacks = []
-    for x, _ in staying(draft, target, k):
-        equal(ours[x], target[x] - draft[x], f"x = {x}")
-        equal(bounds[x], target[x] * (1 - draft[x]), f"naive sampling, x = {x}")
-        slacks.append(at_least(target[x] * (1 - draft[x]), target[x] - draft[x], f"x = {x}"))
-    return min(slacks, default=None)
-
-
+@claim(
+    "mcsd.eq21",
+    "eq. (21), appendix C",
+    cases(n=4, k=(1,), random_n=8),
+    r"For such x and $k = 1$: $P_S(x, R_1) = q(x) - p(x) \le q(x)(1 - p(x)) = P_N(x, R_1)$.",
+)
 @claim("mcsd.eq22", "eq. (22), appendix C", CASES)
 def induction(draft, target, k):
     r"""For such x: $P_S(x, R_n) = [q_{n-1}(x) - p(x)] P(R_{n-1}) \le [1 - p(x)] q_{n-1}(x)
     P(R_{n-1}) \le q(x) (1 - p(x))^n = P_N(x, R_n)$.
     """
-    run, bounds = alg1(draft, target, k), naive(draft, target, k).returned(k)
-    before, found, slacks = run.rejected(k - 1), run.returned(k), []
+    run, slacks = alg1(draft, target, k), []
+    before, ours = rejected(run, k - 1, target), returned(run, k, target)
+    bounds = returned(naive(draft, target, k), k, target)
     for x, path in staying(draft, target, k):
-        p, q = draft[x], target[x]
-        equal(found[x], (path[k - 1] - p) * before, f"x = {x}")
-        middle, last = (1 - p) * path[k - 1] * before, q * (1 - p) ** k
-        slacks += [at_least(middle, found[x]), at_least(last, middle)]
+        middle, last = (1 - draft[x]) * path[k - 1] * before, target[x] * (1 - draft[x]) ** k
+        equal(ours[x], (path[k - 1] - draft[x]) * before, f"Algorithm 1, x = {x}")
         equal(bounds[x], last, f"naive sampling, x = {x}")
+        slacks += [at_least(middle, ours[x], f"x = {x}"), at_least(last, middle, f"x = {x}")]
     return min(slacks, default=None)

@@ -2,18 +2,14 @@
 
 from validation.claim import at_least, claim, equal
 from validation.domains import pairs
-from validation.mcsd.blocks import block, configured
-from validation.mcsd.events import alg1, naive
+from validation.mcsd.algorithms import alg1, block, configured, naive
 from validation.notation import ONE, ZERO, overlap, same, total
 
 PAIRS = pairs(random_n=8)
+ONE_DRAFT = configured((1,), (1, 1), (1, 1, 1))
 
 
-@claim(
-    "mcsd.sec2a",
-    "section 2, end of the first paragraph",
-    configured((1,), (1, 1), (1, 1, 1)),
-)
+@claim("mcsd.sec2a", "section 2, end of the first paragraph", ONE_DRAFT)
 def tokens_of_a_block(draft, target, config):
     r"""A block of speculative decoding with $\gamma$ drafts returns at least 1 and at most
     $\gamma + 1$ tokens: more than $i \le \gamma$ with probability $\sum_{x_1, \dots, x_i} \prod_j

@@ -2,21 +2,23 @@
 
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from operator import mul
 
-from validation.algorithms import naive as naive_rule
-from validation.algorithms import rejection_distinct, residuals
+from validation import algorithms
+from validation.algorithms import rejection, residuals
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases, drafts, laws, pairs
-from validation.instances import Exact
-from validation.mcsd.blocks import block, configured, drafted_trees, efficiency, walks
-from validation.mcsd.events import alg1, alg2, naive
+from validation.drafted import drafts as drafted_trees
+from validation.drafted import named
+from validation.mcsd.algorithms import alg1, alg2, block, configured, efficiency, naive
 from validation.notation import ONE, ZERO, collect, distinct, overlap, same, support, total
 
 CASES = cases(n=3, random_n=4)
 SMALL = configured((1,), (2,), (2, 1), (1, 2), (2, 2))
 MANY = cases(n=3, k=(1, 2, 4, 32), random_n=6, random_k=(1, 2, 4, 8, 16, 32, 64))
+PAIRS = pairs(random_n=6)
+FALLING = ((2, 1), (3, 2), (4, 2), (8, 1), (4, 2, 1))
 
 
 @claim("mcsd.sec4.1a", "section 4.1, efficiency measures", SMALL)
@@ -25,12 +27,11 @@ def bounds_of_the_tokens(draft, target, config):
     draft is ever accepted, $\gamma + 1$ if all steps accept: exactly where the first laws are
     disjoint, and exactly where draft and target agree after all that can be drafted.
     """
-    tokens, gamma = efficiency(block(draft, target, config)), len(config)
+    tokens, most = efficiency(block(draft, target, config)), len(config) + 1
     equal(tokens == 1, overlap(draft(()), target(())) == 0, "whether 1 is attained")
-    drafted = [x for i in range(gamma) for x in draft.blocks(i)]
-    agree = all(draft(x) == target(x) for x in drafted)
-    equal(tokens == gamma + 1, agree, "whether gamma + 1 is attained")
-    return min(at_least(tokens, 1), at_least(gamma + 1, tokens))
+    agree = all(draft(x) == target(x) for i in range(len(config)) for x in draft.blocks(i))
+    equal(tokens == most, agree, "whether gamma + 1 is attained")
+    return min(at_least(tokens, 1), at_least(most, tokens))
 
 
 @claim("mcsd.sec4.1b", "section 4.1, efficiency measures", SMALL)
@@ -38,15 +39,13 @@ def accepted_and_one_more(draft, target, config):
     r"""$\tau = 1 + \sum_i P(\text{steps } 1, \dots, i \text{ accept})$: the accepted drafts, and
     one endpoint.
     """
-    tokens, through = ONE, {(): ONE}
+    through, tokens = {(): ONE}, ONE
     for k in config:
-        longer = []
-        for prefix, reach in through.items():
-            for law in residuals(target(prefix), draft(prefix), k - 1):
-                kept = list(map(min, draft(prefix), law))
-                longer += [((*prefix, x), reach * mass) for x, mass in enumerate(kept)]
-                reach *= 1 - sum(kept)
-        through = collect(longer)
+        through = {
+            (*x, y): mass * alg1(draft(x), target(x), k).accepted(token=y)
+            for x, mass in through.items()
+            for y in range(draft.n)
+        }
         tokens += total(through.values())
     return equal(efficiency(block(draft, target, config)), tokens)
 
@@ -58,12 +57,14 @@ def more_candidates(draft, target, k):
     Printed: As k increases, we observe a consistent improvement in acceptance rates.
     """
     runs = (alg1, alg2) if k + 1 <= support(draft) else (alg1,)
-    rates = [[run(draft, target, i).accepted() for i in (k, k + 1)] for run in runs]
-    return min(at_least(more, fewer, f"{k + 1} against {k} drafts") for fewer, more in rates)
+    return min(
+        at_least(run(draft, target, k + 1).accepted(), run(draft, target, k).accepted())
+        for run in runs
+    )
 
 
-def refusals(draft: Exact, target: Exact, k: int) -> list[Fraction]:
-    """Return P(R_0), ..., P(R_k) for Algorithm 1, also for many drafts."""
+def refusals(draft, target, k):
+    """P(R_0), ..., P(R_k) for Algorithm 1, also for many drafts."""
     lost = [1 - overlap(draft, law) for law in residuals(target, draft, k - 1)]
     return list(accumulate(lost + [ZERO] * (k - len(lost)), mul, initial=ONE))
 
@@ -81,14 +82,12 @@ def curves_converge(draft, target, k):
     if len(draft) ** k <= 100:
         equal(1 - here, alg1(draft, target, k).accepted(), "acceptance")
     gain = Fraction(k, k + 1) ** k / (k + 1)
-    if k >= 32:
-        at_least(Fraction("0.0114"), gain, "greatest gain")
-    both = list(zip(draft, target, strict=True))
-    missed = here - total(q for p, q in both if p == 0)
-    rest = total(q * (1 - p) ** k for p, q in both if p > 0)
+    at_least(Fraction("0.0114") if k >= 32 else ONE, gain, "greatest gain")
+    both = [(p, q) for p, q in zip(draft, target, strict=True) if p]
+    missed = here - (1 - total(q for _, q in both))
     return min(
         at_least(gain, here - after, f"gain of draft {k + 1}"),
-        at_least(rest, missed, "bound on what is missed"),
+        at_least(total(q * (1 - p) ** k for p, q in both), missed, "what is missed"),
         at_least(missed, 0, "what is missed"),
     )
 
@@ -105,17 +104,13 @@ def monotonic(draft, target, config):
     return at_least(down, up, f"{config} against {config[::-1]}")
 
 
-def stationary(draft: Exact, target: Exact, config: tuple[int, ...]) -> Fraction:
-    """Return the tokens of a block if the laws are the same at every step."""
+def stationary(draft, target, config):
+    """The tokens of a block if the laws are the same at every step."""
     left = refusals(draft, target, max(config))
     return total(accumulate((1 - left[k] for k in config), mul, initial=ONE))
 
 
-@corrected(
-    "mcsd.sec4.4a",
-    Severity.CONDITION,
-    pairs(random_n=5).each(config=((2, 1), (3, 2), (4, 2), (8, 1), (4, 2, 1))),
-)
+@corrected("mcsd.sec4.4a", Severity.CONDITION, pairs(random_n=5).each(config=FALLING))
 def monotonic_if_stationary(draft, target, config):
     r"""That is so if k drafts are accepted at the same rate $a(k)$ at every step and after every
     prefix: $\tau = 1 + \sum_i \prod_{j \le i} a(k_j)$.
@@ -127,12 +122,8 @@ def monotonic_if_stationary(draft, target, config):
     return at_least(down, up, f"{config} against {config[::-1]}")
 
 
-@claim(
-    "mcsd.sec4.4b",
-    "section 4.4, the monotonic rule",
-    pairs(random_n=6).each(config=((8, 1), (4, 2))),
-)
-def monotonic_in_budget(draft, target, config):
+@claim("mcsd.sec4.4b", "section 4.4, the monotonic rule", PAIRS.each(config=((8, 1), (4, 2))))
+def monotonic_in_budget(draft, target, config=(4, 2)):
     """Also when all steps accept at the same rate, any decreasing configuration has at least the
     tokens a block of any increasing one of its budget: 8x1 and 4x2 against 2x4 and 1x8.
 
@@ -143,12 +134,8 @@ def monotonic_in_budget(draft, target, config):
     return at_least(found, rising, f"{config} against the best increasing one")
 
 
-corrected(
-    "mcsd.sec4.4b",
-    Severity.CONDITION,
-    pairs(random_n=6),
-    "4x2 has at least the tokens a block of 2x4 and of 1x8; 8x1 has not always.",
-)(partial(monotonic_in_budget, config=(4, 2)))
+BALANCED = "4x2 has at least the tokens a block of 2x4 and of 1x8; 8x1 has not always."
+corrected("mcsd.sec4.4b", Severity.CONDITION, PAIRS, BALANCED)(monotonic_in_budget)
 
 
 @claim("mcsd.sec4.4c", "section 4.4, last sentence", CASES)
@@ -161,16 +148,11 @@ def gains_diminish(draft, target, k, run=alg2):
     if run is alg2 and k + 1 > support(draft):
         return None
     rates = [run(draft, target, i).accepted() for i in (k - 1, k, k + 1)]
-    gain, next_gain = (more - fewer for fewer, more in pairwise(rates))
-    return at_least(gain, next_gain, f"gain of draft {k}, against the next")
+    return at_least(rates[1] - rates[0], rates[2] - rates[1], f"gain of draft {k}, then the next")
 
 
-corrected(
-    "mcsd.sec4.4c",
-    Severity.CONDITION,
-    CASES,
-    "It does not for Algorithm 1 with independent drafts.",
-)(partial(gains_diminish, run=alg1))
+INDEPENDENT = "It does not for Algorithm 1 with independent drafts."
+corrected("mcsd.sec4.4c", Severity.CONDITION, CASES, INDEPENDENT)(partial(gains_diminish, run=alg1))
 
 
 @claim("mcsd.sec4.5a", "footnote 5, section 4.5", CASES)
@@ -180,57 +162,35 @@ def naive_sampling(draft, target, k):
 
     Printed: The acceptance is stated through eq. (19) only.
     """
-    found = naive(draft, target, k)
-    same(found.output(len(target)), target, "output")
-    both = zip(draft, target, strict=True)
-    return equal(found.accepted(), total(q * (1 - (1 - p) ** k) for p, q in both))
+    run, both = naive(draft, target, k), zip(draft, target, strict=True)
+    same(run.output(len(target)), target, "output")
+    return equal(run.accepted(), total(q * (1 - (1 - p) ** k) for p, q in both))
 
 
-def token_of(**law: Exact) -> range:
-    """Return the tokens of a law that is the only one."""
-    return range(len(*law.values()))
-
-
-def certain(token: int, n: int) -> Exact:
-    """Return the law of a token that is certain."""
-    return tuple(Fraction(x == token) for x in range(n))
-
-
-@claim(
-    "mcsd.sec4.5b",
-    "section 4.5, argmax sampling",
-    laws("target", n=4).each(token=token_of).each(k=(1, 2, 3, 5)),
-)
-def certain_draft(target, token, k):
+@claim("mcsd.sec4.5b", "section 4.5, argmax sampling", laws("target", n=5).each(k=(1, 2, 3, 5)))
+def certain_draft(target, k):
     """With $p$ on one token (temperature 0), Algorithm 1 with k drafts returns and accepts exactly
     as with one.
     """
-    draft = certain(token, len(target))
-    outcomes = [
-        collect(
-            ((b.output, b.accepted is None), b.mass) for _, b in alg1(draft, target, i).branches
-        )
-        for i in (k, 1)
-    ]
-    return equal(*outcomes)
+    draft = (ONE, *[ZERO] * (len(target) - 1))
+    found, single = (alg1(draft, target, i) for i in (k, 1))
+    same(found.output(len(target)), single.output(len(target)), "output")
+    return equal(found.accepted(), single.accepted())
 
 
-@claim(
-    "mcsd.sec4.5c",
-    "section 4.5, argmax sampling",
-    drafts(4).each(token=token_of).each(k=(1, 2, 3)),
-)
-def certain_target(draft, token, k):
+@claim("mcsd.sec4.5c", "section 4.5, argmax sampling", drafts(4).each(k=(1, 2, 3)))
+def certain_target(draft, k):
     """With $q$ on one token, Algorithm 2 and naive sampling accept alike and return the same
     token, for any distinct drafts, for k up to the support of p.
 
     Printed: equivalent when using argmax sampling. A draft at temperature 0 has one token, so that
     no second one can be drawn without replacement (see eq. (1)); what can hold is about the target.
     """
-    target, found = certain(token, len(draft)), None
+    target, found = (ONE, *[ZERO] * (len(draft) - 1)), None
     for x in distinct(draft, k):
-        claimed = [branch for branch in naive_rule(target)(x) if branch.mass]
-        found = equal([*rejection_distinct(target, draft, x).branches()], claimed, f"drafts {x}")
+        run = algorithms.rejection_distinct(target, draft, x).branches()
+        claimed = [branch for branch in algorithms.naive(target)(x) if branch.mass]
+        found = equal(list(run), claimed, f"drafts {x}")
     return found
 
 
@@ -247,6 +207,30 @@ def distinct_beats_naive(draft, target, k):
     return at_least(alg2(draft, target, k).accepted(), best)
 
 
+def walk(draft, target, children_of, node, prefix=()):
+    """Yield what Algorithm 1 at every step returns, with its chance, from the root on."""
+    children = children_of(node)
+    run = rejection(target(prefix), draft(prefix), tuple(token for token, _ in children))
+    for mass, y, i in run.branches():
+        text = (*prefix, y)
+        ended = i is None
+        rest = [(text, ONE)] if ended else walk(draft, target, children_of, children[i][1], text)
+        yield from ((longer, mass * chance) for longer, chance in rest)
+
+
+def next_in_batch(rows):
+    """The next tokens of rows of (branch, token), each with the rows that are kept with it."""
+    step = dict.fromkeys(row[0] for row in rows if row)
+    return [(y, [row[1:] for row in rows if row[0] == (i, y)]) for i, y in step]
+
+
+def rows_of(children):
+    """The candidates of a tree, each as its branches and tokens."""
+    if not children:
+        return [()]
+    return [((i, y), *rest) for i, (y, below) in enumerate(children) for rest in rows_of(below)]
+
+
 @claim("mcsd.sec4.5e", "section 4.5, last paragraph", configured((2,), (2, 1), (1, 2)))
 def same_tokens_in_a_tree(draft, target, config):
     """Tree attention does not alter the expected tokens of a block: for all candidates, the walk
@@ -254,9 +238,10 @@ def same_tokens_in_a_tree(draft, target, config):
 
     Printed: In Table 4 they differ slightly, as measurements do.
     """
-    parts = []
-    for mass, nodes in drafted_trees(config, draft):
-        tree = walks(config, nodes, draft, target, batch=False)
-        equal(tree, walks(config, nodes, draft, target, batch=True), "tree, against batch")
-        parts += [(prefix, mass * each) for prefix, each in tree.items()]
-    return equal(collect(parts), block(draft, target, config))
+    law = []
+    for tree, mass in drafted_trees(named("x".join(map(str, config))), draft).items():
+        found = collect(walk(draft, target, lambda children: children, tree))
+        batch = collect(walk(draft, target, next_in_batch, rows_of(tree)))
+        equal(found, batch, "the tree, against the batch")
+        law += [(text, mass * chance) for text, chance in found.items()]
+    return equal(collect(law), block(draft, target, config))

@@ -43,7 +43,7 @@ def one_draft(row, values, tolerance=0):
         return None
     alpaca, _, _, wmt, *_ = rates("rates")[row]
     both = zip(map(Fraction, values[0]), (alpaca, wmt), strict=True)
-    return min(at_least(tolerance, abs(a - b), f"{a} against {b}") for a, b in both)
+    return min(at_least(tolerance, abs(a - b), f"{float(a)} against {float(b)}") for a, b in both)
 
 
 corrected(
@@ -56,7 +56,7 @@ corrected(
 
 
 @claim("mcsd.tab2a", "Tables 2, 3, 6, 7 and section 4.3", RUNS)
-def budgets(row, values):
+def budgets(values, **_):
     r"""All configurations have a budget up to 32 and $k_i \in \{1, 2, 4, 8, 16, 32\}$, decrease,
     and SD of the same $\gamma$ has that $\gamma$.
     """
@@ -68,14 +68,14 @@ def budgets(row, values):
 
 
 @claim("mcsd.tab2b", "Tables 2, 3, 6, 7", RUNS)
-def tokens_in_range(row, values):
+def tokens_in_range(values, **_):
     r"""All printed $\tau$ are between 1 and $\gamma + 1$."""
     both = [(Fraction(tokens), len(widths(config)) + 1) for config, _, tokens in values]
     return min(min(at_least(tokens, 1), at_least(most, tokens)) for tokens, most in both)
 
 
 @claim("mcsd.tab2c", "Tables 2, 3, 6, 7 and section 4.3, last sentence", RUNS)
-def faster(row, values):
+def faster(values, **_):
     r"""In all settings the printed speedup and $\tau$ are above those of SD, and SD of the best
     $\gamma$ is at least as fast as SD of the same.
     """
@@ -117,7 +117,7 @@ def part_of_table_8(row, values):
 
 
 @claim("mcsd.tab8a", "Table 8", RATES)
-def gains(row, values):
+def gains(values, **_):
     """All gains from $k = 1$ to $k = 4$ are positive, and the differences of the numbers before
     them, within rounding.
     """

@@ -1,0 +1,64 @@
+"""Algorithms 1 and 2 and naive sampling over all drafts, and blocks of several tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache, partial
+
+from validation import algorithms
+from validation.algorithms import Ran, ran_distinct, ran_iid, rejection, rejection_distinct
+from validation.domains import Domain, cases
+from validation.instances import Exact
+from validation.model_domain import models
+from validation.notation import ONE, Tokens, as_row, collect, iid, support, total
+
+Model = Callable[[Tokens], Exact]
+Law = dict[Tokens, Fraction]
+
+CASES = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
+DISTINCT = CASES.where(lambda draft, k, **_: k <= support(draft))
+
+alg1, alg2 = partial(ran_iid, rejection), partial(ran_distinct, rejection_distinct)
+
+
+def naive(draft: Exact, target: Exact, k: int, drawing: Callable[..., Law] = iid) -> Ran:
+    """Run naive sampling with k drafts."""
+    return Ran(algorithms.naive(target), drawing(draft, k))
+
+
+def returned(
+    run: Ran, n: int, target: Exact, event: Callable[[Tokens], bool] = lambda _: True
+) -> Exact:
+    """Return P(x, R_n, the event of the drafts) for every token x that can be returned."""
+    late = ((b.output, b.mass) for x, b in run.branches if b.accepted not in range(n) and event(x))
+    return as_row(collect(late), len(target))
+
+
+def configured(*configs: tuple[int, ...]) -> Domain:
+    """Return the domain of pairs of models over two tokens, each with every configuration."""
+    some = models([(2, length) for length in sorted(set(map(len, configs)))])
+    some = some.each(config=lambda length, **_: [c for c in configs if len(c) == length])
+    return some.of(lambda **one: {key: one[key] for key in ("draft", "target", "config")})
+
+
+@lru_cache(maxsize=4096)
+def _step(draft: Exact, target: Exact, k: int) -> Mapping[tuple[bool, int], Fraction]:
+    branches = (branch for _, branch in alg1(draft, target, k).branches)
+    return collect(((each.accepted is not None, each.output), each.mass) for each in branches)
+
+
+def block(draft: Model, target: Model, config: Tokens, prefix: Tokens = ()) -> Law:
+    """Return the law of the tokens of one block: Algorithm 1 with k drafts in every step."""
+    k, rest = (config[0], config[1:]) if config else (0, ())
+    parts: list[tuple[Tokens, Fraction]] = []
+    for (accepted, x), mass in _step(draft(prefix), target(prefix), k).items():
+        text = (*prefix, x)
+        longer = block(draft, target, rest, text) if accepted else {text: ONE}
+        parts += [(more, mass * chance) for more, chance in longer.items()]
+    return collect(parts)
+
+
+def efficiency(law: Law) -> Fraction:
+    """Return the expected number of tokens of a block."""
+    return total(len(prefix) * mass for prefix, mass in law.items())
