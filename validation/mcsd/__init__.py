@@ -5,12 +5,6 @@ drafts were rejected; $p_n$, $q_n$: what p and q have become then.
 """
 
 MODULES = (
-    "section_2",
-    "section_3",
-    "section_3_3",
-    "section_4",
-    "appendix_a",
-    "appendix_b",
-    "appendix_c",
-    "tables",
+    *("section_2", "section_3", "section_3_3", "section_4"),
+    *("appendix_a", "appendix_b", "appendix_c", "tables"),
 )

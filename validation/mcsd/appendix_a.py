@@ -25,9 +25,7 @@ def states(draft, target, k, rounds):
 
 @claim("mcsd.eq3", "eq. (3), appendix A", CASES)
 def residuals_are_defined(draft, target, k):
-    r"""For any $p$, $q$ and $n \le k$: $q_0 = q$ and $q_n \propto (q_{n-1} - p)_+$ define
-    distributions.
-    """
+    r"""For any $p$, $q$, $n \le k$: $q_0 = q$, $q_n \propto (q_{n-1} - p)_+$ are distributions."""
     law = target
     for n in range(1, k + 1):
         if law == draft:
@@ -48,9 +46,7 @@ def defined_if_reached(draft, target, k):
 
 @claim("mcsd.eq4", "eq. (4), appendix A", CASES)
 def chance_of_a_draft(draft, target, k, states=states):
-    r"""$P(\text{accept } x_n \mid x_n = x, R_{n-1}) = \min(1, q_{n-1}(x)/p(x))$ in Algorithm 1,
-    for $p(x) > 0$.
-    """
+    r"""$P(\text{accept } x_n \mid x_n = x, R_{n-1}) = \min(1, q_{n-1}(x)/p(x))$ if $p(x) > 0$."""
     for n, law, drawn, run in states(draft, target, k, range(k)):
         for y in (y for y, mass in enumerate(drawn) if mass):
             tested = rejected(run, n, target, lambda drafts, n=n, y=y: drafts[n] == y)
@@ -86,9 +82,7 @@ def rejected_draft(draft, target, k):
 
 @claim("mcsd.eq7", "eq. (7), appendix A", CASES)
 def recursion(draft, target, k):
-    r"""$A_n = P(x \mid R_n)$ satisfies $A_n = \min(p(x), q_n(x)) + \sum_x (q_n(x) - p(x))_+
-    A_{n+1}$.
-    """
+    r"""$A_n = P(x \mid R_n) = \min(p(x), q_n(x)) + \sum_x (q_n(x) - p(x))_+ A_{n+1}$."""
     for n, law, _, run in states(draft, target, k, range(k)):
         lost, later = total(positive(law, draft)), tails(run, n + 1, target)
         parts = zip(draft, law, later, strict=True)
@@ -98,9 +92,7 @@ def recursion(draft, target, k):
 
 @claim("mcsd.eq8", "eq. (8), appendix A", CASES)
 def tails_are_residuals(draft, target, k, states=states, rounds=lambda k: range(k + 1)):
-    r"""$A_k = q_k(x)$, and therefore $A_{k-1} = q_{k-1}(x)$; likewise $A_n = q_n(x)$ for every $n$
-    with $P(R_n) > 0$.
-    """
+    """$A_k = q_k(x)$, so $A_{k-1} = q_{k-1}(x)$, and so on: $A_n = q_n(x)$ if $P(R_n) > 0$."""
     found = None
     for n, law, _, run in states(draft, target, k, rounds(k)):
         found = same(tails(run, n, target), law, f"A_{n}")

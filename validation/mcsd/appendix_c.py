@@ -14,8 +14,7 @@ from validation.notation import ONE, ZERO, overlap, same
 
 @claim("mcsd.appCa", "appendix C, first statement", CASES)
 def beats_naive(draft, target, k):
-    r"""For every $k \ge 1$, Algorithm 1 accepts at least as often as naive sampling with k
-    independent drafts.
+    r"""For every $k \ge 1$, Algorithm 1 accepts at least as often as naive sampling.
 
     Printed: the acceptance rate of multi-candidate speculative sampling has an upper bound for
     multi-candidate naive sampling

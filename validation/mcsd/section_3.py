@@ -87,9 +87,7 @@ def collisions(draft, k):
 
 @claim("mcsd.sec3.2b", "section 3.2, third sentence", CASES)
 def never_again(draft, target, k):
-    """A token that Algorithm 1 rejected has probability 0 in every later residual, and is never
-    accepted again.
-    """
+    """What Algorithm 1 rejects has mass 0 in all later residuals, and is never accepted again."""
     checked = None
     for x in iid(draft, k):
         run = algorithms.rejection(target, draft, x)
@@ -125,9 +123,8 @@ def drawn_one_by_one(draft, k):
 
 @corrected("mcsd.eq1", Severity.CONDITION, DRAFTS)
 def drawn_within_the_support(draft, k):
-    r"""That is so for k up to the support of p; the k drafts then have the law without
-    replacement. Beyond the support, and so for $k \ge 2$ at temperature 0, the denominator of
-    $p_i$ is 0.
+    r"""That is so for k up to the support of p; the k drafts then have the law without replacement.
+    Beyond it, and so for $k \ge 2$ at temperature 0, the denominator of $p_i$ is 0.
     """
     if k <= support(draft):
         return drawn_one_by_one(draft, k)
@@ -154,8 +151,7 @@ def algorithm_2_is_lossless(draft, target, k):
 
 @claim("mcsd.alg2b", "Algorithm 2, line 5", DISTINCT)
 def steps_are_defined(draft, target, k):
-    """Every step of Algorithm 2 is defined for k up to the support of p: p always has mass left
-    when it is normalised.
+    """Every step of Algorithm 2 is defined for k up to the support of p: p then has mass left.
 
     Printed: The line is printed without a condition.
     """

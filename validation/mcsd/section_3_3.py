@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import accumulate, product
 from math import prod
@@ -30,18 +30,12 @@ def candidates(config: Tokens) -> list[list[int]]:
     return [ancestors(nodes, nodes.index(row)) for row in product(*map(range, config))]
 
 
-def attention(
-    tokens: Sequence[int], positions: Sequence[int], mask: Sequence[Sequence[int]]
-) -> list[int]:
-    """Two layers of a toy attention: each state becomes a function of the states it may see."""
-    states = [token + 1 for token in tokens]
-    for layer in (1, 2):
+def attention(tokens, positions, mask):
+    """Two layers in which each state becomes what it sees: other states at relative positions."""
+    states = list(tokens)
+    for _ in range(2):
         states = [
-            sum(
-                pow(31 * states[i] + 17 * states[j] + 7 * (positions[i] - positions[j]) + layer, 5)
-                for j in seen
-            )
-            % 2_147_483_647
+            (states[i], *sorted((positions[i] - positions[j], states[j]) for j in seen))
             for i, seen in enumerate(mask)
         ]
     return states
@@ -55,19 +49,19 @@ def configurations(most: int = 8, longest: int = 3) -> Iterator[Tokens]:
 
 def trees(alphabet: int = 3) -> Domain:
     """Return the domain of configurations with tokens: all equal ones, then random ones."""
-    plain = [
-        {"config": config, "tokens": (0,) * len(squeezed(config)), "prompt": (0,)}
-        for config in configurations()
-    ]
+
+    def instances(drawn):
+        for config in configurations():
+            size = len(squeezed(config))
+            tokens, prompt = drawn(alphabet, size), drawn(3, (size - 1) % 4 + 1)
+            yield {"config": config, "tokens": tuple(tokens), "prompt": tuple(prompt)}
 
     def random(rng):
         while True:
-            for config in configurations():
-                tokens = rng.integers(0, alphabet, len(squeezed(config))).tolist()
-                prompt = rng.integers(0, 3, int(rng.integers(1, 5))).tolist()
-                yield {"config": config, "tokens": tuple(tokens), "prompt": tuple(prompt)}
+            yield from instances(lambda high, size: rng.integers(0, high, size).tolist())
 
-    return Domain(lambda: plain, random, "budgets up to 8, up to 3 steps")
+    note = "budgets up to 8, up to 3 steps"
+    return Domain(lambda: instances(lambda _, size: [0] * size), random, note)
 
 
 @claim("mcsd.sec3.3a", "Figure 2 and section 3.3", trees())
@@ -132,9 +126,7 @@ def maximally_squeezed(config, tokens, **_):
 
 @corrected("mcsd.sec3.3c", Severity.CONDITION, trees(alphabet=50))
 def squeezed_without_replacement(config, tokens, **_):
-    """That is so if the children of every token differ, as without replacement; equal ones with
-    replacement could be merged.
-    """
+    """That is so if all children of a token differ; equal ones (with replacement) can be merged."""
     children = zip((node[:-1] for node in squeezed(config)), tokens, strict=True)
     if len(set(children)) < len(tokens):
         return None

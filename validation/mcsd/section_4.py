@@ -169,9 +169,7 @@ def naive_sampling(draft, target, k):
 
 @claim("mcsd.sec4.5b", "section 4.5, argmax sampling", laws("target", n=5).each(k=(1, 2, 3, 5)))
 def certain_draft(target, k):
-    """With $p$ on one token (temperature 0), Algorithm 1 with k drafts returns and accepts exactly
-    as with one.
-    """
+    """With $p$ on one token (temperature 0), Algorithm 1 does with k drafts exactly as with one."""
     draft = (ONE, *[ZERO] * (len(target) - 1))
     found, single = (alg1(draft, target, i) for i in (k, 1))
     same(found.output(len(target)), single.output(len(target)), "output")

@@ -118,9 +118,7 @@ def part_of_table_8(row, values):
 
 @claim("mcsd.tab8a", "Table 8", RATES)
 def gains(values, **_):
-    """All gains from $k = 1$ to $k = 4$ are positive, and the differences of the numbers before
-    them, within rounding.
-    """
+    """The gains from $k = 1$ to $k = 4$ are positive, and the differences within rounding."""
     numbers, slacks = list(map(Fraction, values[0])), []
     for before, after, gain in (numbers[:3], numbers[3:]):
         above(gain, 0, "gain")
@@ -130,9 +128,7 @@ def gains(values, **_):
 
 @claim("mcsd.tab8b", "appendix F, last sentence", RATES)
 def peak(row, values):
-    """Among the OPT targets, the largest gain is that of OPT-iml-30B on WMT, at either
-    temperature.
-    """
+    """Among the OPT targets, OPT-iml-30B on WMT gains the most, at either temperature."""
     if not row.startswith("OPT"):
         return None
     best = rates("rates")[f"OPT-125M OPT-iml-30B {row.rsplit(maxsplit=1)[-1]}"][5]
