@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -10,7 +10,7 @@ from validation import algorithms
 from validation.algorithms import Ran, ran_distinct, ran_iid, rejection, rejection_distinct
 from validation.domains import Domain, cases
 from validation.instances import Exact
-from validation.model_domain import models
+from validation.model_domain import SIZES, models
 from validation.notation import ONE, Tokens, as_row, collect, iid, support, total
 
 Model = Callable[[Tokens], Exact]
@@ -35,9 +35,10 @@ def returned(
     return as_row(collect(late), len(target))
 
 
-def configured(*configs: tuple[int, ...]) -> Domain:
-    """Return the domain of pairs of models over two tokens, each with every configuration."""
-    some = models([(2, length) for length in sorted(set(map(len, configs)))])
+def configured(*configs: Tokens, sizes: Sequence[tuple[int, int]] = SIZES) -> Domain:
+    """Return the domain of pairs of models with every configuration: as many k as their length."""
+    lengths = set(map(len, configs))
+    some = models([(n, length) for n, length in sizes if length in lengths])
     some = some.each(config=lambda length, **_: [c for c in configs if len(c) == length])
     return some.of(lambda **one: {key: one[key] for key in ("draft", "target", "config")})
 

@@ -16,6 +16,7 @@ from validation.notation import ONE, ZERO, collect, distinct, overlap, same, sup
 
 CASES = cases(n=3, random_n=4)
 SMALL = configured((1,), (2,), (2, 1), (1, 2), (2, 2))
+TREES = configured((2,), (2, 1), (1, 2), sizes=((2, 1), (3, 1), (2, 2)))
 MANY = cases(n=3, k=(1, 2, 4, 32), random_n=6, random_k=(1, 2, 4, 8, 16, 32, 64))
 PAIRS = pairs(random_n=6)
 FALLING = ((2, 1), (3, 2), (4, 2), (8, 1), (4, 2, 1))
@@ -229,7 +230,7 @@ def rows_of(children):
     return [((i, y), *rest) for i, (y, below) in enumerate(children) for rest in rows_of(below)]
 
 
-@claim("mcsd.sec4.5e", "section 4.5, last paragraph", configured((2,), (2, 1), (1, 2)))
+@claim("mcsd.sec4.5e", "section 4.5, last paragraph", TREES)
 def same_tokens_in_a_tree(draft, target, config):
     """Tree attention does not alter the expected tokens of a block: for all candidates, the walk
     through the tree returns the same law of tokens as the batch.
