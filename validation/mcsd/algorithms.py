@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 
+from otspec.arithmetic import Number
 from validation import algorithms
 from validation.algorithms import Ran, ran_distinct, ran_iid, rejection, rejection_distinct
+from validation.claim import at_least
 from validation.domains import Domain, cases
 from validation.instances import Exact
 from validation.model_domain import SIZES, models
-from validation.notation import ONE, Tokens, as_row, collect, iid, support, total
+from validation.notation import ONE, Tokens, as_row, collect, distinct, iid, same, support, total
 
 Model = Callable[[Tokens], Exact]
 Law = dict[Tokens, Fraction]
+Runs = Callable[[Exact, Exact, int], Ran]
 
 CASES = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 DISTINCT = CASES.where(lambda draft, k, **_: k <= support(draft))
@@ -25,6 +28,22 @@ alg1, alg2 = partial(ran_iid, rejection), partial(ran_distinct, rejection_distin
 def naive(draft: Exact, target: Exact, k: int, drawing: Callable[..., Law] = iid) -> Ran:
     """Run naive sampling with k drafts."""
     return Ran(algorithms.naive(target), drawing(draft, k))
+
+
+naive_distinct = partial(naive, drawing=distinct)
+
+
+def lossless(draft: Exact, target: Exact, k: int = 1, run: Runs = alg1) -> Fraction:
+    """Check that the token that is returned has the law of the target."""
+    return same(run(draft, target, k).output(len(target)), target, "output")
+
+
+def accepts_more(
+    draft: Exact, target: Exact, k: int = 1, run: Runs = alg1, others: Sequence[Runs] = (naive,)
+) -> Number:
+    """Check that an algorithm accepts at least as often as others."""
+    found = run(draft, target, k).accepted()
+    return min(at_least(found, other(draft, target, k).accepted()) for other in others)
 
 
 def returned(

@@ -31,22 +31,15 @@ def states(draft, target, k, rounds):
                 yield n, law, drawn, run
 
 
-claim(
-    "mcsd.eq11",
-    "eq. (11), appendix B",
-    DISTINCT,
-    r"$P(\text{accept } x_{n+1} \mid R_n, x_1, \dots, x_{n+1}) = \min(1, q_n(x_{n+1}) / "
-    r"p_n(x_{n+1}))$ in Algorithm 2, with $q_n \propto (q_{n-1} - p_{n-1})_+$.",
-)(partial(appendix_a.chance_of_a_draft, states=states))
-
-claim(
-    "mcsd.eq12",
-    "eq. (12), appendix B",
-    DISTINCT,
-    r"$P(x, \text{accept } x_{n+1} \mid R_n, x_1, \dots, x_n) = \min(p_n(x), q_n(x))$.",
-    printed="On the way, the chance of a drafted token is kept as a factor while $R_n$ is given; "
-    "that is right, since the drafts given their predecessors do not depend on $R_n$.",
-)(partial(appendix_a.accepted_token, states=states))
+claim("mcsd.eq11", "eq. (11), appendix B", DISTINCT,
+      r"$P(\text{accept } x_{n+1} \mid R_n, x_1, \dots, x_{n+1}) = \min(1, q_n(x_{n+1}) / "
+      r"p_n(x_{n+1}))$ in Algorithm 2, with $q_n \propto (q_{n-1} - p_{n-1})_+$.",
+      )(partial(appendix_a.chance_of_a_draft, states=states))  # fmt: skip
+claim("mcsd.eq12", "eq. (12), appendix B", DISTINCT,
+      r"$P(x, \text{accept } x_{n+1} \mid R_n, x_1, \dots, x_n) = \min(p_n(x), q_n(x))$.",
+      printed="On the way, the chance of a drafted token is kept as a factor while $R_n$ is given; "
+      "that is right, since the drafts given their predecessors do not depend on $R_n$.",
+      )(partial(appendix_a.accepted_token, states=states))  # fmt: skip
 
 
 def rest(n, law, drawn, run):
@@ -95,18 +88,11 @@ def last_does_not_matter(draft, target, k):
 
 
 tails_are_residuals = partial(appendix_a.tails_are_residuals, states=states)
-claim("mcsd.eq15", "eq. (15), appendix B", DISTINCT, "$A_k = q_k(x)$.")(
-    partial(tails_are_residuals, rounds=lambda k: [k])
-)
-claim(
-    "mcsd.eq16",
-    "eq. (16), appendix B",
-    DISTINCT,
-    "$A_{k-1} = q_{k-1}(x)$; likewise $A_n = q_n(x)$ for all $n < k$ and rejected drafts.",
-)(partial(tails_are_residuals, rounds=range))
-claim(
-    "mcsd.eq17",
-    "eq. (17), the conclusion of appendix B",
-    DISTINCT,
-    r"$P(x) = P(x \mid R_0) = A_0 = q(x)$ for Algorithm 2.",
-)(partial(appendix_a.conclusion, algorithm=alg2))
+claim("mcsd.eq15", "eq. (15), appendix B", DISTINCT, "$A_k = q_k(x)$.",
+      )(partial(tails_are_residuals, rounds=lambda k: [k]))  # fmt: skip
+claim("mcsd.eq16", "eq. (16), appendix B", DISTINCT,
+      "$A_{k-1} = q_{k-1}(x)$; likewise $A_n = q_n(x)$ for all $n < k$ and rejected drafts.",
+      )(partial(tails_are_residuals, rounds=range))  # fmt: skip
+claim("mcsd.eq17", "eq. (17), the conclusion of appendix B", DISTINCT,
+      r"$P(x) = P(x \mid R_0) = A_0 = q(x)$ for Algorithm 2.",
+      )(partial(appendix_a.conclusion, algorithm=alg2))  # fmt: skip

@@ -7,19 +7,15 @@ from operator import mul
 from validation.algorithms import residuals
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases
-from validation.mcsd.algorithms import CASES, alg1, naive, returned
+from validation.mcsd.algorithms import CASES, accepts_more, alg1, naive, returned
 from validation.mcsd.appendix_a import rejected
 from validation.notation import ONE, ZERO, overlap, same
 
-
-@claim("mcsd.appCa", "appendix C, first statement", CASES)
-def beats_naive(draft, target, k):
-    r"""For every $k \ge 1$, Algorithm 1 accepts at least as often as naive sampling.
-
-    Printed: the acceptance rate of multi-candidate speculative sampling has an upper bound for
-    multi-candidate naive sampling
-    """
-    return at_least(alg1(draft, target, k).accepted(), naive(draft, target, k).accepted())
+claim("mcsd.appCa", "appendix C, first statement", CASES,
+      r"For every $k \ge 1$, Algorithm 1 accepts at least as often as naive sampling.",
+      printed="the acceptance rate of multi-candidate speculative sampling has an upper bound for "
+      "multi-candidate naive sampling",
+      )(accepts_more)  # fmt: skip
 
 
 @claim("mcsd.appCb", "appendix C, second paragraph", CASES)
@@ -69,13 +65,10 @@ def residual_vanishes(draft, target, k, first=0):
     return found
 
 
-corrected(
-    "mcsd.appCd",
-    Severity.MISPRINT,
-    CASES,
-    r"If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i + 1$, as far as $q_j$ is defined. "
-    "The proof uses it for $i < k$ and $j = k$ only.",
-)(partial(residual_vanishes, first=1))
+corrected("mcsd.appCd", Severity.MISPRINT, CASES,
+          r"If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i + 1$, as far as $q_j$ is "
+          "defined. The proof uses it for $i < k$ and $j = k$ only.",
+          )(partial(residual_vanishes, first=1))  # fmt: skip
 
 
 def staying(draft, target, k):
@@ -99,12 +92,6 @@ def no_positive_part(draft, target, k):
     return found
 
 
-@claim(
-    "mcsd.eq21",
-    "eq. (21), appendix C",
-    cases(n=4, k=(1,), random_n=8),
-    r"For such x and $k = 1$: $P_S(x, R_1) = q(x) - p(x) \le q(x)(1 - p(x)) = P_N(x, R_1)$.",
-)
 @claim("mcsd.eq22", "eq. (22), appendix C", CASES)
 def induction(draft, target, k):
     r"""For such x: $P_S(x, R_n) = [q_{n-1}(x) - p(x)] P(R_{n-1}) \le [1 - p(x)] q_{n-1}(x)
@@ -119,3 +106,8 @@ def induction(draft, target, k):
         equal(bounds[x], last, f"naive sampling, x = {x}")
         slacks += [at_least(middle, ours[x], f"x = {x}"), at_least(last, middle, f"x = {x}")]
     return min(slacks, default=None)
+
+
+claim("mcsd.eq21", "eq. (21), appendix C", cases(n=4, k=(1,), random_n=8),
+      r"For such x and $k = 1$: $P_S(x, R_1) = q(x) - p(x) \le q(x)(1 - p(x)) = P_N(x, R_1)$.",
+      )(induction)  # fmt: skip

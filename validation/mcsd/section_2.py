@@ -1,9 +1,9 @@
 """Section 2: blocks of speculative decoding; naive and speculative sampling of one draft."""
 
-from validation.claim import at_least, claim, equal
+from validation.claim import claim, equal
 from validation.domains import pairs
-from validation.mcsd.algorithms import alg1, block, configured, naive
-from validation.notation import ONE, ZERO, overlap, same, total
+from validation.mcsd.algorithms import accepts_more, alg1, block, configured, lossless, naive
+from validation.notation import ONE, ZERO, overlap, total
 
 PAIRS = pairs(random_n=8)
 ONE_DRAFT = configured((1,), (1, 1), (1, 1, 1))
@@ -30,15 +30,18 @@ def tokens_of_a_block(draft, target, config):
     return ZERO
 
 
-@claim("mcsd.sec2b", "section 2, naive sampling", PAIRS)
-def naive_acceptance(draft, target):
-    r"""Drawing $y \sim q$ and accepting the draft $x \sim p$ if $x = y$ has acceptance rate
-    $\sum_x p(x) q(x)$.
+def naive_sampling(draft, target, k=1):
+    """Naive sampling is lossless, with the acceptance that is printed."""
+    lossless(draft, target, k, naive)
+    claimed = total(q * (1 - (1 - p) ** k) for p, q in zip(draft, target, strict=True))
+    return equal(naive(draft, target, k).accepted(), claimed)
 
-    Printed: The paper writes $q$ for the draft and $p$ for the target, here as everywhere.
-    """
-    claimed = total(p * q for p, q in zip(draft, target, strict=True))
-    return equal(naive(draft, target, 1).accepted(), claimed)
+
+claim("mcsd.sec2b", "section 2, naive sampling", PAIRS,
+      r"Drawing $y \sim q$ and accepting the draft $x \sim p$ if $x = y$ has acceptance rate "
+      r"$\sum_x p(x) q(x)$.",
+      printed="The paper writes $q$ for the draft and $p$ for the target, here as everywhere.",
+      )(naive_sampling)  # fmt: skip
 
 
 @claim("mcsd.sec2c", "section 2, speculative sampling", PAIRS)
@@ -49,19 +52,11 @@ def speculative_acceptance(draft, target):
     return equal(alg1(draft, target, 1).accepted(), overlap(draft, target))
 
 
-@claim("mcsd.sec2d", "section 2, speculative sampling", PAIRS)
-def speculative_law(draft, target):
-    r"""With the residual $q'(x) = (q(x) - p(x))_+ / \sum_x (q(x) - p(x))_+$ drawn after a
-    rejection, the token returned has the law $q$.
-    """
-    return same(alg1(draft, target, 1).output(len(target)), target, "output")
-
-
-@claim("mcsd.sec2e", "section 2, last sentence", PAIRS)
-def better_than_naive(draft, target):
-    r"""Speculative sampling accepts at least as often as naive sampling:
-    $\sum_x \min(p(x), q(x)) \ge \sum_x p(x) q(x)$.
-
-    Printed: possessing an upper bound on the acceptance rate of naive sampling
-    """
-    return at_least(alg1(draft, target, 1).accepted(), naive(draft, target, 1).accepted())
+claim("mcsd.sec2d", "section 2, speculative sampling", PAIRS,
+      r"With the residual $q'(x) = (q(x) - p(x))_+ / \sum_x (q(x) - p(x))_+$ drawn after a "
+      "rejection, the token returned has the law $q$.")(lossless)  # fmt: skip
+claim("mcsd.sec2e", "section 2, last sentence", PAIRS,
+      r"Speculative sampling accepts at least as often as naive sampling: "
+      r"$\sum_x \min(p(x), q(x)) \ge \sum_x p(x) q(x)$.",
+      printed="possessing an upper bound on the acceptance rate of naive sampling",
+      )(accepts_more)  # fmt: skip

@@ -87,12 +87,9 @@ def exclusive_mask(config, tokens, prompt, itself=False):
     return ZERO
 
 
-corrected(
-    "mcsd.sec3.3a",
-    Severity.MISPRINT,
-    trees(),
-    "So does the mask that lets each token see the prompt, its ancestors and itself.",
-)(partial(exclusive_mask, itself=True))
+corrected("mcsd.sec3.3a", Severity.MISPRINT, trees(),
+          "So does the mask that lets each token see the prompt, its ancestors and itself.",
+          )(partial(exclusive_mask, itself=True))  # fmt: skip
 
 
 @claim("mcsd.sec3.3b", "sections 3.3 and 4.3", trees())

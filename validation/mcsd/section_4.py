@@ -11,7 +11,9 @@ from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases, drafts, laws, pairs
 from validation.drafted import drafts as drafted_trees
 from validation.drafted import named
-from validation.mcsd.algorithms import alg1, alg2, block, configured, efficiency, naive
+from validation.mcsd import algorithms as mcsd
+from validation.mcsd.algorithms import DISTINCT, alg1, alg2, block, configured, efficiency
+from validation.mcsd.section_2 import naive_sampling
 from validation.notation import ONE, ZERO, collect, distinct, overlap, same, support, total
 
 CASES = cases(n=3, random_n=4)
@@ -124,7 +126,7 @@ def monotonic_if_stationary(draft, target, config):
 
 
 @claim("mcsd.sec4.4b", "section 4.4, the monotonic rule", PAIRS.each(config=((8, 1), (4, 2))))
-def monotonic_in_budget(draft, target, config=(4, 2)):
+def monotonic_in_budget(draft, target, config):
     """Also when all steps accept at the same rate, any decreasing configuration has at least the
     tokens a block of any increasing one of its budget: 8x1 and 4x2 against 2x4 and 1x8.
 
@@ -135,8 +137,9 @@ def monotonic_in_budget(draft, target, config=(4, 2)):
     return at_least(found, rising, f"{config} against the best increasing one")
 
 
-BALANCED = "4x2 has at least the tokens a block of 2x4 and of 1x8; 8x1 has not always."
-corrected("mcsd.sec4.4b", Severity.CONDITION, PAIRS, BALANCED)(monotonic_in_budget)
+corrected("mcsd.sec4.4b", Severity.CONDITION, PAIRS,
+          "4x2 has at least the tokens a block of 2x4 and of 1x8; 8x1 has not always.",
+          )(partial(monotonic_in_budget, config=(4, 2)))  # fmt: skip
 
 
 @claim("mcsd.sec4.4c", "section 4.4, last sentence", CASES)
@@ -152,20 +155,14 @@ def gains_diminish(draft, target, k, run=alg2):
     return at_least(rates[1] - rates[0], rates[2] - rates[1], f"gain of draft {k}, then the next")
 
 
-INDEPENDENT = "It does not for Algorithm 1 with independent drafts."
-corrected("mcsd.sec4.4c", Severity.CONDITION, CASES, INDEPENDENT)(partial(gains_diminish, run=alg1))
-
-
-@claim("mcsd.sec4.5a", "footnote 5, section 4.5", CASES)
-def naive_sampling(draft, target, k):
-    r"""Naive sampling with k independent drafts, which draws $y \sim q$ and accepts if y is a
-    draft, returns the law $q$ and accepts with probability $\sum_x q(x) (1 - (1-p(x))^k)$.
-
-    Printed: The acceptance is stated through eq. (19) only.
-    """
-    run, both = naive(draft, target, k), zip(draft, target, strict=True)
-    same(run.output(len(target)), target, "output")
-    return equal(run.accepted(), total(q * (1 - (1 - p) ** k) for p, q in both))
+corrected("mcsd.sec4.4c", Severity.CONDITION, CASES,
+          "It does not for Algorithm 1 with independent drafts.",
+          )(partial(gains_diminish, run=alg1))  # fmt: skip
+claim("mcsd.sec4.5a", "footnote 5, section 4.5", CASES,
+      r"Naive sampling with k independent drafts, which draws $y \sim q$ and accepts if y is a "
+      r"draft, returns the law $q$ and accepts with probability $\sum_x q(x) (1 - (1-p(x))^k)$.",
+      printed="The acceptance is stated through eq. (19) only.",
+      )(naive_sampling)  # fmt: skip
 
 
 @claim("mcsd.sec4.5b", "section 4.5, argmax sampling", laws("target", n=5).each(k=(1, 2, 3, 5)))
@@ -193,17 +190,11 @@ def certain_target(draft, k):
     return found
 
 
-@claim("mcsd.sec4.5d", "section 4.5, last paragraph", CASES)
-def distinct_beats_naive(draft, target, k):
-    """Algorithm 2 accepts at least as often as naive sampling with k drafts, be they independent
-    or without replacement.
-
-    Printed: MCSS offers the most significant improvement when compared to MCNS.
-    """
-    if k > support(draft):
-        return None
-    best = max(naive(draft, target, k).accepted(), naive(draft, target, k, distinct).accepted())
-    return at_least(alg2(draft, target, k).accepted(), best)
+claim("mcsd.sec4.5d", "section 4.5, last paragraph", DISTINCT,
+      "Algorithm 2 accepts at least as often as naive sampling with k drafts, be they independent "
+      "or without replacement.",
+      printed="MCSS offers the most significant improvement when compared to MCNS.",
+      )(partial(mcsd.accepts_more, run=alg2, others=(mcsd.naive, mcsd.naive_distinct)))  # fmt: skip
 
 
 def walk(draft, target, children_of, node, prefix=()):
