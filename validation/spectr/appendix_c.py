@@ -41,12 +41,15 @@ OVERLAPPING = RHOS.where(lambda draft, target, **_: overlap(draft, target) > 0)
 UNLIKE = ROOTED.where(lambda draft, target, **_: draft != target)
 
 
-claim("spectr.lem4a", "Lemma 4, appendix C.1",
-      OVERLAPPING.where(lambda draft, target, **_: draft != target),
-      r"If $0 < d_{TV}(p, q) < 1$, $f(\rho) = 1 - (1 - \beta(\rho))^k - \rho \beta(\rho)$ is "
-      r"decreasing on $[1, \infty)$.", printed="Monotone; its proof says decreasing.")(
-    f_decreases := lambda rho, **at: above(f(rho=rho, **at), f(rho=rho + STEP, **at), "f")
-)  # fmt: skip
+@claim("spectr.lem4a", "Lemma 4, appendix C.1",
+       OVERLAPPING.where(lambda draft, target, **_: draft != target))  # fmt: skip
+def f_decreases(rho, **at):
+    r"""If $0 < d_{TV}(p, q) < 1$, $f(\rho) = 1 - (1 - \beta(\rho))^k - \rho \beta(\rho)$ is
+    decreasing on $[1, \infty)$.
+
+    Printed: Monotone; its proof says decreasing.
+    """
+    return above(f(**at, rho=rho), f(**at, rho=rho + STEP), f"f({rho})")
 
 
 @claim("spectr.lem4b", "Lemma 4, appendix C.1", UNLIKE)
@@ -107,10 +110,12 @@ claim("spectr.secC.1c", "Appendix C.1, valid transport plan", RHOS,
       r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \ge \rho \beta(\rho)$.")(
     lambda **at: at_least(f(**at), ZERO, "the difference") if determined(**at) else None
 )  # fmt: skip
-corrected("spectr.secC.1c", Severity.MISPRINT, VALID,
-          r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$.")(
-    lambda **at: at_least(ZERO, f(**at), "0, against the difference")
-)  # fmt: skip
+
+
+@corrected("spectr.secC.1c", Severity.MISPRINT, VALID)
+def misprint_reversed(draft, target, k, rho):
+    r"""For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$."""
+    return at_least(rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta")
 
 
 @claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID)
@@ -189,11 +194,13 @@ def correct_weight(draft, target, k, rho):
     return same([run.accepted(token=y) + weight * r for y, r in drawn], target, "sum of the parts")
 
 
-claim("spectr.secC.1h", "Appendix C.1, acceptance probability", VALID,
-      r"For $\rho \ge \rho^*$, $\alpha(\pi_\rho) \ge \Pr(\text{one of } X^k \text{ is accepted}) = "
-      r"1 - (1 - \beta(\rho))^k$.")(
-    lambda **at: at_least(alg_2(**at).among_drafts(), p_acc(**at), "alpha")
-)  # fmt: skip
+@claim("spectr.secC.1h", "Appendix C.1, acceptance probability", VALID)
+def accepts_more(**at):
+    r"""For $\rho \ge \rho^*$, $\alpha(\pi_\rho) \ge \Pr(\text{one of } X^k \text{ is accepted}) =
+    1 - (1 - \beta(\rho))^k$.
+    """
+    equal(alg_2(**at).accepted(), p_acc(**at), "Pr(one is accepted)")
+    return at_least(alg_2(**at).among_drafts(), p_acc(**at), "alpha")
 
 
 def inflated(draft, target, k):
@@ -255,14 +262,16 @@ def quotient_behaves(k, x):
     return min(at_least(here, between, "f(x)"), at_least(between, end, "f between x and 1/k"))
 
 
-claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE,
-      r"$kx \ge 1 - (1-x)^k$ for all $x \ge 0$.")(
-    union_bound := lambda k, x: at_least(k * x, 1 - (1 - x) ** k, "kx")
-)  # fmt: skip
-corrected("spectr.secC.1l", Severity.CONDITION, UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
-          r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$.")(
-    union_bound
-)  # fmt: skip
+@corrected(
+    "spectr.secC.1l",
+    Severity.CONDITION,
+    UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
+    r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$.",
+)
+@claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE)  # fmt: skip
+def union_bound(k, x):
+    r"""$kx \ge 1 - (1-x)^k$ for all $x \ge 0$."""
+    return at_least(k * x, 1 - (1 - x) ** k, "kx")
 
 
 @claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED)
