@@ -38,11 +38,11 @@ from validation.spectr.section_7 import DRAFTING, decoded
 
 STEP = Fraction(1, 4)
 OVERLAPPING = RHOS.where(lambda draft, target, **_: overlap(draft, target) > 0)
-UNLIKE = ROOTED.where(lambda draft, target, **_: draft != target)
+UNLIKE, UNLIKE_RHOS = (some.where(lambda draft, target, **_: draft != target)
+                       for some in (ROOTED, OVERLAPPING))  # fmt: skip
 
 
-@claim("spectr.lem4a", "Lemma 4, appendix C.1",
-       OVERLAPPING.where(lambda draft, target, **_: draft != target))  # fmt: skip
+@claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS)
 def f_decreases(rho, **at):
     r"""If $0 < d_{TV}(p, q) < 1$, $f(\rho) = 1 - (1 - \beta(\rho))^k - \rho \beta(\rho)$ is
     decreasing on $[1, \infty)$.
@@ -80,7 +80,7 @@ def steps_of_lemma_4(draft, target, k):
     return at_least(1 - variation**k, 1 - variation, "1 - d_TV^k")
 
 
-@claim("spectr.secC.1b", "Appendix C.1, proof of Lemma 4, (1)", RHOS)
+@claim("spectr.secC.1b", "Appendix C.1, proof of Lemma 4, (1)", UNLIKE_RHOS)
 def both_decrease(draft, target, k, rho):
     r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
 
