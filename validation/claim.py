@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -277,9 +278,13 @@ LABELS = ("Printed", "Corrected", "Explained")
 
 
 def paragraphs(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the statement in a docstring, under "", and what stands there under a label."""
+    """Return the statement in a docstring, under "", and what stands there under a label.
+
+    A label begins a line, with or without an empty one before it.
+    """
     said = {"": ""}
-    for paragraph in inspect.cleandoc(function.__doc__ or "").split("\n\n"):
+    begins = rf"\n\n|\n(?=(?:{'|'.join(LABELS)}): )"
+    for paragraph in re.split(begins, inspect.cleandoc(function.__doc__ or "")):
         text = " ".join(paragraph.split())
         label, _, rest = text.partition(": ")
         if label in LABELS:

@@ -14,7 +14,6 @@ MODULES = (
     "appendix_b1",
     "appendix_b2",
     "appendix_b3",
-    "appendix_b4",
     "appendix_c",
     "appendix_d",
 )

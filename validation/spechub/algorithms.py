@@ -7,36 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property, partial
 
 from validation import algorithms as shared
-from validation.algorithms import Branch, Ran, Rule
-from validation.domains import laws, mixed, pairs
+from validation.algorithms import Branch, Ran
+from validation.domains import drafts, laws, mixed, pairs
 from validation.instances import Exact
-from validation.notation import ONE, ZERO, Table, Tokens, total
-
-
-def hub_of(draft: Exact) -> int:
-    """Return the likeliest token, the first of equals."""
-    return draft.index(max(draft))
-
-
-def odds(draft: Exact) -> Fraction:
-    """Return p(a)/(1 − p(a)); the hub must not be certain."""
-    return max(draft) / (1 - max(draft))
-
-
-def hub_columns(draft: Exact) -> tuple[Exact, Exact]:
-    """Return P(x, a) and P(a, x) for every x, 0 at x = a; the hub must not be certain."""
-    a, share = hub_of(draft), odds(draft)
-    last = tuple(ZERO if x == a else mass for x, mass in enumerate(draft))
-    return last, tuple(share * mass for mass in last)
-
-
-def hub_table(draft: Exact) -> Table:
-    """Return the law of SpecHub's pairs."""
-    a, (last, first) = hub_of(draft), hub_columns(draft)
-    table = {(x, a): mass for x, mass in enumerate(last) if mass}
-    return table | {(a, x): mass for x, mass in enumerate(first) if mass}
+from validation.notation import ONE, ZERO, Tokens, total
 
 
 def get_residual(
@@ -48,41 +25,63 @@ def get_residual(
     return wanted, tuple(ZERO if x == a else max(p - q, ZERO) for x, (q, p) in both)
 
 
-def algorithm_3(draft: Exact, target: Exact, *, literal: bool) -> Rule:
-    """Return algorithm 3, its hub's residuals updated before the branches.
+class Hub:
+    """SpecHub's pairs (x, a) and (a, x), of a hub a that is not certain, and what is left of them.
 
-    ``literal``: as printed, q'(a) only where a is the first draft and q''(a) only where it is the
-    second, so that the other kind of pairs never hears of it.
+    Parameters
+    ----------
+    draft, target : tuple of Fraction
     """
-    a, (last, first) = hub_of(draft), hub_columns(draft)
-    once, last_left = get_residual(target, last, a)
-    twice, first_left = get_residual(once, first, a)
-    for_first, lasts, firsts = target[a], total(last_left), total(first_left)
-    for_second = for_first if literal else max(for_first - firsts, ZERO)
-    at_last = max(for_second - lasts, ZERO)
 
-    def run(x: Tokens) -> Iterator[Branch]:
-        other = int(x[0] == a)  # which of the drafts is not the hub: it is verified first
-        y = x[other]
-        offered, wanted = ((last, target), (first, once))[other]
-        hub, left = ((for_second, lasts), (for_first, firsts))[other]
-        keep = min(ONE, wanted[y] / offered[y])
-        yield Branch(keep, y, other)
+    def __init__(self, draft: Exact, target: Exact) -> None:
+        self.a = a = draft.index(max(draft))
+        self.p, self.q, self.odds = draft[a], target[a], draft[a] / (1 - draft[a])
+        self.others = [(x, p, target[x]) for x, p in enumerate(draft) if x != a]
+        # P(x, a) and P(a, x), 0 at a; what is left of the target and of them: q', q'' and P'.
+        self.last = (*draft[:a], ZERO, *draft[a + 1 :])
+        self.first = tuple(self.odds * mass for mass in self.last)
+        self.target = target
+        self.once, self.last_left = get_residual(target, self.last, a)
+        self.twice, self.first_left = get_residual(self.once, self.first, a)
+        self.lasts, self.firsts = total(self.last_left), total(self.first_left)
+        self.table = {(x, a): mass for x, mass in enumerate(self.last) if mass}
+        self.table |= {(a, x): mass for x, mass in enumerate(self.first) if mass}
+
+    def algorithm_3(self, x: Tokens, literal: bool = False) -> Iterator[Branch]:
+        """Run algorithm 3, its hub's residuals updated before the branches.
+
+        ``literal``: as printed, q'(a) only where a is the first draft and q''(a) only where it is
+        the second, so that the other kind of pairs never hears of it.
+        """
+        other = int(x[0] == self.a)  # which of the drafts is not the hub: it is verified first
+        offered, wanted = ((self.last, self.target), (self.first, self.once))[other]
+        for_second = self.q if literal else max(self.q - self.firsts, ZERO)
+        hub, left = ((for_second, self.lasts), (self.q, self.firsts))[other]
+        keep = min(ONE, wanted[x[other]] / offered[x[other]])
+        yield Branch(keep, x[other], other)
         if keep < 1:
             then = min(ONE, hub / left)
-            yield Branch((1 - keep) * then, a, 1 - other)
+            yield Branch((1 - keep) * then, self.a, 1 - other)
             if then < 1:
-                of_hub = for_first if literal and other else at_last
-                drawn = shared.normalised((*twice[:a], of_hub, *twice[a + 1 :]))
-                for z, mass in enumerate(drawn):
-                    yield Branch((1 - keep) * (1 - then) * mass, z, None)
+                of_hub = self.q if literal and other else max(for_second - self.lasts, ZERO)
+                rest = (*self.twice[: self.a], of_hub, *self.twice[self.a + 1 :])
+                for y, mass in enumerate(shared.normalised(rest)):
+                    yield Branch((1 - keep) * (1 - then) * mass, y, None)
 
-    return run
+    @cached_property
+    def ran(self) -> Ran:
+        """What algorithm 3, with its updates, does."""
+        return Ran(self.algorithm_3, self.table)
+
+    @cached_property
+    def literal(self) -> Ran:
+        """What algorithm 3 does as printed."""
+        return Ran(partial(self.algorithm_3, literal=True), self.table)
 
 
-def spechub(draft: Exact, target: Exact, *, literal: bool = False) -> Ran:
-    """Return what algorithm 3 does with SpecHub's pairs."""
-    return Ran(algorithm_3(draft, target, literal=literal), hub_table(draft))
+def spechub(draft: Exact, target: Exact) -> Ran:
+    """Return what algorithm 3, with its updates, does."""
+    return Hub(draft, target).ran
 
 
 def rrs(draft: Exact, target: Exact, k: int = 2) -> Ran:
@@ -95,19 +94,19 @@ def rrsw(draft: Exact, target: Exact, k: int = 2) -> Ran:
     return shared.ran_distinct(shared.rejection_distinct, draft, target, k)
 
 
-def with_hub(draft: Exact, target: Exact) -> bool:
-    """Whether token 0 is a hub that is not certain, and the others are in order."""
+def _in_order(draft: Exact, target: Exact) -> bool:
+    """Whether token 0 is a hub that is not certain, and the others, interchangeable, are sorted."""
     others = list(zip(draft[1:], target[1:], strict=True))
     return draft[0] == max(draft) < 1 and others == sorted(others, reverse=True)
 
 
-def uncertain(draft: Exact, **_: Exact) -> bool:
-    """Whether no draft is certain."""
+def _uncertain(draft: Exact, **_: Exact) -> bool:
     return max(draft) < 1
 
 
+UNCERTAIN = drafts(5, random_n=9).where(_uncertain)
 HUBS = mixed(
-    laws("draft", "target", n=4, least=2).where(with_hub),
-    pairs(n=4, least=2, random_n=5).where(uncertain),
+    laws("draft", "target", n=4, least=2).where(_in_order),
+    pairs(n=4, least=2, random_n=5).where(_uncertain),
 )
 """Pairs in which the hub, any of the likeliest tokens, is not certain."""

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import sqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from validation.claim import Fails, Method, Severity, claim, corrected
-from validation.domains import given
+from validation.domains import Domain, given
+from validation.printed_tables import read_tables
 
 Floats = npt.NDArray[np.float64]
 Setting = tuple[Fraction, Fraction]
 """Temperature T and similarity λ."""
-
 TOKENS, PRINTED_PAIRS, PRINTED_RUNS = 50, 100, 1_000
 """n, the pairs behind each printed mean, and the simulated runs of RRSw on each of them."""
 METHODS = ("RRS", "RRSw", "OTM", "OTMw", "SpecHub")
 TABLE4: dict[Setting, tuple[float, ...]] = {
-    (Fraction("0.1"), Fraction("0.7")): (0.6273, 0.7120, 0.6380, 0.7345, 0.7402),
-    (Fraction("0.1"), Fraction("0.5")): (0.3323, 0.4057, 0.3346, 0.4125, 0.4123),
-    (Fraction("0.25"), Fraction("0.7")): (0.7354, 0.7653, 0.7846, 0.8321, 0.8113),
-    (Fraction("0.25"), Fraction("0.5")): (0.4564, 0.4978, 0.4743, 0.5245, 0.4968),
-    (Fraction("0.5"), Fraction("0.7")): (0.8090, 0.8122, 0.9037, 0.9150, 0.8500),
-    (Fraction("0.5"), Fraction("0.5")): (0.6456, 0.6593, 0.7052, 0.7206, 0.6403),
+    (Fraction(temperature), Fraction(similarity)): tuple(map(float, means))
+    for temperature, similarity, *means in map(str.split, read_tables("spechub")["4"])
 }
-WARMEST = [setting for setting in TABLE4 if setting[0] == Fraction("0.5")]
-COOLER = [setting for setting in TABLE4 if setting not in WARMEST]
 DEVIATIONS = 4.0
 """Standard errors beyond which two means differ; 30 comparisons stay within with 99.8 %."""
 
@@ -109,121 +102,94 @@ def drawn_pairs(logits: str, setting: Setting, pairs: int, seed: int) -> tuple[F
     return softmax(mixed / temperature), softmax(of_target / temperature)
 
 
-def simulated(
-    slack: Callable[..., float], settings: Iterable[Setting], methods: Sequence[str], note: str
-) -> Callable[..., Any]:
-    """Return a check of every setting and method, from the seed of the search."""
-    each = [{"temperature": T, "similarity": s, "method": m} for T, s in settings for m in methods]
-    domain = given(*each, note=note)
-    return lambda search: search.over(domain, partial(slack, seed=search.seed))
+@lru_cache(maxsize=10)
+def acceptances(method: str, logits: str, setting: Setting, pairs: int, seed: int) -> Floats:
+    """Return the acceptance of one method on each pair of a setting."""
+    return FORMULAS[method](*drawn_pairs(logits, setting, pairs, seed))
 
 
-def near_the_printed(
-    temperature: Fraction, similarity: Fraction, method: str, *, seed: int, logits: str
-) -> float:
-    """Return how much nearer than four standard errors a printed mean is to the true one."""
+simulated = partial(claim, method=Method.SIMULATION)
+instead = partial(corrected, method=Method.SIMULATION)
+
+
+def settings(*methods: str, least: str = "0", most: str = "1") -> Domain:
+    """Return the domain of table 4's settings between two temperatures, with some methods."""
+    chosen = [key for key in TABLE4 if Fraction(least) <= key[0] <= Fraction(most)]
+    each = [{"temperature": T, "similarity": s, "method": m} for T, s in chosen for m in methods]
+    return given(*each, note="normal logits; slack in standard errors").each(seed=(0,))
+
+
+@instead("spechub.tab4", Severity.MISPRINT, settings(*METHODS), logits="normal")
+@simulated("spechub.tab4", "Table 4, appendix D", settings(*METHODS))
+def printed_mean(temperature, similarity, method, seed, logits="uniform"):
+    r"""The printed acceptance rates are means over pairs with 50 tokens, logits from Unif(0, 1),
+    target $\text{softmax}(u_q/T)$ and draft
+    $\text{softmax}(\lambda u_q/T + (1 - \lambda) u_p/T)$.
+    Printed: Means over a hundred pairs; RRSw simulated with a thousand repetitions.
+    Corrected: They are if the logits are from N(0, 1): all thirty lie within four standard errors.
+    """
     setting = (temperature, similarity)
-    values = FORMULAS[method](*drawn_pairs(logits, setting, 1_000, seed))
+    values = acceptances(method, logits, setting, 1_000, seed)
     printed = TABLE4[setting][METHODS.index(method)]
     variance = values.var(ddof=1) * (1 / PRINTED_PAIRS + 1 / len(values))
-    if method == "RRSw":
-        variance += 1 / (4 * PRINTED_PAIRS * PRINTED_RUNS)
+    variance += (method == "RRSw") / (4 * PRINTED_PAIRS * PRINTED_RUNS)
     away = float(abs(printed - values.mean()) / sqrt(variance))
     if away > DEVIATIONS:
-        raise Fails(f"the mean is {values.mean():.4f}, the printed one {printed} is {away:.0f} "
-                    "standard errors away")  # fmt: skip
+        mean = f"the mean is {values.mean():.4f}, the printed one {printed}"
+        raise Fails(f"{mean} is {away:.0f} standard errors away")
     return DEVIATIONS - away
 
 
-def printed_means(logits: str) -> Callable[..., Any]:
-    """Return a check of the thirty printed means."""
-    note = "30 means, each against 1,000 pairs; confidence 99.8 %"
-    return simulated(partial(near_the_printed, logits=logits), TABLE4, METHODS, note)
+def above_in_mean(one, other, setting, seed, least=-DEVIATIONS):
+    """Return by how many standard errors more than the least one method's mean is above another's.
 
-
-def mean_is_higher(
-    temperature: Fraction, similarity: Fraction, method: str,
-    *, seed: int, higher: str, least: float, pairs: int,
-) -> float:  # fmt: skip
-    """Return by how many standard errors more than is asked for the mean difference is positive."""
-    drawn = drawn_pairs("normal", (temperature, similarity), pairs, seed)
-    found = FORMULAS[higher](*drawn) - FORMULAS[method](*drawn)
+    The least is −4 to contradict a claim that it is above, 4 to confirm it.
+    """
+    found = acceptances(one, "normal", setting, 20_000, seed)
+    found = found - acceptances(other, "normal", setting, 20_000, seed)
     error = float(found.std(ddof=1) / sqrt(len(found)))
     if found.mean() < least * error:
-        raise Fails(f"the mean of {higher} − {method} is {found.mean():.4f}, its standard error "
-                    f"{error:.4f}")  # fmt: skip
+        mean = f"the mean of {one} − {other} is {found.mean():.4f}"
+        raise Fails(f"{mean}, its standard error {error:.4f}")
     return float(found.mean() / error - least)
 
 
-def ranking(
-    settings: Iterable[Setting], higher: str, others: Sequence[str],
-    *, confirmed: bool = False, pairs: int = 20_000,
-) -> Callable[..., Any]:  # fmt: skip
-    """Return a check that one method has a higher mean than others, with normal logits.
-
-    ``confirmed``: the difference is positive beyond doubt; else it is not negative beyond doubt.
+@instead("spechub.sec1b", Severity.MISPRINT, settings("OTM", most="0.25"), least=DEVIATIONS)
+@simulated("spechub.sec1b", "Section 1, the toy experiments", settings("OTM", least="0.5"))
+def better_than_otm(temperature, similarity, method, seed, least=-DEVIATIONS):
+    """In the toy experiments of appendix D, SpecHub outperforms OTM in high-entropy regions: at the
+    highest temperature, T = 0.5, it accepts more on average.
+    Printed: “SpecHub sometimes outperforms OTM in high-entropy regions”. Pair by pair it does at
+    T = 0.5 too, on one pair in six to ten. The logits are from N(0, 1), see tab4.
+    Corrected: In low-entropy regions it does: at T = 0.1 and 0.25 it accepts more than OTM on
+    average.
     """
-    least = DEVIATIONS if confirmed else -DEVIATIONS
-    slack = partial(mean_is_higher, higher=higher, least=least, pairs=pairs)
-    note = f"{pairs:,} pairs each, normal logits; slack in standard errors"
-    return simulated(slack, settings, others, note)
+    return above_in_mean("SpecHub", method, (temperature, similarity), seed, least)
 
 
-SIMULATION = Method.SIMULATION
-claim(
-    "spechub.sec1b",
-    "Section 1, the toy experiments",
-    None,
-    "In the toy experiments of appendix D, SpecHub outperforms OTM in high-entropy regions: at the "
-    "highest temperature, T = 0.5, it accepts more on average.",
-    printed="“SpecHub sometimes outperforms OTM in high-entropy regions”. Pair by pair it does at "
-    "T = 0.5 too, on one pair in six to ten. The logits are from N(0, 1), see tab4.",
-    method=SIMULATION,
-)(ranking(WARMEST, "SpecHub", ("OTM",)))
-corrected(
-    "spechub.sec1b",
-    Severity.MISPRINT,
-    None,
-    "In low-entropy regions it does: at T = 0.1 and 0.25 it accepts more than OTM on average.",
-    method=SIMULATION,
-)(ranking(COOLER, "SpecHub", ("OTM",), confirmed=True))
-claim(
-    "spechub.tab4",
-    "Table 4, appendix D",
-    None,
-    "The printed acceptance rates are means over pairs with 50 tokens, logits from Unif(0, 1), "
-    r"target $\text{softmax}(u_q/T)$ and draft "
-    r"$\text{softmax}(\lambda u_q/T + (1 - \lambda) u_p/T)$.",
-    printed="Means over a hundred pairs; RRSw simulated with a thousand repetitions.",
-    method=SIMULATION,
-)(printed_means("uniform"))
-corrected(
-    "spechub.tab4",
-    Severity.MISPRINT,
-    None,
-    "They are if the logits are from N(0, 1): all thirty lie within four standard errors.",
-    method=SIMULATION,
-)(printed_means("normal"))
-claim(
-    "spechub.secDa",
-    "Appendix D",
-    None,
-    r"At T = 0.1 and $\lambda = 0.7$ SpecHub outperforms all other methods, OTM without "
-    "replacement included, on average.",
-    printed="0.7402 against 0.7345, the means of a hundred pairs.",
-    method=SIMULATION,
-)(ranking(list(TABLE4)[:1], "SpecHub", ("OTMw", "OTM", "RRSw", "RRS"), pairs=40_000))
-corrected(
-    "spechub.secDa",
-    Severity.CONDITION,
-    None,
-    "OTM without replacement has the higher mean in all six settings of table 4.",
-    method=SIMULATION,
-)(ranking(TABLE4, "OTMw", ("SpecHub",), confirmed=True, pairs=40_000))
-claim(
-    "spechub.secDb",
-    "Appendix D",
-    None,
-    "At T = 0.5 the OTM methods dominate, particularly OTM without replacement, on average.",
-    method=SIMULATION,
-)(ranking(WARMEST, "OTMw", METHODS[:3] + METHODS[4:], confirmed=True))
+COLDEST = settings("OTMw", "OTM", "RRSw", "RRS", most="0.1").where(
+    lambda similarity, **_: similarity > Fraction("0.5")
+)
+
+
+@simulated("spechub.secDa", "Appendix D", COLDEST)
+def best_of_all(temperature, similarity, method, seed):
+    r"""At T = 0.1 and $\lambda = 0.7$ SpecHub outperforms all other methods, OTM without
+    replacement included, on average.
+    Printed: 0.7402 against 0.7345, the means of a hundred pairs.
+    """
+    return above_in_mean("SpecHub", method, (temperature, similarity), seed)
+
+
+@instead("spechub.secDa", Severity.CONDITION, settings("SpecHub"))
+def worse_than_otmw(temperature, similarity, method, seed):
+    """OTM without replacement has the higher mean in all six settings of table 4."""
+    return above_in_mean("OTMw", method, (temperature, similarity), seed, DEVIATIONS)
+
+
+@simulated("spechub.secDb", "Appendix D", settings("OTM", "SpecHub", "RRSw", "RRS", least="0.5"))
+def otmw_is_best(temperature, similarity, method, seed):
+    """At T = 0.5 the OTM methods dominate, particularly OTM without replacement, on average."""
+    if method != "OTM":
+        above_in_mean("OTM", method, (temperature, similarity), seed, DEVIATIONS)
+    return above_in_mean("OTMw", method, (temperature, similarity), seed, DEVIATIONS)

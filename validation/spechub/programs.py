@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
 from math import lcm
@@ -23,32 +23,28 @@ def joint_table(joint: Exact, n: int, k: int) -> Table:
 
 
 def program_of(
-    table: Table,
-    target: Exact,
-    keys: Sequence[tuple[Tokens, int]],
-    gains: Iterable[Fraction | int],
-    times: Sequence[int] | None = None,
-    *,
-    equal: bool = False,
+    table: Table, target: Exact, keys: Iterable[tuple[Tokens, int, int]], *, equal: bool = False
 ) -> Program:
-    """Return the program in the masses of some drafts and outputs, within both marginals.
+    """Return the program in the masses of some drafts and outputs, with both marginals.
 
-    ``times``: how often each counts in its rows; ``equal``: whether the marginals are attained.
+    With each come how often it counts in its rows, and in the sum that is maximised. ``equal``:
+    whether the marginals are attained.
     """
-    program = Program(len(keys))
-    program.objective = [Fraction(gain) for gain in gains]
+    chosen = list(enumerate(keys))
+    program = Program(len(chosen))
+    program.objective = [Fraction(gain) for _, (*_, gain) in chosen]
     for part, marginal in enumerate((table.items(), enumerate(target))):
         for line, mass in marginal:
-            chosen = [v for v, key in enumerate(keys) if key[part] == line]
-            program.add([(v, times[v] if times else 1) for v in chosen], mass, equal=equal)
+            row = [(v, key[2]) for v, key in chosen if key[part] == line]
+            program.add(row, mass, equal=equal)
     return program
 
 
 def transport(table: Table, target: Exact) -> tuple[Fraction, Coupling]:
     """Solve the program (1): couple drafts and output at the least cost."""
-    keys = [(x, y) for x in table for y in range(len(target))]
-    gains = [-int(y not in x) for x, y in keys]
-    value, point = program_of(table, target, keys, gains, equal=True).solve()
+    keys = list(product(table, range(len(target))))
+    rows = ((x, y, 1, -int(y not in x)) for x, y in keys)
+    value, point = program_of(table, target, rows, equal=True).solve()
     return -value, dict(zip(keys, point, strict=True))
 
 
@@ -61,7 +57,8 @@ def simplified(table: Table, target: Exact, *, once: bool = False) -> tuple[Frac
     """Solve the simplified program, as printed or with each distinct token counted once."""
     keys = [(x, y) for x in table for y in sorted(set(x))]
     times = [counted(x, y, once=once) for x, y in keys]
-    value, point = program_of(table, target, keys, times, times).solve()
+    rows = ((*key, count, count) for key, count in zip(keys, times, strict=True))
+    value, point = program_of(table, target, rows).solve()
     return 1 - value, dict(zip(keys, point, strict=True))
 
 
@@ -77,7 +74,7 @@ def unallocated(
 
 
 def completed(
-    plan: Coupling, table: Table, target: Exact, *, once: bool = False, everywhere: bool = False
+    plan: Coupling, table: Table, target: Exact, *, once: bool = True, everywhere: bool = False
 ) -> Coupling:
     """Complete a solution by the product of what is left, for the tokens off the drafts.
 
@@ -91,18 +88,12 @@ def completed(
     return coupling
 
 
-def cost(coupling: Coupling) -> Fraction:
-    """Return the mass of outputs that are not among the drafts."""
-    return total(mass for (x, y), mass in coupling.items() if y not in x)
-
-
 def couples(coupling: Coupling, table: Table, target: Exact) -> Fraction:
     """Fail unless no mass is negative and both marginals are right."""
     at_least(min(coupling.values()), ZERO, "least mass")
     drafts, output = nt.marginals(coupling, len(target))
     for x, mass in table.items():
         equal(drafts.get(x, ZERO), mass, f"sum over y at the drafts {x}")
-    equal(total(drafts.values()), ONE, "sum over all drafts")
     return nt.same(output, target, "sum over drafts")
 
 
@@ -113,7 +104,7 @@ def maximum_flow(table: Table, target: Exact) -> tuple[Fraction, int, int]:
 
     def arc(tail: Any, head: Any, capacity: Fraction) -> None:
         at_least(ONE, capacity, "capacity 1")
-        network.add_edge(tail, head, capacity=int(at_least(capacity, ZERO, "capacity") * unit))
+        network.add_edge(tail, head, capacity=int(capacity * unit))
 
     for v in range(n):
         arc("source", v, total(table.get((v, w), ZERO) for w in range(n)))
