@@ -45,9 +45,9 @@ def variables(program: str, n: int, k: int) -> int:
     return int(formulate(program, otspec.IID(uniform, k), uniform, sets=False).build().shape[1])
 
 
-@claim("spechub.sec3.1", "Section 3.1", SIZES)
+@claim("spechub.sec3.1", "Section 3.1, after equation (1)", SIZES)
 def transport_size(n, k):
-    """The program (1) has $n^{k+1}$ variables."""
+    """The program (1) has $O(n^{k+1})$ variables: $n^{k+1}$ where all tokens can be drafted."""
     return equal(variables("membership", n, k), n ** (k + 1), "variables")
 
 
