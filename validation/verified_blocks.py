@@ -1,8 +1,7 @@
-"""Section 3: the coupling of draft and output blocks that a verifier makes, and other ones."""
+"""Couplings of draft and output blocks that a verifier makes, the best one, and what they keep."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from math import lcm, prod
@@ -10,10 +9,10 @@ from typing import NamedTuple
 
 import networkx
 
-from validation.block_algorithms import Branch, Verifier
+from validation.block_algorithms import Branch, Verifier, token_verify
 from validation.claim import equal
 from validation.models import LanguageModel, Prefix, prefixes_up_to
-from validation.notation import ONE, as_row, blurred, collect, corner, normalised, total
+from validation.notation import ONE, collect, total
 
 Law = Mapping[Prefix, Fraction]
 
@@ -41,16 +40,6 @@ class Outcome(NamedTuple):
     """Y^L = (X^tau, Z^{L - tau})."""
 
 
-def verified(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
-) -> Iterator[tuple[Prefix, Branch]]:
-    """Yield all drafts X^L with the branches of their verification; masses include the draft's."""
-    for block, mass in draft.blocks(length).items():
-        for branch in verify(target, draft, block):
-            if branch.mass:
-                yield block, branch._replace(mass=mass * branch.mass)
-
-
 class Outcomes(tuple[Outcome, ...]):
     """All ways to X^L, tau and Y^L with their probabilities."""
 
@@ -69,6 +58,16 @@ class Outcomes(tuple[Outcome, ...]):
     def mean_accepted(self) -> Fraction:
         """Return E[tau]."""
         return total(each.mass * each.accepted for each in self)
+
+
+def verified(
+    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
+) -> Iterator[tuple[Prefix, Branch]]:
+    """Yield all drafts X^L with the branches of their verification; masses include the draft's."""
+    for block, mass in draft.blocks(length).items():
+        for branch in verify(target, draft, block):
+            if branch.mass:
+                yield block, branch._replace(mass=mass * branch.mass)
 
 
 def outcomes(
@@ -92,11 +91,10 @@ def common_prefix(first: Prefix, second: Prefix) -> int:
 
 def same_law(found: Law, claimed: Law, what: str) -> Fraction:
     """Return slack 0, or fail with both laws if they differ."""
-    return equal(shown_law(found), shown_law(claimed), what)
+    return equal(_shown(found), _shown(claimed), what)
 
 
-def shown_law(law: Law) -> str:
-    """Return a law for people: blocks of positive probability, in order."""
+def _shown(law: Law) -> str:
     terms = (
         f"{''.join(map(str, block))} with {mass}" for block, mass in sorted(law.items()) if mass
     )
@@ -121,47 +119,14 @@ def best_transport(first: Law, second: Law, value: Callable[[Prefix, Prefix], in
     return Fraction(-cost, scale)
 
 
-def some_coupling(first: Law, second: Law, order: int) -> Coupling:
-    """Return a coupling: a vertex for even orders, halfway to independence for odd ones.
-
-    The vertex fills the table from its first corner with its lines in an order drawn from a
-    random generator with this seed; lexicographic order for 0 and 1.
-    """
-    rows, columns = sorted(first), sorted(second)
-    if order > 1:
-        shuffled = random.Random(order // 2)  # noqa: S311
-        shuffled.shuffle(rows)
-        shuffled.shuffle(columns)
-    vertex = corner(((x, first[x]) for x in rows), ((y, second[y]) for y in columns))
-    return Coupling(vertex if order % 2 == 0 else blurred(vertex, first, second, Fraction(1, 2)))
+def most_common(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
+    """Return the optimum of (3), the largest E[beta] over all couplings."""
+    return best_transport(draft.blocks(length), target.blocks(length), common_prefix)
 
 
-def verifier_of(coupling: Coupling, n: int) -> Verifier:
-    """Return Verify_pi of section 3: the verifier that a coupling stands for."""
-
-    def verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> Iterator[Branch]:
-        del target, draft
-        given = {y: mass for (x, y), mass in coupling.items() if x == block}
-        whole = sum(given.values())
-        for tau in range(len(block) + 1):
-            agreeing = {y: mass for y, mass in given.items() if common_prefix(block, y) == tau}
-            mass = total(agreeing.values()) / whole
-            if mass:
-                after = {y[tau:]: part for y, part in agreeing.items()}
-                yield Branch(mass, tau, model_of(after, n))
-
-    return verify
-
-
-def model_of(law: Law, n: int) -> LanguageModel:
-    """Return the language model whose blocks have a law, up to a factor."""
-
-    def rule(prefix: Prefix) -> tuple[Fraction, ...]:
-        depth = len(prefix)
-        longer = ((x, mass) for x, mass in law.items() if x[:depth] == prefix and x[depth:])
-        return normalised(as_row(collect((x[depth], mass) for x, mass in longer), n))
-
-    return LanguageModel(rule, n)
+def token_mean(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
+    """Return E[beta] of TokenVerify."""
+    return outcomes(token_verify, target, draft, length).coupling().mean_common()
 
 
 def common_mass(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
