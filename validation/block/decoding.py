@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from validation.verified_blocks import verified
-from validation.models import LanguageModel, Prefix
 from validation.block_algorithms import Branch, Verifier
+from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, collect, total
+from validation.verified_blocks import verified
 
 
 class Step(NamedTuple):
