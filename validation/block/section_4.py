@@ -1,15 +1,8 @@
-"""Section 4: the algorithm for block-level verification."""
+"""Section 4: the algorithm for block-level verification (algorithm 3), lemmas 2 and 3."""
 
-from __future__ import annotations
+from functools import partial
 
-from fractions import Fraction
-
-from otspec.arithmetic import Number
-from validation.block.checks import OnModels, over_models
-from validation.verified_blocks import common_mass, outcomes, same_law
-from validation.models import LanguageModel, Prefix, prefixes, prefixes_up_to
 from validation.block_algorithms import (
-    Verifier,
     at_most_one,
     block_acceptance,
     block_verify,
@@ -19,216 +12,180 @@ from validation.block_algorithms import (
     remaining,
     residual,
 )
-from validation.claim import Claim, Corrected, at_least, equal
+from validation.claim import Severity, at_least, claim, corrected, equal
+from validation.model_domain import LARGER, models
+from validation.models import prefixes, prefixes_up_to
 from validation.notation import ZERO, collect, normalised, positive, total
+from validation.verified_blocks import common_mass, outcomes, same_law
 
-DEEP = ((2, 3), (3, 2))
-"""Sizes where more than one token can follow a rejected one."""
-
-
-def lossless(verify: Verifier) -> OnModels:
-    """Return the check that Y^L has the law M_b^L."""
-
-    def slack(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-        law = outcomes(verify, target, draft, length).output_law()
-        return same_law(law, target.blocks(length), "the law of (X^tau, Z^{L-tau})")
-
-    return slack
+MODELS = models(larger=LARGER)
+DEEP = models(((2, 3), (3, 2)), larger=LARGER)
+"""Where more than one token can follow a rejected one."""
 
 
-def _ends(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
+def lossless(target, draft, length, verify):
+    """Check that Y^L has the law M_b^L."""
+    law = outcomes(verify, target, draft, length).output_law()
+    return same_law(law, target.blocks(length), "the law of (X^tau, Z^{L-tau})")
+
+
+WHOLE = (
+    r"With $p_{res}^{(X^\tau, x^j)}$ for $0 \le j < L - \tau$ and $M_b(\cdot | X^\tau, x^j)$ for "
+    r"$j \ge L - \tau$ (for $\tau = L$: $M_b(\cdot | X^L, x^j)$), all probabilities being of whole "
+    "prefixes, algorithm 3 is lossless."
+)
+READ = "Algorithm 3 is taken as corrected in block.alg3, which is how appendix B uses it."
+
+claim(
+    "block.alg3",
+    "Algorithm 3, lines 14 and 16, section 4",
+    MODELS,
+    r"BlockVerify to the letter is lossless: after $X^\tau$ the next tokens come from "
+    r"$M_{b,next}(\cdot | x^j) = p_{res}^{x^j}$ for $0 \le j < L - \tau$ and from $M_b(\cdot | "
+    r"x^j)$ beyond, where $x^j$ are the $j$ tokens after $X^\tau$.",
+    printed=r"$X^\tau$ stands nowhere in lines 14 and 16. If $x^j$ is what follows $X^\tau$ "
+    r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if $x^j$ "
+    r"is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a third reading.",
+)(partial(lossless, verify=block_verify_as_printed))
+corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(partial(lossless, verify=block_verify))
+claim(
+    "block.alg3b",
+    "Algorithm 3, line 16, with the convention of section 2",
+    DEEP,
+    r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
+    r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
+    printed="Section 2: 'we ignore prefix from the notations'. But (8)-(10) compare probabilities "
+    r"of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\tau)$ and $M_s(X^\tau)$ do not cancel.",
+)(partial(lossless, verify=block_verify_in_context))
+corrected(
+    "block.alg3b",
+    Severity.WRONG,
+    DEEP,
+    WHOLE,
+    explained=r"Line 16 names only the tokens $x^j$ after $X^\tau$, and section 2 lets a prefix "
+    r"fall out of the notation, but the residuals depend on $M_b(X^\tau)$ and $M_s(X^\tau)$: "
+    "whoever computes them from the models after $X^\\tau$ alone decodes with another law. Use "
+    r"$p_{res}^{(X^\tau, x^j)}$, with the probabilities of whole prefixes counted from the "
+    "beginning of the block.",
+)(partial(lossless, verify=block_verify))
+
+
+@claim("block.alg3c", "Algorithm 3, comment in line 9", MODELS)
+def always_ends(target, draft, length):
+    r"""The loop always sets $\tau$, since $p_{remain}(\emptyset) = p_{rej}(\emptyset)$.
+
+    Printed: '$p_{remain}(\emptyset) = p_{res}(\emptyset)$'; $p_{res}$ is a distribution.
+    """
     for block in draft.blocks(length):
         mass = total(part for part, _ in block_acceptance(target, draft, block))
         equal(mass, 1, f"Pr(the loop sets tau | X^L = {block})")
     return equal(remaining(target, draft, ()), rejected(target, draft, ()), "p_remain of no token")
 
 
-def _first_step(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-    accepted = _accepted(target, draft, length)
-    for x in prefixes(target.n, length):
-        large, small, kept = target.mass(x), draft.mass(x), accepted.get(x, ZERO)
-        equal(kept, min(large, small), f"accepted mass of {x}")
-        equal(large - kept, max(large - small, 0), f"remaining mass of {x}")
-        equal(small - kept, max(small - large, 0), f"rejected mass of {x}")
-    return ZERO
-
-
-def _accepted(
-    target: LanguageModel, draft: LanguageModel, length: int, depth: int | None = None
-) -> dict[Prefix, Fraction]:
-    """Return Pr(X^l = x, tau >= l) for all x of one depth l, L by default, from the algorithm."""
-    depth = length if depth is None else depth
-    return collect(
+def masses_at(target, draft, length, depth):
+    """Check remaining and rejected mass of all prefixes of one depth against the algorithm."""
+    accepted = collect(
         (block[:depth], mass * chance)
         for block, mass in draft.blocks(length).items()
         for chance, tau in block_acceptance(target, draft, block)
         if tau >= depth
     )
-
-
-def _resample_block(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-    """Accept the whole block or draw it anew from the residual of blocks."""
-    blocks = list(prefixes(target.n, length))
-    large, small = (tuple(map(model.mass, blocks)) for model in (target, draft))
-    rest = normalised(positive(large, small))
-    law = dict.fromkeys(blocks, ZERO)
-    for block, mass in draft.blocks(length).items():
-        chance = at_most_one(target.mass(block), mass)
-        law[block] += mass * chance
-        for other, part in zip(blocks, rest, strict=True):
-            law[other] += mass * (1 - chance) * part
-    return same_law(law, target.blocks(length), "the law of the output")
-
-
-def _never_oversamples(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
     slack = []
-    for depth in range(length + 1):
-        accepted = _accepted(target, draft, length, depth)
-        for x in prefixes(target.n, depth):
-            large, small, kept = target.mass(x), draft.mass(x), accepted.get(x, ZERO)
-            slack.append(at_least(large, kept, f"accepted mass of {x} within M_b"))
-            equal(large - kept, max(large - small, 0), f"remaining mass of {x}")
-            equal(small - kept, max(small - large, 0), f"rejected mass of {x}")
+    for x in prefixes(target.n, depth):
+        large, small, kept = target.mass(x), draft.mass(x), accepted.get(x, ZERO)
+        slack.append(at_least(large, kept, f"accepted mass of {x} within M_b"))
+        equal(large - kept, max(large - small, 0), f"remaining mass of {x}")
+        equal(small - kept, max(small - large, 0), f"rejected mass of {x}")
+        equal(kept, min(large, small), f"accepted mass of {x}")
     return min(slack)
 
 
-def _all_residuals(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
+@claim("block.sec4a", "Section 4, first step of algorithm 3", MODELS)
+def first_step(target, draft, length):
+    r"""After lines 2-3 the accepted mass of each $x^L$ is $\min(M_b, M_s)$, the remaining mass of
+    the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$.
+    """
+    return masses_at(target, draft, length, length)
+
+
+@claim("block.sec4b", "Section 4, resampling the block", MODELS)
+def resampled_block(target, draft, length):
+    """If the block is rejected, drawing $L$ tokens from $(M_b(x^L) - M_s(x^L))_+$, normalised,
+    gives $M_b^L$.
+    """
+    blocks = list(prefixes(target.n, length))
+    rest = normalised(positive(*([model.mass(x) for x in blocks] for model in (target, draft))))
+    drafted = draft.blocks(length).items()
+    kept = {x: mass * at_most_one(target.mass(x), mass) for x, mass in drafted}
+    anew = 1 - total(kept.values())
+    law = {x: kept.get(x, ZERO) + anew * part for x, part in zip(blocks, rest, strict=True)}
+    return same_law(law, target.blocks(length), "the law of the output")
+
+
+@claim("block.sec4c", "Section 4, before and after (10)", MODELS)
+def never_oversamples(target, draft, length):
+    r"""No prefix is oversampled: $\Pr(X^\ell = x^\ell, \tau \ge \ell) \le M_b(x^\ell)$; and at
+    every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$.
+    """
+    return min(masses_at(target, draft, length, depth) for depth in range(length + 1))
+
+
+@claim("block.eq10", "(10), section 4", MODELS)
+def residuals(target, draft, length):
+    r"""$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$."""
     for x in prefixes_up_to(target.n, length, 0):
         equal(sum(residual(target, draft, x)), 1, f"the residual after {x} has sum")
     return ZERO
 
 
-def _residuals_in_use(target: LanguageModel, draft: LanguageModel, length: int) -> Number | None:
-    """Check (10) wherever a token is drawn from it; return the least p_remain there."""
+@corrected("block.eq10", Severity.DEGENERATE, MODELS)
+def residuals_in_use(target, draft, length):
+    r"""It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it for
+    $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it is 0/0.
+    """
     found = outcomes(block_verify, target, draft, length)
-    least = None
+    drawn = collect(
+        (each.output[:depth], each.mass) for each in found for depth in range(each.accepted, length)
+    )
     for x in prefixes_up_to(target.n, length - 1, 0):
-        drawn = total(
-            each.mass for each in found if each.accepted <= len(x) and each.output[: len(x)] == x
-        )
-        if drawn:
-            equal(sum(residual(target, draft, x)), 1, f"the residual after {x} has sum")
-            equal(remaining(target, draft, x), drawn, f"p_remain after {x}")
-            least = drawn if least is None else min(least, drawn)
-    return least
+        equal(drawn.get(x, ZERO), remaining(target, draft, x), f"how often it is drawn after {x}")
+    for x in drawn:
+        equal(sum(residual(target, draft, x)), 1, f"the residual after {x} has sum")
+    return min(drawn.values(), default=None)
 
 
-def _mean(*, drafted_by_target: bool) -> OnModels:
-    def slack(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-        source = target if drafted_by_target else draft
-        mean = total(
-            mass * chance * tau
-            for block, mass in source.blocks(length).items()
-            for chance, tau in block_acceptance(target, draft, block)
-        )
-        return equal(mean, common_mass(target, draft, length), "E[tau]")
-
-    return slack
+claim("block.lem2", "Lemma 2, section 4", MODELS,
+      r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.",
+      printed=READ)(partial(lossless, verify=block_verify))  # fmt: skip
 
 
-def _common_prefix_is_tau(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
+@claim("block.lem3", "Lemma 3, section 4; its proof, appendix B.2", MODELS)
+def mean_accepted(target, draft, length, from_large=True):
+    r"""$E_{X^L \sim M_b^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$,
+    the drafts being drawn from the large model.
+    """
+    mean = total(
+        mass * chance * tau
+        for block, mass in (target if from_large else draft).blocks(length).items()
+        for chance, tau in block_acceptance(target, draft, block)
+    )
+    return equal(mean, common_mass(target, draft, length), "E[tau]")
+
+
+corrected(
+    "block.lem3",
+    Severity.MISPRINT,
+    MODELS,
+    r"$E_{X^L \sim M_s^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$: "
+    "the drafts come from the small model.",
+)(partial(mean_accepted, from_large=False))
+
+
+@claim("block.sec4d", "Section 4, after (10); implicit in theorem 1", MODELS,
+       printed=f"{READ} The paper says this of TokenVerify only (block.appAa).")  # fmt: skip
+def common_prefix_is_tau(target, draft, length):
+    r"""For the coupling of BlockVerify $\beta(X^L, Y^L) = \tau$: the residual never draws the token
+    that was rejected.
+    """
     found = outcomes(block_verify, target, draft, length)
     return equal(found.coupling().mean_common(), found.mean_accepted(), "E[beta]")
-
-
-_WHOLE = (
-    "With $p_{res}^{(X^\\tau, x^j)}$ for $0 \\le j < L - \\tau$ and $M_b(\\cdot | X^\\tau, x^j)$ "
-    "for $j \\ge L - \\tau$ (for $\\tau = L$: $M_b(\\cdot | X^L, x^j)$), all probabilities being "
-    "of whole prefixes, algorithm 3 is lossless."
-)
-_READ = "Algorithm 3 is taken as corrected in block.alg3, which is how appendix B uses it."
-
-
-CLAIMS = (
-    Claim(
-        "block.alg3",
-        "Algorithm 3, lines 14 and 16, section 4",
-        r"BlockVerify to the letter is lossless: after $X^\tau$ the next tokens come from "
-        r"$M_{b,next}(\cdot | x^j) = p_{res}^{x^j}$ for $0 \le j < L - \tau$ and from $M_b(\cdot "
-        r"| x^j)$ beyond, where $x^j$ are the $j$ tokens after $X^\tau$.",
-        over_models(lossless(block_verify_as_printed)),
-        printed=r"$X^\tau$ stands nowhere in lines 14 and 16. If $x^j$ is what follows $X^\tau$ "
-        r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if "
-        r"$x^j$ is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a "
-        "third reading.",
-        corrected=Corrected(_WHOLE, over_models(lossless(block_verify))),
-    ),
-    Claim(
-        "block.alg3b",
-        "Algorithm 3, line 16, with the convention of section 2",
-        r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
-        r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
-        over_models(lossless(block_verify_in_context), DEEP),
-        printed="Section 2: 'we ignore prefix from the notations'. But (8)-(10) compare "
-        r"probabilities of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\tau)$ and "
-        r"$M_s(X^\tau)$ do not cancel.",
-        corrected=Corrected(_WHOLE, over_models(lossless(block_verify), DEEP)),
-    ),
-    Claim(
-        "block.alg3c",
-        "Algorithm 3, comment in line 9",
-        r"The loop always sets $\tau$, since $p_{remain}(\emptyset) = p_{rej}(\emptyset)$.",
-        over_models(_ends),
-        printed=r"'$p_{remain}(\emptyset) = p_{res}(\emptyset)$'; $p_{res}$ is a distribution.",
-    ),
-    Claim(
-        "block.sec4a",
-        "Section 4, first step of algorithm 3",
-        r"After lines 2-3 the accepted mass of each $x^L$ is $\min(M_b, M_s)$, the remaining mass "
-        "of the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$.",
-        over_models(_first_step),
-    ),
-    Claim(
-        "block.sec4b",
-        "Section 4, resampling the block",
-        "If the block is rejected, drawing $L$ tokens from $(M_b(x^L) - M_s(x^L))_+$, normalised, "
-        "gives $M_b^L$.",
-        over_models(_resample_block),
-    ),
-    Claim(
-        "block.sec4c",
-        "Section 4, before and after (10)",
-        r"No prefix is oversampled: $\Pr(X^\ell = x^\ell, \tau \ge \ell) \le M_b(x^\ell)$; and at "
-        "every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$.",
-        over_models(_never_oversamples),
-    ),
-    Claim(
-        "block.eq10",
-        "(10), section 4",
-        r"$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$.",
-        over_models(_all_residuals),
-        corrected=Corrected(
-            "It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it "
-            "for $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it "
-            "is 0/0.",
-            over_models(_residuals_in_use),
-        ),
-    ),
-    Claim(
-        "block.lem2",
-        "Lemma 2, section 4",
-        r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.",
-        over_models(lossless(block_verify)),
-        printed=_READ,
-    ),
-    Claim(
-        "block.lem3",
-        "Lemma 3, section 4; its proof, appendix B.2",
-        r"$E_{X^L \sim M_b^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), "
-        r"M_b(x^\ell))$, the drafts being drawn from the large model.",
-        over_models(_mean(drafted_by_target=True)),
-        corrected=Corrected(
-            r"$E_{X^L \sim M_s^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), "
-            r"M_b(x^\ell))$: the drafts come from the small model.",
-            over_models(_mean(drafted_by_target=False)),
-        ),
-    ),
-    Claim(
-        "block.sec4d",
-        "Section 4, after (10); implicit in theorem 1",
-        r"For the coupling of BlockVerify $\beta(X^L, Y^L) = \tau$: the residual never draws the "
-        "token that was rejected.",
-        over_models(_common_prefix_is_tau),
-        printed=_READ + " The paper says this of TokenVerify only (block.appAa).",
-    ),
-)
