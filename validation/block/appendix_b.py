@@ -1,59 +1,65 @@
 """Appendix B: the steps of the proofs of lemmas 2 and 3."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from otspec.arithmetic import Number
-from validation.block.checks import over_models
-from validation.verified_blocks import outcomes
-from validation.models import LanguageModel, Prefix, prefixes_up_to
 from validation.block_algorithms import at_most_one, block_verify, rejected, remaining, residual
-from validation.claim import Claim, equal
+from validation.claim import claim, equal
+from validation.model_domain import LARGER, models
+from validation.models import prefixes_up_to
 from validation.notation import ONE, ZERO, total
+from validation.verified_blocks import outcomes
+
+MODELS = models(larger=LARGER)
 
 
-class _Events:
+class Events:
     """Probabilities of the events of the proofs, from all outcomes of algorithm 3."""
 
-    def __init__(self, target: LanguageModel, draft: LanguageModel, length: int) -> None:
+    def __init__(self, target, draft, length):
         self.found = outcomes(block_verify, target, draft, length)
 
-    def drafted(self, x: Prefix, least: int, most: int) -> Fraction:
-        """Return Pr(X^l = x^l, least <= tau <= most)."""
-        return self.found.mass(
-            lambda each: each.draft[: len(x)] == x and least <= each.accepted <= most
-        )
+    def drafted(self, x, taus):
+        """Return Pr(X^l = x^l) for some values of tau."""
+        return self.found.mass(lambda each: each.draft[: len(x)] == x and each.accepted in taus)
 
-    def returned(self, y: Prefix, least: int, most: int) -> Fraction:
-        """Return Pr(Y^i = y^i, least <= tau <= most)."""
-        return self.found.mass(
-            lambda each: each.output[: len(y)] == y and least <= each.accepted <= most
-        )
+    def returned(self, y, taus):
+        """Return Pr(Y^i = y^i) for some values of tau."""
+        return self.found.mass(lambda each: each.output[: len(y)] == y and each.accepted in taus)
 
 
-def _least(target: LanguageModel, draft: LanguageModel, x: Prefix) -> Fraction:
+def least(target, draft, x):
+    """Return min(M_b(x), M_s(x))."""
     return min(target.mass(x), draft.mass(x))
 
 
-def _least_after(target: LanguageModel, draft: LanguageModel, x: Prefix) -> Fraction:
-    return total(_least(target, draft, (*x, token)) for token in range(target.n))
+def least_after(target, draft, x):
+    """Return the sum of min(M_b(x, y), M_s(x, y)) over the next token y."""
+    return total(least(target, draft, (*x, token)) for token in range(target.n))
 
 
-def _lemma_5(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-    events = _Events(target, draft, length)
+@claim("block.lem5", "Lemma 5, appendix B.1", MODELS)
+def lemma_5(target, draft, length):
+    r"""For $1 \le \ell \le L$ and all $x^\ell$: $\Pr(X^\ell = x^\ell, \tau \ge \ell) =
+    \min(M_b(x^\ell), M_s(x^\ell))$.
+    """
+    events = Events(target, draft, length)
     for x in prefixes_up_to(target.n, length):
-        found = events.drafted(x, len(x), length)
-        equal(found, _least(target, draft, x), f"Pr(X^l = {x}, tau >= {len(x)})")
+        found = events.drafted(x, range(len(x), length + 1))
+        equal(found, least(target, draft, x), f"Pr(X^l = {x}, tau >= {len(x)})")
     return ZERO
 
 
-def _equations_11_to_15(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-    events = _Events(target, draft, length)
+@claim("block.eq15", "(11)-(15), appendix B.1", MODELS)
+def equations_11_to_15(target, draft, length):
+    r"""For $\ell < L$: $\Pr(X^\ell = x^\ell, \tau = \ell) = \Pr(X^\ell = x^\ell, \tau \le \ell)
+    \Pr(X^\ell \text{ is accepted}) = p_{rej} \min(1, p_{remain} / p_{rej}) =
+    \min(p_{remain}(x^\ell), p_{rej}(x^\ell))$.
+
+    Printed: Where $p_{rej} = 0$ the quotient is not defined; the event has probability 0.
+    """
+    events = Events(target, draft, length)
     for x in prefixes_up_to(target.n, length - 1, 0):
         left, right = remaining(target, draft, x), rejected(target, draft, x)
-        line_11 = events.drafted(x, len(x), len(x))
-        not_longer = events.drafted(x, 0, len(x))
+        line_11 = events.drafted(x, [len(x)])
+        not_longer = events.drafted(x, range(len(x) + 1))
         chance = at_most_one(left, right) if right else ONE
         equal(line_11, not_longer * chance, f"(12) at {x}")
         equal(not_longer, right, f"(13), (14) at {x}: Pr(X^l = x^l, tau <= l)")
@@ -61,82 +67,55 @@ def _equations_11_to_15(target: LanguageModel, draft: LanguageModel, length: int
     return ZERO
 
 
-def _equation_16(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
+@claim("block.eq16", "(16), appendix B.1", MODELS)
+def equation_16(target, draft, length):
+    r"""$\sum_x \min(M_b(x^\ell, x), M_s(x^\ell, x))$ plus $p_{remain}(x^\ell)$ is $M_b(x^\ell)$,
+    plus $p_{rej}(x^\ell)$ it is $M_s(x^\ell)$, and plus the smaller of the two it is
+    $\min(M_b(x^\ell), M_s(x^\ell))$.
+    """
     for x in prefixes_up_to(target.n, length - 1, 0):
-        common = _least_after(target, draft, x)
+        common = least_after(target, draft, x)
         left, right = remaining(target, draft, x), rejected(target, draft, x)
         equal(common + left, target.mass(x), f"sum of min + p_remain at {x}")
         equal(common + right, draft.mass(x), f"sum of min + p_rej at {x}")
-        equal(common + min(left, right), _least(target, draft, x), f"(16) at {x}")
+        equal(common + min(left, right), least(target, draft, x), f"(16) at {x}")
     return ZERO
 
 
-def _equation_17(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-    events = _Events(target, draft, length)
+@claim("block.eq17", "(17), appendix B.1, and the lines around it", MODELS)
+def equation_17(target, draft, length):
+    r"""$\Pr(Y^{i+1} = x^{i+1}, \tau \le i) = \Pr(Y^i = x^i, \tau \le i) \,
+    p_{res}^{x^i}(x_{i+1})$, where $\Pr(Y^i = x^i, \tau \le i) = M_b(x^i) - \sum_x \min(M_b(x^i, x),
+    M_s(x^i, x)) = \sum_x (M_b(x^i, x) - M_s(x^i, x))_+$.
+
+    Printed: The continuation is printed $Z^{i-\tau}$ for $Z^{L-\tau}$ at the beginning.
+    """
+    events = Events(target, draft, length)
     for y in prefixes_up_to(target.n, length - 1, 0):
-        depth = len(y)
-        here = events.returned(y, 0, depth)
-        longer = events.returned(y, depth + 1, length)
-        equal(longer, _least_after(target, draft, y), f"Pr(Y^i = {y}, tau > i)")
+        not_longer = range(len(y) + 1)
+        here = events.returned(y, not_longer)
+        longer = events.returned(y, range(len(y) + 1, length + 1))
+        equal(longer, least_after(target, draft, y), f"Pr(Y^i = {y}, tau > i)")
         equal(here, target.mass(y) - longer, f"Pr(Y^i = {y}, tau <= i)")
         equal(here, remaining(target, draft, y), f"sum of (M_b - M_s)_+ after {y}")
         for token, chance in enumerate(residual(target, draft, y)):
-            drawn = events.returned((*y, token), 0, depth)
+            drawn = events.returned((*y, token), not_longer)
             equal(drawn, here * chance, f"Pr(Y^(i+1) = {(*y, token)}, tau <= i)")
     return ZERO
 
 
-def _equation_18(target: LanguageModel, draft: LanguageModel, length: int) -> Number:
-    events = _Events(target, draft, length)
+@claim("block.eq18", "(18), appendix B.1", MODELS)
+def equation_18(target, draft, length):
+    r"""$\Pr(Y^i = x^i) = \min(M_b(x^i), M_s(x^i)) + (M_b(x^i) - M_s(x^i))_+ = M_b(x^i)$, the first
+    term for $\tau \ge i$, the second for $\tau < i$.
+    """
+    events = Events(target, draft, length)
     for y in prefixes_up_to(target.n, length):
-        large, small = target.mass(y), draft.mass(y)
-        drawn = events.returned(y, 0, len(y) - 1)
-        equal(drawn, max(large - small, ZERO), f"Pr(Y^i = {y}, tau < i)")
-        accepted = events.drafted(y, len(y), length)
-        equal(events.returned(y, len(y), length), accepted, f"Pr(Y^i = {y}, tau >= i)")
-        equal(accepted + drawn, large, f"Pr(Y^i = {y})")
+        more = max(target.mass(y) - draft.mass(y), ZERO)
+        longer = range(len(y), length + 1)
+        drawn, kept = events.returned(y, range(len(y))), events.returned(y, longer)
+        equal(drawn, more, f"Pr(Y^i = {y}, tau < i)")
+        equal(kept, least(target, draft, y), f"Pr(Y^i = {y}, tau >= i)")
+        equal(kept, events.drafted(y, longer), f"Pr(X^i = {y}, tau >= i)")
+        equal(kept + drawn, target.mass(y), f"Pr(Y^i = {y})")
     return ZERO
-
-
-CLAIMS = (
-    Claim(
-        "block.lem5",
-        "Lemma 5, appendix B.1",
-        r"For $1 \le \ell \le L$ and all $x^\ell$: $\Pr(X^\ell = x^\ell, \tau \ge \ell) = "
-        r"\min(M_b(x^\ell), M_s(x^\ell))$.",
-        over_models(_lemma_5),
-    ),
-    Claim(
-        "block.eq15",
-        "(11)-(15), appendix B.1",
-        r"For $\ell < L$: $\Pr(X^\ell = x^\ell, \tau = \ell) = \Pr(X^\ell = x^\ell, \tau \le "
-        r"\ell) \Pr(X^\ell \text{ is accepted}) = p_{rej} \min(1, p_{remain} / p_{rej}) = "
-        r"\min(p_{remain}(x^\ell), p_{rej}(x^\ell))$.",
-        over_models(_equations_11_to_15),
-        printed="Where $p_{rej} = 0$ the quotient is not defined; the event has probability 0.",
-    ),
-    Claim(
-        "block.eq16",
-        "(16), appendix B.1",
-        r"$\sum_x \min(M_b(x^\ell, x), M_s(x^\ell, x))$ plus $p_{remain}(x^\ell)$ is "
-        r"$M_b(x^\ell)$, plus $p_{rej}(x^\ell)$ it is $M_s(x^\ell)$, and plus the smaller of the "
-        r"two it is $\min(M_b(x^\ell), M_s(x^\ell))$.",
-        over_models(_equation_16),
-    ),
-    Claim(
-        "block.eq17",
-        "(17), appendix B.1, and the lines around it",
-        r"$\Pr(Y^{i+1} = x^{i+1}, \tau \le i) = \Pr(Y^i = x^i, \tau \le i) \, "
-        r"p_{res}^{x^i}(x_{i+1})$, where $\Pr(Y^i = x^i, \tau \le i) = M_b(x^i) - \sum_x "
-        r"\min(M_b(x^i, x), M_s(x^i, x)) = \sum_x (M_b(x^i, x) - M_s(x^i, x))_+$.",
-        over_models(_equation_17),
-        printed=r"The continuation is printed $Z^{i-\tau}$ for $Z^{L-\tau}$ at the beginning.",
-    ),
-    Claim(
-        "block.eq18",
-        "(18), appendix B.1",
-        r"$\Pr(Y^i = x^i) = \min(M_b(x^i), M_s(x^i)) + (M_b(x^i) - M_s(x^i))_+ = M_b(x^i)$, the "
-        r"first term for $\tau \ge i$, the second for $\tau < i$.",
-        over_models(_equation_18),
-    ),
-)
