@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from time import perf_counter
 
 from otspec.traces.runs.parallel import end_with_parent
-from validation.claim import Claim, Outcome, Tested, Verdict
+from validation.claim import Claim, Counterexample, Outcome, Severity, Tested, Verdict
 from validation.registry import CLAIMS
 from validation.search import Search
 
@@ -31,6 +31,13 @@ class Finding:
     def claim(self) -> Claim:
         """The claim."""
         return CLAIMS[self.id]
+
+    @property
+    def severity(self) -> Severity | None:
+        """How the claim fails, if it does."""
+        correction = self.claim.corrected
+        failed = isinstance(self.outcome, Counterexample)
+        return correction.severity if failed and correction is not None else None
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict as printed and, if there is one, that of the correction."""
