@@ -42,6 +42,10 @@ def models(
     return Domain(lambda: _smallest(some), lambda rng: _random(rng, more), note)
 
 
+MODELS = models(larger=LARGER)
+"""What claims about blocks are checked on."""
+
+
 def _smallest(sizes: Sequence[tuple[int, int]]) -> Iterator[Instance]:
     """Yield pairs of models by n + L + all denominators.
 

@@ -5,12 +5,10 @@ from math import prod
 
 from validation.block_algorithms import residual_token, token_verify
 from validation.claim import Severity, claim, corrected, equal
-from validation.model_domain import LARGER, models
+from validation.model_domain import MODELS
 from validation.models import prefixes, prefixes_up_to
 from validation.notation import ONE, ZERO, total
 from validation.verified_blocks import common_chances, common_prefix, least_chances, outcomes
-
-MODELS = models(larger=LARGER)
 
 
 @claim("block.appAa", "Appendix A, first paragraph", MODELS)
@@ -79,7 +77,8 @@ corrected(
 @claim("block.appAc", "Appendix A, proof of theorem 2, last lines", MODELS)
 def law_of_tau(target, draft, length):
     r"""With $c_\ell = \sum_{x^\ell} \prod_{i \le \ell} \min(M_b, M_s)$: $\Pr(\tau = \ell) =
-    c_\ell - c_{\ell+1}$ for $\ell < L$, $\Pr(\tau = L) = c_L$, and $E[\tau] = \sum_{\ell=1}^L c_\ell$.
+    c_\ell - c_{\ell+1}$ for $\ell < L$, $\Pr(\tau = L) = c_L$, and
+    $E[\tau] = \sum_{\ell=1}^L c_\ell$.
     """
     found = outcomes(token_verify, target, draft, length)
     c = [total(least_chances(target, draft, x) for x in prefixes(target.n, depth))

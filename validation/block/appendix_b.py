@@ -2,27 +2,15 @@
 
 from validation.block_algorithms import at_most_one, block_verify, rejected, remaining, residual
 from validation.claim import claim, equal
-from validation.model_domain import LARGER, models
+from validation.model_domain import MODELS
 from validation.models import prefixes_up_to
 from validation.notation import ONE, ZERO, total
 from validation.verified_blocks import outcomes
 
-MODELS = models(larger=LARGER)
 
-
-class Events:
-    """Probabilities of the events of the proofs, from all outcomes of algorithm 3."""
-
-    def __init__(self, target, draft, length):
-        self.found = outcomes(block_verify, target, draft, length)
-
-    def drafted(self, x, taus):
-        """Return Pr(X^l = x^l) for some values of tau."""
-        return self.found.mass(lambda each: each.draft[: len(x)] == x and each.accepted in taus)
-
-    def returned(self, y, taus):
-        """Return Pr(Y^i = y^i) for some values of tau."""
-        return self.found.mass(lambda each: each.output[: len(y)] == y and each.accepted in taus)
+def chance(found, of, x, taus):
+    """Return Pr(X^l = x^l) of the draft, Pr(Y^l = x^l) of the output, for some values of tau."""
+    return found.mass(lambda each: getattr(each, of)[: len(x)] == x and each.accepted in taus)
 
 
 def least(target, draft, x):
@@ -40,10 +28,10 @@ def lemma_5(target, draft, length):
     r"""For $1 \le \ell \le L$ and all $x^\ell$: $\Pr(X^\ell = x^\ell, \tau \ge \ell) =
     \min(M_b(x^\ell), M_s(x^\ell))$.
     """
-    events = Events(target, draft, length)
+    found = outcomes(block_verify, target, draft, length)
     for x in prefixes_up_to(target.n, length):
-        found = events.drafted(x, range(len(x), length + 1))
-        equal(found, least(target, draft, x), f"Pr(X^l = {x}, tau >= {len(x)})")
+        longer = chance(found, "draft", x, range(len(x), length + 1))
+        equal(longer, least(target, draft, x), f"Pr(X^l = {x}, tau >= {len(x)})")
     return ZERO
 
 
@@ -55,13 +43,13 @@ def equations_11_to_15(target, draft, length):
 
     Printed: Where $p_{rej} = 0$ the quotient is not defined; the event has probability 0.
     """
-    events = Events(target, draft, length)
+    found = outcomes(block_verify, target, draft, length)
     for x in prefixes_up_to(target.n, length - 1, 0):
         left, right = remaining(target, draft, x), rejected(target, draft, x)
-        line_11 = events.drafted(x, [len(x)])
-        not_longer = events.drafted(x, range(len(x) + 1))
-        chance = at_most_one(left, right) if right else ONE
-        equal(line_11, not_longer * chance, f"(12) at {x}")
+        line_11 = chance(found, "draft", x, [len(x)])
+        not_longer = chance(found, "draft", x, range(len(x) + 1))
+        accepted = at_most_one(left, right) if right else ONE
+        equal(line_11, not_longer * accepted, f"(12) at {x}")
         equal(not_longer, right, f"(13), (14) at {x}: Pr(X^l = x^l, tau <= l)")
         equal(line_11, min(left, right), f"(15) at {x}")
     return ZERO
@@ -90,17 +78,17 @@ def equation_17(target, draft, length):
 
     Printed: The continuation is printed $Z^{i-\tau}$ for $Z^{L-\tau}$ at the beginning.
     """
-    events = Events(target, draft, length)
+    found = outcomes(block_verify, target, draft, length)
     for y in prefixes_up_to(target.n, length - 1, 0):
         not_longer = range(len(y) + 1)
-        here = events.returned(y, not_longer)
-        longer = events.returned(y, range(len(y) + 1, length + 1))
+        here = chance(found, "output", y, not_longer)
+        longer = chance(found, "output", y, range(len(y) + 1, length + 1))
         equal(longer, least_after(target, draft, y), f"Pr(Y^i = {y}, tau > i)")
         equal(here, target.mass(y) - longer, f"Pr(Y^i = {y}, tau <= i)")
         equal(here, remaining(target, draft, y), f"sum of (M_b - M_s)_+ after {y}")
-        for token, chance in enumerate(residual(target, draft, y)):
-            drawn = events.returned((*y, token), not_longer)
-            equal(drawn, here * chance, f"Pr(Y^(i+1) = {(*y, token)}, tau <= i)")
+        for token, part in enumerate(residual(target, draft, y)):
+            drawn = chance(found, "output", (*y, token), not_longer)
+            equal(drawn, here * part, f"Pr(Y^(i+1) = {(*y, token)}, tau <= i)")
     return ZERO
 
 
@@ -109,13 +97,13 @@ def equation_18(target, draft, length):
     r"""$\Pr(Y^i = x^i) = \min(M_b(x^i), M_s(x^i)) + (M_b(x^i) - M_s(x^i))_+ = M_b(x^i)$, the first
     term for $\tau \ge i$, the second for $\tau < i$.
     """
-    events = Events(target, draft, length)
+    found = outcomes(block_verify, target, draft, length)
     for y in prefixes_up_to(target.n, length):
         more = max(target.mass(y) - draft.mass(y), ZERO)
         longer = range(len(y), length + 1)
-        drawn, kept = events.returned(y, range(len(y))), events.returned(y, longer)
+        drawn, kept = chance(found, "output", y, range(len(y))), chance(found, "output", y, longer)
         equal(drawn, more, f"Pr(Y^i = {y}, tau < i)")
         equal(kept, least(target, draft, y), f"Pr(Y^i = {y}, tau >= i)")
-        equal(kept, events.drafted(y, longer), f"Pr(X^i = {y}, tau >= i)")
+        equal(kept, chance(found, "draft", y, longer), f"Pr(X^i = {y}, tau >= i)")
         equal(kept + drawn, target.mass(y), f"Pr(Y^i = {y})")
     return ZERO

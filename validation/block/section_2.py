@@ -5,7 +5,7 @@ from functools import partial
 from validation.block.decoding import SpecDec
 from validation.block_algorithms import block_verify, token_verify
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.model_domain import SHORT, models
+from validation.model_domain import MODELS, SHORT, models
 from validation.models import LanguageModel, Recording, prefixes_up_to
 from validation.notation import ONE, ZERO, collect, iid
 from validation.oracles import flow
@@ -79,24 +79,23 @@ corrected(
 
 
 @claim("block.sec2a", "Section 2, after algorithm 1", models(SHORT))
-def appended(target, draft, length):
+def appended(target, draft, length, always_free=True):
     r"""One iteration of algorithm 1 appends $\tau + 1$ tokens, the accepted $X^\tau$ and the free
     token $Z$.
     """
     for step in with_end(token_verify, target, draft, length).iteration():
-        equal(len(step.tokens), step.accepted + 1, "tokens appended")
-    return ZERO
-
-
-@corrected("block.sec2a", Severity.DEGENERATE, models(SHORT))
-def appended_unless_ended(target, draft, length):
-    r"""It appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones; then it appends
-    $\tau$.
-    """
-    for step in with_end(token_verify, target, draft, length).iteration():
-        free = END not in step.tokens[: step.accepted]
+        free = always_free or END not in step.tokens[: step.accepted]
         equal(len(step.tokens), step.accepted + free, "tokens appended")
     return ZERO
+
+
+corrected(
+    "block.sec2a",
+    Severity.DEGENERATE,
+    models(SHORT),
+    r"It appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones; then it appends "
+    r"$\tau$.",
+)(partial(appended, always_free=False))
 
 
 @claim("block.alg2", "Algorithm 2 and (1), section 2", models(note=f"{TOKENS} tokens decoded"))
@@ -110,7 +109,7 @@ def algorithm_2(target, draft, length):
     return same_law(decoded, target.blocks(TOKENS), "the law of what is decoded")
 
 
-@claim("block.alg2b", "Algorithms 2 and 3, input", models())
+@claim("block.alg2b", "Algorithms 2 and 3, input", MODELS)
 def inputs(target, draft, length, first=0):
     r"""The scores that the algorithms take as input, $M_b(\cdot | X^{i-1})$ for $i = 0, …, L$, are
     all that they use of the large model.
@@ -134,13 +133,13 @@ def inputs(target, draft, length, first=0):
 corrected(
     "block.alg2b",
     Severity.MISPRINT,
-    models(),
+    MODELS,
     r"They use $M_b(\cdot | X^{i-1})$ for $i = 1, …, L + 1$, as in section 2, 'Parallel scoring', "
     "and line 2 of algorithm 1.",
 )(partial(inputs, first=1))
 
 
-@claim("block.sec2b", "Section 2, after algorithm 2", models())
+@claim("block.sec2b", "Section 2, after algorithm 2", MODELS)
 def each_token_is_accepted_best(target, draft, length):
     """TokenVerify maximises the probability that each draft token is accepted: after every prefix
     it is the optimum for one draft.
@@ -151,7 +150,7 @@ def each_token_is_accepted_best(target, draft, length):
     return ZERO
 
 
-@claim("block.sec2c", "Section 2, end; abstract", models())
+@claim("block.sec2c", "Section 2, end; abstract", MODELS)
 def block_accepts_more(target, draft, length):
     r"""BlockVerify accepts at least as many draft tokens of a block as TokenVerify in expectation:
     $E[\tau]$ of algorithm 3 is at least that of algorithm 2.

@@ -5,46 +5,34 @@ from fractions import Fraction
 from itertools import product
 
 from otspec.programs import BlockProgram
+from validation import block_algorithms as ba
 from validation import notation as nt
-from validation.block_algorithms import (
-    Branch,
-    block_verify,
-    block_verify_one_token,
-    token_verify,
-)
+from validation import verified_blocks as vb
 from validation.claim import Counterexample, above, at_least, claim, equal
 from validation.domains import Domain, drafts, given, mixed
-from validation.model_domain import LARGER, models
+from validation.model_domain import MODELS, models
 from validation.models import LanguageModel, Recording, Table, memoryless, prefixes_up_to, with_row
 from validation.notation import ONE, ZERO, total
-from validation.verified_blocks import (
-    Coupling,
-    best_transport,
-    common_mass,
-    common_prefix,
-    most_common,
-    outcomes,
-    same_law,
-)
+from validation.verified_blocks import common_prefix, outcomes, same_law
 
 HALF = Fraction(1, 2)
 EVEN = (HALF, HALF)
 THREE = ((2, 3), (3, 3))
 """Tokens and draft lengths with a token between others."""
-UNIFORM_OR_CERTAIN = Domain(
+THIRD_ROWS = Domain(
     lambda: (
-        {"draft": memoryless(EVEN), "target": Table(rows), "length": 3}
-        for rows in product((EVEN, (ONE, ZERO), (ZERO, ONE)), repeat=7)
-    ),
-    note="a uniform draft, and rows of the target certain or uniform; or random",
+        {"draft": memoryless(EVEN), "target": Table((EVEN,) * 3 + rows), "length": 3}
+        for rows in product(((ONE, ZERO), (ZERO, ONE), EVEN), repeat=4)
+    )
 )
+"""A uniform draft, and a target of which only the third token is not."""
 COUPLINGS = models().one(coupling=range(8))
 """Models with the number of a coupling: a vertex, or a mixture with independence."""
 
 
 def coupling_of(target, draft, length, number):
     """Return one coupling of blocks of many."""
-    return Coupling(nt.some_coupling(draft.blocks(length), target.blocks(length), number))
+    return vb.Coupling(nt.some_coupling(draft.blocks(length), target.blocks(length), number))
 
 
 @claim(
@@ -59,8 +47,8 @@ def remark_1(acceptance):
     """
 
     def verify(target, _draft, block):
-        yield Branch(acceptance, 1, target.after(block))
-        yield Branch(1 - acceptance, 0, memoryless((ONE, ZERO)))
+        yield ba.Branch(acceptance, 1, target.after(block))
+        yield ba.Branch(1 - acceptance, 0, memoryless((ONE, ZERO)))
 
     target, draft = memoryless(EVEN), memoryless((ZERO, ONE))
     found = outcomes(verify, target, draft, 1)
@@ -71,14 +59,14 @@ def remark_1(acceptance):
     return above(distance, ZERO, "distance of accepted samples from the target")
 
 
-@claim("block.sec3a", "Section 3, after (5)", models(larger=LARGER))
+@claim("block.sec3a", "Section 3, after (5)", MODELS)
 def optimal_transport(target, draft, length):
     r"""Problem (3)-(5) is the optimal transport problem between $M_s^L$ and $M_b^L$ with cost
     $L - \beta$: its least cost is $L$ minus the optimum.
     """
     laws = draft.blocks(length), target.blocks(length)
-    cost = -best_transport(*laws, lambda x, y: common_prefix(x, y) - length)
-    pi = outcomes(block_verify, target, draft, length).coupling()
+    cost = -vb.best_transport(*laws, lambda x, y: common_prefix(x, y) - length)
+    pi = outcomes(ba.block_verify, target, draft, length).coupling()
     same_law(pi.marginal(1), laws[1], "the target marginal of an optimal coupling")
     return equal(cost, length - pi.mean_common(), "the least expected L - beta")
 
@@ -90,7 +78,9 @@ def verifier_of(pi, n):
         outputs = {y: mass for (x, y), mass in pi.items() if x == block}
         for tau in range(len(block) + 1):
             after = {y[tau:]: m for y, m in outputs.items() if common_prefix(block, y) == tau}
-            yield Branch(total(after.values()) / total(outputs.values()), tau, continuing(after, n))
+            yield ba.Branch(
+                total(after.values()) / total(outputs.values()), tau, continuing(after, n)
+            )
 
     return verify
 
@@ -155,7 +145,7 @@ claim(
     statement="With $L = 3$, accepting $X_1$ and $X_3$ but not $X_2$ may leave no $y$ with "
     "$M_b(X_1, y, X_3) > 0$, though $X_1$ and $X_3$ are possible at their places.",
     printed="'It is likely that there does not exist y'.",
-)(occurs(mixed(UNIFORM_OR_CERTAIN, models(THREE)), no_token_between))
+)(occurs(mixed(THIRD_ROWS, models(THREE)), no_token_between))
 
 
 @claim("block.rem2b", "Remark 2, section 3, displayed equation",
@@ -191,13 +181,13 @@ def another(row, token):
     return tuple((chance + more) / 2 for chance, more in zip(row, toward, strict=True))
 
 
-@claim("block.sec3c", "Section 3, 'From draft verification to a coupling'", models())
+@claim("block.sec3c", "Section 3, 'From draft verification to a coupling'", MODELS)
 def verification_to_coupling(target, draft, length):
     r"""$(X^L, Y^L)$ with $Y^L = (X^\tau, Z^{L-\tau})$ of a lossless verifier is a coupling, (4) and
     (5), with $E[\beta] \ge E[\tau]$.
     """
     slack = []
-    for verify in (token_verify, block_verify, block_verify_one_token):
+    for verify in (ba.token_verify, ba.block_verify, ba.block_verify_one_token):
         found = outcomes(verify, target, draft, length)
         pi = found.coupling()
         same_law(pi.marginal(0), draft.blocks(length), "the draft marginal (4)")
@@ -228,40 +218,42 @@ def program_size(n, length):
 CUT = r"The index of the sum is $\tau$, that of its terms $\ell$; they must be the same."
 
 
-@claim("block.thm1", "Theorem 1 and (6), section 3", models(larger=LARGER), printed=CUT)
+@claim("block.thm1", "Theorem 1 and (6), section 3", MODELS, printed=CUT)
 def theorem_1(target, draft, length):
     r"""BlockVerify (as corrected in block.alg3) is an optimal solution of (3): lossless, with
     $E[\tau] = E[\beta] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$, which is
     the optimum.
     """
-    found = outcomes(block_verify, target, draft, length)
+    found = outcomes(ba.block_verify, target, draft, length)
     same_law(found.output_law(), target.blocks(length), "the law of Y^L")
-    claimed = common_mass(target, draft, length)
+    claimed = vb.common_mass(target, draft, length)
     equal(found.mean_accepted(), claimed, "E[tau]")
     equal(found.coupling().mean_common(), claimed, "E[beta]")
-    return equal(most_common(target, draft, length), claimed, "the optimum of (3)")
+    return equal(vb.most_common(target, draft, length), claimed, "the optimum of (3)")
 
 
-@claim("block.thm1b", "Section 3, before theorem 1; abstract", models(larger=LARGER))
+@claim("block.thm1b", "Section 3, before theorem 1; abstract", MODELS)
 def theorem_1_calls(target, draft, length):
     """BlockVerify (as corrected in block.alg3) needs no additional forward passes: it uses both
     models after prefixes of $X^L$ only, at most $L + 1$ each.
     """
     for block in draft.blocks(length):
         asked = set()
-        for branch in block_verify(Recording(target, asked), Recording(draft, asked), block):
+        for branch in ba.block_verify(Recording(target, asked), Recording(draft, asked), block):
             branch.following(())  # up to the acceptance and the row of the next token
         others = tuple(sorted(asked - {block[:i] for i in range(length + 1)}))
         equal(others, (), f"draft {block}: scored prefixes that are no prefix of it")
     return ZERO
 
 
-@claim("block.lem1", "Lemma 1, section 3", models(larger=LARGER), printed=CUT)
+@claim("block.lem1", "Lemma 1, section 3", MODELS, printed=CUT)
 def lemma_1(target, draft, length):
     r"""$\max_\pi E_\pi[\beta] \le \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell),
     M_b(x^\ell))$.
     """
-    return at_least(common_mass(target, draft, length), most_common(target, draft, length), "bound")
+    return at_least(
+        vb.common_mass(target, draft, length), vb.most_common(target, draft, length), "bound"
+    )
 
 
 @claim("block.lem1b", "Proof of lemma 1, (a) and (b)", COUPLINGS)

@@ -13,14 +13,24 @@ from validation.block_algorithms import (
     residual,
 )
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.model_domain import LARGER, models
-from validation.models import prefixes, prefixes_up_to
+from validation.domains import drafts
+from validation.model_domain import LARGER, MODELS, models
+from validation.models import Table, prefixes, prefixes_up_to
 from validation.notation import ZERO, collect, normalised, positive, total
+from validation.sizes import law_of
 from validation.verified_blocks import common_mass, outcomes, same_law
 
-MODELS = models(larger=LARGER)
 DEEP = models(((2, 3), (3, 2)), larger=LARGER)
 """Where more than one token can follow a rejected one."""
+HALVES, FIRST = law_of((1, 1, 0)), law_of((1, 0, 0))
+AFTER_ZERO = drafts(3, 3).of(
+    lambda draft: {
+        "draft": Table((HALVES, HALVES, FIRST, FIRST)),
+        "target": Table((FIRST, draft, FIRST, FIRST)),
+        "length": 2,
+    }
+)
+"""One draft of which any token is rejected or none, and all rows of a target after token 0."""
 
 
 def lossless(target, draft, length, verify):
@@ -51,7 +61,7 @@ corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(partial(lossless, veri
 claim(
     "block.alg3b",
     "Algorithm 3, line 16, with the convention of section 2",
-    DEEP,
+    AFTER_ZERO,
     r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
     r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
     printed="Section 2: 'we ignore prefix from the notations'. But (8)-(10) compare probabilities "

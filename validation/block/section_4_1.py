@@ -1,9 +1,10 @@
 """Section 4.1: speculative decoding with block verification, over several iterations."""
 
 from validation.block.decoding import SpecDec
+from validation.block.section_4 import AFTER_ZERO
 from validation.block_algorithms import block_verify, remaining, residual
 from validation.claim import Severity, claim, corrected, equal
-from validation.model_domain import models
+from validation.model_domain import MODELS, models
 from validation.models import Recording, prefixes_up_to, with_row
 from validation.notation import ZERO, normalised, positive, same
 from validation.verified_blocks import same_law
@@ -12,14 +13,10 @@ LOOPS = ((2, 1), (2, 2))
 """Tokens and draft lengths of what is decoded over several iterations."""
 TOKENS = 3
 """How many decoded tokens are compared."""
+NOTE = f"{TOKENS} tokens decoded"
 
 
-def decoded(sizes):
-    """Return the domain of models of which some tokens are decoded."""
-    return models(sizes, note=f"{TOKENS} tokens decoded")
-
-
-@claim("block.sec4.1a", "Section 4.1, first paragraph", decoded((*LOOPS, (3, 1))))
+@claim("block.sec4.1a", "Section 4.1, first paragraph", models((*LOOPS, (3, 1)), note=NOTE))
 def decodes(target, draft, length):
     r"""Algorithm 1 with BlockVerify returns a valid sample sequence of $M_b$: what it decodes over
     several iterations has the law of the large model.
@@ -48,7 +45,7 @@ def same_residual(target, draft, length):
     return found
 
 
-@corrected("block.sec4.1b", Severity.MISPRINT, models())
+@corrected("block.sec4.1b", Severity.MISPRINT, MODELS)
 def residual_from_four(target, draft, length):
     r"""From $M_b(\cdot | x^i)$ and $M_s(\cdot | x^i)$, with $M_b(x^i)$ and $M_s(x^i)$."""
     for x in prefixes_up_to(target.n, length - 1, 0):
@@ -60,7 +57,7 @@ def residual_from_four(target, draft, length):
     return ZERO
 
 
-@claim("block.sec4.1c", "Section 4.1, second paragraph", models(((3, 2),)))
+@claim("block.sec4.1c", "Section 4.1, second paragraph", AFTER_ZERO)
 def from_large_model(target, draft, length):
     r"""In every iteration the residuals are (10) of the large model $M_b$ and the small model $M_s$
     after what is decoded.
@@ -86,7 +83,7 @@ def from_large_model(target, draft, length):
 corrected(
     "block.sec4.1c",
     Severity.MISPRINT,
-    decoded(((2, 2), (3, 2))),
+    models(((2, 2), (3, 2)), note=NOTE),
     "They are (10) of the current target $M_b'$, which after a rejection is itself a chain of "
     r"residuals for $L - \tau - 1$ more tokens, and of $M_s'$; so algorithm 1 decodes with the law "
     "of $M_b$.",
