@@ -15,6 +15,8 @@ from validation.instances import Exact
 from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, normalised, positive, total
 
+Model = LanguageModel
+
 
 class Branch(NamedTuple):
     """One way through a verifier."""
@@ -22,18 +24,17 @@ class Branch(NamedTuple):
     mass: Fraction
     accepted: int
     """tau."""
-    following: LanguageModel
+    following: Model
     """M_{b,next}: what is drawn after X^tau."""
 
 
-Verifier = Callable[[LanguageModel, LanguageModel, Prefix], Iterator[Branch]]
+Verifier = Callable[[Model, Model, Prefix], Iterator[Branch]]
 """(target, draft, X^L) to branches whose masses sum to 1."""
-
-Correction = Callable[[LanguageModel, LanguageModel, Prefix, int], LanguageModel]
+Correction = Callable[[Model, Model, Prefix, int], Model]
 """(target, draft, X^tau, L - tau) to M_{b,next}."""
 
 
-def token_verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> Iterator[Branch]:
+def token_verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
     """Algorithm 2 (TokenVerify), step by step."""
     mass = ONE
     for tau, token in enumerate(block):  # line 3
@@ -48,19 +49,17 @@ def token_verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> 
     yield Branch(mass, len(block), target.after(block))  # line 11
 
 
-def residual_token(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Exact:
+def residual_token(target: Model, draft: Model, prefix: Prefix) -> Exact:
     """Return p_res of (1)."""
     return normalised(positive(target(prefix), draft(prefix)))
 
 
-def corrected_token(target: LanguageModel, accepted: Prefix, row: Exact) -> LanguageModel:
+def corrected_token(target: Model, accepted: Prefix, row: Exact) -> Model:
     """Return the model that draws one token Y from a row and then follows M_b(. | X^tau, Y)."""
     return LanguageModel(lambda more: target(accepted + more) if more else row, target.n)
 
 
-def block_acceptance(
-    target: LanguageModel, draft: LanguageModel, block: Prefix
-) -> Iterator[tuple[Fraction, int]]:
+def block_acceptance(target: Model, draft: Model, block: Prefix) -> Iterator[tuple[Fraction, int]]:
     """Lines 1 to 12 of algorithm 3: yield the accepted lengths tau with their probabilities.
 
     Where the loop ends without accepting, nothing is yielded and mass is missing.
@@ -79,40 +78,28 @@ def block_acceptance(
             return
 
 
-def next_masses(model: LanguageModel, prefix: Prefix) -> Exact:
+def next_masses(model: Model, prefix: Prefix) -> Exact:
     """Return M(x^i, x) for all x."""
     mass = model.mass(prefix)
     return tuple(mass * chance for chance in model(prefix)) if mass else (ZERO,) * model.n
 
 
-def remaining(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Fraction:
+def remaining(target: Model, draft: Model, prefix: Prefix) -> Fraction:
     """Return p_remain of (8)."""
     return total(positive(next_masses(target, prefix), next_masses(draft, prefix)))
 
 
-def rejected(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Fraction:
+def rejected(target: Model, draft: Model, prefix: Prefix) -> Fraction:
     """Return p_rej of (9)."""
     return total(positive(next_masses(draft, prefix), next_masses(target, prefix)))
 
 
-def residual(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Exact:
+def residual(target: Model, draft: Model, prefix: Prefix) -> Exact:
     """Return p_res of (10) after a prefix; zeros where it is 0/0, so that mass is missing."""
     return normalised(positive(next_masses(target, prefix), next_masses(draft, prefix)))
 
 
-def block_verify_with(correction: Correction) -> Verifier:
-    """Return algorithm 3 with one reading of lines 14 and 16."""
-
-    def verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> Iterator[Branch]:
-        for mass, tau in block_acceptance(target, draft, block):
-            yield Branch(mass, tau, correction(target, draft, block[:tau], len(block) - tau))
-
-    return verify
-
-
-def residuals_of_whole_prefix(
-    target: LanguageModel, draft: LanguageModel, accepted: Prefix, left: int
-) -> LanguageModel:
+def residuals_of_whole_prefix(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
     """Line 16 as appendix B uses it: p_res of (X^tau, x^j), then M_b(. | X^tau, x^j)."""
 
     def rule(more: Prefix) -> Exact:
@@ -122,19 +109,24 @@ def residuals_of_whole_prefix(
     return LanguageModel(rule, target.n)
 
 
-def residuals_as_printed(
-    target: LanguageModel, draft: LanguageModel, accepted: Prefix, left: int
-) -> LanguageModel:
+def residuals_as_printed(target: Model, draft: Model, _: Prefix, left: int) -> Model:
     """Lines 14 and 16 to the letter: p_res of x^j alone, then M_b(. | x^j), without X^tau."""
-    del accepted
     return residuals_of_whole_prefix(target, draft, (), left)
 
 
-def residuals_in_context(
-    target: LanguageModel, draft: LanguageModel, accepted: Prefix, left: int
-) -> LanguageModel:
+def residuals_in_context(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
     """Line 16 with X^tau as a context left out of the notation, as section 2 does with x^t."""
     return residuals_of_whole_prefix(target.after(accepted), draft.after(accepted), (), left)
+
+
+def block_verify_with(correction: Correction) -> Verifier:
+    """Return algorithm 3 with one reading of lines 14 and 16."""
+
+    def verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
+        for mass, tau in block_acceptance(target, draft, block):
+            yield Branch(mass, tau, correction(target, draft, block[:tau], len(block) - tau))
+
+    return verify
 
 
 block_verify_as_printed = block_verify_with(residuals_as_printed)
@@ -145,9 +137,7 @@ block_verify = block_verify_with(residuals_of_whole_prefix)
 """Algorithm 3 corrected: residuals and models of the whole prefix (X^tau, x^j)."""
 
 
-def block_verify_one_token(
-    target: LanguageModel, draft: LanguageModel, block: Prefix
-) -> Iterator[Branch]:
+def block_verify_one_token(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
     """The later version of block verification, which corrects one token only.
 
     p_0 = 1, p_i = min(1, p_{i-1} M_b/M_s), Z_i = sum (p_i M_b - M_s)_+, h_i = Z_i / (Z_i + 1 - p_i)
@@ -172,8 +162,8 @@ def block_verify_one_token(
 
 def at_most_one(numerator: Fraction, denominator: Fraction) -> Fraction:
     """Return min(numerator / denominator, 1); a positive number over 0 is infinite."""
-    if numerator >= denominator:
-        if not numerator:
-            raise Fails("a comparison with 0/0 is reached")
-        return ONE
-    return numerator / denominator
+    if numerator < denominator:
+        return numerator / denominator
+    if not numerator:
+        raise Fails("a comparison with 0/0 is reached")
+    return ONE

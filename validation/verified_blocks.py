@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import networkx
 
-from validation.block_algorithms import Branch, Verifier, token_verify
+from validation.block_algorithms import Branch, Model, Verifier, token_verify
 from validation.claim import equal
-from validation.models import LanguageModel, Prefix, prefixes_up_to
+from validation.models import Prefix, prefixes_up_to
 from validation.notation import ONE, collect, total
 
 Law = Mapping[Prefix, Fraction]
@@ -61,7 +61,7 @@ class Outcomes(tuple[Outcome, ...]):
 
 
 def verified(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
+    verify: Verifier, target: Model, draft: Model, length: int
 ) -> Iterator[tuple[Prefix, Branch]]:
     """Yield all drafts X^L with the branches of their verification; masses include the draft's."""
     for block, mass in draft.blocks(length).items():
@@ -70,9 +70,7 @@ def verified(
                 yield block, branch._replace(mass=mass * branch.mass)
 
 
-def outcomes(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, length: int
-) -> Outcomes:
+def outcomes(verify: Verifier, target: Model, draft: Model, length: int) -> Outcomes:
     """Return what a verifier does."""
     return Outcomes(
         Outcome(branch.mass * mass, block, branch.accepted, block[: branch.accepted] + more)
@@ -95,9 +93,7 @@ def same_law(found: Law, claimed: Law, what: str) -> Fraction:
 
 
 def _shown(law: Law) -> str:
-    terms = (
-        f"{''.join(map(str, block))} with {mass}" for block, mass in sorted(law.items()) if mass
-    )
+    terms = (f"{''.join(map(str, x))} with {mass}" for x, mass in sorted(law.items()) if mass)
     return "; ".join(terms) or "nothing, for the step is 0/0"
 
 
@@ -107,40 +103,38 @@ def best_transport(first: Law, second: Law, value: Callable[[Prefix, Prefix], in
     In whole numbers, scaled by the common denominator, so that it is exact.
     """
     scale = lcm(*(mass.denominator for law in (first, second) for mass in law.values()))
-    network: networkx.DiGraph[tuple[str, Prefix]] = networkx.DiGraph()
-    for x, mass in first.items():
-        network.add_node(("draft", x), demand=-int(mass * scale))
-    for y, mass in second.items():
-        network.add_node(("target", y), demand=int(mass * scale))
+    network: networkx.DiGraph[tuple[int, Prefix]] = networkx.DiGraph()
+    for side, law in ((-1, first), (1, second)):
+        for x, mass in law.items():
+            network.add_node((side, x), demand=int(side * mass * scale))
     network.add_edges_from(
-        (("draft", x), ("target", y), {"weight": -value(x, y)}) for x in first for y in second
+        ((-1, x), (1, y), {"weight": -value(x, y)}) for x in first for y in second
     )
     cost, _ = networkx.network_simplex(network)
     return Fraction(-cost, scale)
 
 
-def most_common(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
+def most_common(target: Model, draft: Model, length: int) -> Fraction:
     """Return the optimum of (3), the largest E[beta] over all couplings."""
     return best_transport(draft.blocks(length), target.blocks(length), common_prefix)
 
 
-def token_mean(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
+def token_mean(target: Model, draft: Model, length: int) -> Fraction:
     """Return E[beta] of TokenVerify."""
     return outcomes(token_verify, target, draft, length).coupling().mean_common()
 
 
-def common_mass(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
+def common_mass(target: Model, draft: Model, length: int) -> Fraction:
     """Return the sum of min(M_s(x^l), M_b(x^l)) over l = 1..L and all x^l, (6)."""
-    heads = prefixes_up_to(target.n, length)
-    return total(min(draft.mass(x), target.mass(x)) for x in heads)
+    return total(min(draft.mass(x), target.mass(x)) for x in prefixes_up_to(target.n, length))
 
 
-def common_chances(target: LanguageModel, draft: LanguageModel, length: int) -> Fraction:
+def common_chances(target: Model, draft: Model, length: int) -> Fraction:
     """Return the sum of prod_i min(M_s(x_i|.), M_b(x_i|.)) over l = 1..L and all x^l, (7)."""
     return total(least_chances(target, draft, x) for x in prefixes_up_to(target.n, length))
 
 
-def least_chances(target: LanguageModel, draft: LanguageModel, block: Prefix) -> Fraction:
+def least_chances(target: Model, draft: Model, block: Prefix) -> Fraction:
     """Return prod_i min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))."""
     chances = ((draft(block[:i])[x], target(block[:i])[x]) for i, x in enumerate(block))
     return prod(map(min, chances), start=ONE)

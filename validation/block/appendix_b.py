@@ -1,26 +1,17 @@
-"""Appendix B: the steps of the proofs of lemmas 2 and 3."""
+"""Appendix B: the steps of the proofs of lemmas 2 and 3, from all outcomes of algorithm 3."""
 
-from validation.block_algorithms import at_most_one, block_verify, rejected, remaining, residual
+from validation.block_algorithms import (at_most_one, block_verify, next_masses, rejected,
+                                         remaining, residual)  # fmt: skip
 from validation.claim import claim, equal
 from validation.model_domain import MODELS
 from validation.models import prefixes_up_to
-from validation.notation import ONE, ZERO, total
+from validation.notation import ONE, ZERO, overlap
 from validation.verified_blocks import outcomes
 
 
 def chance(found, of, x, taus):
     """Return Pr(X^l = x^l) of the draft, Pr(Y^l = x^l) of the output, for some values of tau."""
     return found.mass(lambda each: getattr(each, of)[: len(x)] == x and each.accepted in taus)
-
-
-def least(target, draft, x):
-    """Return min(M_b(x), M_s(x))."""
-    return min(target.mass(x), draft.mass(x))
-
-
-def least_after(target, draft, x):
-    """Return the sum of min(M_b(x, y), M_s(x, y)) over the next token y."""
-    return total(least(target, draft, (*x, token)) for token in range(target.n))
 
 
 @claim("block.lem5", "Lemma 5, appendix B.1", MODELS)
@@ -31,7 +22,7 @@ def lemma_5(target, draft, length):
     found = outcomes(block_verify, target, draft, length)
     for x in prefixes_up_to(target.n, length):
         longer = chance(found, "draft", x, range(len(x), length + 1))
-        equal(longer, least(target, draft, x), f"Pr(X^l = {x}, tau >= {len(x)})")
+        equal(longer, min(target.mass(x), draft.mass(x)), f"Pr(X^l = {x}, tau >= {len(x)})")
     return ZERO
 
 
@@ -62,11 +53,11 @@ def equation_16(target, draft, length):
     $\min(M_b(x^\ell), M_s(x^\ell))$.
     """
     for x in prefixes_up_to(target.n, length - 1, 0):
-        common = least_after(target, draft, x)
+        common = overlap(next_masses(target, x), next_masses(draft, x))
         left, right = remaining(target, draft, x), rejected(target, draft, x)
         equal(common + left, target.mass(x), f"sum of min + p_remain at {x}")
         equal(common + right, draft.mass(x), f"sum of min + p_rej at {x}")
-        equal(common + min(left, right), least(target, draft, x), f"(16) at {x}")
+        equal(common + min(left, right), min(target.mass(x), draft.mass(x)), f"(16) at {x}")
     return ZERO
 
 
@@ -83,8 +74,9 @@ def equation_17(target, draft, length):
         not_longer = range(len(y) + 1)
         here = chance(found, "output", y, not_longer)
         longer = chance(found, "output", y, range(len(y) + 1, length + 1))
-        equal(longer, least_after(target, draft, y), f"Pr(Y^i = {y}, tau > i)")
-        equal(here, target.mass(y) - longer, f"Pr(Y^i = {y}, tau <= i)")
+        common = overlap(next_masses(target, y), next_masses(draft, y))
+        equal(longer, common, f"Pr(Y^i = {y}, tau > i)")
+        equal(here, target.mass(y) - common, f"Pr(Y^i = {y}, tau <= i)")
         equal(here, remaining(target, draft, y), f"sum of (M_b - M_s)_+ after {y}")
         for token, part in enumerate(residual(target, draft, y)):
             drawn = chance(found, "output", (*y, token), not_longer)
@@ -99,11 +91,11 @@ def equation_18(target, draft, length):
     """
     found = outcomes(block_verify, target, draft, length)
     for y in prefixes_up_to(target.n, length):
-        more = max(target.mass(y) - draft.mass(y), ZERO)
         longer = range(len(y), length + 1)
-        drawn, kept = chance(found, "output", y, range(len(y))), chance(found, "output", y, longer)
-        equal(drawn, more, f"Pr(Y^i = {y}, tau < i)")
-        equal(kept, least(target, draft, y), f"Pr(Y^i = {y}, tau >= i)")
+        kept = chance(found, "output", y, longer)
+        drawn = chance(found, "output", y, range(len(y)))
+        equal(drawn, max(target.mass(y) - draft.mass(y), ZERO), f"Pr(Y^i = {y}, tau < i)")
+        equal(kept, min(target.mass(y), draft.mass(y)), f"Pr(Y^i = {y}, tau >= i)")
         equal(kept, chance(found, "draft", y, longer), f"Pr(X^i = {y}, tau >= i)")
         equal(kept + drawn, target.mass(y), f"Pr(Y^i = {y})")
     return ZERO

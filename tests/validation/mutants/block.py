@@ -68,7 +68,7 @@ MUTANTS = {
     "block.eq17": ("not_longer = range(len(y) + 1)", "not_longer = range(len(y))"),
     "block.eq18": ("longer = range(len(y), length + 1)", "longer = range(len(y) + 1, length + 1)"),
     "block.tab2": ("(token + ROUNDING)", "(block + ROUNDING)"),
-    "block.tab3": ("-change if statistic == TIME else change", "change"),
+    "block.tab3": ("change if statistic == STATISTICS[0] else -change", "change"),
     "block.tab4": ("(token - ROUNDING)", "(block - ROUNDING)"),
     "block.appC": ('("GSM8K", 6, 8)', '("GSM8K", 4, 6)'),
 }  # fmt: skip
