@@ -11,7 +11,7 @@ import networkx
 
 from validation.block_algorithms import Branch, Model, Verifier, token_verify
 from validation.claim import equal
-from validation.models import Prefix, prefixes_up_to
+from validation.models import Prefix, Recording, prefixes_up_to
 from validation.notation import ONE, collect, total
 
 Law = Mapping[Prefix, Fraction]
@@ -77,6 +77,14 @@ def outcomes(verify: Verifier, target: Model, draft: Model, length: int) -> Outc
         for block, branch in verified(verify, target, draft, length)
         for more, mass in branch.following.blocks(length - branch.accepted).items()
     )
+
+
+def asked(verify: Verifier, target: Model, draft: Model, block: Prefix) -> set[Prefix]:
+    """Return after which prefixes a verifier asks the models, up to the law of the free token."""
+    found: set[Prefix] = set()
+    for branch in verify(Recording(target, found), Recording(draft, found), block):
+        branch.following(())
+    return found
 
 
 def common_prefix(first: Prefix, second: Prefix) -> int:

@@ -65,13 +65,10 @@ def law_of_tau_by_drafts(target, draft, length, last=0):
     return ZERO
 
 
-corrected(
-    "block.appAb",
-    Severity.MISPRINT,
-    MODELS,
-    r"The product of $M_s$ goes to $\ell + 1$: $\Pr(X^{\ell+1} = x^{\ell+1}) = "
-    r"\prod_{i=1}^{\ell+1} M_s(x_i | x^{i-1})$. The next line is right again.",
-)(partial(law_of_tau_by_drafts, last=1))
+corrected("block.appAb", Severity.MISPRINT, MODELS,
+          r"The product of $M_s$ goes to $\ell + 1$: $\Pr(X^{\ell+1} = x^{\ell+1}) = "
+          r"\prod_{i=1}^{\ell+1} M_s(x_i | x^{i-1})$. The next line is right again.",
+          )(partial(law_of_tau_by_drafts, last=1))  # fmt: skip
 
 
 @claim("block.appAc", "Appendix A, proof of theorem 2, last lines", MODELS)

@@ -1,7 +1,6 @@
 """Appendix B: the steps of the proofs of lemmas 2 and 3, from all outcomes of algorithm 3."""
 
-from validation.block_algorithms import (at_most_one, block_verify, next_masses, rejected,
-                                         remaining, residual)  # fmt: skip
+from validation import block_algorithms as ba
 from validation.claim import claim, equal
 from validation.model_domain import MODELS
 from validation.models import prefixes_up_to
@@ -19,7 +18,7 @@ def lemma_5(target, draft, length):
     r"""For $1 \le \ell \le L$ and all $x^\ell$: $\Pr(X^\ell = x^\ell, \tau \ge \ell) =
     \min(M_b(x^\ell), M_s(x^\ell))$.
     """
-    found = outcomes(block_verify, target, draft, length)
+    found = outcomes(ba.block_verify, target, draft, length)
     for x in prefixes_up_to(target.n, length):
         longer = chance(found, "draft", x, range(len(x), length + 1))
         equal(longer, min(target.mass(x), draft.mass(x)), f"Pr(X^l = {x}, tau >= {len(x)})")
@@ -34,12 +33,12 @@ def equations_11_to_15(target, draft, length):
 
     Printed: Where $p_{rej} = 0$ the quotient is not defined; the event has probability 0.
     """
-    found = outcomes(block_verify, target, draft, length)
+    found = outcomes(ba.block_verify, target, draft, length)
     for x in prefixes_up_to(target.n, length - 1, 0):
-        left, right = remaining(target, draft, x), rejected(target, draft, x)
+        left, right = ba.remaining(target, draft, x), ba.rejected(target, draft, x)
         line_11 = chance(found, "draft", x, [len(x)])
         not_longer = chance(found, "draft", x, range(len(x) + 1))
-        accepted = at_most_one(left, right) if right else ONE
+        accepted = ba.at_most_one(left, right) if right else ONE
         equal(line_11, not_longer * accepted, f"(12) at {x}")
         equal(not_longer, right, f"(13), (14) at {x}: Pr(X^l = x^l, tau <= l)")
         equal(line_11, min(left, right), f"(15) at {x}")
@@ -53,8 +52,8 @@ def equation_16(target, draft, length):
     $\min(M_b(x^\ell), M_s(x^\ell))$.
     """
     for x in prefixes_up_to(target.n, length - 1, 0):
-        common = overlap(next_masses(target, x), next_masses(draft, x))
-        left, right = remaining(target, draft, x), rejected(target, draft, x)
+        common = overlap(ba.next_masses(target, x), ba.next_masses(draft, x))
+        left, right = ba.remaining(target, draft, x), ba.rejected(target, draft, x)
         equal(common + left, target.mass(x), f"sum of min + p_remain at {x}")
         equal(common + right, draft.mass(x), f"sum of min + p_rej at {x}")
         equal(common + min(left, right), min(target.mass(x), draft.mass(x)), f"(16) at {x}")
@@ -69,16 +68,16 @@ def equation_17(target, draft, length):
 
     Printed: The continuation is printed $Z^{i-\tau}$ for $Z^{L-\tau}$ at the beginning.
     """
-    found = outcomes(block_verify, target, draft, length)
+    found = outcomes(ba.block_verify, target, draft, length)
     for y in prefixes_up_to(target.n, length - 1, 0):
         not_longer = range(len(y) + 1)
         here = chance(found, "output", y, not_longer)
         longer = chance(found, "output", y, range(len(y) + 1, length + 1))
-        common = overlap(next_masses(target, y), next_masses(draft, y))
+        common = overlap(ba.next_masses(target, y), ba.next_masses(draft, y))
         equal(longer, common, f"Pr(Y^i = {y}, tau > i)")
         equal(here, target.mass(y) - common, f"Pr(Y^i = {y}, tau <= i)")
-        equal(here, remaining(target, draft, y), f"sum of (M_b - M_s)_+ after {y}")
-        for token, part in enumerate(residual(target, draft, y)):
+        equal(here, ba.remaining(target, draft, y), f"sum of (M_b - M_s)_+ after {y}")
+        for token, part in enumerate(ba.residual(target, draft, y)):
             drawn = chance(found, "output", (*y, token), not_longer)
             equal(drawn, here * part, f"Pr(Y^(i+1) = {(*y, token)}, tau <= i)")
     return ZERO
@@ -89,7 +88,7 @@ def equation_18(target, draft, length):
     r"""$\Pr(Y^i = x^i) = \min(M_b(x^i), M_s(x^i)) + (M_b(x^i) - M_s(x^i))_+ = M_b(x^i)$, the first
     term for $\tau \ge i$, the second for $\tau < i$.
     """
-    found = outcomes(block_verify, target, draft, length)
+    found = outcomes(ba.block_verify, target, draft, length)
     for y in prefixes_up_to(target.n, length):
         longer = range(len(y), length + 1)
         kept = chance(found, "output", y, longer)

@@ -1,20 +1,22 @@
 """Section 2: speculative decoding (algorithm 1) and token-level verification (algorithm 2)."""
 
 from functools import partial
+from itertools import product
 
 from validation.block.decoding import SpecDec
 from validation.block_algorithms import block_verify, token_verify
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.model_domain import MODELS, SHORT, models
-from validation.models import LanguageModel, Recording, prefixes_up_to
+from validation.models import LanguageModel, prefixes_up_to
 from validation.notation import ONE, ZERO, collect, iid
 from validation.oracles import flow
-from validation.verified_blocks import outcomes, same_law
+from validation.verified_blocks import asked, outcomes, same_law
 
 END = 0
 """The token E.O.S. where there is one."""
 TOKENS = 3
 """How many decoded tokens are compared."""
+BOTH = (token_verify, block_verify)
 DECODED = models(SHORT, note=f"{TOKENS} tokens decoded")
 
 
@@ -43,13 +45,10 @@ def algorithm_1(target, draft, length):
     sequence that is returned can hold several: $X^\tau$ is returned whole, and an iteration follows
     where $Z$ is E.O.S.
     """
+    found = [with_end(verify, target, draft, length).law(TOKENS) for verify in BOTH]
     wanted, *found = (
         collect((up_to_end(sequence), mass) for sequence, mass in law.items())
-        for law in (
-            ending(target).blocks(TOKENS),
-            with_end(token_verify, target, draft, length).law(TOKENS),
-            with_end(block_verify, target, draft, length).law(TOKENS),
-        )
+        for law in (ending(target).blocks(TOKENS), *found)
     )
     return max(same_law(law, wanted, "decoded up to E.O.S. is") for law in found)
 
@@ -69,13 +68,9 @@ def calls(target, draft, length, stop=False):
     )
 
 
-corrected(
-    "block.alg1b",
-    Severity.MISPRINT,
-    DECODED,
-    "It returns also where the free token $Z$ is E.O.S.; then it never calls the large model more "
-    "often than it returns tokens.",
-)(partial(calls, stop=True))
+corrected("block.alg1b", Severity.MISPRINT, DECODED,
+          "It returns also where the free token $Z$ is E.O.S.; then it never calls the large model "
+          "more often than it returns tokens.")(partial(calls, stop=True))  # fmt: skip
 
 
 @claim("block.sec2a", "Section 2, after algorithm 1", models(SHORT))
@@ -89,13 +84,9 @@ def appended(target, draft, length, always_free=True):
     return ZERO
 
 
-corrected(
-    "block.sec2a",
-    Severity.DEGENERATE,
-    models(SHORT),
-    r"It appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones; then it appends "
-    r"$\tau$.",
-)(partial(appended, always_free=False))
+corrected("block.sec2a", Severity.DEGENERATE, models(SHORT),
+          r"It appends $\tau + 1$ tokens unless E.O.S. is among the accepted ones; then it appends "
+          r"$\tau$.")(partial(appended, always_free=False))  # fmt: skip
 
 
 @claim("block.alg2", "Algorithm 2 and (1), section 2", models(note=f"{TOKENS} tokens decoded"))
@@ -118,25 +109,16 @@ def inputs(target, draft, length, first=0):
     There is no $X^{-1}$, and $M_b(\cdot | X^L)$ is not among them; for $\tau = L$ line 11 of
     algorithm 2 returns it.
     """
-    for block in draft.blocks(length):
-        asked = set()
-        for verify in (token_verify, block_verify):
-            for branch in verify(Recording(target, asked), draft, block):
-                if branch.mass:
-                    branch.following(())  # the free token Z
+    for verify, block in product(BOTH, draft.blocks(length)):
         listed = {block[: i - 1] for i in range(first, length + first + 1) if i}
-        unlisted = tuple(sorted(asked - listed))
+        unlisted = tuple(sorted(asked(verify, target, draft, block) - listed))
         equal(unlisted, (), f"draft {block}: scores that are used but not listed, after")
     return ZERO
 
 
-corrected(
-    "block.alg2b",
-    Severity.MISPRINT,
-    MODELS,
-    r"They use $M_b(\cdot | X^{i-1})$ for $i = 1, …, L + 1$, as in section 2, 'Parallel scoring', "
-    "and line 2 of algorithm 1.",
-)(partial(inputs, first=1))
+corrected("block.alg2b", Severity.MISPRINT, MODELS,
+          r"They use $M_b(\cdot | X^{i-1})$ for $i = 1, …, L + 1$, as in section 2, 'Parallel "
+          "scoring', and line 2 of algorithm 1.")(partial(inputs, first=1))  # fmt: skip
 
 
 @claim("block.sec2b", "Section 2, after algorithm 2", MODELS)
@@ -158,8 +140,5 @@ def block_accepts_more(target, draft, length):
     Printed: 'outperforms TokenVerify in terms of the expected number of accepted tokens';
     block.sec3.1b says when strictly, block.sec5 what becomes of it over several blocks.
     """
-    token, block = (
-        outcomes(verify, target, draft, length).mean_accepted()
-        for verify in (token_verify, block_verify)
-    )
-    return at_least(block, token, "E[tau]")
+    token, block = (outcomes(verify, target, draft, length) for verify in BOTH)
+    return at_least(block.mean_accepted(), token.mean_accepted(), "E[tau]")

@@ -11,7 +11,7 @@ from validation import verified_blocks as vb
 from validation.claim import Counterexample, above, at_least, claim, equal
 from validation.domains import Domain, drafts, given, mixed
 from validation.model_domain import MODELS, models
-from validation.models import LanguageModel, Recording, Table, memoryless, prefixes_up_to, with_row
+from validation.models import LanguageModel, Table, memoryless, prefixes_up_to, with_row
 from validation.notation import ONE, ZERO, total
 from validation.verified_blocks import common_prefix, outcomes, same_law
 
@@ -28,11 +28,6 @@ THIRD_ROWS = Domain(
 """A uniform draft, and a target of which only the third token is not."""
 COUPLINGS = models().one(coupling=range(8))
 """Models with the number of a coupling: a vertex, or a mixture with independence."""
-
-
-def coupling_of(target, draft, length, number):
-    """Return one coupling of blocks of many."""
-    return vb.Coupling(nt.some_coupling(draft.blocks(length), target.blocks(length), number))
 
 
 @claim(
@@ -105,7 +100,7 @@ def coupling_to_verification(target, draft, length, coupling):
     Printed: The numerator is printed $\sum_{\ell: \beta(X^L, Y^L) = \ell} \pi(X^L, Y^L)$; the sum
     is over $Y^L$.
     """
-    pi = coupling_of(target, draft, length, coupling)
+    pi = vb.Coupling(nt.some_coupling(draft.blocks(length), target.blocks(length), coupling))
     same_law(pi.marginal(0), draft.blocks(length), "the coupling's draft marginal")
     same_law(pi.marginal(1), target.blocks(length), "the coupling's target marginal")
     found = outcomes(verifier_of(pi, target.n), target, draft, length)
@@ -158,7 +153,9 @@ def token_between(target):
             nt.same(found, nt.normalised(joint), "M_b(Y_2 | Y_1, Y_3)")
             for y, mass in enumerate(target((first,))):
                 if mass and found[y] < 1:  # y follows Y_1, and another can come between
-                    other = with_row(target, (first, y), another(target((first, y)), last))
+                    row = target((first, y))
+                    more = [m + (row[last] == 1 or i == last) for i, m in enumerate(row)]
+                    other = with_row(target, (first, y), nt.normalised(more))
                     change = nt.total_variation(between(other, first, last), found)
                     changes.append(above(change, ZERO, f"change with M_b(Y_3 | Y_1, {y})"))
     return min(changes, default=None)
@@ -168,13 +165,6 @@ def between(model, first, last):
     """Return M_b(. | Y_1, Y_3) from the next-token distributions."""
     chances = enumerate(model((first,)))
     return nt.normalised([mass * model((first, y))[last] for y, mass in chances])
-
-
-def another(row, token):
-    """Return another row: with more mass on a token, or less if it has all of it."""
-    n = len(row)
-    toward = [Fraction(i == token) if row[token] < 1 else Fraction(1, n) for i in range(n)]
-    return tuple((chance + more) / 2 for chance, more in zip(row, toward, strict=True))
 
 
 @claim("block.sec3c", "Section 3, 'From draft verification to a coupling'", MODELS)
@@ -192,14 +182,12 @@ def verification_to_coupling(target, draft, length):
     return min(slack)
 
 
-SMALL_PROGRAMS = given(
-    *({"n": n, "length": length} for n in range(1, 10) for length in range(1, 6)
-      if n**length <= 81),
-    note="n^L <= 81: finitely many programs",
-)  # fmt: skip
+SMALL = [(n, length) for n in range(1, 10) for length in range(1, 6) if n**length <= 81]
 
 
-@claim("block.sec3d", "Section 3, 'Challenges in solving the optimization problem'", SMALL_PROGRAMS)
+@claim("block.sec3d", "Section 3, 'Challenges in solving the optimization problem'",
+       given(*({"n": n, "length": length} for n, length in SMALL),
+             note="n^L <= 81: finitely many programs"))  # fmt: skip
 def program_size(n, length):
     """The linear program has $n^{2L}$ variables and $2 n^L$ equality constraints.
 
@@ -234,11 +222,9 @@ def theorem_1_calls(target, draft, length):
     models after prefixes of $X^L$ only, at most $L + 1$ each.
     """
     for block in draft.blocks(length):
-        asked = set()
-        for branch in ba.block_verify(Recording(target, asked), Recording(draft, asked), block):
-            branch.following(())  # up to the acceptance and the row of the next token
-        others = tuple(sorted(asked - {block[:i] for i in range(length + 1)}))
-        equal(others, (), f"draft {block}: scored prefixes that are no prefix of it")
+        others = vb.asked(ba.block_verify, target, draft, block)
+        others -= {block[:i] for i in range(length + 1)}
+        equal(sorted(others), [], f"draft {block}: scored prefixes that are no prefix of it")
     return ZERO
 
 
@@ -261,7 +247,7 @@ def lemma_1_steps(target, draft, length, coupling):
     Printed: Sums over $\ell \le L$, which must begin at 1; (a) is said to hold for a 'positive
     integer random variable', but $\beta$ can be 0 (the identity needs $\beta \ge 0$ only).
     """
-    pi = coupling_of(target, draft, length, coupling)
+    pi = vb.Coupling(nt.some_coupling(draft.blocks(length), target.blocks(length), coupling))
     mean, bound, depths = pi.mean_common(), ZERO, range(1, length + 1)
     at_least_so_many = (
         m for depth in depths for two, m in pi.items() if common_prefix(*two) >= depth

@@ -21,12 +21,10 @@ from validation.verified_blocks import (
 )
 
 TWO_SYMBOLS = pairs(2, least=2)
-SOURCES = mixed(
-    TWO_SYMBOLS.each(length=(1, 2, 3)),
-    TWO_SYMBOLS.one(length=(1, 2, 3, 4, 5)),
-).of(
-    lambda draft, target, length: {
-        "draft": memoryless(draft), "target": memoryless(target), "length": length
+LENGTHS = mixed(TWO_SYMBOLS.each(length=(1, 2, 3)), TWO_SYMBOLS.one(length=(1, 2, 3, 4, 5)))
+SOURCES = LENGTHS.of(
+    lambda draft, target, **other: {
+        "draft": memoryless(draft), "target": memoryless(target), **other
     }
 )  # fmt: skip
 """Memoryless sources, Ber(p) and Ber(q) by their rows (1 - p, p), and lengths."""
@@ -114,12 +112,10 @@ def token_on_sources(target, draft, length, start=0):
     return equal(found, claimed, "E[beta] of TokenVerify")
 
 
-corrected(
-    "block.sec3.1c",
-    Severity.MISPRINT,
-    SOURCES,
-    r"$E[\beta] = \sum_{i=1}^L (1 - d_{TV}(Ber(p), Ber(q)))^i$; the sum from 0 is $E[\beta] + 1$.",
-)(partial(token_on_sources, start=1))
+corrected("block.sec3.1c", Severity.MISPRINT, SOURCES,
+          r"$E[\beta] = \sum_{i=1}^L (1 - d_{TV}(Ber(p), Ber(q)))^i$; the sum from 0 is $E[\beta] "
+          "+ 1$.",
+          )(partial(token_on_sources, start=1))  # fmt: skip
 
 
 @claim("block.sec3.1d", "Section 3.1, memoryless sources, second displayed sum", SOURCES,
@@ -133,13 +129,10 @@ def block_on_sources(target, draft, length, start=0):
     return equal(found, claimed, "the optimal E[beta]")
 
 
-corrected(
-    "block.sec3.1d",
-    Severity.MISPRINT,
-    SOURCES,
-    r"The optimal $E[\beta]$ is $\sum_{i=1}^L (1 - d_{TV}(Bin(i, p), Bin(i, q)))$; the sum from 0 "
-    r"is $E[\beta] + 1$.",
-)(partial(block_on_sources, start=1))
+corrected("block.sec3.1d", Severity.MISPRINT, SOURCES,
+          r"The optimal $E[\beta]$ is $\sum_{i=1}^L (1 - d_{TV}(Bin(i, p), Bin(i, q)))$; the sum "
+          r"from 0 is $E[\beta] + 1$.",
+          )(partial(block_on_sources, start=1))  # fmt: skip
 
 
 def inside(target, draft):
@@ -156,13 +149,10 @@ def strict_on_sources(target, draft, length, exact=False):
     return positive_where(claimed, gain(target, draft, length), "improvement")
 
 
-corrected(
-    "block.sec3.1e",
-    Severity.DEGENERATE,
-    SOURCES,
-    r"There is a strict improvement if and only if $p \ne q$, $L \ge 2$, and $p$ and $q$ are "
-    "neither 0 nor 1.",
-)(partial(strict_on_sources, exact=True))
+corrected("block.sec3.1e", Severity.DEGENERATE, SOURCES,
+          r"There is a strict improvement if and only if $p \ne q$, $L \ge 2$, and $p$ and $q$ are "
+          "neither 0 nor 1.",
+          )(partial(strict_on_sources, exact=True))  # fmt: skip
 
 
 @claim("block.sec3.1f", "Section 3.1, after the example", SOURCES)
@@ -177,13 +167,10 @@ def gap_grows(target, draft, length, exact=False):
     return positive_where(claimed, longer - shorter, what)
 
 
-corrected(
-    "block.sec3.1f",
-    Severity.DEGENERATE,
-    SOURCES,
-    r"It increases strictly with $L \ge 1$ if and only if $p \ne q$ and both are neither 0 nor 1; "
-    "it never decreases.",
-)(partial(gap_grows, exact=True))
+corrected("block.sec3.1f", Severity.DEGENERATE, SOURCES,
+          r"It increases strictly with $L \ge 1$ if and only if $p \ne q$ and both are neither 0 "
+          "nor 1; it never decreases.",
+          )(partial(gap_grows, exact=True))  # fmt: skip
 
 
 Q = Fraction(3, 4)

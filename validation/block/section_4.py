@@ -24,12 +24,9 @@ DEEP = models(((2, 3), (3, 2)), larger=LARGER)
 """Where more than one token can follow a rejected one."""
 HALVES, FIRST = law_of((1, 1, 0)), law_of((1, 0, 0))
 AFTER_ZERO = drafts(3, 3).of(
-    lambda draft: {
-        "draft": Table((HALVES, HALVES, FIRST, FIRST)),
-        "target": Table((FIRST, draft, FIRST, FIRST)),
-        "length": 2,
-    }
-)
+    lambda draft: {"draft": Table((HALVES, HALVES, FIRST, FIRST)),
+                   "target": Table((FIRST, draft, FIRST, FIRST)), "length": 2}
+)  # fmt: skip
 """One draft of which any token is rejected or none, and all rows of a target after token 0."""
 
 
@@ -46,38 +43,28 @@ WHOLE = (
 )
 READ = "Algorithm 3 is taken as corrected in block.alg3, which is how appendix B uses it."
 
-claim(
-    "block.alg3",
-    "Algorithm 3, lines 14 and 16, section 4",
-    MODELS,
-    r"BlockVerify to the letter is lossless: after $X^\tau$ the next tokens come from "
-    r"$M_{b,next}(\cdot | x^j) = p_{res}^{x^j}$ for $0 \le j < L - \tau$ and from $M_b(\cdot | "
-    r"x^j)$ beyond, where $x^j$ are the $j$ tokens after $X^\tau$.",
-    printed=r"$X^\tau$ stands nowhere in lines 14 and 16. If $x^j$ is what follows $X^\tau$ "
-    r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if $x^j$ "
-    r"is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a third reading.",
-)(partial(lossless, verify=block_verify_as_printed))
+claim("block.alg3", "Algorithm 3, lines 14 and 16, section 4", MODELS,
+      r"BlockVerify to the letter is lossless: after $X^\tau$ the next tokens come from "
+      r"$M_{b,next}(\cdot | x^j) = p_{res}^{x^j}$ for $0 \le j < L - \tau$ and from $M_b(\cdot | "
+      r"x^j)$ beyond, where $x^j$ are the $j$ tokens after $X^\tau$.",
+      printed=r"$X^\tau$ stands nowhere in lines 14 and 16. If $x^j$ is what follows $X^\tau$ "
+      r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if "
+      r"$x^j$ is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a third "
+      "reading.")(partial(lossless, verify=block_verify_as_printed))  # fmt: skip
 corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(partial(lossless, verify=block_verify))
-claim(
-    "block.alg3b",
-    "Algorithm 3, line 16, with the convention of section 2",
-    AFTER_ZERO,
-    r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
-    r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
-    printed="Section 2: 'we ignore prefix from the notations'. But (8)-(10) compare probabilities "
-    r"of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\tau)$ and $M_s(X^\tau)$ do not cancel.",
-)(partial(lossless, verify=block_verify_in_context))
-corrected(
-    "block.alg3b",
-    Severity.WRONG,
-    DEEP,
-    WHOLE,
-    explained=r"Line 16 names only the tokens $x^j$ after $X^\tau$, and section 2 lets a prefix "
-    r"fall out of the notation, but the residuals depend on $M_b(X^\tau)$ and $M_s(X^\tau)$: "
-    "whoever computes them from the models after $X^\\tau$ alone decodes with another law. Use "
-    r"$p_{res}^{(X^\tau, x^j)}$, with the probabilities of whole prefixes counted from the "
-    "beginning of the block.",
-)(partial(lossless, verify=block_verify))
+claim("block.alg3b", "Algorithm 3, line 16, with the convention of section 2", AFTER_ZERO,
+      r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
+      r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
+      printed="Section 2: 'we ignore prefix from the notations'. But (8)-(10) compare "
+      r"probabilities of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\tau)$ and $M_s(X^\tau)$ "
+      "do not cancel.")(partial(lossless, verify=block_verify_in_context))  # fmt: skip
+corrected("block.alg3b", Severity.WRONG, DEEP, WHOLE,
+          explained=r"Line 16 names only the tokens $x^j$ after $X^\tau$, and section 2 lets a "
+          r"prefix fall out of the notation, but the residuals depend on $M_b(X^\tau)$ and "
+          r"$M_s(X^\tau)$: whoever computes them from the models after $X^\tau$ alone decodes with "
+          r"another law. Use $p_{res}^{(X^\tau, x^j)}$, with the probabilities of whole prefixes "
+          "counted from the beginning of the block.",
+          )(partial(lossless, verify=block_verify))  # fmt: skip
 
 
 @claim("block.alg3c", "Algorithm 3, comment in line 9", MODELS)
@@ -182,13 +169,10 @@ def mean_accepted(target, draft, length, from_large=True):
     return equal(mean, common_mass(target, draft, length), "E[tau]")
 
 
-corrected(
-    "block.lem3",
-    Severity.MISPRINT,
-    MODELS,
-    r"$E_{X^L \sim M_s^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$: "
-    "the drafts come from the small model.",
-)(partial(mean_accepted, from_large=False))
+corrected("block.lem3", Severity.MISPRINT, MODELS,
+          r"$E_{X^L \sim M_s^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), "
+          r"M_b(x^\ell))$: the drafts come from the small model.",
+          )(partial(mean_accepted, from_large=False))  # fmt: skip
 
 
 @claim("block.sec4d", "Section 4, after (10); implicit in theorem 1", MODELS,

@@ -67,29 +67,20 @@ def from_large_model(target, draft, length):
     """
     found = None
     for step in SpecDec(block_verify, target, draft, length).iteration():
-        later = step.following
-        if step.accepted + 1 >= length:
-            continue  # the next target is the large model again
-        primary = target.after(step.tokens), draft.after(step.tokens)
-        for second in later.iteration():
+        large, small = target.after(step.tokens), draft.after(step.tokens)
+        for second in step.following.iteration() if step.accepted < length - 1 else ():
             x = second.tokens[: second.accepted]
             if second.accepted < length:
-                used = residual(later.target, later.draft, x)
+                used = residual(step.following.target, step.following.draft, x)
                 what = f"after {step.tokens} is decoded and {x} accepted, (10) of M_b"
-                found = same(residual(*primary, x), used, what)
+                found = same(residual(large, small, x), used, what)
     return found
 
 
-corrected(
-    "block.sec4.1c",
-    Severity.MISPRINT,
-    models(((2, 2), (3, 2)), note=NOTE),
-    "They are (10) of the current target $M_b'$, which after a rejection is itself a chain of "
-    r"residuals for $L - \tau - 1$ more tokens, and of $M_s'$; so algorithm 1 decodes with the law "
-    "of $M_b$.",
-)(decodes)
-
-
+corrected("block.sec4.1c", Severity.MISPRINT, models(((2, 2), (3, 2)), note=NOTE),
+          "They are (10) of the current target $M_b'$, which after a rejection is itself a chain "
+          r"of residuals for $L - \tau - 1$ more tokens, and of $M_s'$; so algorithm 1 decodes "
+          "with the law of $M_b$.")(decodes)  # fmt: skip
 FIRST_BLOCKS = models().one(block=lambda draft, length, **_: tuple(draft.blocks(length)))
 """Models with one draft block of the first iteration."""
 
