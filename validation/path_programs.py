@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
+from itertools import product
+from math import prod
 
 from validation.models import LanguageModel, Prefix, prefixes_up_to
-from validation.gbv.printed import drafted_paths
-from validation.notation import ONE, collect
+from validation.notation import ONE, ZERO, collect
 from validation.simplex import Program
 
+Paths = tuple[Prefix, ...]
 Sets = Mapping[frozenset[Prefix], Fraction]
 
 
-def drafted_sets(
-    draft: LanguageModel, length: int, paths: int
-) -> dict[frozenset[Prefix], Fraction]:
-    """Return the law of the set of K independent paths."""
-    law = drafted_paths(draft, length, paths)
+def drafted_paths(draft: LanguageModel, length: int, k: int) -> dict[Paths, Fraction]:
+    """Return the law of k independent paths."""
+    return {
+        tuple(path for path, _ in each): prod((mass for _, mass in each), start=ONE)
+        for each in product(draft.blocks(length).items(), repeat=k)
+    }
+
+
+def drafted_sets(draft: LanguageModel, length: int, k: int) -> dict[frozenset[Prefix], Fraction]:
+    """Return the law of the set of k independent paths."""
+    law = drafted_paths(draft, length, k)
     return collect((frozenset(each), mass) for each, mass in law.items())
 
 
 def capped(target: LanguageModel, chosen: Mapping[Prefix, Fraction], length: int) -> Fraction:
     """Return the sum of a(s), a(sx) = min(a(s) M_b(x | s), G(sx)) for a law G of paths."""
-    level, kept = {(): ONE}, Fraction(0)
+    level, kept = {(): ONE}, ZERO
     for depth in range(1, length + 1):
         heads = collect((path[:depth], mass) for path, mass in chosen.items())
         level = {
@@ -40,9 +48,11 @@ def joint(target: LanguageModel, sets: Sets, length: int) -> Fraction:
     Variables: the probability of drafts S, a kept beginning of one of S, and the token after it.
     Of the text each beginning of L tokens has the probability that the target gives it.
     """
-    variables = [
-        (drafted, kept, text) for drafted in sets for kept, text in _ends(drafted, target.n, length)
-    ]
+    variables = []
+    for drafted in sets:
+        for kept in sorted({path[:depth] for path in drafted for depth in range(length + 1)}):
+            ends = [kept] if len(kept) == length else [(*kept, x) for x in range(target.n)]
+            variables += [(drafted, kept, text) for text in ends]
     program = Program(len(variables))
     for drafted, mass in sets.items():
         own = [(i, 1) for i, (other, _, _) in enumerate(variables) if other == drafted]
@@ -58,16 +68,6 @@ def joint(target: LanguageModel, sets: Sets, length: int) -> Fraction:
     return program.solve()[0]
 
 
-def _ends(drafted: frozenset[Prefix], n: int, length: int) -> Iterator[tuple[Prefix, Prefix]]:
-    """Yield what may be kept, and the text of at most L tokens that it ends with."""
-    heads = {path[:depth] for path in drafted for depth in range(length + 1)}
-    for kept in sorted(heads):
-        if len(kept) == length:
-            yield kept, kept
-        else:
-            yield from ((kept, (*kept, token)) for token in range(n))
-
-
 def split(target: LanguageModel, sets: Sets, length: int) -> Fraction:
     """Return the most that block verification keeps of a path that is chosen of the drafts.
 
@@ -80,14 +80,11 @@ def split(target: LanguageModel, sets: Sets, length: int) -> Fraction:
     for drafted, mass in sets.items():
         own = [(i, 1) for i, (other, _) in enumerate(choices) if other == drafted]
         program.add(own, mass, equal=True)
-    for text in texts:
-        wanted = target(text[:-1])[text[-1]]
-        if len(text) == 1:
-            program.add([(place[text], 1)], wanted, equal=False)
-        else:
-            before = (place[text[:-1]], -wanted)
-            program.add([(place[text], 1), before], Fraction(0), equal=False)
+    for text, own in place.items():
+        wanted, first = target(text[:-1])[text[-1]], len(text) == 1
+        before = [] if first else [(place[text[:-1]], -wanted)]
+        program.add([(own, 1), *before], wanted if first else ZERO, equal=False)
         begun = [(i, -1) for i, (_, path) in enumerate(choices) if path[: len(text)] == text]
-        program.add([(place[text], 1), *begun], Fraction(0), equal=False)
-    program.objective = [Fraction(0)] * len(choices) + [ONE] * len(texts)
+        program.add([(own, 1), *begun], ZERO, equal=False)
+    program.objective = [ZERO] * len(choices) + [ONE] * len(texts)
     return program.solve()[0]
