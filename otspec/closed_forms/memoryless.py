@@ -46,9 +46,7 @@ def token_verification_tokens(draft: Any, target: Any, length: int) -> Number:
     >>> token_verification_tokens("1/4", "3/4", 2)
     Fraction(3, 4)
     """
-    p, q = as_two_probabilities(draft, target)
-    length = _as_length(length, MOST_TOKENS)
-    _refuse_long(p, q, length)
+    p, q, length = _checked(draft, target, length)
     kept = min(p, q) + min(1 - p, 1 - q)
     total = power = kept
     for _ in range(1, length):
@@ -87,9 +85,7 @@ def block_verification_tokens(draft: Any, target: Any, length: int) -> Number:
     >>> block_verification_tokens("1/4", "3/4", 2)
     Fraction(1, 1)
     """
-    p, q = as_two_probabilities(draft, target)
-    length = _as_length(length, MOST_TOKENS)
-    _refuse_long(p, q, length)
+    p, q, length = _checked(draft, target, length)
     chances = as_numbers([p, q], "probabilities")
     masses, unit = over_one_denominator(chances)
     (one, other), total, whole = masses.tolist(), 0 * unit, unit // unit
@@ -125,7 +121,10 @@ def _one_more(counts: Array, chance: Any, unit: Any) -> Array:
     return more
 
 
-def _refuse_long(p: Number, q: Number, length: int) -> None:
+def _checked(draft: Any, target: Any, length: Any) -> tuple[Number, Number, int]:
+    """Check both probabilities and the length, and that exact ones do not take too long."""
+    p, q = as_two_probabilities(draft, target)
+    length = _as_length(length, MOST_TOKENS)
     if isinstance(p, Fraction) and isinstance(q, Fraction):
         bits = max(p.denominator.bit_length() + q.denominator.bit_length(), 32)
         if length**3 * bits**2 > MOST_WORK:
@@ -133,6 +132,7 @@ def _refuse_long(p: Number, q: Number, length: int) -> None:
                 f"length is {length}: with exact probabilities of {bits} bits that takes too long; "
                 "use a shorter block, or floats"
             )
+    return p, q, length
 
 
 def _as_length(length: Any, most: int) -> int:

@@ -88,15 +88,7 @@ def least_ratio(draft: Distribution, target: Distribution) -> Number:
 def lossless_from(draft: Distribution, target: Distribution, k: int) -> Number:
     """Return 0 if k-Seq is lossless with every ρ > 0, and else ρ*, the least ρ that is lossless.
 
-    Parameters
-    ----------
-    draft, target : ndarray, shape (n,)
-    k : int
-
-    Returns
-    -------
-    float or Fraction
-        As :func:`root_rho` where it is not 0.
+    Parameters are those of :func:`root_rho`.
     """
     served = as_number(draft[target > 0].sum(), like=draft)
     if _reaches(least_ratio(draft, target) + _rounding(draft, k), served, k):

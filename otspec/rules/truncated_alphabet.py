@@ -13,6 +13,7 @@ from otspec.arguments import as_callable, as_instance, as_tokens, plain_integer
 from otspec.arithmetic import Array, IntArray, Number, as_number, over_one_denominator, zeros
 from otspec.closed_forms import iid_acceptance
 from otspec.distributions import Distribution, as_k
+from otspec.drafts.contract import draw
 from otspec.drafts.single import likeliest
 from otspec.raw import shown
 from otspec.rules.contract import CountedLaw, Rule
@@ -120,16 +121,26 @@ class TruncatedAlphabet(PairRule):
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        places = self._places[list(x)]
-        # Where the draft draws no kept token there is no rule for one.
-        kept = np.flatnonzero((places >= 0) & bool(self.verifiers))
+        kept, places = self._left(x)
         joint = zeros((self.k + 1, len(self.target)), like=self.target)
         inside = self.kept_target[None]
-        if len(kept):
-            inside = self.verifiers[len(kept) - 1].joint_kernel(places[kept].tolist())
+        if places:
+            inside = self.verifiers[len(places) - 1].joint_kernel(places)
         joint[np.ix_(np.append(kept, self.k), self._kept)] = self.share * inside
         joint[self.k, self._dropped] = self.target[self._dropped]
         return joint
+
+    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
+        """Draw the output for the given drafts, and whether it is one of them."""
+        _, places = self._left(x)
+        rest = self.target[self._dropped]
+        if rest.any() and rng.random() >= self.share:
+            token = self._dropped[draw(rest, 1, rng)[0]]
+        elif places:
+            token = self._kept[self.verifiers[len(places) - 1].sample(places, rng)[0]]
+        else:
+            token = self._kept[draw(self.kept_target, 1, rng)[0]]
+        return int(token), int(token) in x
 
     def accepted_law(self) -> Array:
         """Return what the rules inside accept, and q(y) (1 − (1 − p(y))^k) off Ω₀, shape (n,)."""
@@ -181,6 +192,13 @@ class TruncatedAlphabet(PairRule):
         places = np.full(len(self.target), -1)
         places[self._kept] = np.arange(len(self._kept))
         return places
+
+    def _left(self, x: Sequence[int]) -> tuple[IntArray, list[int]]:
+        """Return which drafts are kept, and where their tokens are among the kept ones."""
+        places = self._places[list(x)]
+        # Where the draft draws no kept token there is no rule for one.
+        kept = np.flatnonzero((places >= 0) & bool(self.verifiers))
+        return kept, places[kept].tolist()
 
     def _verifier(self, m: int) -> Rule:
         made = self.rule(self.kept_draft, self.kept_target, m)
