@@ -172,6 +172,12 @@ EXACT = {  # from exact arrays or from float ones
     "alphabet": lambda give: rules.ImportanceSampling(
         give(DRAFT), give(TARGET), 2, others=give.sequence([give(TARGET)]), alphabet=2
     ),
+    "truncated alphabet": lambda give: rules.TruncatedAlphabet(
+        give(DRAFT), give(TARGET), 2, kept=2
+    ),
+    "kept tokens": lambda give: rules.TruncatedAlphabet(
+        give(DRAFT), give(TARGET), 2, kept=give(np.array([2, 0])), rule=rules.RecursiveRejection
+    ),
     "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
     "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),
     "earliest": lambda give: rules.EarliestPooledSelection(give(DRAFT), give(TARGET), 2),

@@ -68,6 +68,8 @@ ORACLES = {
     "target-only": lambda rule, table: sum(rule.target[y] for y in set(*table)),
     # With no more tokens than the linear program covers, and two drafts.
     "importance-sampling": optimum,
+    # With no more tokens than are kept.
+    "truncated-alphabet": optimum,
     "priority-mixture": optimum,
     "recursive-rejection-independent": by_kernel(
         lambda rule: oracles.model_by_model_kernel([rule.law.marginal(0)] * rule.k, rule.target)
