@@ -27,6 +27,7 @@ from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition
 for _rule in (
     KSequential,
     RecursiveRejection,
+    ImportanceSampling,
     MaximalCoupling,
     NaiveSampling,
     RecursiveRejectionWithoutReplacement,
@@ -37,7 +38,6 @@ for _rule in (
     PooledSelectionWithoutReplacement,
     DrawnDraft,
     TargetOnly,
-    ImportanceSampling,
     PriorityMixture,
     RecursiveRejectionIndependent,
     PlannedRule,

@@ -60,7 +60,6 @@ def rule_rows():
             *rules.compared_rules(),
             rules.SpecTwoHubs,
             rules.EarliestPooledSelection,
-            rules.ImportanceSampling,
         )
     }
     for cls, (arguments, k) in made.items():
