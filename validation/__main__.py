@@ -15,9 +15,9 @@ from otspec.cli.output import print_json
 from otspec.tables import print_table, say
 from otspec.writing import write_text
 from validation import report
-from validation.claim import Search
 from validation.registry import CLAIMS, PAPERS
 from validation.running import Finding, check_claims
+from validation.search import Search
 
 RECORDED = Path(__file__).with_name("recorded.json")
 
@@ -72,7 +72,7 @@ def main(
     if errata:
         write_text(errata, report.as_errata(findings))
     if record:
-        _record(findings)
+        _record(findings, search)
     sys.exit(_compare(findings))
 
 
@@ -108,14 +108,19 @@ def recorded() -> dict[str, dict[str, str]]:
     """Return the recorded verdicts by claim."""
     if not RECORDED.exists():
         return {}
-    verdicts: dict[str, dict[str, str]] = json.loads(RECORDED.read_text(encoding="utf-8"))
+    verdicts: dict[str, dict[str, str]] = json.loads(RECORDED.read_text(encoding="utf-8"))[
+        "verdicts"
+    ]
     return verdicts
 
 
-def _record(findings: list[Finding]) -> None:
+def _record(findings: list[Finding], search: Search) -> None:
+    """Write the verdicts, and from which seed and on how many instances they were found."""
     verdicts = recorded() | {finding.id: finding.verdicts() for finding in findings}
     kept = {name: verdicts[name] for name in CLAIMS if name in verdicts}
-    write_text(RECORDED, json.dumps(kept, indent=1) + "\n")
+    looked = {"seed": search.seed, "instances": search.instances, "seconds": search.seconds}
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(found)}" for name, found in kept.items())
+    write_text(RECORDED, f'{{"search": {json.dumps(looked)}, "verdicts": {{\n{lines}\n}}}}\n')
 
 
 def _compare(findings: list[Finding]) -> int:

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 import otspec
 from otspec.drafts import DraftLaw
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement, PriorityMixture
-from validation.checks import over, over_all, over_cases, over_pairs
-from validation.claim import Claim, Corrected, above, at_least, equal, law_of
+from validation import domains
+from validation.claim import above, at_least, claim, equal
+from validation.domains import Domain, Instance, cases, pairs
 from validation.instances import Exact
-from validation.notation import ONE, ZERO, mass_of, subsets, support, total
+from validation.notation import ONE, ZERO, iid, mass_of, subsets, support, total
 from validation.oracles import bound, flow, laws, least_bound, table_of
+from validation.sizes import law_of
+
+SMALL = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 
 
-def cut_formula(draft: Exact, target: Exact, k: int) -> Fraction:
-    """The maximum flow is the least bound, for every law."""
-    worst = ZERO
+@claim("beyond.cut", "the cut formula", cases(n=3))
+def maximum_flow_is_least_cut(draft, target, k):
+    r"""$\alpha(P, q) = \min_A q(A) + 1 - P(\text{all drafts inside } A)$ for every draft law."""
     for law in laws(draft, target, k):
         table = table_of(law)
-        worst = equal(flow(table, target), least_bound(table, target), type(law).__name__)
-    return worst
+        equal(flow(table, target), least_bound(table, target), type(law).__name__)
+    return ZERO
+
+
+@claim("beyond.lemma3", "SpecTr's lemma 3", SMALL)
+def lemma_3_is_attained(draft, target, k):
+    r"""The upper bound $\bar\alpha_k$ of SpecTr's lemma 3 equals $\alpha_k$ for all p, q and k."""
+    table = iid(draft, k)
+    least = min(
+        total(min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen)
+        + total(min(mass, mass_of(target, set(x) - set(chosen))) for x, mass in table.items())
+        for chosen in subsets(len(draft))
+    )
+    return equal(least, flow(table, target))
 
 
 def ascending(draft: Exact, target: Exact) -> list[int]:
@@ -35,37 +50,44 @@ def ascending(draft: Exact, target: Exact) -> list[int]:
     )
 
 
-def prefix_is_best(law: DraftLaw, target: Exact, order: list[int]) -> Fraction:
+def prefix_is_best(law: DraftLaw, target: Exact, order: Sequence[int]) -> Fraction:
     """The least bound among the prefixes of an order is the least of all."""
     table = table_of(law)
     best = min(bound(table, target, order[:size]) for size in range(len(order) + 1))
     return equal(best, least_bound(table, target))
 
 
-def prefix_of_iid(draft: Exact, target: Exact, k: int) -> Fraction:
-    """The best cut of i.i.d. drafts is a prefix."""
-    law = otspec.IID(draft, k)
-    return prefix_is_best(law, target, ascending(draft, target))
+@claim("beyond.prefix_iid", "the prefix rule, i.i.d. drafts", cases(random_k=(1, 2, 3, 5)))
+def prefix_of_iid(draft, target, k):
+    """The best cut of i.i.d. drafts is a prefix of the tokens in ascending order of q/p."""
+    return prefix_is_best(otspec.IID(draft, k), target, ascending(draft, target))
 
 
-def prefix_of_distinct(draft: Exact, target: Exact, k: int) -> Fraction | None:
-    """The best cut of distinct drafts is a prefix."""
+@claim("beyond.prefix_distinct", "the prefix rule, distinct drafts", cases(n=5))
+def prefix_of_distinct(draft, target, k):
+    """The best cut of distinct drafts is a prefix of the tokens in ascending order of q/p."""
     if support(draft) < k:
         return None
-    law = otspec.WithoutReplacement(draft, k)
-    return prefix_is_best(law, target, ascending(draft, target))
+    return prefix_is_best(otspec.WithoutReplacement(draft, k), target, ascending(draft, target))
 
 
-def prefix_of_hub(draft: Exact, target: Exact) -> Fraction | None:
-    """The best cut of the hub law is a prefix of the plain order of ratios."""
-    if support(draft) < 2:
-        return None
-    law = otspec.Hub(draft)
-    return prefix_is_best(law, target, ascending(draft, target))
+def four_tokens() -> Domain:
+    """Return the domain of pairs over four tokens by the sum of small weights, with many ties."""
+
+    def small() -> Iterator[Instance]:
+        drafts = [w for w in product(range(1, 4), repeat=4) if list(w) == sorted(w, reverse=True)]
+        targets = [w for w in product(range(5), repeat=4) if any(w)]
+        for first, second in sorted(product(drafts, targets), key=lambda two: sum(map(sum, two))):
+            yield {"draft": law_of(first), "target": law_of(second)}
+
+    return domains.mixed(Domain(small), pairs(least=2))
 
 
-def prefix_after_hub(draft: Exact, target: Exact) -> Fraction | None:
-    """The best cut of the hub law is a prefix once the hub comes first."""
+@claim("beyond.prefix_hub", "the prefix rule, hub drafts", four_tokens())
+def prefix_of_hub(draft, target):
+    """The best cut of SpecHub's drafts is a prefix of the order in which the hub comes first, then
+    the others in ascending order of q/p; without the hub at the front it need not be.
+    """
     if support(draft) < 2:
         return None
     law = otspec.Hub(draft)
@@ -73,32 +95,34 @@ def prefix_after_hub(draft: Exact, target: Exact) -> Fraction | None:
     return prefix_is_best(law, target, order)
 
 
-def independent_pairs(seed: int) -> Iterator[dict[str, Any]]:
-    """Yield two drafts and a target over four tokens: disjoint supports by size, then others."""
-    disjoint = sorted(product(range(1, 4), repeat=7), key=sum)
-    for x, y, a, b, *target in disjoint[:700]:
-        yield {
-            "first": law_of((0, 0, a, b)),
-            "second": law_of((x, y, 0, 0)),
-            "target": law_of((0, *target)),
-        }
-    rng = np.random.default_rng(seed)
-    while True:
-        weights = rng.integers(0, 7, (3, 4)) * rng.integers(0, 2, (3, 4))
-        weights[np.arange(3), rng.integers(0, 4, 3)] += 1
+def disjoint_then_sparse() -> Domain:
+    """Return the domain of two drafts and a target: disjoint supports by size, then sparse ones."""
+
+    def small() -> Iterator[Instance]:
+        for x, y, a, b, *target in sorted(product(range(1, 4), repeat=7), key=sum):
+            yield {
+                "first": law_of((0, 0, a, b)),
+                "second": law_of((x, y, 0, 0)),
+                "target": law_of((0, *target)),
+            }
+
+    def random(rng: np.random.Generator) -> Iterable[Instance]:
         names = ("first", "second", "target")
-        yield {name: law_of(tuple(row)) for name, row in zip(names, weights.tolist(), strict=True)}
+        for largest in domains.growing():
+            weights = rng.integers(0, largest, (3, 4)) * rng.integers(0, 2, (3, 4))
+            weights[np.arange(3), rng.integers(0, 4, 3)] += 1
+            yield {name: law_of(tuple(row)) for name, row in zip(names, weights.tolist(),
+                                                                 strict=True)}  # fmt: skip
+
+    return Domain(small, random)
 
 
-def prefix_of_independent(first: Exact, second: Exact, target: Exact) -> Fraction:
-    """The best cut of two independent drafts is a prefix of q over the mean draft."""
-    law = otspec.Independent([first, second])
-    mean = tuple((a + b) / 2 for a, b in zip(first, second, strict=True))
-    return prefix_is_best(law, target, ascending(mean, target))
-
-
-def halfplane_of_independent(first: Exact, second: Exact, target: Exact) -> Fraction:
-    """The best cut of two independent drafts is {q ≤ u p₁ + v p₂} with u = p₂(A), v = p₁(A)."""
+@claim("beyond.prefix_independent", "the prefix rule, independent drafts", disjoint_then_sparse())
+def half_plane_of_independent(first, second, target):
+    r"""The best cut of two independent drafts is a half-plane: $\{q \le u p_1 + v p_2\}$ with
+    $u = p_2(A)$, $v = p_1(A)$ of any best cut A; no prefix in the order of $q/(p_1 + p_2)$ need be
+    best.
+    """
     law = otspec.Independent([first, second])
     table = table_of(law)
     best = least_bound(table, target)
@@ -108,20 +132,12 @@ def halfplane_of_independent(first: Exact, second: Exact, target: Exact) -> Frac
     return equal(bound(table, target, halfplane), best, "bound of the half-plane")
 
 
-def lemma3_bound(draft: Exact, target: Exact, k: int) -> Fraction:
-    """SpecTr's upper bound is attained: its minimum over all sets is the maximum flow."""
-    table = table_of(otspec.IID(draft, k))
-    least = min(
-        total(min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen)
-        + total(min(mass, mass_of(target, set(x) - set(chosen))) for x, mass in table.items())
-        for chosen in subsets(len(draft))
-    )
-    return equal(least, flow(table, target))
-
-
-def pooled_is_optimal(draft: Exact, target: Exact, k: int) -> Fraction:
-    """Pooled selection is lossless and accepts the maximum flow, with both kinds of pools."""
-    best = flow(table_of(otspec.IID(draft, k)), target)
+@claim("beyond.pooled", "pooled selection", SMALL)
+def pooled_is_optimal(draft, target, k):
+    """Pooled selection is exactly lossless and accepts the optimum, with a pool for every ratio
+    and with the fewest pools.
+    """
+    best = flow(iid(draft, k), target)
     for pools in ("tokens", "fewest"):
         report = otspec.audit(PooledSelection(draft, target, k, pools))
         equal(report.total_variation, 0, f"error of the output, pools={pools}")
@@ -129,32 +145,26 @@ def pooled_is_optimal(draft: Exact, target: Exact, k: int) -> Fraction:
     return ZERO
 
 
-def any_pools_are_lossless(draft: Exact, target: Exact, k: int) -> Fraction:
-    """Any thresholds give a lossless rule, and a bound on what it loses."""
-    thresholds = (Fraction(1, 2), ONE, Fraction(7, 4))
-    rule = PooledSelection(draft, target, k, thresholds)
+@claim("beyond.pooled_any", "pooled selection, any pools", SMALL)
+def any_pools_are_lossless(draft, target, k):
+    """With any thresholds it is exactly lossless and loses at most its bound."""
+    rule = PooledSelection(draft, target, k, (Fraction(1, 2), ONE, Fraction(7, 4)))
     report = otspec.audit(rule)
     equal(report.total_variation, 0, "error of the output")
-    lost = flow(table_of(rule.law), target) - report.acceptance
+    lost = flow(iid(draft, k), target) - report.acceptance
     return at_least(rule.loss_bound(), lost, "bound on the loss")
 
 
-def lifetimes_end_before_one(draft: Exact, target: Exact, k: int) -> Fraction | None:
-    """Knots that are not tight die strictly before 1."""
+@claim("beyond.lifetimes", "pooled selection, the barriers' process", cases(k=(2, 3)))
+def lifetimes_end_before_one(draft, target, k):
+    """Of the knots that are not tight all die strictly before time 1."""
     finite = [life for life in PooledSelection(draft, target, k).lifetimes if life != np.inf]
-    if k == 1 or not finite:
-        return None
-    return above(ONE, max(finite), "1, against the last lifetime")
+    return above(ONE, max(finite), "1, against the last lifetime") if finite else None
 
 
-def lifetimes_end_at_one(draft: Exact, target: Exact, k: int) -> Fraction | None:
-    """The last of the knots that are not tight dies exactly at 1."""
-    finite = [life for life in PooledSelection(draft, target, k).lifetimes if life != np.inf]
-    return equal(max(finite), 1, "last lifetime") if k > 1 and finite else None
-
-
-def two_distinct_drafts(draft: Exact, target: Exact) -> Fraction | None:
-    """Pooled selection of two distinct drafts is lossless and accepts the maximum flow."""
+@claim("beyond.distinct", "two distinct drafts", pairs(least=2, random_n=5))
+def two_distinct_drafts(draft, target):
+    """Pooled selection of two distinct drafts is exactly lossless and accepts the optimum."""
     if support(draft) < 2:
         return None
     report = otspec.audit(PooledSelectionWithoutReplacement(draft, target))
@@ -162,8 +172,11 @@ def two_distinct_drafts(draft: Exact, target: Exact) -> Fraction | None:
     return equal(report.acceptance, flow(table_of(otspec.WithoutReplacement(draft, 2)), target))
 
 
-def any_law_mixture(draft: Exact, target: Exact, k: int) -> Fraction:
-    """Two priority orders make a lossless rule between a known acceptance and a known bound."""
+@claim("beyond.priorities", "mixtures of priority orders", cases(n=3, k=(1, 2)))
+def any_law_mixture(draft, target, k):
+    """A mixture of priority orders is exactly lossless for any draft law, and its bound and its
+    acceptance enclose the optimum.
+    """
     worst = ONE
     for law in laws(draft, target, k):
         rule = PriorityMixture(law, target, gap=0, most=2)
@@ -171,100 +184,3 @@ def any_law_mixture(draft: Exact, target: Exact, k: int) -> Fraction:
         best = flow(table_of(law), target)
         worst = min(worst, at_least(rule.bound, best), at_least(best, rule.mixture.accepted))
     return worst
-
-
-def four_tokens() -> Iterator[dict[str, Any]]:
-    """Yield drafts and targets of four tokens, by the sum of their weights."""
-    drafts = [w for w in product(range(1, 4), repeat=4) if list(w) == sorted(w, reverse=True)]
-    targets = [w for w in product(range(5), repeat=4) if any(w)]
-    for first, second in sorted(
-        product(drafts, targets), key=lambda pair: sum(pair[0]) + sum(pair[1])
-    ):
-        yield {"draft": law_of(first), "target": law_of(second)}
-
-
-FOUR, TWO_DRAFTS = "n = 4, small weights", "n <= 4, two independent drafts"
-
-CLAIMS = (
-    Claim(
-        "beyond.cut",
-        "the cut formula",
-        r"$\alpha(P, q) = \min_A q(A) + 1 - P(\text{all drafts inside } A)$ for every draft law.",
-        over_cases(cut_formula, most_tokens=3),
-    ),
-    Claim(
-        "beyond.lemma3",
-        "SpecTr's lemma 3",
-        r"The upper bound $\bar\alpha_k$ of SpecTr's lemma 3 equals $\alpha_k$ for all p, q and k.",
-        over_cases(lemma3_bound, most_tokens=3),
-    ),
-    Claim(
-        "beyond.prefix_iid",
-        "the prefix rule, i.i.d. drafts",
-        "The best cut of i.i.d. drafts is a prefix of the tokens in ascending order of q/p.",
-        over_cases(prefix_of_iid),
-    ),
-    Claim(
-        "beyond.prefix_distinct",
-        "the prefix rule, distinct drafts",
-        "The best cut of distinct drafts is a prefix of the tokens in ascending order of q/p.",
-        over_cases(prefix_of_distinct, most_tokens=5),
-    ),
-    Claim(
-        "beyond.prefix_hub",
-        "the prefix rule, hub drafts",
-        "The best cut of SpecHub's drafts is a prefix of the tokens in ascending order of q/p.",
-        over_all(four_tokens, prefix_of_hub, FOUR),
-        corrected=Corrected(
-            "It is a prefix of the order in which the hub comes first, then the others by q/p.",
-            over_all(four_tokens, prefix_after_hub, FOUR),
-        ),
-    ),
-    Claim(
-        "beyond.prefix_independent",
-        "the prefix rule, independent drafts",
-        "The best cut of two independent drafts is a prefix in the order of $q/(p_1 + p_2)$.",
-        over(independent_pairs, prefix_of_independent, TWO_DRAFTS),
-        corrected=Corrected(
-            r"It is a half-plane: $\{q \le u p_1 + v p_2\}$ with $u = p_2(A)$, $v = p_1(A)$ "
-            "of any best cut A.",
-            over(independent_pairs, halfplane_of_independent, TWO_DRAFTS),
-        ),
-    ),
-    Claim(
-        "beyond.pooled",
-        "pooled selection",
-        "Pooled selection is exactly lossless and accepts the optimum, with a pool for every ratio "
-        "and with the fewest pools.",
-        over_cases(pooled_is_optimal, most_tokens=3),
-    ),
-    Claim(
-        "beyond.pooled_any",
-        "pooled selection, any pools",
-        "With any thresholds it is exactly lossless and loses at most its bound.",
-        over_cases(any_pools_are_lossless, most_tokens=3),
-    ),
-    Claim(
-        "beyond.lifetimes",
-        "pooled selection, the barriers' process",
-        "The last of the knots that are not tight dies exactly at time 1.",
-        over_cases(lifetimes_end_at_one, ks=(2, 3)),
-        corrected=Corrected(
-            "All of them die strictly before time 1.",
-            over_cases(lifetimes_end_before_one, ks=(2, 3)),
-        ),
-    ),
-    Claim(
-        "beyond.distinct",
-        "two distinct drafts",
-        "Pooled selection of two distinct drafts is exactly lossless and accepts the optimum.",
-        over_pairs(two_distinct_drafts, enumerated=400),
-    ),
-    Claim(
-        "beyond.priorities",
-        "mixtures of priority orders",
-        "A mixture of priority orders is exactly lossless for any draft law, and its bound and its "
-        "acceptance enclose the optimum.",
-        over_cases(any_law_mixture, ks=(1, 2), most_tokens=3),
-    ),
-)

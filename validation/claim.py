@@ -1,16 +1,19 @@
-"""What a claim is, and what checking it returns: evidence, or a counterexample."""
+"""What a claim is, how one is declared, and what checking it returns."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
-from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from otspec.arithmetic import Number
+
+if TYPE_CHECKING:
+    from validation.domains import Domain
+    from validation.search import Search
 
 
 class Method(Enum):
@@ -30,6 +33,19 @@ class Verdict(Enum):
     REFUTED = "refuted"
 
 
+class Severity(Enum):
+    """How a claim fails as printed."""
+
+    WRONG = "wrong"
+    """The result or the algorithm as printed misleads whoever uses it."""
+    CONDITION = "needs a condition"
+    """It holds under a condition that is not printed."""
+    MISPRINT = "misprint"
+    """What is meant is clear and true."""
+    DEGENERATE = "degenerate"
+    """It fails for 0/0, empty cases, or strictness at equality only."""
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The claim held wherever it was checked."""
@@ -40,7 +56,11 @@ class Evidence:
     """The least slack of an inequality that is claimed: 0 where it is attained. None where there
     is nothing to measure."""
     scope: str = ""
-    """What the evidence covers, such as "n <= 4, k <= 3"; for a simulation, its confidence."""
+    """The sizes and denominators that occurred; for a simulation, its confidence."""
+    random: int = 0
+    """How many of the instances were random; the others are all the smallest, or all there are."""
+    seed: int | None = None
+    """What the random ones were drawn from."""
     proved: bool = False
     """Whether this is a proof for all instances in that scope."""
 
@@ -65,6 +85,9 @@ class Counterexample:
 
 
 Outcome = Evidence | Counterexample
+Slack = Callable[..., Number | None]
+"""The keywords of an instance → by how much the claim holds; None where it says nothing."""
+Check = Callable[["Search"], Outcome]
 
 
 class Fails(Exception):  # noqa: N818 (not an error: a finding)
@@ -103,132 +126,51 @@ def above(found: Number, bound: Number, what: str = "") -> Number:
 
 
 @dataclass(frozen=True)
-class Search:
-    """How long to look, and from which seed."""
-
-    seconds: float = 5.0
-    """After this long a check begins no new instance."""
-    instances: int = 1_000
-    """How many instances are enough."""
-    seed: int = 0
-
-    def every(
-        self,
-        instances: Iterable[Mapping[str, Any]],
-        slack: Callable[..., Number | None],
-        *,
-        scope: str = "",
-    ) -> Outcome:
-        """Check a claim on one instance after the other, the smallest first.
-
-        Parameters
-        ----------
-        instances : iterable of mapping
-            The keyword arguments of ``slack``.
-        slack : callable
-            Returns by how much the claim holds; ``None`` where the claim says nothing. Raises
-            :class:`Fails` where it does not hold (:func:`equal`, :func:`at_least` and
-            :func:`above` do).
-        scope : str
-            For the evidence.
-        """
-        began, checked, worst = monotonic(), 0, None
-        for instance in instances:
-            if checked >= self.instances or monotonic() - began > self.seconds:
-                break
-            try:
-                found = slack(**instance)
-            except Fails as failure:
-                return _shrunk(dict(instance), failure.found, slack, checked)
-            if found is not None:
-                checked += 1
-                worst = found if worst is None else min(worst, found)
-        return Evidence(checked, worst, scope)
-
-
-def _shrunk(
-    instance: dict[str, Any], found: str, slack: Callable[..., Number | None], checked: int
-) -> Counterexample:
-    """Simplify a failing instance step by step while it fails."""
-    progress = True
-    while progress:
-        progress = False
-        for simpler in simpler_instances(instance):
-            try:
-                slack(**simpler)
-            except Fails as failure:
-                instance, found, progress = simpler, failure.found, True
-                break
-            except (ValueError, LookupError, ZeroDivisionError):  # not what the check takes
-                continue
-    return Counterexample(instance, found, checked)
-
-
-def simpler_instances(instance: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield instances with fewer drafts or tokens, or smaller weights; all well-founded.
-
-    Tuples of fractions that sum to 1 are distributions over one vocabulary; what else there is
-    stays as it is.
-    """
-    laws = {name: weights_of(value) for name, value in instance.items() if is_law(value)}
-    if isinstance(instance.get("k"), int) and instance["k"] > 1:
-        yield {**instance, "k": instance["k"] - 1}
-    sizes = {len(weights) for weights in laws.values()}
-    for token in range(max(sizes) if len(sizes) == 1 else 0):
-        fewer = {name: (*w[:token], *w[token + 1 :]) for name, w in laws.items()}
-        if all(map(sum, fewer.values())):
-            yield instance | {name: law_of(weights) for name, weights in fewer.items()}
-    for name, weights in laws.items():
-        for i, weight in enumerate(weights):
-            for smaller in sorted({0, 1, weight // 2, weight - 1} & set(range(weight))):
-                changed = (*weights[:i], smaller, *weights[i + 1 :])
-                if sum(changed):
-                    yield {**instance, name: law_of(changed)}
-
-
-def is_law(value: Any) -> bool:
-    """Whether a value of an instance is an exact distribution."""
-    return (
-        isinstance(value, tuple)
-        and all(isinstance(each, Fraction) for each in value)
-        and sum(value) == 1
-    )
-
-
-def weights_of(law: tuple[Fraction, ...]) -> tuple[int, ...]:
-    """Return the smallest whole numbers in proportion to a distribution."""
-    common = math.lcm(*(each.denominator for each in law))
-    return tuple(int(each * common) for each in law)
-
-
-def law_of(weights: tuple[int, ...]) -> tuple[Fraction, ...]:
-    """Return the distribution in proportion to whole numbers."""
-    return tuple(Fraction(weight, sum(weights)) for weight in weights)
-
-
-Check = Callable[[Search], Outcome]
-
-
-@dataclass(frozen=True)
-class Corrected:
-    """A statement that holds in place of one that does not.
+class Tested:
+    """A statement, in the project's notation, as Markdown with ``$`` for formulas, and its check.
 
     Parameters
     ----------
     statement : str
-        In the project's notation, as Markdown.
-    check : callable
+    slack : callable
+        Checks one instance; without a domain, the whole check: a search → an outcome.
+    over : Domain, optional
+        The instances.
     method : Method
     """
 
     statement: str
-    check: Check
+    slack: Slack
+    over: Domain | None = None
     method: Method = Method.EXACT
+
+    def check(self, search: Search) -> Outcome:
+        """Check the statement wherever the search looks."""
+        if self.over is None:
+            outcome: Any = self.slack(search)
+            return outcome  # type: ignore[no-any-return]
+        return search.over(self.over, self.slack)
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A claim of a paper, or of this project.
+class Corrected(Tested):
+    """A statement that holds in place of one that does not.
+
+    Parameters
+    ----------
+    severity : Severity
+        How the claim fails that it stands for.
+    explained : str
+        Why, and what to use instead, in two sentences: for those that are wrong.
+    """
+
+    severity: Severity = Severity.CONDITION
+    explained: str = ""
+
+
+@dataclass(frozen=True)
+class Claim(Tested):
+    """A claim of a paper, or of this project; it says what is printed, also where that is wrong.
 
     Parameters
     ----------
@@ -236,23 +178,14 @@ class Claim:
         The paper and the place, such as ``"spechub.thm4"``.
     where : str
         Where it stands, such as "Theorem 4, appendix C.2".
-    statement : str
-        What is claimed, in the project's notation, as Markdown with ``$`` for formulas; it says
-        what is printed, also where that is wrong.
-    check : callable
-        Checks ``statement``.
-    method : Method
     printed : str
         How it is printed, where that differs from ``statement`` in more than notation.
     corrected : Corrected, optional
         For a claim that fails as printed.
     """
 
-    id: str
-    where: str
-    statement: str
-    check: Check
-    method: Method = Method.EXACT
+    id: str = ""
+    where: str = ""
     printed: str = ""
     corrected: Corrected | None = None
 
@@ -260,3 +193,93 @@ class Claim:
     def paper(self) -> str:
         """The part of the identifier before the dot."""
         return self.id.partition(".")[0]
+
+    @property
+    def holding(self) -> Tested:
+        """What is checked to hold: the correction if there is one."""
+        return self.corrected or self
+
+
+BOOK: dict[str, Claim] = {}
+"""All claims that have been declared so far."""
+
+Declared = TypeVar("Declared", bound=Callable[..., Any])
+
+
+def claim(
+    id: str,  # noqa: A002 (the name of the field)
+    where: str,
+    over: Domain | None = None,
+    statement: str = "",
+    *,
+    printed: str = "",
+    method: Method = Method.EXACT,
+) -> Callable[[Declared], Declared]:
+    """Declare that a check is that of a claim.
+
+    Parameters
+    ----------
+    id, where, printed, method
+        See :class:`Claim`.
+    over : Domain, optional
+        The instances, whose keywords the check takes; without any it takes the search.
+    statement : str, optional
+        Else it is the check's docstring, whose paragraph "Printed: ..." says how it is printed.
+    """
+
+    def declare(slack: Declared) -> Declared:
+        said = {"": statement, "Printed": printed} if statement else paragraphs(slack)
+        if id in BOOK:
+            raise ValueError(f"{id} is declared twice: give one of the claims another identifier")
+        told = said.get("Printed", printed)
+        BOOK[id] = Claim(said[""], slack, over, method, id, where, told)
+        return slack
+
+    return declare
+
+
+def corrected(
+    id: str,  # noqa: A002
+    severity: Severity,
+    over: Domain | None = None,
+    statement: str = "",
+    *,
+    explained: str = "",
+    method: Method = Method.EXACT,
+) -> Callable[[Declared], Declared]:
+    """Declare that a check is that of what holds in place of a claim.
+
+    Parameters
+    ----------
+    id : str
+        The claim, which has been declared before.
+    severity, explained, over, statement, method
+        See :class:`Corrected` and :func:`claim`; a paragraph "Explained: ..." of the docstring is
+        the explanation.
+    """
+
+    def declare(slack: Declared) -> Declared:
+        said = {"": statement, "Explained": explained} if statement else paragraphs(slack)
+        told = said.get("Explained", explained)
+        BOOK[id] = replace(
+            BOOK[id], corrected=Corrected(said[""], slack, over, method, severity, told)
+        )
+        return slack
+
+    return declare
+
+
+LABELS = ("Printed", "Explained")
+
+
+def paragraphs(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the statement in a docstring, under "", and what stands there under a label."""
+    said = {"": ""}
+    for paragraph in inspect.cleandoc(function.__doc__ or "").split("\n\n"):
+        text = " ".join(paragraph.split())
+        label, _, rest = text.partition(": ")
+        if label in LABELS:
+            said[label] = rest
+        else:
+            said[""] = f"{said['']} {text}".strip()
+    return said

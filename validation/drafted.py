@@ -9,10 +9,10 @@ from itertools import product
 from math import prod
 from typing import NamedTuple, TypeVar
 
-from validation.block.couplings import Law, same_law
-from validation.block.models import LanguageModel, Prefix
 from validation.instances import Exact
+from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, Tokens, collect, distinct, iid, support, total
+from validation.verified_blocks import Law, same_law
 
 Shape = tuple["Shape", ...]
 """The children of a node, each with its own."""

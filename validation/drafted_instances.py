@@ -8,9 +8,9 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from validation.block.checks import over_tables
-from validation.block.models import LanguageModel, Rows, models, table
 from validation.claim import Check
 from validation.drafted import Shape, named, possible
+from validation.models import LanguageModel, Rows, models, table
 
 TREES = {
     (2, 1): ("1", "2", "3"),

@@ -1,18 +1,15 @@
-"""Exact instances in order of size, so that the first counterexample is the smallest found."""
+"""Exact distributions and pairs of them, in order of size or at random."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import chain, islice, product
+from itertools import count, product
 from typing import Any
 
 import numpy as np
 
 Exact = tuple[Fraction, ...]
-
-ENUMERATED = 600
-"""Instances from the enumeration before random ones follow."""
 
 
 def distributions(n: int, denominator: int) -> Iterator[Exact]:
@@ -25,7 +22,7 @@ def distributions(n: int, denominator: int) -> Iterator[Exact]:
 
 def smallest_pairs(most_tokens: int = 4, fewest_tokens: int = 1) -> Iterator[dict[str, Any]]:
     """Yield drafts and targets by n + both denominators; one pair per relabelling of tokens."""
-    for size in range(2, 40):
+    for size in count(2):
         for n in range(fewest_tokens, most_tokens + 1):
             for first in range(1, size - n):
                 second = size - n - first
@@ -44,19 +41,11 @@ def _first_of_ties(draft: Exact, target: Exact) -> bool:
     )
 
 
-def random_pairs(
-    seed: int, most_tokens: int = 4, fewest_tokens: int = 1
-) -> Iterator[dict[str, Any]]:
-    """Yield random drafts and targets without end: dense, sparse, tied, equal, nearly certain."""
-    rng = np.random.default_rng(seed)
-    largest = 4.0
-    while True:
-        n = int(rng.integers(fewest_tokens, most_tokens + 1))
-        largest = min(largest * 1.01, 60)
-        draft = random_distribution(rng, n, int(largest))
-        kind = int(rng.integers(5))
-        target = draft if kind == 0 else random_distribution(rng, n, int(largest))
-        yield {"draft": draft, "target": target}
+def random_pair(rng: np.random.Generator, n: int, largest: int) -> dict[str, Any]:
+    """Return a random draft and target: dense, sparse, tied or nearly certain, some equal."""
+    draft = random_distribution(rng, n, largest)
+    equal = rng.integers(5) == 0
+    return {"draft": draft, "target": draft if equal else random_distribution(rng, n, largest)}
 
 
 def random_distribution(rng: np.random.Generator, n: int, largest: int) -> Exact:
@@ -68,32 +57,3 @@ def random_distribution(rng: np.random.Generator, n: int, largest: int) -> Exact
         weights[rng.integers(n)] = 1
     total = int(weights.sum())
     return tuple(Fraction(int(weight), total) for weight in weights)
-
-
-def pairs(
-    seed: int, most_tokens: int = 4, fewest_tokens: int = 1, enumerated: int = ENUMERATED
-) -> Iterator[dict[str, Any]]:
-    """Yield the smallest pairs, then random ones without end.
-
-    Yields
-    ------
-    dict
-        ``draft`` and ``target``, tuples of ``Fraction`` of one length.
-    """
-    return chain(
-        islice(smallest_pairs(most_tokens, fewest_tokens), enumerated),
-        random_pairs(seed, most_tokens, fewest_tokens),
-    )
-
-
-def cases(
-    seed: int,
-    ks: tuple[int, ...] = (1, 2, 3),
-    most_tokens: int = 4,
-    fewest_tokens: int = 1,
-    enumerated: int = ENUMERATED,
-) -> Iterator[dict[str, Any]]:
-    """Yield ``draft``, ``target`` and each ``k`` in turn for every pair."""
-    for pair in pairs(seed, most_tokens, fewest_tokens, enumerated):
-        for k in ks:
-            yield {**pair, "k": k}

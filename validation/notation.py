@@ -5,6 +5,7 @@ Nothing here calls the package.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -154,3 +155,20 @@ def same(found: Sequence[Fraction], claimed: Sequence[Fraction], what: str) -> F
     for token, (one, other) in enumerate(zip(found, claimed, strict=True)):
         equal(one, other, f"{what} of token {token}")
     return ZERO
+
+
+def some_coupling(
+    first: Mapping[Row, Fraction], second: Mapping[Column, Fraction], order: int
+) -> dict[tuple[Row, Column], Fraction]:
+    """Return one coupling of many: a vertex for even orders, halfway to independence for odd ones.
+
+    The vertex fills the table from its first corner, with its lines as they come for 0 and 1, and
+    else in an order drawn with this seed.
+    """
+    rows, columns = list(first), list(second)
+    if order > 1:
+        shuffled = random.Random(order // 2)  # noqa: S311
+        shuffled.shuffle(rows)
+        shuffled.shuffle(columns)
+    vertex = corner(((x, first[x]) for x in rows), ((y, second[y]) for y in columns))
+    return vertex if order % 2 == 0 else blurred(vertex, first, second, Fraction(1, 2))

@@ -11,7 +11,7 @@ import networkx as nx
 import otspec
 from otspec.drafts import DraftLaw
 from validation.instances import Exact
-from validation.notation import Coupling, Table, Tokens, mass_of, subsets, support, total
+from validation.notation import ZERO, Coupling, Table, Tokens, mass_of, subsets, support, total
 
 
 def table_of(law: DraftLaw) -> Table:
@@ -67,3 +67,29 @@ def laws(draft: Exact, target: Exact, k: int) -> Iterator[DraftLaw]:
         yield otspec.TopPlusOne(draft, k)
     if support(draft) >= 2 and k == 2:
         yield otspec.Hub(draft)
+
+
+def best_coupling(table: Mapping[Tokens, Fraction], target: Exact) -> Coupling:
+    """Return a coupling that accepts as often as any: a maximum flow, the rest independent."""
+    flows = spread(table, target)
+    kept = {y: mass - total(m for (_, z), m in flows.items() if z == y)
+            for y, mass in enumerate(target)}  # fmt: skip
+    rest = total(kept.values())
+    found = dict(flows)
+    for x, mass in table.items():
+        left = mass - total(flows[x, y] for y in set(x))
+        for y, open_mass in kept.items():
+            if left and open_mass:
+                found[x, y] = found.get((x, y), ZERO) + left * open_mass / rest
+    return found
+
+
+def best_kernel(
+    table: Mapping[Tokens, Fraction], target: Exact
+) -> dict[Tokens, dict[int, Fraction]]:
+    """Return an optimal selection: what a tuple does not accept selects its first token."""
+    flows = spread(table, target)
+    kernel = {x: {y: flows[x, y] / mass for y in set(x)} for x, mass in table.items()}
+    for x, row in kernel.items():
+        row[x[0]] += 1 - total(row.values())
+    return kernel

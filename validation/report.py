@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from html import escape
 from typing import Any
 
 from otspec.version import __version__
-from validation.claim import Counterexample, Outcome
+from validation.claim import Counterexample, Evidence, Outcome, Severity
 from validation.registry import PAPERS
 from validation.running import Finding
 
 ERRATA = """# Errata of the papers
 
-What fails as printed, with the smallest counterexample that the search found, and what holds
-instead. `python -m validation --errata docs/errata.md` writes this page.
+What fails as printed, each with the smallest counterexample that the search found and what holds
+instead. First what is **wrong**: a result or an algorithm that misleads whoever uses it as it is
+printed. The tables after it have what needs a condition that is not printed, misprints, and what
+fails in degenerate cases alone. `python -m validation --errata docs/errata.md` writes this page.
 """
+HEADINGS = {
+    Severity.WRONG: "What is wrong",
+    Severity.CONDITION: "What needs a condition",
+    Severity.MISPRINT: "Misprints: what is meant is clear and true",
+    Severity.DEGENERATE: "Degenerate cases: 0/0, nothing drafted, strictness at equality",
+}
 COLUMNS = ("claim", "where", "verdict", "instances", "worst slack", "seconds")
 
 
@@ -24,8 +33,8 @@ def row(finding: Finding) -> list[str]:
     """Return the table's row of one finding."""
     outcome = finding.outcome
     verdict = outcome.verdict.value
-    if finding.corrected is not None:
-        verdict += f"; corrected: {finding.corrected.verdict.value}"
+    if finding.severity is not None and finding.corrected is not None:
+        verdict += f" ({finding.severity.value}); corrected: {finding.corrected.verdict.value}"
     return [
         finding.id,
         finding.claim.where,
@@ -47,10 +56,12 @@ def as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
             "printed": finding.claim.printed,
             "method": finding.claim.method.value,
             **_outcome(finding.outcome),
+            "severity": finding.severity and finding.severity.value,
             "corrected": finding.corrected
             and finding.claim.corrected
             and {
                 "statement": finding.claim.corrected.statement,
+                "explained": finding.claim.corrected.explained,
                 "method": finding.claim.corrected.method.value,
                 **_outcome(finding.corrected),
             },
@@ -61,7 +72,7 @@ def as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
 
 
 def as_html(findings: list[Finding]) -> str:
-    """Return one page that needs nothing else: the table, then each refuted claim."""
+    """Return one page that needs nothing else: the table, then each refuted claim, wrong first."""
     lines = "".join(
         f'<tr class="{finding.outcome.verdict.value}">'
         + "".join(f"<td>{escape(cell)}</td>" for cell in row(finding))
@@ -69,11 +80,11 @@ def as_html(findings: list[Finding]) -> str:
         for finding in findings
     )
     refuted = "".join(
-        f"<section><h2>{escape(finding.id)}</h2>\n"
+        f"<section><h2>{escape(finding.id)}: {escape(severity.value)}</h2>\n"
         + "".join(f"<p><b>{escape(k)}.</b> {escape(v)}</p>\n" for k, v in _story(finding))
         + "</section>\n"
-        for finding in findings
-        if isinstance(finding.outcome, Counterexample)
+        for severity, some in _by_severity(findings).items()
+        for finding in some
     )
     heads = "".join(f"<th>{name}</th>" for name in COLUMNS)
     return (
@@ -89,16 +100,24 @@ def as_html(findings: list[Finding]) -> str:
 
 
 def as_errata(findings: Iterable[Finding]) -> str:
-    """Return the page of errata, as Markdown."""
+    """Return the page of errata, as Markdown: what is wrong at length, the rest as tables."""
     pages = [ERRATA]
-    refuted = [each for each in findings if isinstance(each.outcome, Counterexample)]
-    for paper, title in PAPERS.items():
-        of_paper = [finding for finding in refuted if finding.claim.paper == paper]
-        if of_paper:
-            pages.append(f"## {title}\n")
-        for finding in of_paper:
-            pages.append(f"### {finding.id}: {finding.claim.where}\n")
-            pages.extend(f"**{name}.** {text}\n" for name, text in _story(finding))
+    for severity, some in _by_severity(findings).items():
+        if not some:
+            continue
+        pages.append(f"## {HEADINGS[severity]}\n")
+        if severity is Severity.WRONG:
+            for finding in some:
+                pages.append(f"### {finding.id}: {finding.claim.where}\n")
+                pages.append(f"*{PAPERS[finding.claim.paper]}*\n")
+                pages.extend(f"**{name}.** {text}\n" for name, text in _story(finding))
+        else:
+            pages += [
+                "| claim | where | claimed | fails | holds |",
+                "| --- | --- | --- | --- | --- |",
+            ]
+            pages += [f"| {' | '.join(map(_cell, _short(finding)))} |" for finding in some]
+            pages.append("")
     return "\n".join(pages)
 
 
@@ -111,6 +130,24 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def _by_severity(findings: Iterable[Finding]) -> dict[Severity, list[Finding]]:
+    """Return what is refuted, by severity, in the order of the papers."""
+    refuted = [each for each in findings if each.severity is not None]
+    return {level: [each for each in refuted if each.severity is level] for level in Severity}
+
+
+def _short(finding: Finding) -> list[str]:
+    """Return the cells of a refuted claim: where, what is claimed, what is found, what holds."""
+    name, claim = f"`{finding.id}`", finding.claim
+    parts = dict(_story(finding))
+    claimed = claim.statement + (f" *Printed:* {claim.printed}" if claim.printed else "")
+    return [name, claim.where, claimed, parts["Counterexample"], parts["Instead"]]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 def _story(finding: Finding) -> list[tuple[str, str]]:
     """Return the parts of what is said about a refuted claim."""
     outcome, claim = finding.outcome, finding.claim
@@ -120,7 +157,9 @@ def _story(finding: Finding) -> list[tuple[str, str]]:
     if isinstance(outcome, Counterexample):
         parts.append(("Counterexample", f"{shown(outcome.instance)}: {outcome.found}."))
     if claim.corrected and finding.corrected:
-        parts.append(("Corrected", f"{claim.corrected.statement} {_told(finding.corrected)}"))
+        if claim.corrected.explained:
+            parts.append(("Explained", claim.corrected.explained))
+        parts.append(("Instead", f"{claim.corrected.statement} {_told(finding.corrected)}"))
     return parts
 
 
@@ -128,9 +167,12 @@ def _told(outcome: Outcome) -> str:
     """Return what was found of a corrected statement, as a sentence."""
     if isinstance(outcome, Counterexample):
         return f"It is refuted: {shown(outcome.instance)}: {outcome.found}."
-    scope = f" ({outcome.scope})" if outcome.scope else ""
-    count = f" on {outcome.instances:,} instances" if outcome.instances else ""
-    return f"It {'is proved' if outcome.proved else 'holds'}{count}{scope}."
+    if outcome.proved:
+        return f"It is proved ({outcome.scope})."
+    kinds = f"{outcome.instances:,} instances"
+    if outcome.random:
+        kinds += f", {outcome.random:,} of them random with seed {outcome.seed}"
+    return f"It holds on {kinds}{f' ({outcome.scope})' if outcome.scope else ''}."
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
@@ -145,21 +187,23 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     return {
         "verdict": outcome.verdict.value,
         "instances": outcome.instances,
+        "random": outcome.random,
+        "seed": outcome.seed,
         "worst_slack": worst,
         "scope": outcome.scope,
     }
 
 
 def _slack(outcome: Outcome) -> str:
-    if isinstance(outcome, Counterexample) or outcome.worst is None:
+    if not isinstance(outcome, Evidence) or outcome.worst is None:
         return ""
     return f"{float(outcome.worst):.3g}"
 
 
 def _sentence(findings: list[Finding]) -> str:
-    counts: dict[str, int] = {}
-    for finding in findings:
-        verdict = finding.outcome.verdict.value
-        counts[verdict] = counts.get(verdict, 0) + 1
-    told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    kinds = Counter(
+        finding.severity.value if finding.severity else finding.outcome.verdict.value
+        for finding in findings
+    )
+    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     return f"{len(findings)} claims: {told}."

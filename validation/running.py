@@ -9,8 +9,9 @@ from multiprocessing import get_context
 from time import perf_counter
 
 from otspec.traces.runs.parallel import end_with_parent
-from validation.claim import Check, Claim, Outcome, Search, Verdict
+from validation.claim import Claim, Counterexample, Outcome, Severity, Tested, Verdict
 from validation.registry import CLAIMS
+from validation.search import Search
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,13 @@ class Finding:
         """The claim."""
         return CLAIMS[self.id]
 
+    @property
+    def severity(self) -> Severity | None:
+        """How the claim fails, if it does."""
+        correction = self.claim.corrected
+        failed = isinstance(self.outcome, Counterexample)
+        return correction.severity if failed and correction is not None else None
+
     def verdicts(self) -> dict[str, str]:
         """Return the verdict as printed and, if there is one, that of the correction."""
         found = {"printed": self.outcome.verdict.value}
@@ -49,10 +57,10 @@ def check_claim(identifier: str, search: Search) -> Finding:
     """
     claim = CLAIMS[identifier]
     start = perf_counter()
-    outcome = _checked(identifier, claim.check, search)
+    outcome = _checked(identifier, claim, search)
     corrected = None
     if claim.corrected is not None:
-        corrected = _checked(identifier, claim.corrected.check, search)
+        corrected = _checked(identifier, claim.corrected, search)
     return Finding(identifier, outcome, corrected, perf_counter() - start)
 
 
@@ -78,8 +86,8 @@ def check_claims(identifiers: Sequence[str], search: Search, *, jobs: int = 1) -
             yield done.result()
 
 
-def _checked(identifier: str, check: Check, search: Search) -> Outcome:
-    outcome = check(search)
+def _checked(identifier: str, tested: Tested, search: Search) -> Outcome:
+    outcome = tested.check(search)
     if outcome.verdict is Verdict.HOLDS and outcome.instances == 0:
         raise RuntimeError(f"{identifier} was checked on no instance: give it more seconds")
     return outcome

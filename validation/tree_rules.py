@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from validation.block.models import LanguageModel, Prefix
 from validation.drafted import CHILDREN, Ending, Forest, Verifier
 from validation.instances import Exact
+from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, Tokens, normalised, positive, total
 from validation.oracles import spread
 

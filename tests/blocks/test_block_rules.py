@@ -28,8 +28,8 @@ from otspec.blocks import (
 from otspec.blocks.contract import enumerated_expected
 from otspec.programs import BlockProgram
 from otspec.solvers import solve
-from validation.block import printed
-from validation.block.couplings import (
+from validation import block_algorithms as printed
+from validation.verified_blocks import (
     best_transport,
     common_chances,
     common_mass,

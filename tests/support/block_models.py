@@ -12,8 +12,8 @@ from instances import KINDS, Exact, floats, pair
 from scipy.stats import binom
 
 from otspec.blocks import BlockVerify, BlockVerifyPublished, TableModel, TokenVerify
-from validation.block import printed
-from validation.block.models import LanguageModel
+from validation import block_algorithms as printed
+from validation.models import LanguageModel
 
 Prefix = tuple[int, ...]
 Rows = dict[Prefix, Exact]

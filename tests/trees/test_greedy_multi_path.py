@@ -25,7 +25,7 @@ from otspec.blocks.contract import enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.rules import NotExactError, PooledSelection
 from otspec.trees import VERIFIERS, DraftedTree, TokenTree, as_shape, greedy_multi_path
-from validation.block.models import LanguageModel
+from validation.models import LanguageModel
 
 HALF = Fraction(1, 2)
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])

@@ -11,7 +11,7 @@ from programs_table import VALUE_ERROR, needs_cdd
 from otspec.programs import BlockProgram
 from otspec.rules import MaximalCoupling
 from otspec.solvers import solve
-from validation.block.couplings import (
+from validation.verified_blocks import (
     Outcomes,
     best_transport,
     common_prefix,
@@ -19,12 +19,12 @@ from validation.block.couplings import (
     some_coupling,
 )
 from validation.block.decoding import SpecDec
-from validation.block.models import (
+from validation.models import (
     models,
     random_models,
     table,
 )
-from validation.block.printed import (
+from validation.block_algorithms import (
     block_verify,
     block_verify_as_printed,
     block_verify_in_context,

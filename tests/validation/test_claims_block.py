@@ -8,7 +8,7 @@ import pytest
 from validation.block import (
     CLAIMS,
 )
-from validation.block.models import (
+from validation.models import (
     SIZES,
     models,
     random_models,

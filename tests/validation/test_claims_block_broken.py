@@ -16,19 +16,19 @@ from validation.block import (
     token_proofs,
 )
 from validation.block.checks import occurs, over_models
-from validation.block.couplings import (
+from validation.verified_blocks import (
     best_transport,
     common_mass,
     common_prefix,
     outcomes,
 )
-from validation.block.models import (
+from validation.models import (
     SIZES,
     LanguageModel,
     random_models,
     table,
 )
-from validation.block.printed import (
+from validation.block_algorithms import (
     Branch,
     block_acceptance,
     block_verify,

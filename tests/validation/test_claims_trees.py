@@ -19,7 +19,7 @@ from otspec.blocks import (
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement
 from validation import delayed, gbv, hsd, spectr_gbv, traversal, tree_rules, univer
 from validation.__main__ import recorded
-from validation.block.models import models, table
+from validation.models import models, table
 from validation.claim import Evidence, Fails, Search
 from validation.drafted import (
     CHILDREN,

@@ -19,7 +19,7 @@ from validation.spechub import (
     proofs,
 )
 from validation.spechub.instances import exact, hub_pairs, joints
-from validation.spechub.simplex import Program
+from validation.simplex import Program
 
 FIGURES = exact("1/2", "3/10", "1/5"), exact("1/10", "3/5", "3/10")
 

@@ -2,35 +2,41 @@
 
 import json
 import re
+import time
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from otspec.cli.main import run as run_command
 from validation import __main__ as command
-from validation import report
+from validation import pages, report
 from validation.claim import (
+    BOOK,
     Claim,
-    Corrected,
     Counterexample,
     Evidence,
     Fails,
-    Search,
+    Severity,
     above,
     at_least,
+    claim,
+    corrected,
     equal,
-    law_of,
-    weights_of,
 )
-from validation.instances import distributions, pairs, smallest_pairs
+from validation.domains import Domain, cases, given, pairs
+from validation.instances import distributions, smallest_pairs
 from validation.registry import CLAIMS, PAPERS
 from validation.running import Finding, check_claim, check_claims
+from validation.search import Search
+from validation.sizes import law_of, weights_of
 
 ROOT = Path(__file__).parents[2]
+WRITE = "run: python -m validation.pages"
 HALF = Fraction(1, 2)
 LISTED = re.compile(r"^\| `?([a-z_]+\.[A-Za-z0-9_.+-]+)`? \|", re.MULTILINE)
 
@@ -44,20 +50,54 @@ def test_the_comparisons_return_slack_or_fail_with_both_numbers():
             fails()
 
 
+TEN = given(*({"size": n} for n in range(10)))
+
+
 def test_a_search_counts_what_it_checked_and_keeps_the_least_slack():
-    found = Search(instances=3).every(
-        ({"draft": n} for n in range(10)), lambda draft: None if draft == 1 else 5 - draft
-    )
-    assert found == Evidence(instances=3, worst=2)
+    found = Search(instances=3).over(TEN, lambda size: None if size == 1 else 5 - size)
+    assert found == Evidence(instances=3, worst=2, scope="size <= 3")
 
 
 def test_a_search_stops_when_its_time_is_up():
-    search = Search(seconds=1e-9)
-    assert search.every(({"draft": n} for n in range(10)), lambda draft: draft).instances == 0
+    assert Search(seconds=1e-9).over(TEN, lambda size: size).instances == 0
+
+
+def test_half_of_what_a_search_sees_is_random_also_if_its_time_is_up_before():
+    def slow(draft, target):
+        del target
+        if max(each.denominator for each in draft) < 60:
+            time.sleep(0.01)
+        return 0
+
+    found = Search(instances=40).over(pairs(), lambda **_: 0)
+    assert (found.instances, found.random, found.seed) == (40, 20, 0)
+    assert Search(seconds=0.4, instances=100_000).over(pairs(), slow).random > 0
+
+
+def test_a_domain_that_ends_early_is_filled_up_with_random_instances():
+    few = Domain(lambda: [{"k": 1}], lambda _: ({"k": 5} for _ in count()))
+    found = Search(instances=10).over(few, lambda k: k)
+    assert (found.instances, found.random, found.scope) == (10, 9, "k <= 5")
+
+
+def test_choices_of_a_domain_come_each_or_one_in_turn():
+    two = given({"k": 1}, {"k": 2})
+    assert [*two.each(rho=range).small()] == [
+        {"k": 1, "rho": 0}, {"k": 2, "rho": 0}, {"k": 2, "rho": 1},
+    ]  # fmt: skip
+    assert [one["name"] for one in two.one(name="ab").small()] == ["a", "b"]
+    assert [*two.where(lambda k: k > 1).small()] == [{"k": 2}]
+    assert [*two.of(lambda k: {"k": 10 * k}).small()] == [{"k": 10}, {"k": 20}]
+
+
+def test_evidence_tells_sizes_and_denominators():
+    found = Search(instances=300).over(cases(n=3, k=(2, 3), random_n=5), lambda **_: 0)
+    scope = re.fullmatch(r"2 <= k <= 3, n <= 5, denominators <= (\d+)", found.scope)
+    assert int(scope[1]) > 60
 
 
 def test_a_counterexample_is_shrunk():
-    def claim(draft, target, k):
+    def wrong(draft, target, k):
         """Claim, wrongly, that no token has more target than half and draft together."""
         worst = max(q - p for p, q in zip(draft, target, strict=True))
         return at_least(HALF, worst) if k < 5 else None
@@ -67,7 +107,7 @@ def test_a_counterexample_is_shrunk():
         "target": law_of((0, 1, 2, 90)),
         "k": 4,
     }
-    found = Search().every([big], claim)
+    found = Search().over(given(big), wrong)
     assert isinstance(found, Counterexample)
     assert found.instance == {
         "draft": (Fraction(1), Fraction(0)),
@@ -96,38 +136,97 @@ def test_the_smallest_pairs_come_by_size_and_random_ones_are_reproducible():
 
     sizes = [size(pair) for pair in islice(smallest_pairs(3), 300)]
     assert sizes == sorted(sizes)
-    first, second = (list(islice(pairs(7, enumerated=50), 100)) for _ in range(2))
-    assert first == second
-    assert first != list(islice(pairs(8, enumerated=50), 100))
+
+    def some(seed):
+        return list(islice(pairs().random(np.random.default_rng(seed)), 100))
+
+    first = some(7)
+    assert first == some(7)
+    assert first != some(8)
     assert all(sum(pair["draft"]) == sum(pair["target"]) == 1 for pair in first)
 
 
-def finding(outcome, corrected=None):
-    """A finding about the first claim of the book."""
-    identifier = next(iter(CLAIMS))
-    return Finding(identifier, outcome, corrected, 0.25)
+@pytest.fixture
+def declared():
+    """Claims of a test, which the book forgets afterwards."""
+    known = dict(BOOK)
+    yield BOOK
+    for name in set(BOOK) - set(known):
+        del BOOK[name]
+
+
+def test_a_claim_is_declared_by_its_check(declared):
+    @claim("beyond.test", "nowhere", TEN)
+    def check(size):
+        r"""All $n$
+        are small.
+
+        Printed: All are
+        tiny.
+        """
+        return at_least(5, size)
+
+    @corrected("beyond.test", Severity.WRONG, TEN)
+    def check_of_twenty(size):
+        """All are below 20.
+
+        Explained: They are not small. Use 20.
+        """
+        return above(20, size)
+
+    found = declared["beyond.test"]
+    assert (found.statement, found.printed) == ("All $n$ are small.", "All are tiny.")
+    assert found.check(Search()).found == "5, which is below 6"
+    assert found.corrected.explained == "They are not small. Use 20."
+    assert found.holding.check(Search()).worst == 11
+    assert check(3) == 2
+    assert check_of_twenty(1) == 19
+    with pytest.raises(ValueError, match="declared twice"):
+        claim("beyond.test", "nowhere", TEN, "Other.")(check)
+
+
+def first_of(severity):
+    """The first claim that fails like this."""
+    return next(
+        name for name, each in CLAIMS.items()
+        if each.corrected and each.corrected.severity is severity
+    )  # fmt: skip
+
+
+def finding(outcome, corrected=None, severity=Severity.WRONG):
+    """A finding about the first claim of the book that fails like this."""
+    return Finding(first_of(severity), outcome, corrected, 0.25)
 
 
 def test_reports_say_what_was_found():
     bad = Counterexample({"draft": (HALF, HALF), "k": 2}, "1/3, but claimed is 2/3", 4)
-    refuted = finding(bad, Evidence(1_000, Fraction(0), "n <= 3"))
-    assert "refuted; corrected: holds" in report.row(refuted)
+    refuted = finding(bad, Evidence(1_000, Fraction(0), "n <= 3", 500, 7))
+    assert "refuted (wrong); corrected: holds" in report.row(refuted)
     as_json = json.loads(json.dumps(report.as_json([refuted])))
     assert as_json[0]["counterexample"] == {"draft": "(1/2, 1/2)", "k": "2"}
+    assert as_json[0]["severity"] == "wrong"
     page = report.as_html([refuted])
     assert "<table>" in page
     assert "draft = (1/2, 1/2), k = 2: 1/3, but claimed is 2/3" in page
-    assert "1/3, but claimed is 2/3" in report.as_errata([refuted])
+    other = finding(bad, Evidence(5), Severity.MISPRINT)
+    errata = report.as_errata([other, refuted])
+    wrong, tables = errata.split("## Misprints")
+    assert f"### {refuted.id}:" in wrong
+    assert CLAIMS[refuted.id].corrected.explained in wrong
+    assert "1,000 instances, 500 of them random with seed 7 (n <= 3)" in wrong
+    assert f"| `{other.id}` |" in tables
+    rows = [line for line in tables.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {6}
 
 
 def test_html_escapes_what_it_is_given():
-    page = report.as_html([finding(Counterexample({"draft": "<script>"}, "a < b"))])
+    page = report.as_html([finding(Counterexample({"draft": "<script>"}, "a < b"), Evidence(1))])
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
 
 
 def test_a_check_that_looked_at_nothing_is_no_evidence(monkeypatch):
-    empty = Claim("beyond.nothing", "nowhere", "nothing", lambda _: Evidence(0))
+    empty = Claim("nothing", lambda _: Evidence(0), id="beyond.nothing", where="nowhere")
     monkeypatch.setattr("validation.running.CLAIMS", {empty.id: empty})
     with pytest.raises(RuntimeError, match="no instance"):
         check_claim(empty.id, Search())
@@ -155,14 +254,15 @@ def test_the_command_lists_and_checks():
 
 
 def test_the_command_writes_pages_and_json(tmp_path):
+    name = first_of(Severity.WRONG)
     result = run(
-        "beyond.lifetimes", "--instances", "10", "--jobs", "1", "--json",
+        name, "--jobs", "1", "--json",
         "--html", str(tmp_path / "page.html"), "--errata", str(tmp_path / "errata.md"),
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)[0]["verdict"] == "refuted"
-    assert "Corrected" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "beyond.lifetimes" in (tmp_path / "errata.md").read_text(encoding="utf-8")
+    assert "Instead" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert name in (tmp_path / "errata.md").read_text(encoding="utf-8")
 
 
 def test_a_verdict_that_is_not_the_recorded_one_ends_with_status_1(monkeypatch, tmp_path):
@@ -171,7 +271,10 @@ def test_a_verdict_that_is_not_the_recorded_one_ends_with_status_1(monkeypatch, 
     arguments = ("beyond.prefix_iid", "--instances", "10", "--jobs", "1")
     assert run(*arguments).exit_code == 1  # nothing is recorded
     assert run(*arguments, "--record").exit_code == 0
-    record.write_text('{"beyond.prefix_iid": {"printed": "refuted"}}', encoding="utf-8")
+    known = json.loads(record.read_text(encoding="utf-8"))
+    assert known["search"] == {"seed": 0, "instances": 10, "seconds": 5.0}
+    known["verdicts"]["beyond.prefix_iid"]["printed"] = "refuted"
+    record.write_text(json.dumps(known), encoding="utf-8")
     differing = run(*arguments)
     assert differing.exit_code == 1
     assert "recorded is" in differing.output
@@ -218,24 +321,37 @@ def test_what_is_no_claim_of_a_paper_is_refused():
 
 def test_every_claim_says_where_it_stands_and_has_a_recorded_verdict():
     recorded = command.recorded()
-    assert set(recorded) == set(CLAIMS)
-    for claim in CLAIMS.values():
-        assert claim.where, claim.id
-        assert claim.statement, claim.id
-        refuted = recorded[claim.id]["printed"] == "refuted"
-        assert not refuted or isinstance(claim.corrected, Corrected), claim.id
+    assert list(recorded) == list(CLAIMS)
+    for each in CLAIMS.values():
+        assert each.where, each.id
+        assert each.statement, each.id
+        refuted = recorded[each.id]["printed"] == "refuted"
+        assert refuted == (each.corrected is not None), each.id
         if refuted:
-            assert recorded[claim.id]["corrected"] in ("holds", "proved"), claim.id
+            assert recorded[each.id]["corrected"] in ("holds", "proved"), each.id
 
 
-def test_the_page_counts_the_recorded_verdicts_and_the_errata_have_all_that_is_refuted():
-    verdicts = [found["printed"] for found in command.recorded().values()]
-    page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
-    holds, proved, refuted = (verdicts.count(each) for each in ("holds", "proved", "refuted"))
-    told = f"Of {len(verdicts)} claims {holds} hold on every instance, {proved} are proved"
-    assert told in page
-    assert f"{refuted} fail as printed" in page
+def test_what_is_wrong_is_explained_in_two_sentences_and_the_project_s_own_claims_hold():
+    for each in CLAIMS.values():
+        if each.corrected is not None:
+            assert each.paper != "beyond", each.id
+            sentences = re.findall(r"[.:?](?: |$)", each.corrected.explained)
+            wrong = each.corrected.severity is Severity.WRONG
+            assert (2 <= len(sentences) <= 4) == wrong, each.id
+            assert bool(each.corrected.explained) == wrong, each.id
+
+
+def test_the_pages_have_the_recorded_verdicts():
+    assert pages.COUNTS.read_text(encoding="utf-8") == pages.counts(), WRITE
+    for paper in PAPERS:
+        page = (ROOT / "docs" / "claims" / f"{paper}.md").read_text(encoding="utf-8")
+        assert page == pages.with_verdicts(page), WRITE
+
+
+def test_the_errata_have_all_that_is_refuted():
+    found = {name: each["printed"] for name, each in command.recorded().items()}
     errata = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
-    assert re.findall(r"^### (\S+):", errata, re.MULTILINE) == [
-        name for name, found in command.recorded().items() if found["printed"] == "refuted"
-    ]
+    named = re.findall(r"^(?:### (\S+):|\| `(\S+)` \|)", errata, re.MULTILINE)
+    refuted = {name for name, verdict in found.items() if verdict == "refuted"}
+    assert {one or other for one, other in named} == refuted
+    assert len(named) == len(refuted)

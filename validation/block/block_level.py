@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from otspec.arithmetic import Number
 from validation.block.checks import OnModels, over_models
-from validation.block.couplings import common_mass, outcomes, same_law
-from validation.block.models import LanguageModel, Prefix, prefixes, prefixes_up_to
-from validation.block.printed import (
+from validation.verified_blocks import common_mass, outcomes, same_law
+from validation.models import LanguageModel, Prefix, prefixes, prefixes_up_to
+from validation.block_algorithms import (
     Verifier,
     at_most_one,
     block_acceptance,

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from otspec.arithmetic import Number
 from validation.block.checks import over_models
-from validation.block.couplings import outcomes
-from validation.block.models import LanguageModel, Prefix, prefixes_up_to
-from validation.block.printed import at_most_one, block_verify, rejected, remaining, residual
+from validation.verified_blocks import outcomes
+from validation.models import LanguageModel, Prefix, prefixes_up_to
+from validation.block_algorithms import at_most_one, block_verify, rejected, remaining, residual
 from validation.claim import Claim, equal
 from validation.notation import ONE, ZERO, total
 

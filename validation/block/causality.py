@@ -10,7 +10,7 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from validation.block.checks import occurs, over_tables
-from validation.block.models import LanguageModel, models, table, with_row
+from validation.models import LanguageModel, models, table, with_row
 from validation.claim import Claim, Outcome, Search, above, equal
 from validation.instances import Exact
 from validation.notation import ONE, ZERO, total

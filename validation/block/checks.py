@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from otspec.arithmetic import Number
-from validation.block.models import SIZES, LanguageModel, Rows, models, prefixes, table
+from validation.models import SIZES, LanguageModel, Rows, models, prefixes, table
 from validation.checks import Instances, over
 from validation.claim import Check, Counterexample, Evidence, Outcome, Search
 

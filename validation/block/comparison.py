@@ -7,9 +7,9 @@ from math import prod
 
 from otspec.arithmetic import Number
 from validation.block.checks import over_models
-from validation.block.couplings import common_chances, least_chances, outcomes
-from validation.block.models import LanguageModel, prefixes_up_to
-from validation.block.printed import block_verify, token_verify
+from validation.verified_blocks import common_chances, least_chances, outcomes
+from validation.models import LanguageModel, prefixes_up_to
+from validation.block_algorithms import block_verify, token_verify
 from validation.claim import Claim, at_least, equal
 from validation.notation import ZERO
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from validation.block.couplings import verified
-from validation.block.models import LanguageModel, Prefix
-from validation.block.printed import Branch, Verifier
+from validation.verified_blocks import verified
+from validation.models import LanguageModel, Prefix
+from validation.block_algorithms import Branch, Verifier
 from validation.notation import ONE, ZERO, collect, total
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from otspec.arithmetic import Number
 from validation.block.checks import OnModels, over_models
-from validation.block.couplings import same_law
+from validation.verified_blocks import same_law
 from validation.block.decoding import SpecDec
-from validation.block.models import LanguageModel, Prefix, Recording, prefixes, with_row
-from validation.block.printed import (
+from validation.models import LanguageModel, Prefix, Recording, prefixes, with_row
+from validation.block_algorithms import (
     Verifier,
     block_verify,
     block_verify_one_token,

@@ -9,8 +9,8 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from validation.block.comparison import block_mean, token_mean
-from validation.block.couplings import best_transport, common_chances, common_mass, common_prefix
-from validation.block.models import memoryless
+from validation.verified_blocks import best_transport, common_chances, common_mass, common_prefix
+from validation.models import memoryless
 from validation.checks import over, over_all
 from validation.claim import Check, Claim, Corrected, above, at_least, equal
 from validation.instances import Exact, pairs

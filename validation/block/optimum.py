@@ -9,7 +9,7 @@ from typing import Any
 from otspec.arithmetic import Number
 from otspec.programs import BlockProgram
 from validation.block.checks import over_models
-from validation.block.couplings import (
+from validation.verified_blocks import (
     best_transport,
     common_mass,
     common_prefix,
@@ -17,14 +17,14 @@ from validation.block.couplings import (
     same_law,
     some_coupling,
 )
-from validation.block.models import (
+from validation.models import (
     LanguageModel,
     Prefix,
     Recording,
     prefixes_up_to,
     table,
 )
-from validation.block.printed import block_verify, block_verify_one_token, token_verify
+from validation.block_algorithms import block_verify, block_verify_one_token, token_verify
 from validation.block.transport import over_some_couplings
 from validation.checks import over_all
 from validation.claim import Claim, at_least, equal

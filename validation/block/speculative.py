@@ -10,16 +10,16 @@ import otspec
 from otspec.arithmetic import Number
 from otspec.distributions import as_distribution
 from validation.block.checks import OnModels, over_models
-from validation.block.couplings import outcomes, same_law
+from validation.verified_blocks import outcomes, same_law
 from validation.block.decoding import SpecDec
-from validation.block.models import (
+from validation.models import (
     SHORT,
     LanguageModel,
     Prefix,
     Recording,
     prefixes_up_to,
 )
-from validation.block.printed import (
+from validation.block_algorithms import (
     Verifier,
     block_verify,
     token_verify,

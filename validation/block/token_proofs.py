@@ -7,9 +7,9 @@ from math import prod
 
 from otspec.arithmetic import Number
 from validation.block.checks import OnModels, over_models
-from validation.block.couplings import common_chances, common_prefix, least_chances, outcomes
-from validation.block.models import LanguageModel, Prefix, prefixes, prefixes_up_to
-from validation.block.printed import residual_token, token_verify
+from validation.verified_blocks import common_chances, common_prefix, least_chances, outcomes
+from validation.models import LanguageModel, Prefix, prefixes, prefixes_up_to
+from validation.block_algorithms import residual_token, token_verify
 from validation.claim import Claim, Corrected, equal
 from validation.notation import ONE, ZERO, total
 

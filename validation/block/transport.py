@@ -8,7 +8,7 @@ from typing import Any
 
 from otspec.arithmetic import Number
 from validation.block.checks import over_models, over_tables, scope_of
-from validation.block.couplings import (
+from validation.verified_blocks import (
     best_transport,
     common_prefix,
     outcomes,
@@ -16,7 +16,7 @@ from validation.block.couplings import (
     some_coupling,
     verifier_of,
 )
-from validation.block.models import SIZES, LanguageModel, models, table
+from validation.models import SIZES, LanguageModel, models, table
 from validation.checks import over_all
 from validation.claim import Check, Claim, above, equal
 from validation.notation import ZERO

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from otspec.arithmetic import Number
 from validation.block.comparison import token_mean
-from validation.block.couplings import outcomes
-from validation.block.models import LanguageModel, Prefix
-from validation.block.printed import block_verify_one_token
+from validation.verified_blocks import outcomes
+from validation.models import LanguageModel, Prefix
+from validation.block_algorithms import block_verify_one_token
 from validation.checks import over_cases
 from validation.claim import Check, Claim, Corrected, at_least, equal
 from validation.drafted import Shape, branching, depth, drafts, lossless, over_drafts

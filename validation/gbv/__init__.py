@@ -7,9 +7,9 @@ from fractions import Fraction
 from random import Random
 
 from otspec.arithmetic import Number
-from validation.block.couplings import outcomes, same_law
-from validation.block.models import LanguageModel, Prefix
-from validation.block.printed import block_verify_one_token
+from validation.verified_blocks import outcomes, same_law
+from validation.models import LanguageModel, Prefix
+from validation.block_algorithms import block_verify_one_token
 from validation.claim import Claim, Corrected, at_least, equal
 from validation.drafted import lossless
 from validation.drafted_instances import over_paths

@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from validation.block.models import LanguageModel, Prefix
-from validation.block.printed import block_verify_one_token
+from validation.models import LanguageModel, Prefix
+from validation.block_algorithms import block_verify_one_token
 from validation.drafted import Ended, Ending
 from validation.instances import Exact
 from validation.notation import ONE, ZERO, collect, total

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from validation.block.models import LanguageModel, Prefix, prefixes_up_to
+from validation.models import LanguageModel, Prefix, prefixes_up_to
 from validation.gbv.printed import drafted_paths
 from validation.notation import ONE, collect
-from validation.spechub.simplex import Program
+from validation.simplex import Program
 
 Sets = Mapping[frozenset[Prefix], Fraction]
 

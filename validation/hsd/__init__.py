@@ -8,9 +8,9 @@ from fractions import Fraction
 from otspec.arithmetic import Number
 from validation.block.checks import over_models
 from validation.block.comparison import token_mean
-from validation.block.couplings import outcomes, same_law
-from validation.block.models import LanguageModel, Prefix, memoryless
-from validation.block.printed import (
+from validation.verified_blocks import outcomes, same_law
+from validation.models import LanguageModel, Prefix, memoryless
+from validation.block_algorithms import (
     Branch,
     Verifier,
     block_verify_one_token,

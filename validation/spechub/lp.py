@@ -12,7 +12,7 @@ import numpy as np
 from validation.claim import at_least, equal
 from validation.instances import Exact
 from validation.notation import ONE, ZERO, Coupling, Table, total
-from validation.spechub.simplex import Program
+from validation.simplex import Program
 
 Plan = Coupling
 """The mass of drafts x and output y."""

@@ -19,7 +19,7 @@ from validation.oracles import least_bound
 from validation.spechub.instances import exact, on, over_cases, over_drafts_and_k, over_joints
 from validation.spechub.lp import completed, cost, couples, joint_table, simplified, transport
 from validation.spechub.printed import token_rejection
-from validation.spechub.simplex import Program
+from validation.simplex import Program
 
 
 def least_cost(draft: Exact, target: Exact, k: int) -> Fraction:

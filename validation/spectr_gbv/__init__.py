@@ -11,15 +11,15 @@ from fractions import Fraction
 
 from otspec.arithmetic import Number
 from validation.block.checks import over_models
-from validation.block.couplings import (
+from validation.verified_blocks import (
     best_transport,
     common_mass,
     common_prefix,
     outcomes,
     same_law,
 )
-from validation.block.models import LanguageModel, Prefix, prefixes_up_to
-from validation.block.printed import (
+from validation.models import LanguageModel, Prefix, prefixes_up_to
+from validation.block_algorithms import (
     Branch,
     at_most_one,
     rejected,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from otspec.arithmetic import Number
-from validation.block.couplings import outcomes, same_law
-from validation.block.models import LanguageModel
-from validation.block.printed import block_verify_one_token
+from validation.verified_blocks import outcomes, same_law
+from validation.models import LanguageModel
+from validation.block_algorithms import block_verify_one_token
 from validation.claim import Claim, at_least
 from validation.drafted import Shape, depth, drafts, lossless, over_drafts
 from validation.drafted_instances import over_trees

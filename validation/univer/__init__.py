@@ -10,8 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from otspec.arithmetic import Number
-from validation.block.couplings import best_transport, common_prefix, same_law
-from validation.block.models import LanguageModel, Prefix
+from validation.verified_blocks import best_transport, common_prefix, same_law
+from validation.models import LanguageModel, Prefix
 from validation.claim import Claim, Corrected, at_least, equal
 from validation.drafted import CHILDREN, Shape, depth, drafts, lossless, over_drafts, paths
 from validation.drafted_instances import TREES, over_trees

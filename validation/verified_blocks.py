@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import networkx
 
-from validation.block.models import LanguageModel, Prefix, prefixes_up_to
-from validation.block.printed import Branch, Verifier
+from validation.block_algorithms import Branch, Verifier
 from validation.claim import equal
+from validation.models import LanguageModel, Prefix, prefixes_up_to
 from validation.notation import ONE, as_row, blurred, collect, corner, normalised, total
 
 Law = Mapping[Prefix, Fraction]

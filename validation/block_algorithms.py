@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from validation.block.models import LanguageModel, Prefix
 from validation.claim import Fails
 from validation.instances import Exact
+from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, normalised, positive, total
 
 

@@ -1,0 +1,77 @@
+"""Wrong versions of what a claim's check is made of: a piece of a function's text is replaced."""
+
+import functools
+import inspect
+import sys
+import textwrap
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+
+from validation.registry import CLAIMS
+
+
+def mutated(function, old, new):
+    """The function with a piece of its text replaced, in the same module."""
+    if isinstance(function, functools.partial):
+        wrong = mutated(function.func, old, new)
+        return functools.partial(wrong, *function.args, **function.keywords)
+    plain = inspect.unwrap(function)
+    source = textwrap.dedent(inspect.getsource(plain))
+    body = source[source.index(f"def {plain.__name__}") :]
+    assert old in body, f"{old!r} is not in {plain.__qualname__}"
+    made = {}
+    exec(compile(body.replace(old, new), f"<{plain.__name__}, {new!r}>", "exec"),  # noqa: S102
+         plain.__globals__, made)  # fmt: skip
+    return made[plain.__name__]
+
+
+def _owners(name):
+    """The objects that hold a function or method named from ``validation``, and its name there."""
+    module, *path = name.split(".")
+    found = import_module(f"validation.{module}")
+    while path and inspect.ismodule(found) and not hasattr(found, path[0]):
+        found = import_module(f"{found.__name__}.{path.pop(0)}")
+    for part in path[:-1]:
+        found = getattr(found, part)
+        if inspect.ismodule(found):
+            continue
+    own = vars(found)[path[-1]]
+    yield found, path[-1], own
+    if inspect.ismodule(found):
+        for other in [each for key, each in sys.modules.items() if key.startswith("validation.")]:
+            for key, value in list(vars(other).items()):
+                if value is own and (other, key) != (found, path[-1]):
+                    yield other, key, own
+
+
+def _forget():
+    for module in [each for key, each in sys.modules.items() if key.startswith("validation")]:
+        for value in list(vars(module).values()):
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
+@contextmanager
+def wrong(identifier, mutant):
+    """What is to hold of a claim, as checked with a mutant.
+
+    A mutant is (old, new), of the text of the check, or (function, old, new), of a function that
+    it calls, named from ``validation`` on, such as "notation.overlap".
+    """
+    holding = CLAIMS[identifier].holding
+    *function, old, new = mutant
+    if not function:
+        yield replace(holding, slack=mutated(holding.slack, old, new))
+        return
+    places = list(_owners(function[0]))
+    changed = mutated(places[0][2], old, new)
+    try:
+        for owner, name, _ in places:
+            setattr(owner, name, changed)
+        _forget()
+        yield holding
+    finally:
+        for owner, name, own in places:
+            setattr(owner, name, own)
+        _forget()

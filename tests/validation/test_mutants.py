@@ -1,0 +1,29 @@
+"""Every claim's check can fail: it refutes a wrong formula, bound or rule in place of its own."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from mutating import wrong
+
+from validation.claim import Counterexample
+from validation.registry import CLAIMS
+from validation.search import Search
+
+FILES = sorted((Path(__file__).parent / "mutants").glob("[!_]*.py"))
+MUTANTS = {
+    identifier: mutant
+    for path in FILES
+    for identifier, mutant in import_module(f"mutants.{path.stem}").MUTANTS.items()
+}
+
+
+def test_every_claim_has_a_mutant():
+    assert set(MUTANTS) == set(CLAIMS)
+
+
+@pytest.mark.parametrize("identifier", MUTANTS)
+def test_the_mutant_is_refuted(identifier):
+    with wrong(identifier, MUTANTS[identifier]) as tested:
+        outcome = tested.check(Search(seconds=20.0))
+    assert isinstance(outcome, Counterexample), MUTANTS[identifier]

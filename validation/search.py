@@ -1,0 +1,120 @@
+"""Looking for a counterexample: small instances, then random ones; the first is made smaller."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from otspec.arithmetic import Number
+from validation.claim import Counterexample, Evidence, Fails, Outcome, Slack
+from validation.domains import Domain
+from validation.sizes import Sizes, is_law, law_of, weights_of
+
+
+@dataclass(frozen=True)
+class Search:
+    """How long to look, and from which seed."""
+
+    seconds: float = 5.0
+    """After this long a check begins no new instance; half of it is for random ones."""
+    instances: int = 1_000
+    """How many instances are enough; half of them random."""
+    seed: int = 0
+
+    def over(self, domain: Domain, slack: Slack) -> Outcome:
+        """Check a claim on the smallest instances of a domain, then on random ones.
+
+        Parameters
+        ----------
+        domain : Domain
+        slack : callable
+            Takes an instance as keywords and returns by how much the claim holds; ``None`` where
+            the claim says nothing. Raises :class:`Fails` where it does not hold.
+        """
+        seen = _Seen(slack)
+        has_random = domain.random is not None
+        share = 2 if has_random else 1
+        began = monotonic()
+        first = seen.look(domain.small(), math.ceil(self.instances / share),
+                          began + self.seconds / share)  # fmt: skip
+        if first or domain.random is None:
+            return first or seen.evidence(domain.note)
+        small = seen.checked
+        drawn = domain.random(np.random.default_rng(self.seed))
+        found = seen.look(drawn, self.instances - small, began + self.seconds)
+        return found or seen.evidence(domain.note, seen.checked - small, self.seed)
+
+
+class _Seen:
+    """What a check has seen so far."""
+
+    def __init__(self, slack: Slack) -> None:
+        self.slack, self.checked, self.sizes = slack, 0, Sizes()
+        self.worst: Number | None = None
+
+    def look(
+        self, instances: Iterable[Mapping[str, Any]], most: int, end: float
+    ) -> Counterexample | None:
+        """Check so many more instances; return the first that fails, made smaller."""
+        enough = self.checked + most
+        for instance in instances:
+            if self.checked >= enough or monotonic() > end:
+                break
+            try:
+                found = self.slack(**instance)
+            except Fails as failure:
+                return _shrunk(dict(instance), failure.found, self.slack, self.checked)
+            if found is not None:
+                self.checked += 1
+                self.sizes.add(instance)
+                self.worst = found if self.worst is None else min(self.worst, found)
+        return None
+
+    def evidence(self, note: str, random: int = 0, seed: int | None = None) -> Evidence:
+        scope = "; ".join(filter(None, (str(self.sizes), note)))
+        return Evidence(self.checked, self.worst, scope, random, seed if random else None)
+
+
+def _shrunk(
+    instance: dict[str, Any], found: str, slack: Callable[..., Number | None], checked: int
+) -> Counterexample:
+    """Simplify a failing instance step by step while it fails."""
+    progress = True
+    while progress:
+        progress = False
+        for simpler in simpler_instances(instance):
+            try:
+                slack(**simpler)
+            except Fails as failure:
+                instance, found, progress = simpler, failure.found, True
+                break
+            except (ValueError, LookupError, ZeroDivisionError):  # not what the check takes
+                continue
+    return Counterexample(instance, found, checked)
+
+
+def simpler_instances(instance: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield instances with fewer drafts or tokens, or smaller weights; all well-founded.
+
+    Tuples of fractions that sum to 1 are distributions over one vocabulary; what else there is
+    stays as it is.
+    """
+    laws = {name: weights_of(value) for name, value in instance.items() if is_law(value)}
+    if isinstance(instance.get("k"), int) and instance["k"] > 1:
+        yield {**instance, "k": instance["k"] - 1}
+    sizes = {len(weights) for weights in laws.values()}
+    for token in range(max(sizes) if len(sizes) == 1 else 0):
+        fewer = {name: (*w[:token], *w[token + 1 :]) for name, w in laws.items()}
+        if all(map(sum, fewer.values())):
+            yield instance | {name: law_of(weights) for name, weights in fewer.items()}
+    for name, weights in laws.items():
+        for i, weight in enumerate(weights):
+            for smaller in sorted({0, 1, weight // 2, weight - 1} & set(range(weight))):
+                changed = (*weights[:i], smaller, *weights[i + 1 :])
+                if sum(changed):
+                    yield {**instance, name: law_of(changed)}
