@@ -28,6 +28,7 @@ from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition
 for _rule in (
     KSequential,
     RecursiveRejection,
+    ImportanceSampling,
     MaximalCoupling,
     NaiveSampling,
     RecursiveRejectionWithoutReplacement,
@@ -38,7 +39,6 @@ for _rule in (
     PooledSelectionWithoutReplacement,
     DrawnDraft,
     TargetOnly,
-    ImportanceSampling,
     TruncatedAlphabet,
     PriorityMixture,
     RecursiveRejectionIndependent,

@@ -64,7 +64,6 @@ def rule_rows():
             *rules.compared_rules(),
             rules.SpecTwoHubs,
             rules.EarliestPooledSelection,
-            rules.ImportanceSampling,
             rules.TruncatedAlphabet,
         )
     }
