@@ -21,6 +21,7 @@ from otspec.rules.sequential import SequentialRule
 from otspec.rules.spechub import SpecHub
 from otspec.rules.table import RULES, compared_rules
 from otspec.rules.target_only import TargetOnly
+from otspec.rules.truncated_alphabet import TruncatedAlphabet
 from otspec.rules.two_hubs import SpecTwoHubs
 from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
 
@@ -38,6 +39,7 @@ for _rule in (
     PooledSelectionWithoutReplacement,
     DrawnDraft,
     TargetOnly,
+    TruncatedAlphabet,
     PriorityMixture,
     RecursiveRejectionIndependent,
     PlannedRule,
@@ -72,5 +74,6 @@ __all__ = [
     "SpecTwoHubs",
     "TargetOnly",
     "Thresholds",
+    "TruncatedAlphabet",
     "compared_rules",
 ]

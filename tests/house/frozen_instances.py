@@ -173,6 +173,12 @@ EXACT = {  # from exact arrays or from float ones
     "alphabet": lambda give: rules.ImportanceSampling(
         give(DRAFT), give(TARGET), 2, others=give.sequence([give(TARGET)]), alphabet=2
     ),
+    "truncated alphabet": lambda give: rules.TruncatedAlphabet(
+        give(DRAFT), give(TARGET), 2, kept=2
+    ),
+    "kept tokens": lambda give: rules.TruncatedAlphabet(
+        give(DRAFT), give(TARGET), 2, kept=give(np.array([2, 0])), rule=rules.RecursiveRejection
+    ),
     "staged": lambda give: StagedSelection(give.sequence([give(DRAFT)]), give.sequence([])),
     "verified": lambda give: VerifiedSelection(
         StagedSelection((give(DRAFT),), ()), give(TARGET), 1, give(TARGET)

@@ -68,6 +68,8 @@ ORACLES = {
     "drawn-draft": optimum,
     # The drafts are one tuple, and the output has the law of the target.
     "target-only": lambda rule, table: sum(rule.target[y] for y in set(*table)),
+    # With no more tokens than are kept.
+    "truncated-alphabet": optimum,
     "priority-mixture": optimum,
     "recursive-rejection-independent": by_kernel(
         lambda rule: oracles.model_by_model_kernel([rule.law.marginal(0)] * rule.k, rule.target)
