@@ -109,8 +109,9 @@ claim("spectr.secA.3a", "Appendix A.3", COUPLINGS,
         min(alg.bound_of_set(draft, target, k, chosen) for chosen in nt.subsets(len(draft))),
         accepted(some_coupling(iid(draft, k), dict(enumerate(target)), order)), "least bound")
 )  # fmt: skip
-claim("spectr.secA.3b", "Appendix A.3", SMALL.where(alg.overlapping),
+claim("spectr.secA.3b", "Appendix A.3", SMALL,
       r"k-Seq at $\rho^*$ accepts at least $(1 - (1 - 1/k)^k)\, \bar\alpha_k$.")(
-    lambda k, **at: at_least(
-        alg.accepted_at_root(k=k, **at)[0], hit(k, k) * upper_bound(k=k, **at), "alpha at rho*")
+    lambda draft, target, k: at_least(
+        alg.accepted_at_root(draft, target, k)[0] if nt.overlap(draft, target) else ZERO,
+        hit(k, k) * upper_bound(draft, target, k), "alpha at rho*")
 )  # fmt: skip

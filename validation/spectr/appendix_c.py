@@ -54,16 +54,15 @@ def steps_of_lemma_4(draft, target, k):
 
 
 @claim("spectr.secC.1b", "Appendix C.1, proof of Lemma 4, (1)", UNLIKE_RHOS)
-def both_decrease(draft, target, k, rho):
+def both_decrease(draft, target, k, rho, falls=above):
     r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
 
     Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1.
     """
     if not overlap(draft, target):
         return None
-    here, there = beta(draft, target, rho), beta(draft, target, rho + STEP)
-    above(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
-    return above(here, there, f"beta({rho})")
+    falls(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
+    return falls(beta(draft, target, rho), beta(draft, target, rho + STEP), f"beta({rho})")
 
 
 @corrected("spectr.secC.1b", Severity.DEGENERATE, OVERLAPPING)
@@ -72,19 +71,14 @@ def do_not_increase(draft, target, k, rho):
     it is constant, f is still decreasing, because ρβ increases.
     """
     least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
-    if rho >= least:
-        return both_decrease(draft, target, k, rho)
     f_decreases(rho, draft=draft, target=target, k=k)
-    at_least(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
-    return at_least(beta(draft, target, rho), beta(draft, target, rho + STEP), f"beta({rho})")
+    return both_decrease(draft, target, k, rho, above if rho >= least else at_least)
 
 
 claim("spectr.secC.1c", "Appendix C.1, valid transport plan", RHOS,
       r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \ge \rho \beta(\rho)$.")(
     lambda **at: at_least(f(**at), ZERO, "the difference") if alg.determined(**at) else None
 )  # fmt: skip
-
-
 corrected("spectr.secC.1c", Severity.MISPRINT, VALID,
           r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$.")(
     lambda draft, target, k, rho: at_least(
@@ -155,8 +149,9 @@ def printed_weight(**at):
 
     Printed: Factor and denominator are both printed wrong, so that the sum is right.
     """
-    none = 1 - alg_2(**at).accepted() if alg.determined(**at) else None
-    return none if none is None else equal(none, p_acc(**at), "Pr(no draft is accepted)")
+    if not alg.determined(**at):
+        return None
+    return equal(1 - alg_2(**at).accepted(), p_acc(**at), "Pr(no draft is accepted)")
 
 
 @corrected("spectr.secC.1g", Severity.MISPRINT, VALID)
@@ -214,6 +209,7 @@ corrected("spectr.secC.1j", Severity.DEGENERATE, ROOTED,
           "reads 0/0.")(
     lambda k, **at: factor_in_range(k=k, **at) if k > 1 else equal(factor(k=k, **at), ONE, "c_1")
 )  # fmt: skip
+
 UNIT = drafts(n=2, least=2).each(k=range(1, 9)).of(lambda draft, k: {"k": k, "x": draft[1]})
 WHOLE = given(*({"k": k, "x": Fraction(size - k)} for size in range(2, 20) for k in range(1, size)))
 
@@ -240,9 +236,8 @@ claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE,
     union_bound := lambda k, x: at_least(k * x, 1 - (1 - x) ** k, "kx")
 )  # fmt: skip
 corrected("spectr.secC.1l", Severity.CONDITION, UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
-          r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$.")(
-    union_bound
-)  # fmt: skip
+          r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$."
+)(union_bound)  # fmt: skip
 
 
 @claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED)

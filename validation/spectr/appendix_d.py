@@ -65,7 +65,8 @@ def wide_tree_is_independent(draft, length, k, **_):
 
 
 @claim("spectr.secD.b", "Appendix D with Theorem 2",
-       models(((2, 1),)).each(factors=((1, 2), (2, 2)), plan=PLANS))  # fmt: skip
+       models(((2, 1),)).of(lambda draft, target, **_: {"draft": draft, "target": target}).each(
+           factors=((1, 2), (2, 2)), plan=PLANS))  # fmt: skip
 def leaves_to_algorithm_3(draft, target, factors, plan, **_):
     """Algorithm 3 is lossless on the sequences of a prefix tree, which satisfy (8).
 

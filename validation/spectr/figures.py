@@ -5,7 +5,6 @@ from itertools import pairwise
 from math import ceil, log, log1p
 
 import otspec
-from otspec.distributions import as_distribution
 from otspec.rules import RecursiveRejection
 from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import given
@@ -49,9 +48,8 @@ claim("spectr.fig4c", "Fig. 4, appendix B", points(TENTH_AND_MORE, range(1, 17))
     worse := lambda b, k: above(curves(b, k)[0], curves(b, k)[2], "alpha_k")
 )  # fmt: skip
 corrected("spectr.fig4c", Severity.DEGENERATE, points(TENTH_AND_MORE, range(2, 17)),
-          r"It accepts less for $k \ge 2$; one draft is accepted equally often.")(
-    worse
-)  # fmt: skip
+          r"It accepts less for $k \ge 2$; one draft is accepted equally often."
+)(worse)  # fmt: skip
 
 
 @claim("spectr.fig4d", "Fig. 4, appendix B", points((ONE,), range(1, 101)))
@@ -83,9 +81,7 @@ def uniform_curve(size):
 
 def multi_round(b, k):
     """Return the acceptance of multi-round rejection sampling for Ber(1/4) and Ber(b)."""
-    return RecursiveRejection(
-        as_distribution(ber(QUARTER)), as_distribution(ber(b)), k
-    ).acceptance()
+    return RecursiveRejection(ber(QUARTER), ber(b), k).acceptance()
 
 
 FIGURE_6 = points((*TENTH_AND_MORE, ONE), range(1, 17))

@@ -40,8 +40,7 @@ claim("spectr.lem1a", "Lemma 1, monotonicity", CASES,
 )  # fmt: skip
 
 
-@claim("spectr.lem1c",
-       "Lemma 1, consistency", UNBOUNDED,
+@claim("spectr.lem1c", "Lemma 1, consistency", UNBOUNDED,
        r"Else $\lim_{k \to \infty} \alpha_k(p, q) = \sum_x 1\{p(x) > 0\} q(x)$.")  # fmt: skip
 @claim("spectr.lem1b", "Lemma 1, consistency",
        pairs().where(lambda **pair: alg.largest_ratio(**pair) < math.inf),
@@ -67,9 +66,8 @@ def program_is_solved(draft, target, k):
     at_least(min(coupling.values()), ZERO, "least mass of the coupling")
     equal(marginals(coupling, len(target)), (law, target), "marginals")
     cut = min(subsets(len(target)), key=lambda tokens: bound(law, target, tokens))
-    dual = {x: int(set(x) <= set(cut)) for x in law} | {
-        y: -int(y in cut) for y in range(len(target))
-    }
+    dual = {x: int(set(x) <= set(cut)) for x in law}
+    dual |= {y: -int(y in cut) for y in range(len(target))}
     for x, y in ((x, y) for x in law for y in range(len(target))):
         at_least(int(y not in x), dual[x] + dual[y], f"cost of {x}, {y}, against the dual's")
     value = total(law[x] * dual[x] for x in law) + total(q * dual[y] for y, q in enumerate(target))
