@@ -40,7 +40,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
 )
 from otspec.trees import nodes
-from validation.mcsd import blocks as mcsd
+from validation.mcsd import algorithms as mcsd
 from validation.models import LanguageModel
 from validation.spectr.sequences import (
     decoded,
