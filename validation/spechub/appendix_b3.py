@@ -12,6 +12,7 @@ from validation.oracles import least_bound
 from validation.sizes import law_of
 from validation.spechub.algorithms import HUBS, UNCERTAIN, Hub, rrs, spechub
 
+WANTED = HUBS.where(lambda draft, target: target[draft.index(max(draft))] > max(draft))
 DRAFTS, DEGENERATE, WRONG = drafts(5, random_n=9), Severity.DEGENERATE, Severity.WRONG
 
 
@@ -119,11 +120,12 @@ def needed(draft, target):
     SpecHub has fewer second drafts for the other tokens than RRS. Expect an advantage over RRS only
     under the condition of theorem 3 or where $q(a) > (2 - \alpha) p(a)$.
     """
-    hub, rejected = Hub(draft, target), 1 - overlap(draft, target)
-    if hub.odds > rejected or hub.q > (1 + rejected) * hub.p:
+    a, p, rejected = draft.index(max(draft)), max(draft), 1 - overlap(draft, target)
+    if p / (1 - p) > rejected or target[a] > (1 + rejected) * p:
         return None
-    equal(rrs(draft, target).accepted(token=hub.a), hub.q, "hub accepted by RRS")
-    return against_rrs(draft, target, lambda found, other, _: at_least(other, found, "RRS"))
+    ran = rrs(draft, target)
+    equal(ran.accepted(token=a), target[a], "hub accepted by RRS")
+    return at_least(ran.accepted(), spechub(draft, target).accepted(), "RRS, against SpecHub")
 
 
 @corrected("spechub.thm4", DEGENERATE, HUBS, strictly=False)
@@ -232,20 +234,13 @@ def tight(top):
     return against_otm(draft, exact(0, 0, 1, 0), lambda found, best, _: above(best, found, "OTM"))
 
 
-WANTED = HUBS.where(lambda draft, target: target[draft.index(max(draft))] > max(draft))
-
-
 def hub_and_taken(draft, target):
     """Return the hub, its acceptance as first draft, and what others take of the pairs (a, x)."""
     hub = Hub(draft, target)
     return hub, hub.ran.accepted(0, hub.a), total(hub.ran.accepted(1, x) for x, *_ in hub.others)
 
 
-@claim(
-    "spechub.secB.4a",
-    "Appendix B.4",
-    HUBS.where(lambda draft, target: Hub(draft, target).q > max(draft)),
-)
+@claim("spechub.secB.4a", "Appendix B.4", WANTED)
 def loses_when(draft, target):
     r"""If $q(a) > p(a)$ and another token takes some of the mass $P(a, x)$, SpecHub accepts $a$ as
     first draft less often than $\min(p(a), q(a))$, as RRS does.

@@ -10,7 +10,7 @@ from validation.notation import ONE, ZERO, distinct, iid, overlap, same, support
 from validation.oracles import least_bound
 from validation.spechub.algorithms import rrs, rrsw
 
-SEVERAL = cases(n=3, k=(2, 3), random_n=4)
+SEVERAL = cases(n=3, k=(2, 3), random_k=(2, 3, 4))
 RATES = Domain(
     lambda: ({"rate": Fraction(m, d)} for d in range(1, 16) for m in range(d)),
     lambda rng: ({"rate": Fraction(int(rng.integers(999)), 999)} for _ in count()),
@@ -66,13 +66,15 @@ def later_rates(draft, target, k, strictly=True):
     return min((compare(*two, "a draft, against the next") for two in pairs_of_rates), default=None)
 
 
-@claim("spechub.alg1a", "Algorithm 1, with replacement", cases(n=3, random_n=4))
+@claim("spechub.alg1a", "Algorithm 1, with replacement", cases(n=3, random_k=(1, 2, 3, 4)))
 def lossless_with_replacement(draft, target, k):
     """Token-level RRS with independent drafts is lossless."""
     return same(rrs(draft, target, k).output(len(draft)), target, "output")
 
 
-@claim("spechub.alg1b", "Algorithm 1, without replacement", cases(random_n=5))
+@claim(
+    "spechub.alg1b", "Algorithm 1, without replacement", cases(random_n=5, random_k=(1, 2, 3, 4))
+)
 def lossless_without_replacement(draft, target, k):
     """Token-level RRS with drafts without replacement is lossless: the changes of the draft after
     each rejection keep the marginal distribution.

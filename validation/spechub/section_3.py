@@ -29,7 +29,7 @@ ONE_PAIR = given(
 ORDERS = "Section 3.2, Unbalanced Tree and Asymmetric Verification"
 
 
-@claim("spechub.eq1", "Equation (1), section 3.1", cases(n=3, k=(1, 2)))
+@claim("spechub.eq1", "Equation (1), section 3.1", cases(n=3, k=(1, 2), random_k=(1, 2, 3)))
 def least_cost(draft, target, k):
     r"""The optimum of the program (1), $\min_\pi \sum_{x, y \notin S(x)} \pi(x, y)$ over the
     couplings of $p^{\otimes k}$ and $q$, is the least rejection rate of any lossless verification,
