@@ -69,14 +69,10 @@ def hub_by_draft(draft, target):
     $\min(q(a), \sum_x P'(a, x) + P'(x, a))$.
     """
     hub = Hub(draft, target)
-    found = (
-        hub.ran.accepted(0, hub.a),
-        hub.ran.accepted(1, hub.a),
-        hub.ran.output(len(draft))[hub.a],
-    )
+    equal(hub.ran.accepted(0, hub.a), min(hub.q, hub.firsts), "hub as first draft")
     second = min(max(hub.q - hub.firsts, ZERO), hub.lasts)
-    claimed = (min(hub.q, hub.firsts), second, min(hub.q, hub.firsts + hub.lasts))
-    return same(found, claimed, "hub: first draft, second, and in all: number")
+    equal(hub.ran.accepted(1, hub.a), second, "hub as second draft")
+    return equal(hub.ran.output(len(draft))[hub.a], min(hub.q, hub.firsts + hub.lasts), "hub")
 
 
 @corrected("spechub.secB.2d", Severity.MISPRINT, HUBS, quotients=False)
