@@ -6,4 +6,4 @@ order and i is selected. In an instance, ``order`` is the number of one of many 
 values at which some α_ij and w_i are held.
 """
 
-MODULES = ("section_3", "section_4", "appendix_a", "appendix_b", "appendix_c", "appendix_d")
+MODULES = ("section_3", "section_4", "appendix_a", "appendix_b_c", "appendix_d")

@@ -14,6 +14,8 @@ from validation.instances import Exact
 from validation.notation import ONE, Table, Tokens, collect, iid, independent
 from validation.oracles import best_kernel, flow, least_bound, spread
 
+Laws = Mapping[Tokens, Fraction]
+
 
 def optimum(draft: Exact, target: Exact, k: int = 2) -> Fraction:
     """Return α of k i.i.d. drafts, by a maximum flow."""
@@ -21,7 +23,7 @@ def optimum(draft: Exact, target: Exact, k: int = 2) -> Fraction:
 
 
 def certain(draft: Exact, target: Exact, claimed: bool, k: int = 2) -> Fraction:
-    """Whether α is 1 is claimed."""
+    """Check whether α is 1."""
     best = optimum(draft, target, k)
     return equal(best == 1, claimed, f"alpha = {best}; alpha = 1")
 
@@ -31,34 +33,23 @@ def unordered(draft: Exact) -> Table:
     return {(i, j): 2 * draft[i] * draft[j] for i, j in combinations(range(len(draft)), 2)}
 
 
-def kernel_of(
-    table: Iterable[Tokens],
-    order: int,
-    options: Callable[[Tokens], Iterable[int]] = lambda x: sorted(set(x)),
-) -> Kernel:
+def kernel_of(table: Iterable[Tokens], order: int, options: Callable = set) -> Kernel:
     """Return one β of many, or laws over other options: even for order 0, else with this seed."""
     drawn, rows = random.Random(order), {}  # noqa: S311
     for x in table:
-        weights = {choice: drawn.randrange(5) if order else 1 for choice in options(x)}
-        weights[next(iter(weights))] += not any(weights.values())
+        weights = {y: drawn.randrange(5) if order else 1 for y in sorted(options(x))}
+        weights[min(weights)] += not any(weights.values())
         rows[x] = {y: Fraction(weight, sum(weights.values())) for y, weight in weights.items()}
     return rows
 
 
-def selected(table: Mapping[Tokens, Fraction], kernel: Kernel, n: int) -> Exact:
+def selected(table: Laws, kernel: Kernel, n: int) -> Exact:
     """Return b(y) = Σ_x P(x) β_y(x)."""
     parts = ((y, mass * chance) for x, mass in table.items() for y, chance in kernel[x].items())
     return nt.as_row(collect(parts), n)
 
 
-def overlap(table: Mapping[Tokens, Fraction], kernel: Kernel, target: Exact) -> Fraction:
-    """Return Σ min(q, b)."""
-    return nt.overlap(selected(table, kernel, len(target)), target)
-
-
-def two_steps(
-    table: Mapping[Tokens, Fraction], kernel: Kernel, target: Exact, law: Exact | None = None
-) -> Ran:
+def two_steps(table: Laws, kernel: Kernel, target: Exact, law: Exact = ()) -> Ran:
     """Select a draft by β and verify it: losslessly, accepting Σ min(q, b), if it has this law."""
     chosen = selected(table, kernel, len(target))
     nt.same(chosen, law or chosen, "law of the selected token")
@@ -66,6 +57,12 @@ def two_steps(
     nt.same(found.output(len(target)), target, "output")
     equal(found.accepted(), nt.overlap(chosen, target), "accepted by the second step")
     return found
+
+
+def some_steps(draft: Exact, target: Exact, k: int, order: int) -> tuple[Fraction, Fraction]:
+    """Return how often an output is among the drafts and is accepted, with one β of many."""
+    found = two_steps(iid(draft, k), kernel_of(iid(draft, k), order), target)
+    return found.among_drafts(), found.accepted()
 
 
 def best_steps(drafts: Sequence[Exact], target: Exact) -> Fraction:
@@ -80,45 +77,33 @@ Chosen = tuple[Sequence[int], Sequence[int], Kernel]
 """What the truncated program puts out: Ω₁ and Ω₂, each in order, and the weights as β."""
 
 
-def for_two_laws(
-    first: Exact, second: Exact, target: Exact, free: int, alike: Callable[[Tokens], Tokens] = tuple
-) -> Chosen:
-    """Solve the truncated program for drafts of two laws (appendix G).
+def program(first: Exact, second: Exact, target: Exact, free: int) -> Chosen:
+    """Solve the truncated program: algorithm 1, or that of appendix G for different drafts.
 
-    With the tokens in decreasing order of q − p₁ p₂, the earlier one is selected, (12), unless
-    both are among the ``free`` first: these pairs share what is left of q, which a maximum flow
-    does best. Pairs that are ``alike`` have the same weights.
+    Of tokens in decreasing order of q − p₁ p₂ the earlier one is selected, (12), unless both are
+    among the ``free`` first: these pairs, in any order if i.i.d., share what is left of q.
     """
     order = sorted(range(len(target)), key=lambda y: first[y] * second[y] - target[y])
     kernel = {x: {min(x, key=order.index): ONE} for x in product(order, repeat=2)}
-    pairs = [(i, j) for i, j in product(order[:free], repeat=2) if i != j]
-    supplies = collect((alike(x), first[x[0]] * second[x[1]]) for x in pairs)
-    fixed = {x: m for x, m in independent([first, second]).items() if alike(x) not in supplies}
+    pairs = {x: tuple(sorted(x)) if first == second else x
+             for x in product(order[:free], repeat=2) if x[0] != x[1]}  # fmt: skip
+    supplies = collect((pair, first[i] * second[j]) for (i, j), pair in pairs.items())
+    fixed = {x: m for x, m in independent([first, second]).items() if x not in pairs}
     moved = spread(supplies, nt.positive(target, selected(fixed, kernel, len(target))))
-    for x in pairs:
-        if mass := supplies.get(alike(x)):
-            i, j = alike(x)
+    for x, (i, j) in pairs.items():
+        if mass := supplies.get((i, j)):
             kernel[x] = {i: 1 - moved[(i, j), j] / mass, j: moved[(i, j), j] / mass}
     return order[:free], order[free:], kernel
 
 
-def algorithm_1(draft: Exact, target: Exact, free: int) -> Chosen:
-    """Solve the truncated program for two i.i.d. drafts, in whichever order they come."""
-    return for_two_laws(draft, draft, target, free, lambda x: tuple(sorted(x)))
-
-
 def in_stages(drafts: Sequence[Exact], target: Exact, free: int) -> tuple[Exact, Kernel]:
-    """Select within groups of two, then among what was selected, until one is left (remark 4).
-
-    Returns the law of the selected token, from stage to stage, and its β given all drafts.
-    """
+    """Select within twos, then among the selected (remark 4): the law, and β given all drafts."""
     if len(drafts) == 1:
         return drafts[0], {(y,): {y: ONE} for y in range(len(target))}
     half = 2 ** ((len(drafts) - 1).bit_length() - 1)
-    (first, rows), (second, others) = (
-        in_stages(some, target, free) for some in (drafts[:half], drafts[half:])
-    )
-    last = for_two_laws(first, second, target, free)[2]
+    stages = [in_stages(some, target, free) for some in (drafts[:half], drafts[half:])]
+    (first, rows), (second, others) = stages
+    last = program(first, second, target, free)[2]
     kernel = {
         (*x, *z): collect(
             (token, a * b * share)

@@ -9,16 +9,8 @@ from functools import cache, partial
 
 from otspec.cones.elimination import eliminate
 from validation.canonical.algorithms import unordered
-from validation.canonical.appendix_b import (
-    HELD,
-    ORDERS,
-    SMALL,
-    Pairs,
-    crossing,
-    needs,
-    proved,
-    split,
-)
+from validation.canonical.appendix_b_c import HELD, SMALL, Pairs, crossing, needs, proved, split
+from validation.canonical.section_3 import ORDERS
 from validation.claim import Method, at_least, claim, equal
 from validation.domains import drafts, pairs
 from validation.instances import Exact
@@ -64,38 +56,31 @@ claim("canonical.lem3", "Lemma 3, appendix D, (113) to (115)", HELD,
 )(partial(after_elimination, least=5))  # fmt: skip
 
 
-@claim("canonical.lem4", "Lemma 4, appendix D, (116) to (118)", pairs(3).one(order=ORDERS))
-def lem4(draft, target, order):
-    r"""After eliminating $w_1, …, w_j$: $z \le q(S) + w(W) + p((S \cup W)^c)^2 +
-    2 p(S \cup W) p((S \cup W)^c)$ for $S \subseteq \{1..j\}$, $W \subseteq \{j+1..n\}$,
-    $0 \le w_i \le q_i$ and $w(S) \le p(S)^2 + 2 p(S) p(S^c)$ for $S \subseteq \{j+1..n\}$.
-    With $j = n$ this is Theorem 3.
-    """
+def after_levels(draft, target, order, most=9):
+    """(116) to (118), when up to ``most`` of the w_i are eliminated, too."""
     n, w = len(draft), levels(target, order)
     supplies = {**unordered(draft), **{(i,): p**2 for i, p in enumerate(draft)}}
-    for j in range(n + 1):
+    for j in range(min(n, most) + 1):
         inner = [tuple(j + i for i in s) for s in subsets(n - j)]
         exists = filled(supplies, [ZERO] * j + w[j:])
         claimed = all(mass_of(w, s) <= covers(draft, s) for s in inner)
         equal(exists, claimed, f"w_i for i > {j} can be selected, against (118)")
         if exists:
             largest = total(spread(supplies, [*target[:j], *w[j:]]).values())
-            least = min(mass_of(target, s) + mass_of(w, t) + 1 - mass_of(draft, (*s, *t)) ** 2
+            least = min(mass_of(target, s) + mass_of(w, t) + covers(draft, {*range(n)} - {*s, *t})
                         for s in subsets(j) for t in inner)  # fmt: skip
             equal(least, largest, f"largest z for j = {j}, from (116)")
     return ZERO
 
 
-@claim("canonical.eq120", "Appendix D, (120) to (122)", HELD)
-def eq120(draft, target, order):
-    r"""Given (114), $z \le \sum_i w_i$ is equivalent to $z \le w(W) + p(W^c)^2 +
-    2 p(W) p(W^c)$ for all $W$.
-    """
-    w, sets = levels(target, order), [*subsets(len(draft))]
-    if any(mass_of(w, s) > covers(draft, s) for s in sets):
-        return None
-    least = min(mass_of(w, s) + covers(draft, {*range(len(draft))} - {*s}) for s in sets)
-    return equal(least, sum(w), "largest z by (120), against the sum of w")
+claim("canonical.lem4", "Lemma 4, appendix D, (116) to (118)", pairs(3).one(order=ORDERS),
+      r"After eliminating $w_1, …, w_j$: $z \le q(S) + w(W) + p((S \cup W)^c)^2 + "
+      r"2 p(S \cup W) p((S \cup W)^c)$ for $S \subseteq \{1..j\}$, $W \subseteq \{j+1..n\}$, "
+      r"$0 \le w_i \le q_i$ and $w(S) \le p(S)^2 + 2 p(S) p(S^c)$ for $S \subseteq "
+      r"\{j+1..n\}$. With $j = n$ this is Theorem 3.")(after_levels)  # fmt: skip
+claim("canonical.eq120", "Appendix D, (120) to (122)", HELD,
+      r"Given (114), $z \le \sum_i w_i$ is equivalent to $z \le w(W) + p(W^c)^2 + "
+      r"2 p(W) p(W^c)$ for all $W$.")(partial(after_levels, most=0))  # fmt: skip
 
 
 @claim("canonical.eq135", "Appendix D, (126) to (136)", drafts(4))
