@@ -1,15 +1,17 @@
 """Appendix A: the proof of theorem 1, and theorem 4."""
 
-from __future__ import annotations
-
 from validation import notation as nt
-from validation.canonical import algorithms
-from validation.canonical.algorithms import best_steps, some_steps, two_steps
-from validation.canonical.section_3 import WITH_BETA
+from validation.canonical.section_3 import (
+    WITH_BETA,
+    best_steps,
+    kernel_of,
+    selected,
+    some_steps,
+    two_steps,
+)
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases, laws
-from validation.instances import Exact
-from validation.notation import ONE, ZERO, accepted, iid, total
+from validation.notation import ONE, ZERO, accepted, iid, some_coupling, total
 
 
 @claim("canonical.eq17", "Appendix A, (16) and (17)", WITH_BETA)
@@ -18,9 +20,9 @@ def eq17(draft, target, k, order):
     \sum_{x : y \in S(x)} P(x) \beta_y(x)$.
     """
     table, n = iid(draft, k), len(target)
-    kernel = algorithms.kernel_of(table, order)
+    kernel = kernel_of(table, order)
     within = [total(p * kernel[x][y] for x, p in table.items() if y in x) for y in range(n)]
-    return nt.same(algorithms.selected(table, kernel, n), within, "P(Y = y)")
+    return nt.same(selected(table, kernel, n), within, "P(Y = y)")
 
 
 claim("canonical.eq19", "Appendix A, (18) and (19)", cases(n=3).each(order=(0, 1)),
@@ -30,26 +32,18 @@ claim("canonical.eq19", "Appendix A, (18) and (19)", cases(n=3).each(order=(0, 1
       "drafts, and this is the reading checked here. Read as the probability that the second step "
       "accepts, the formula is right.",
 )(lambda **case: equal(*some_steps(**case), "output among the drafts"))  # fmt: skip
+corrected("canonical.eq19", Severity.CONDITION, WITH_BETA,
+          r"The second step accepts with probability $\sum_y \min(q(y), b(y))$. The output is "
+          "among the drafts with at least this probability, since a residual token may be another "
+          r"draft, and with exactly this probability for a best $\beta$.",
+)(lambda draft, target, k, order: best_steps([draft] * k, target) + at_least(
+    *some_steps(draft, target, k, order), "output among the drafts"
+))  # fmt: skip
 
 
-@corrected("canonical.eq19", Severity.CONDITION, WITH_BETA)
-def eq19_of_the_second_step(draft, target, k, order):
-    r"""The second step accepts with probability $\sum_y \min(q(y), b(y))$. The output is among the
-    drafts with at least this probability, since a residual token may be another draft, and with
-    exactly this probability for a best $\beta$.
-    """
-    best_steps([draft] * k, target)
-    return at_least(*some_steps(draft, target, k, order), "output among the drafts")
-
-
-def plan_of(draft: Exact, target: Exact, k: int, order: int) -> nt.Coupling:
-    """Return one coupling π of many."""
-    return nt.some_coupling(iid(draft, k), dict(enumerate(target)), order)
-
-
-def accepts(target, **case):
+def accepts(draft, target, k, order):
     """Each token accepts at most its target mass, and the coupling the sum of the minima."""
-    plan = plan_of(target=target, **case)
+    plan = some_coupling(iid(draft, k), dict(enumerate(target)), order)
     inside = nt.collect((y, mass) for (x, y), mass in plan.items() if y in x)
     by_token = nt.as_row(inside, len(target))
     equal(nt.overlap(target, by_token), accepted(plan), "sum of min")
@@ -70,7 +64,7 @@ def eq37(draft, target, k, order):
     is at least $\pi(y|x)$, sums to 1 over $S(x)$, and followed by speculative sampling accepts at
     least as much as $\pi$.
     """
-    plan, kernel = plan_of(draft, target, k, order), {}
+    plan, kernel = some_coupling(iid(draft, k), dict(enumerate(target)), order), {}
     for x, mass in iid(draft, k).items():
         kept = {y: plan.get((x, y), ZERO) / mass for y in set(x)}
         rest = at_least(ONE, total(kept.values()), f"1, against the plan at {x}") / len(kept)

@@ -4,29 +4,31 @@ Some α_ij are held, at fourths of 2 p_i p_j; the pairs of the others are elimin
 flow says whether values for them exist.
 """
 
-from __future__ import annotations
-
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from otspec.cones import certainty_cone, optimum_cone
 from otspec.cones.double_description import cone_generators
 from otspec.cones.elimination import eliminate
-from validation.canonical.algorithms import certain, unordered
-from validation.canonical.section_3 import ORDERS, near
+from validation.canonical.section_3 import ORDERS, certain, near
 from validation.claim import Counterexample, Evidence, Method, at_least, claim, equal
 from validation.domains import drafts, pairs
 from validation.instances import Exact
-from validation.notation import ONE, Tokens, mass_of, subsets, total
+from validation.notation import ONE, Table, Tokens, mass_of, subsets, total
 from validation.oracles import spread
 
 Pairs = dict[tuple[int, int], Fraction]
 HELD = near(pairs(4, least=2)).one(order=ORDERS)
 """Pairs, and a number for what is eliminated and where the others are held."""
+
+
+def unordered(draft: Exact) -> Table:
+    """Return 2 p_i p_j for i < j: the probability to see these two drafts in any order."""
+    return {(i, j): 2 * draft[i] * draft[j] for i, j in combinations(range(len(draft)), 2)}
 
 
 def split(draft: Exact, order: int, least: int = 0, most: int = 7) -> tuple[Pairs, Pairs]:
@@ -102,26 +104,26 @@ claim("canonical.lem2", "Lemma 2, appendix B, (64)", HELD,
 )(after_elimination)  # fmt: skip
 
 
-def crossing(n: int, free: Pairs) -> Iterator[tuple[Any, ...]]:
-    """Yield eliminated pairs, what they have, sets that part them, their intersection and union."""
-    for ((i, j), mass), a, b in product(free.items(), [*subsets(n)], [*subsets(n)]):
-        if i in a and j not in a and j in b and i not in b:
-            yield (i, j), mass, a, b, tuple(sorted({*a} & {*b})), tuple(sorted({*a, *b}))
-
-
-@claim("canonical.eq92", "Appendix B, (73) to (94)", drafts(4, least=2).one(order=ORDERS))
-def eq92(draft, order):
-    r"""Adding the conditions (65) of $S_1 \ni i$, $\not\ni j$ and $S_2 \ni j$, $\not\ni i$ with
-    $\alpha_{ij} + \alpha_{ji} = 2 p_i p_j$ gives a condition that is implied by those of
-    $S_1 \cap S_2$ and $S_1 \cup S_2$.
-    """
+def combined(draft, order, bound):
+    """Conditions of sets that part an eliminated pair add up to less than both and either say."""
     held, free = split(draft, order)
-    need = {s: needs(draft, held, s) for s in subsets(len(draft))}
-    slacks = [at_least(need[both] + need[either], need[a] + need[b] + mass, f"{a} and {b}")
-              for _, mass, a, b, both, either in crossing(len(draft), free)]  # fmt: skip
+    most = {s: bound(draft, held, free, s) for s in subsets(len(draft))}
+    slacks = []
+    for ((i, j), mass), a, b in product(free.items(), most, most):
+        if i in a and j not in a and j in b and i not in b:
+            both, either = (tuple(sorted(some)) for some in ({*a} & {*b}, {*a, *b}))
+            slacks.append(
+                at_least(most[a] + most[b] - mass, most[both] + most[either], f"{a}, {b}")
+            )
     return min(slacks, default=None)
 
 
+PARTED = drafts(4, least=2).one(order=ORDERS)
+claim("canonical.eq92", "Appendix B, (73) to (94)", PARTED,
+      r"Adding the conditions (65) of $S_1 \ni i$, $\not\ni j$ and $S_2 \ni j$, $\not\ni i$ with "
+      r"$\alpha_{ij} + \alpha_{ji} = 2 p_i p_j$ gives a condition that is implied by those of "
+      r"$S_1 \cap S_2$ and $S_1 \cup S_2$.",
+)(partial(combined, bound=lambda draft, held, _, s: -needs(draft, held, s)))  # fmt: skip
 claim("canonical.rem5", "Remark 5", near(pairs()),
       r"With all variables eliminated (64) is $q(S) \ge p(S)^2$: Theorem 2.",
 )(lambda draft, target: certain(draft, target, enough(draft, target, {})))  # fmt: skip
@@ -192,17 +194,13 @@ def eq108(_search):
     return Evidence(len(rays), None, "n = 3, k = 2, all p and q", proved=True)
 
 
-@claim("canonical.eq109", "Appendix C, (109)", pairs(3, least=3))
-def eq109(draft, target):
-    r"""The products of $b$ with these generators are $q(S) - p(S)^2$ for the six token sets other
-    than the trivial ones, and $2 p_i p_j$.
-    """
-    sets = [(0,), (1,), (1, 2), (0, 2), (0, 1), (2,)]
-    slacks = [mass_of(target, tokens) - mass_of(draft, tokens) ** 2 for tokens in sets]
-    wanted = [*slacks[:2], *unordered(draft).values(), *slacks[2:]]
-    return equal(products(draft, target), wanted, "R b")
-
-
+claim("canonical.eq109", "Appendix C, (109)", pairs(3, least=3),
+      "The products of $b$ with these generators are $q(S) - p(S)^2$ for the six token sets other "
+      "than the trivial ones, and $2 p_i p_j$.",
+)(lambda draft, target: equal(sorted(products(draft, target)), sorted((
+    *(mass_of(target, s) - mass_of(draft, s) ** 2 for s in subsets(3) if len(s) in (1, 2)),
+    *unordered(draft).values(),
+)), "R b"))  # fmt: skip
 claim("canonical.secC", "Section 3 and appendix C, up to six drafts", None,
       r"For $k \le 6$ the cone has no other rays than the trivial ones and one per token set, so "
       r"that $\alpha = 1$ if and only if $q(S) \ge p(S)^k$ for all $S$.",

@@ -1,15 +1,22 @@
 """Appendix D: what is left when variables are eliminated from theorem 3's linear program."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 
 from otspec.cones.elimination import eliminate
-from validation.canonical.algorithms import unordered
-from validation.canonical.appendix_b_c import HELD, SMALL, Pairs, crossing, needs, proved, split
+from validation.canonical.appendix_b_c import (
+    HELD,
+    PARTED,
+    SMALL,
+    Pairs,
+    combined,
+    needs,
+    proved,
+    split,
+    unordered,
+)
 from validation.canonical.section_3 import ORDERS
 from validation.claim import Method, at_least, claim, equal
 from validation.domains import drafts, pairs
@@ -106,24 +113,10 @@ claim("canonical.eq148", "Proof of Lemma 3, (148) to (158)", HELD,
       r"After eliminating the pairs $E$: $w(S) \le p(S)^2 + \sum_{i \in S, j \notin S} c_{ij}$ "
       r"for all $S$, $c_{ij} = 2 p_i p_j$ for $ij \in E$ and $\alpha_{ij}$ otherwise.",
 )(after_elimination)  # fmt: skip
-
-
-@claim("canonical.eq172", "Proof of Lemma 3, (159) to (173)", drafts(4, least=2).one(order=ORDERS))
-def eq172(draft, order):
-    r"""Adding (156) for $S_1 \ni i$, $\not\ni j$ and $S_2 \ni j$, $\not\ni i$ gives a condition
-    implied by (157) for $S_1 \cap S_2$ and $S_1 \cup S_2$.
-    """
-    held, free = split(draft, order)
-
-    @cache
-    def most(s, last=None):  # before the last pair is eliminated it is on neither side
-        return reach(draft, held, {pair: m for pair, m in free.items() if pair != last}, s)
-
-    slacks = [at_least(most(a, last) + most(b, last) + mass, most(both) + most(either), f"{a}, {b}")
-              for last, mass, a, b, both, either in crossing(len(draft), free)]  # fmt: skip
-    return min(slacks, default=None)
-
-
+claim("canonical.eq172", "Proof of Lemma 3, (159) to (173)", PARTED,
+      r"Adding (156) for $S_1 \ni i$, $\not\ni j$ and $S_2 \ni j$, $\not\ni i$ gives a condition "
+      r"implied by (157) for $S_1 \cap S_2$ and $S_1 \cup S_2$.",
+)(partial(combined, bound=reach))  # fmt: skip
 claim("canonical.secD", "Appendix D, in steps", None,
       r"Fourier-Motzkin elimination of the pairs and then of $w_1, …, w_n$ leaves after each step "
       r"no condition besides (148), then (116) to (118), and in the end Theorem 3.",

@@ -1,21 +1,21 @@
 """Sections 2 and 3: the two steps (theorem 1), α for two drafts (theorems 2, 3), fig. 2."""
 
-from __future__ import annotations
-
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd
 
 from otspec.rules import KSequential, RecursiveRejection
 from validation import notation as nt
-from validation.canonical import algorithms
-from validation.canonical.algorithms import best_steps, certain, kernel_of, optimum, selected
+from validation.algorithms import Kernel, Ran, selecting
 from validation.claim import above, at_least, claim, equal
 from validation.domains import Domain, cases, drafts, given, laws, pairs
 from validation.instances import Exact
-from validation.notation import ONE, ZERO, collect, iid, mass_of, subsets, total
-from validation.oracles import best_kernel
+from validation.notation import ONE, ZERO, Tokens, collect, iid, mass_of, subsets, total
+from validation.oracles import best_kernel, flow, least_bound
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+Laws = Mapping[Tokens, Fraction]
 ORDERS = range(61)
 """Numbers of β, of couplings, and of what is held in a system: of one of many each."""
 WITH_BETA = cases(n=3, random_n=4).one(order=ORDERS)
@@ -30,6 +30,57 @@ def nearer(draft: Exact, target: Exact, share: Fraction, **more: int) -> dict:
 def near(domain: Domain) -> Domain:
     """Return the domain in which the targets are as they are, halfway, or near to the draft."""
     return domain.one(share=(ZERO, HALF, Fraction(9, 10))).of(nearer)
+
+
+def optimum(draft: Exact, target: Exact, k: int = 2) -> Fraction:
+    """Return α of k i.i.d. drafts, by a maximum flow."""
+    return flow(iid(draft, k), target)
+
+
+def certain(draft: Exact, target: Exact, claimed: bool, k: int = 2) -> Fraction:
+    """Check whether α is 1."""
+    best = optimum(draft, target, k)
+    return equal(best == 1, claimed, f"alpha = {best}; alpha = 1")
+
+
+def kernel_of(table: Iterable[Tokens], order: int, options: Callable = set) -> Kernel:
+    """Return one β of many, or laws over other options: even for order 0, else with this seed."""
+    drawn, rows = random.Random(order), {}  # noqa: S311
+    for x in table:
+        weights = {y: drawn.randrange(5) if order else 1 for y in sorted(options(x))}
+        weights[min(weights)] += not any(weights.values())
+        rows[x] = {y: Fraction(weight, sum(weights.values())) for y, weight in weights.items()}
+    return rows
+
+
+def selected(table: Laws, kernel: Kernel, n: int) -> Exact:
+    """Return b(y) = Σ_x P(x) β_y(x)."""
+    parts = ((y, mass * chance) for x, mass in table.items() for y, chance in kernel[x].items())
+    return nt.as_row(collect(parts), n)
+
+
+def two_steps(table: Laws, kernel: Kernel, target: Exact, law: Exact = ()) -> Ran:
+    """Select a draft by β and verify it: losslessly, accepting Σ min(q, b), if it has this law."""
+    chosen = selected(table, kernel, len(target))
+    nt.same(chosen, law or chosen, "law of the selected token")
+    found = Ran(selecting(kernel, target, chosen), table)
+    nt.same(found.output(len(target)), target, "output")
+    equal(found.accepted(), nt.overlap(chosen, target), "accepted by the second step")
+    return found
+
+
+def some_steps(draft: Exact, target: Exact, k: int, order: int) -> tuple[Fraction, Fraction]:
+    """Return how often an output is among the drafts and is accepted, with one β of many."""
+    found = two_steps(iid(draft, k), kernel_of(iid(draft, k), order), target)
+    return found.among_drafts(), found.accepted()
+
+
+def best_steps(drafts: Sequence[Exact], target: Exact) -> Fraction:
+    """The two steps with the best β accept what no rule can exceed."""
+    table = nt.independent(drafts)
+    found = two_steps(table, best_kernel(table, target), target)
+    equal(found.accepted(), least_bound(table, target), "accepted by the second step")
+    return equal(found.among_drafts(), found.accepted(), "output among the drafts")
 
 
 claim("canonical.sec2a", "Section 2 and Theorem 1, step two", pairs(random_n=6),
@@ -56,16 +107,12 @@ def def1(draft, k, order):
     return nt.same(selected(table, kernel, len(draft)), nt.as_row(law, len(draft)), "law")
 
 
-@claim("canonical.thm1a", "Theorem 1, (2) to (4)", WITH_BETA)
-def thm1a(draft, target, k, order):
-    r"""$\alpha(P, q) = \max_\beta \sum_y \min(q(y), \sum_x P(x) \beta_y(x))$ over
-    $0 \le \beta_y(x) \le 1$ with $\sum_{y \in S(x)} \beta_y(x) = 1$, for i.i.d. drafts.
-    """
-    best_steps([draft] * k, target)
-    _, accepted = algorithms.some_steps(draft, target, k, order)
-    return at_least(optimum(draft, target, k), accepted, "optimum, against another beta")
-
-
+claim("canonical.thm1a", "Theorem 1, (2) to (4)", WITH_BETA,
+      r"$\alpha(P, q) = \max_\beta \sum_y \min(q(y), \sum_x P(x) \beta_y(x))$ over "
+      r"$0 \le \beta_y(x) \le 1$ with $\sum_{y \in S(x)} \beta_y(x) = 1$, for i.i.d. drafts.",
+)(lambda draft, target, k, order: best_steps([draft] * k, target) + at_least(
+    optimum(draft, target, k), some_steps(draft, target, k, order)[1], "another beta"
+))  # fmt: skip
 claim("canonical.thm1b", "Theorem 1, the canonical architecture", cases(n=3, random_n=4),
       r"Selecting a draft by the best $\beta$ and then verifying it by single-draft speculative "
       r"sampling is lossless and accepts $\alpha(P, q)$.",
@@ -125,46 +172,37 @@ def sec3c(draft, target, k=2):
     return ZERO
 
 
-@claim("canonical.sec3d", "Before Example 1", near(cases(n=3)))
-def sec3d(draft, target, k):
-    r"""If $\alpha = 1$, the token selected by an optimal $\beta$ has the law $q$, and the second
-    step never rejects.
-
-    Printed: Of 'Theorem 1' where Theorem 2 is meant.
-    """
-    if optimum(draft, target, k) < 1:
-        return None
-    kernel = best_kernel(iid(draft, k), target)
-    found = algorithms.two_steps(iid(draft, k), kernel, target, law=target)
-    return equal(found.accepted(), ONE, "accepted")
-
-
 SHARES = [Fraction(i, d) for d in range(1, 60) for i in range(d + 1) if gcd(i, d) == 1]
 """The fractions from 0 to 1, by denominator."""
 
+claim("canonical.sec3d", "Before Example 1",
+      near(cases(n=3)).where(lambda **case: optimum(**case) == 1),
+      r"If $\alpha = 1$, the token selected by an optimal $\beta$ has the law $q$, and the second "
+      "step never rejects.", printed="Of 'Theorem 1' where Theorem 2 is meant.",
+)(lambda draft, target, k: equal(two_steps(
+    iid(draft, k), best_kernel(iid(draft, k), target), target, law=target
+).accepted(), ONE, "accepted"))  # fmt: skip
 claim("canonical.ex1a", "Example 1", near(pairs(2, least=2)),
       r"For two tokens and $k = 2$, (5) reduces to $q_1 \ge p_1^2$ and $q_2 \ge p_2^2$.",
 )(lambda draft, target: certain(
     draft, target, all(q >= p**2 for p, q in zip(draft, target, strict=True))
 ))  # fmt: skip
+claim("canonical.ex1b", "Example 1",
+      given(*({"draft": (HALF, HALF), "target": (q1, 1 - q1)} for q1 in SHARES)),
+      r"For $p = (1/2, 1/2)$: $\alpha_2 = 1$ if and only if $1/4 \le q_1 \le 3/4$, and "
+      r"$\alpha_1 = 1$ only for $q_1 = 1/2$.",
+)(lambda draft, target: certain(draft, target, target == draft, 1) + certain(
+    draft, target, Fraction(1, 4) <= target[0] <= Fraction(3, 4)
+))  # fmt: skip
 
 
-@claim("canonical.ex1b", "Example 1", given(*({"q1": share} for share in SHARES)))
-def ex1b(q1):
-    r"""For $p = (1/2, 1/2)$: $\alpha_2 = 1$ if and only if $1/4 \le q_1 \le 3/4$, and
-    $\alpha_1 = 1$ only for $q_1 = 1/2$.
-    """
-    certain((HALF, HALF), (q1, 1 - q1), q1 == HALF, 1)
-    return certain((HALF, HALF), (q1, 1 - q1), Fraction(1, 4) <= q1 <= Fraction(3, 4))
-
-
-def term(draft: Exact, target: Exact, s: nt.Tokens) -> Fraction:
+def term(draft: Exact, target: Exact, s: Tokens) -> Fraction:
     """Return q(S) + p(Sᶜ)² + 2 p(S) p(Sᶜ) of (6)."""
     inside, outside = mass_of(draft, s), mass_of(draft, {*range(len(draft))} - {*s})
     return mass_of(target, s) + outside**2 + 2 * inside * outside
 
 
-def rewritten(draft: Exact, target: Exact, s: nt.Tokens, k: int = 2) -> Fraction:
+def rewritten(draft: Exact, target: Exact, s: Tokens, k: int = 2) -> Fraction:
     """Return q(S) + 1 − p(S)^k of (9)."""
     return mass_of(target, s) + 1 - mass_of(draft, s) ** k
 

@@ -1,22 +1,18 @@
 """Section 4, appendices E and G: fewer variables, fewer tokens, more and different drafts."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import permutations
+from itertools import permutations, product
 
 from validation import notation as nt
-from validation.algorithms import Ran, maximal_coupling
-from validation.canonical import algorithms
-from validation.canonical.algorithms import program, selected, two_steps
-from validation.canonical.section_3 import ORDERS
+from validation.algorithms import Kernel, Ran, maximal_coupling
+from validation.canonical.section_3 import ORDERS, kernel_of, selected, two_steps
 from validation.claim import at_least, claim, equal
 from validation.domains import cases, drafts, laws, pairs
 from validation.instances import Exact
-from validation.notation import ONE, ZERO, iid, independent, mass_of, subsets, total
-from validation.oracles import best_kernel, flow
+from validation.notation import ONE, ZERO, collect, iid, independent, mass_of, subsets, total
+from validation.oracles import best_kernel, flow, spread
 
 TWO_LAWS = laws("first", "second", "target").one(free=lambda first, **_: range(len(first) + 1))
 """Two drafts, a target, and the number s of tokens in the program."""
@@ -52,7 +48,7 @@ def eq11(draft, order):
     $P(Y = k) = p_k^2 + \sum_{i \ne k} 2 p_i p_k w_{k,i}$.
     """
     table, law = iid(draft, 2), [mass**2 for mass in draft]
-    kernel = algorithms.kernel_of(table, order)
+    kernel = kernel_of(table, order)
     for i, j in [x for x in table if x[0] != x[1]]:
         both = (i, j), (j, i)
         w = total(table[x] * kernel[x][i] for x in both) / total(table[x] for x in both)
@@ -60,7 +56,30 @@ def eq11(draft, order):
     return nt.same(selected(table, kernel, len(draft)), law, "P(Y = k)")
 
 
-def printed_law(first: Exact, second: Exact, chosen: algorithms.Chosen) -> Exact:
+Chosen = tuple[Sequence[int], Sequence[int], Kernel]
+"""What the truncated program puts out: Ω₁ and Ω₂, each in order, and the weights as β."""
+
+
+def program(first: Exact, second: Exact, target: Exact, free: int) -> Chosen:
+    """Solve the truncated program: algorithm 1, or that of appendix G for different drafts.
+
+    Of tokens in decreasing order of q − p₁ p₂ the earlier one is selected, (12), unless both are
+    among the ``free`` first: these pairs, in any order if i.i.d., share what is left of q.
+    """
+    order = sorted(range(len(target)), key=lambda y: first[y] * second[y] - target[y])
+    kernel = {x: {min(x, key=order.index): ONE} for x in product(order, repeat=2)}
+    pairs = {x: tuple(sorted(x)) if first == second else x
+             for x in product(order[:free], repeat=2) if x[0] != x[1]}  # fmt: skip
+    supplies = collect((pair, first[i] * second[j]) for (i, j), pair in pairs.items())
+    fixed = {x: m for x, m in independent([first, second]).items() if x not in pairs}
+    moved = spread(supplies, nt.positive(target, selected(fixed, kernel, len(target))))
+    for x, (i, j) in pairs.items():
+        if mass := supplies.get((i, j)):
+            kernel[x] = {i: 1 - moved[(i, j), j] / mass, j: moved[(i, j), j] / mass}
+    return order[:free], order[free:], kernel
+
+
+def printed_law(first: Exact, second: Exact, chosen: Chosen) -> list[Fraction]:
     """Return (188) and (189), the law of the selected token; for equal drafts (13), P_I."""
     (inside, outside, w), law = chosen, [p * other for p, other in zip(first, second, strict=True)]
     for k in inside:
@@ -73,41 +92,34 @@ def printed_law(first: Exact, second: Exact, chosen: algorithms.Chosen) -> Exact
         )
     for j, k in enumerate(outside):
         law[k] += total(first[k] * second[i] + first[i] * second[k] for i in outside[j + 1 :])
-    return tuple(law)
+    return law
 
 
 def truncated(first, second, target, free=9):
-    """The token has the printed law, the two steps are lossless, and lose no more than (190)."""
-    chosen, table = program(first, second, target, free), independent([first, second])
-    found = two_steps(table, chosen[2], target, printed_law(first, second, chosen)).accepted()
-    both = [p * other for p, other in zip(first, second, strict=True)]
-    lost, best = mass_of(nt.positive(target, both), chosen[1]), flow(table, target)
+    """The token has the printed law, which other weights change on Ω₁ only, and do not improve;
+    the two steps are lossless, and lose no more than (190).
+    """
+    inside, outside, kernel = chosen = program(first, second, target, free)
+    law, table = printed_law(first, second, chosen), independent([first, second])
+    thirds = {x: {min(x): Fraction(1, 3), max(x): Fraction(2, 3)} for x in permutations(inside, 2)}
+    other = selected(table, {**kernel, **thirds}, len(law))
+    equal([other[y] for y in outside], [law[y] for y in outside], "with other weights")
+    found, best = two_steps(table, kernel, target, law).accepted(), flow(table, target)
+    at_least(found, nt.overlap(other, target), "objective, against other weights")
     at_least(best, found, "optimum")
+    both = [p * other for p, other in zip(first, second, strict=True)]
+    lost = mass_of(nt.positive(target, both), outside)
     return at_least(found, best - lost, "accepted by the truncated program")
 
 
 claim("canonical.sec4b", "Section 4, the linear program", ONE_LAW,
       r"Maximising $\sum_i \min(q_i, P(Y = i))$ over $0 \le w_{i,j} \le 1$, "
       r"$w_{i,j} + w_{j,i} = 1$ gives $\alpha_2$.")(truncated)  # fmt: skip
-
-
-@claim("canonical.eq13", "Section 4, (12) and (13), and the reduced objective", TRUNCATED)
-def eq13(first, second, target, free):
-    r"""With $w_{i,j} = 1$ for $i \in \Omega_1, j \in \Omega_2$ and for $i < j$ in $\Omega_2$,
-    $P(Y = k)$ is $p_k^2 + \sum_{i \in \Omega_1} 2 p_i p_k w_{k,i} + \sum_{i \in \Omega_2}
-    2 p_i p_k$ on $\Omega_1$ and $p_k^2 + \sum_{i > k} 2 p_i p_k$ on $\Omega_2$; only the terms of
-    $\Omega_1$ are left to maximise.
-    """
-    inside, outside, kernel = chosen = program(first, second, target, free)
-    law, table = printed_law(first, second, chosen), independent([first, second])
-    nt.same(selected(table, kernel, len(law)), law, "law of the selected token")
-    others = {x: {min(x): Fraction(1, 3), max(x): Fraction(2, 3)} for x in permutations(inside, 2)}
-    other = selected(table, {**kernel, **others}, len(law))
-    equal([other[y] for y in outside], [law[y] for y in outside], "with other weights")
-    best, less = (total(min(each[y], target[y]) for y in inside) for each in (law, other))
-    return at_least(best, less, "objective on the first tokens")
-
-
+claim("canonical.eq13", "Section 4, (12) and (13), and the reduced objective", TRUNCATED,
+      r"With $w_{i,j} = 1$ for $i \in \Omega_1, j \in \Omega_2$ and for $i < j$ in $\Omega_2$, "
+      r"$P(Y = k)$ is $p_k^2 + \sum_{i \in \Omega_1} 2 p_i p_k w_{k,i} + \sum_{i \in \Omega_2} "
+      r"2 p_i p_k$ on $\Omega_1$ and $p_k^2 + \sum_{i > k} 2 p_i p_k$ on $\Omega_2$; only the "
+      r"terms of $\Omega_1$ are left to maximise.")(truncated)  # fmt: skip
 claim("canonical.alg1", "Algorithm 1 and the second step", TRUNCATED,
       "The truncated program selects a token of the law it puts out; speculative sampling on it is "
       r"lossless and accepts $\sum \min(q, P_I)$.")(truncated)  # fmt: skip
@@ -150,12 +162,31 @@ claim("canonical.rem3", "Remark 3, appendix G, (185) to (189)", TWO_LAWS,
       r"all variables accepts $\alpha$.")(truncated)  # fmt: skip
 
 
+def in_stages(drafts: Sequence[Exact], target: Exact, free: int) -> tuple[Exact, Kernel]:
+    """Select within twos, then among the selected (remark 4): the law, and β given all drafts."""
+    if len(drafts) == 1:
+        return drafts[0], {(y,): {y: ONE} for y in range(len(target))}
+    half = 2 ** ((len(drafts) - 1).bit_length() - 1)
+    stages = [in_stages(some, target, free) for some in (drafts[:half], drafts[half:])]
+    (first, rows), (second, others) = stages
+    last = program(first, second, target, free)[2]
+    kernel = {
+        (*x, *z): collect(
+            (token, a * b * share)
+            for (y, a), (other, b) in product(rows[x].items(), others[z].items())
+            for token, share in last[y, other].items()
+        )
+        for x, z in product(rows, others)
+    }
+    return selected(independent([first, second]), last, len(target)), kernel
+
+
 @claim("canonical.rem4", "Remark 4", cases(n=3, k=(3, 4)).one(free=(0, 1, 2, 3)))
 def rem4(draft, target, k, free):
     r"""For $k > 2$, selecting within groups of two and then among the selected tokens, whose laws
     are known, selects one of the drafts; speculative sampling on it is lossless.
     """
-    law, kernel = algorithms.in_stages([draft] * k, target, free)
+    law, kernel = in_stages([draft] * k, target, free)
     two_steps(iid(draft, k), kernel, target, law)
     return equal({y in x for x, row in kernel.items() for y in row}, {True}, "one of the drafts")
 
