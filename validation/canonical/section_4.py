@@ -20,8 +20,7 @@ ONE_LAW = pairs(random_n=5).of(lambda draft, target: {"first": draft, "second": 
                                                       "target": target})  # fmt: skip
 TRUNCATED = ONE_LAW.one(free=lambda first, **_: range(len(first) + 1))
 KEPT = pairs(random_n=5).one(
-    kept=lambda target, **_: [some for some in subsets(len(target)) if mass_of(target, some)]
-)
+    kept=lambda target, **_: [s for s in subsets(len(target)) if mass_of(target, s)])  # fmt: skip
 """Pairs, and tokens that are kept, Ω₀."""
 
 
@@ -84,21 +83,16 @@ def printed_law(first: Exact, second: Exact, chosen: Chosen) -> list[Fraction]:
     (inside, outside, w), law = chosen, [p * other for p, other in zip(first, second, strict=True)]
     for k in inside:
         law[k] += total(first[k] * second[i] + first[i] * second[k] for i in outside)
-        law[k] += total(
-            first[k] * second[i] * w[k, i].get(k, ZERO)
-            + first[i] * second[k] * (1 - w[i, k].get(i, ZERO))
-            for i in inside
-            if i != k
-        )
+        law[k] += total(first[k] * second[i] * w[k, i].get(k, ZERO)
+                        + first[i] * second[k] * (1 - w[i, k].get(i, ZERO))
+                        for i in inside if i != k)  # fmt: skip
     for j, k in enumerate(outside):
         law[k] += total(first[k] * second[i] + first[i] * second[k] for i in outside[j + 1 :])
     return law
 
 
 def truncated(first, second, target, free=9):
-    """The token has the printed law, which other weights change on Ω₁ only, and do not improve;
-    the two steps are lossless, and lose no more than (190).
-    """
+    """The printed law, other weights, the lossless two steps, and what truncation loses, (190)."""
     inside, outside, kernel = chosen = program(first, second, target, free)
     law, table = printed_law(first, second, chosen), independent([first, second])
     thirds = {x: {min(x): Fraction(1, 3), max(x): Fraction(2, 3)} for x in permutations(inside, 2)}
@@ -134,11 +128,7 @@ def restricted(law: Exact, kept: Iterable[int]) -> Exact:
 
 
 def repaired(draft, target, kept, own=True):
-    """The output of the truncated target, kept with probability q(Ω₀) and else drawn outside.
-
-    For the drafts' ``own`` law truncated, too: two of them go through the two steps and one
-    through speculative sampling.
-    """
+    """The output for the truncated target, the drafts' own law truncated, too, or not."""
     n, inside, narrow = len(target), mass_of(target, kept), restricted(target, kept)
     law, share = (restricted(draft, kept), mass_of(draft, kept)) if own else (draft, ONE)
     parts = [(1 - inside, restricted(target, {*range(n)} - {*kept})),
@@ -167,17 +157,13 @@ def in_stages(drafts: Sequence[Exact], target: Exact, free: int) -> tuple[Exact,
     if len(drafts) == 1:
         return drafts[0], {(y,): {y: ONE} for y in range(len(target))}
     half = 2 ** ((len(drafts) - 1).bit_length() - 1)
-    stages = [in_stages(some, target, free) for some in (drafts[:half], drafts[half:])]
-    (first, rows), (second, others) = stages
+    (first, rows), (second, others) = (in_stages(some, target, free)
+                                       for some in (drafts[:half], drafts[half:]))  # fmt: skip
     last = program(first, second, target, free)[2]
-    kernel = {
-        (*x, *z): collect(
-            (token, a * b * share)
-            for (y, a), (other, b) in product(rows[x].items(), others[z].items())
-            for token, share in last[y, other].items()
-        )
-        for x, z in product(rows, others)
-    }
+    kernel = {(*x, *z): collect((token, a * b * share)
+                                for (y, a), (u, b) in product(rows[x].items(), others[z].items())
+                                for token, share in last[y, u].items())
+              for x, z in product(rows, others)}  # fmt: skip
     return selected(independent([first, second]), last, len(target)), kernel
 
 
