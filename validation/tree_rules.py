@@ -10,7 +10,8 @@ from validation import algorithms
 from validation.algorithms import Branch, Kernel
 from validation.drafted import CHILDREN, Ending, Forest, Verifier, Verify
 from validation.instances import Exact
-from validation.models import LanguageModel, Prefix
+from validation.models import LanguageModel as Model
+from validation.models import Prefix
 from validation.notation import ONE, ZERO, Tokens, collect, normalised, positive, total
 from validation.oracles import best_coupling
 
@@ -53,8 +54,6 @@ def remaining(p: Exact, q: Exact, k: int, rho: Fraction) -> Exact:
 def least_inflation(p: Exact, q: Exact, k: int) -> tuple[Fraction, Fraction]:
     """Return numbers at most 1/1024 apart between which the least rho of K-Seq is."""
     low, high = ONE, Fraction(k)
-    if min(remaining(p, q, k, low)) >= 0:
-        return low, low
     while high - low > Fraction(1, 1024):
         middle = (low + high) / 2
         fits = min(remaining(p, q, k, middle)) >= 0
@@ -98,21 +97,15 @@ def choice(
 
 def top_down(rule: TokenRule) -> Verifier:
     """Return the verifier that applies a rule for one token from the root on."""
-    return lambda target, draft, children: walk(rule, target, draft, children, scaling=False)
+    return lambda target, draft, children: walk(rule, target, draft, children, False)
 
 
 def scaled(rule: TokenRule) -> Verifier:
     """Return the verifier by scaled targets: a node of weight w wants (w M_b, 1 − w)."""
-    return lambda target, draft, children: walk(rule, target, draft, children)
+    return lambda target, draft, children: walk(rule, target, draft, children, True)
 
 
-def walk(
-    rule: TokenRule,
-    target: LanguageModel,
-    draft: LanguageModel,
-    children: str,
-    scaling: bool = True,
-) -> Verify:
+def walk(rule: TokenRule, target: Model, draft: Model, children: str, scaling: bool) -> Verify:
     """Return what is done with a tree: at a node of weight w a rule selects for (w M_b, 1 − w).
 
     The last token means that the node is not kept. A child that the rule selects with probability
@@ -145,7 +138,7 @@ def walk(
     return lambda forest: node(forest, (), ONE)[0]
 
 
-def traversal(target: LanguageModel, draft: LanguageModel, children: str) -> Verify:
+def traversal(target: Model, draft: Model, children: str) -> Verify:
     """Traversal Verification: leaves are accepted or deleted, depth first."""
 
     @cache
