@@ -1,4 +1,4 @@
-"""Algorithms 2 and 3 step by step, as printed and as corrected, with their exact output law.
+"""Algorithms 2 and 3 of block verification step by step, as printed and as corrected.
 
 A verifier takes both models and a draft block and yields its branches: instead of drawing the
 uniform numbers it follows both outcomes of each comparison, with their probabilities.
@@ -15,6 +15,8 @@ from validation.instances import Exact
 from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, normalised, positive, total
 
+Model = LanguageModel
+
 
 class Branch(NamedTuple):
     """One way through a verifier."""
@@ -22,22 +24,21 @@ class Branch(NamedTuple):
     mass: Fraction
     accepted: int
     """tau."""
-    following: LanguageModel
+    following: Model
     """M_{b,next}: what is drawn after X^tau."""
 
 
-Verifier = Callable[[LanguageModel, LanguageModel, Prefix], Iterator[Branch]]
+Verifier = Callable[[Model, Model, Prefix], Iterator[Branch]]
 """(target, draft, X^L) to branches whose masses sum to 1."""
+Correction = Callable[[Model, Model, Prefix, int], Model]
+"""(target, draft, X^tau, L - tau) to M_{b,next}."""
 
-Correction = Callable[[LanguageModel, LanguageModel, Prefix, int], LanguageModel]
-"""(target, draft, X^tau, L - tau) to M_{b,next}, for tau < L."""
 
-
-def token_verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> Iterator[Branch]:
+def token_verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
     """Algorithm 2 (TokenVerify), step by step."""
-    mass, tau = ONE, 0
-    for i in range(1, len(block) + 1):  # line 3
-        before, token = block[: i - 1], block[i - 1]
+    mass = ONE
+    for tau, token in enumerate(block):  # line 3
+        before = block[:tau]
         chance = at_most_one(target(before)[token], draft(before)[token])  # line 4
         if chance < 1:  # lines 7 and 13
             following = corrected_token(target, before, residual_token(target, draft, before))
@@ -45,125 +46,98 @@ def token_verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> 
         mass *= chance
         if not mass:
             return
-        tau += 1  # line 5
-    yield Branch(mass, tau, target.after(block))  # line 11
+    yield Branch(mass, len(block), target.after(block))  # line 11
 
 
-def residual_token(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Exact:
+def residual_token(target: Model, draft: Model, prefix: Prefix) -> Exact:
     """Return p_res of (1)."""
     return normalised(positive(target(prefix), draft(prefix)))
 
 
-def corrected_token(target: LanguageModel, accepted: Prefix, row: Exact) -> LanguageModel:
+def corrected_token(target: Model, accepted: Prefix, row: Exact) -> Model:
     """Return the model that draws one token Y from a row and then follows M_b(. | X^tau, Y)."""
     return LanguageModel(lambda more: target(accepted + more) if more else row, target.n)
 
 
-def block_acceptance(
-    target: LanguageModel, draft: LanguageModel, block: Prefix
-) -> Iterator[tuple[Fraction, int]]:
+def block_acceptance(target: Model, draft: Model, block: Prefix) -> Iterator[tuple[Fraction, int]]:
     """Lines 1 to 12 of algorithm 3: yield the accepted lengths tau with their probabilities.
 
     Where the loop ends without accepting, nothing is yielded and mass is missing.
     """
-    length = len(block)
-    chance = at_most_one(target.mass(block), draft.mass(block))  # line 2
-    if chance:
-        yield chance, length  # line 3
-    mass = 1 - chance
-    for i in range(1, length + 1):  # line 5
+    mass = ONE
+    for tau in range(len(block), -1, -1):  # line 5, i = L - tau
+        x = block[:tau]
+        if tau == len(block):
+            chance = at_most_one(target.mass(x), draft.mass(x))  # line 2
+        else:
+            chance = at_most_one(remaining(target, draft, x), rejected(target, draft, x))
+        if chance:
+            yield mass * chance, tau  # lines 3, 7 to 9
+        mass *= 1 - chance
         if not mass:
             return
-        shorter = block[: length - i]
-        chance = at_most_one(remaining(target, draft, shorter), rejected(target, draft, shorter))
-        if chance:
-            yield mass * chance, length - i  # lines 7 to 9
-        mass *= 1 - chance
 
 
-def remaining(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Fraction:
+def next_masses(model: Model, prefix: Prefix) -> Exact:
+    """Return M(x^i, x) for all x."""
+    mass = model.mass(prefix)
+    return tuple(mass * chance for chance in model(prefix)) if mass else (ZERO,) * model.n
+
+
+def remaining(target: Model, draft: Model, prefix: Prefix) -> Fraction:
     """Return p_remain of (8)."""
     return total(positive(next_masses(target, prefix), next_masses(draft, prefix)))
 
 
-def rejected(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Fraction:
+def rejected(target: Model, draft: Model, prefix: Prefix) -> Fraction:
     """Return p_rej of (9)."""
     return total(positive(next_masses(draft, prefix), next_masses(target, prefix)))
 
 
-def residual(target: LanguageModel, draft: LanguageModel, prefix: Prefix) -> Exact:
+def residual(target: Model, draft: Model, prefix: Prefix) -> Exact:
     """Return p_res of (10) after a prefix; zeros where it is 0/0, so that mass is missing."""
     return normalised(positive(next_masses(target, prefix), next_masses(draft, prefix)))
 
 
-def block_verify_with(correction: Correction, whole_block: Correction) -> Verifier:
-    """Return algorithm 3 with one reading of lines 16 and 14."""
-
-    def verify(target: LanguageModel, draft: LanguageModel, block: Prefix) -> Iterator[Branch]:
-        for mass, tau in block_acceptance(target, draft, block):
-            rule = whole_block if tau == len(block) else correction
-            yield Branch(mass, tau, rule(target, draft, block[:tau], len(block) - tau))
-
-    return verify
-
-
-def residuals_as_printed(
-    target: LanguageModel, draft: LanguageModel, accepted: Prefix, left: int
-) -> LanguageModel:
-    """Line 16 to the letter: p_res of x^j alone, then M_b(. | x^j), without X^tau."""
-    del accepted
-    return _chained(target, draft, (), left)
-
-
-def residuals_in_context(
-    target: LanguageModel, draft: LanguageModel, accepted: Prefix, left: int
-) -> LanguageModel:
-    """Line 16 with X^tau as a context left out of the notation, as section 2 does with x^t."""
-    return _chained(target.after(accepted), draft.after(accepted), (), left)
-
-
-def residuals_of_whole_prefix(
-    target: LanguageModel, draft: LanguageModel, accepted: Prefix, left: int
-) -> LanguageModel:
+def residuals_of_whole_prefix(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
     """Line 16 as appendix B uses it: p_res of (X^tau, x^j), then M_b(. | X^tau, x^j)."""
-    return _chained(target, draft, accepted, left)
 
-
-def _chained(
-    target: LanguageModel, draft: LanguageModel, start: Prefix, left: int
-) -> LanguageModel:
     def rule(more: Prefix) -> Exact:
-        prefix = start + more
+        prefix = accepted + more
         return residual(target, draft, prefix) if len(more) < left else target(prefix)
 
     return LanguageModel(rule, target.n)
 
 
-def _model_as_printed(
-    target: LanguageModel, draft: LanguageModel, accepted: Prefix, left: int
-) -> LanguageModel:
-    del draft, accepted, left
-    return target
+def residuals_as_printed(target: Model, draft: Model, _: Prefix, left: int) -> Model:
+    """Lines 14 and 16 to the letter: p_res of x^j alone, then M_b(. | x^j), without X^tau."""
+    return residuals_of_whole_prefix(target, draft, (), left)
 
 
-def _model_after_block(
-    target: LanguageModel, draft: LanguageModel, accepted: Prefix, left: int
-) -> LanguageModel:
-    del draft, left
-    return target.after(accepted)
+def residuals_in_context(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
+    """Line 16 with X^tau as a context left out of the notation, as section 2 does with x^t."""
+    return residuals_of_whole_prefix(target.after(accepted), draft.after(accepted), (), left)
 
 
-block_verify_as_printed = block_verify_with(residuals_as_printed, _model_as_printed)
+def block_verify_with(correction: Correction) -> Verifier:
+    """Return algorithm 3 with one reading of lines 14 and 16."""
+
+    def verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
+        for mass, tau in block_acceptance(target, draft, block):
+            yield Branch(mass, tau, correction(target, draft, block[:tau], len(block) - tau))
+
+    return verify
+
+
+block_verify_as_printed = block_verify_with(residuals_as_printed)
 """Algorithm 3 (BlockVerify) to the letter."""
-block_verify_in_context = block_verify_with(residuals_in_context, _model_after_block)
+block_verify_in_context = block_verify_with(residuals_in_context)
 """Algorithm 3 with models and residuals of the continuation alone."""
-block_verify = block_verify_with(residuals_of_whole_prefix, _model_after_block)
+block_verify = block_verify_with(residuals_of_whole_prefix)
 """Algorithm 3 corrected: residuals and models of the whole prefix (X^tau, x^j)."""
 
 
-def block_verify_one_token(
-    target: LanguageModel, draft: LanguageModel, block: Prefix
-) -> Iterator[Branch]:
+def block_verify_one_token(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
     """The later version of block verification, which corrects one token only.
 
     p_0 = 1, p_i = min(1, p_{i-1} M_b/M_s), Z_i = sum (p_i M_b - M_s)_+, h_i = Z_i / (Z_i + 1 - p_i)
@@ -173,15 +147,12 @@ def block_verify_one_token(
     for i, token in enumerate(block):
         before = block[:i]
         kept.append(at_most_one(kept[-1] * target(before)[token], draft(before)[token]))
-    mass = ONE
+    chance, mass, following = kept[-1], ONE, target.after(block)
     for tau in range(len(block), -1, -1):
-        before = block[:tau]
-        if tau == len(block):
-            chance, following = kept[tau], target.after(block)
-        else:
-            scaled = tuple(kept[tau] * value for value in target(before))
-            parts = positive(scaled, draft(before))
-            left = sum(parts)
+        if tau < len(block):
+            before = block[:tau]
+            parts = positive([kept[tau] * value for value in target(before)], draft(before))
+            left = total(parts)
             chance = left / (left + 1 - kept[tau]) if tau and left + 1 - kept[tau] else ONE
             following = corrected_token(target, before, normalised(parts))
         if mass * chance:
@@ -189,18 +160,10 @@ def block_verify_one_token(
         mass *= 1 - chance
 
 
-def next_masses(model: LanguageModel, prefix: Prefix) -> Exact:
-    """Return M(x^i, x) for all x."""
-    mass = model.mass(prefix)
-    if not mass:
-        return (ZERO,) * model.n
-    return tuple(mass * chance for chance in model(prefix))
-
-
 def at_most_one(numerator: Fraction, denominator: Fraction) -> Fraction:
     """Return min(numerator / denominator, 1); a positive number over 0 is infinite."""
-    if numerator >= denominator:
-        if not numerator:
-            raise Fails("a comparison with 0/0 is reached")
-        return ONE
-    return numerator / denominator
+    if numerator < denominator:
+        return numerator / denominator
+    if not numerator:
+        raise Fails("a comparison with 0/0 is reached")
+    return ONE

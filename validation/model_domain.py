@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.domains import Domain, Instance, growing
+from validation.domains import Domain, Instance, growing, sums
 from validation.instances import Exact, distributions, random_distribution
 from validation.models import Rows, Table
 from validation.notation import ONE, ZERO
@@ -17,19 +17,33 @@ from validation.notation import ONE, ZERO
 SHORT = ((2, 1), (2, 2), (3, 1))
 """Tokens and draft length of the cheapest instances."""
 SIZES = (*SHORT, (2, 3), (3, 2))
-"""Tokens and draft length of all instances of blocks."""
+"""Tokens and draft length of the instances of blocks."""
+LARGER = ((2, 4), (3, 3))
+"""Those of random instances of what is quickly checked, besides."""
 
 
-def models(sizes: Sequence[tuple[int, int]] = SIZES) -> Domain:
+def models(
+    sizes: Sequence[tuple[int, int]] = SIZES,
+    larger: Sequence[tuple[int, int]] = (),
+    note: str = "",
+) -> Domain:
     """Return the domain of ``draft`` and ``target``, tables, and ``length``, the draft length L.
 
     Parameters
     ----------
     sizes : sequence of pairs
         Numbers of tokens n and lengths L.
+    larger : sequence of pairs
+        More of them, for random models only.
+    note : str
+        What the evidence says besides.
     """
-    some = tuple(sizes)
-    return Domain(lambda: _smallest(some), lambda rng: _random(rng, some))
+    some, more = tuple(sizes), (*sizes, *larger)
+    return Domain(lambda: _smallest(some), lambda rng: _random(rng, more), note)
+
+
+MODELS = models(larger=LARGER)
+"""What claims about blocks are checked on."""
 
 
 def _smallest(sizes: Sequence[tuple[int, int]]) -> Iterator[Instance]:
@@ -65,9 +79,9 @@ def _trees(
             for draft, target in _ordered(n, first, second):
                 left = size - first - second
                 after = [(bool(draft and draft[x]), bool(target and target[x])) for x in range(n)]
-                for shares in _shares(left, n):
+                for shares in sums(left + n, n):
                     options = [
-                        _trees(n, depth - 1, share, *alive)
+                        _trees(n, depth - 1, share - 1, *alive)
                         for share, alive in zip(shares, after, strict=True)
                     ]
                     for children in product(*options):
@@ -95,15 +109,6 @@ def _ordered(n: int, first: int, second: int) -> tuple[tuple[Exact, Exact], ...]
             for i in range(n - 1)
         )
     )
-
-
-def _shares(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to write a total as a sum of so many terms, in order."""
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        yield from ((first, *rest) for rest in _shares(total - first, parts - 1))
 
 
 def _rows(tree: _Tree, n: int, depth: int) -> Rows:

@@ -11,26 +11,21 @@ from programs_table import VALUE_ERROR, needs_cdd
 from otspec.programs import BlockProgram
 from otspec.rules import MaximalCoupling
 from otspec.solvers import solve
-from validation.verified_blocks import (
-    Outcomes,
-    best_transport,
-    common_prefix,
-    outcomes,
-    some_coupling,
-)
 from validation.block.decoding import SpecDec
-from validation.models import (
-    models,
-    random_models,
-    table,
-)
 from validation.block_algorithms import (
+    block_acceptance,
     block_verify,
     block_verify_as_printed,
     block_verify_in_context,
     block_verify_one_token,
+    residual,
     token_verify,
 )
+from validation.claim import Fails
+from validation.model_domain import LARGER, MODELS, SHORT, models
+from validation.models import Table, memoryless
+from validation.notation import some_coupling
+from validation.verified_blocks import Coupling, Outcomes, most_common, outcomes
 
 HALF = Fraction(1, 2)
 EVEN, FIRST, SECOND = (HALF, HALF), (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))
@@ -43,15 +38,28 @@ VERIFIERS = {
 }
 
 
+def drawn(domain, count, seed):
+    """Random targets, drafts and lengths."""
+    for one in islice(domain.random(np.random.default_rng(seed)), count):
+        yield one["target"], one["draft"], one["length"]
+
+
+def both(domain, count, seed):
+    """The smallest of a domain and random ones, as many."""
+    smallest = islice(domain.small(), count)
+    yield from ((one["target"], one["draft"], one["length"]) for one in smallest)
+    yield from drawn(domain, count, seed)
+
+
 # --- algorithms as printed, against the rest of the project ------------------------------------
 
 
 @pytest.mark.parametrize("name", VERIFIERS)
 def test_one_token_is_the_maximal_coupling(name):
-    for instance in islice(models(1, ((2, 1), (3, 1)), enumerated=60), 120):
-        draft, target = instance["draft"][0], instance["target"][0]
+    for large, small, _ in both(models(((2, 1), (3, 1))), 60, 1):
+        draft, target = small(()), large(())
         rule = MaximalCoupling(draft, target)
-        found = outcomes(VERIFIERS[name], table((target,)), table((draft,)), 1)
+        found = outcomes(VERIFIERS[name], large, small, 1)
         for x in np.flatnonzero(draft):
             law = Outcomes(each for each in found if each.draft == (x,)).output_law()
             kernel = rule.kernel([x])
@@ -62,16 +70,14 @@ def test_one_token_is_the_maximal_coupling(name):
 
 @pytest.mark.parametrize("name", ["token", "block", "one token"])
 def test_masses_of_branches_sum_to_one(name):
-    for instance in islice(random_models(2), 40):
-        target, draft = table(instance["target"]), table(instance["draft"])
-        for block in draft.blocks(instance["length"]):
+    for target, draft, length in drawn(MODELS, 40, 2):
+        for block in draft.blocks(length):
             assert sum(branch.mass for branch in VERIFIERS[name](target, draft, block)) == 1
 
 
 def test_readings_of_algorithm_3_agree_where_nothing_is_accepted_in_part():
     # Then what follows X^tau is either the whole prefix or nothing.
-    for instance in islice(random_models(5, ((2, 2), (3, 2))), 60):
-        target, draft = table(instance["target"]), table(instance["draft"])
+    for target, draft, _ in drawn(models(((2, 2), (3, 2))), 60, 5):
         for block in draft.blocks(2):
             for one, other in zip(
                 block_verify(target, draft, block),
@@ -85,38 +91,57 @@ def test_readings_of_algorithm_3_agree_where_nothing_is_accepted_in_part():
 
 @needs_cdd
 def test_the_network_simplex_agrees_with_the_exact_block_program():
-    for instance in islice(models(3, ((2, 1), (2, 2), (3, 1)), enumerated=40), 70):
-        target, draft = table(instance["target"]), table(instance["draft"])
-        length = instance["length"]
+    for target, draft, length in both(models(SHORT), 35, 3):
         solution = solve(BlockProgram(draft, target, length).build(), "rational")
-        laws = draft.blocks(length), target.blocks(length)
-        assert solution.value == best_transport(*laws, common_prefix)
+        assert solution.value == most_common(target, draft, length)
 
 
 def test_the_network_simplex_agrees_with_the_block_program_in_floats():
-    for instance in islice(random_models(4, ((2, 3), (3, 2))), 10):
-        length = instance["length"]
-        target, draft = table(instance["target"]), table(instance["draft"])
+    for target, draft, length in drawn(models(((2, 3), (3, 2))), 10, 4):
         as_floats = [lambda x, m=model: [float(p) for p in m(x)] for model in (draft, target)]
         solution = solve(BlockProgram(*as_floats, length).build(), "highs")
-        laws = draft.blocks(length), target.blocks(length)
-        assert abs(solution.value - best_transport(*laws, common_prefix)) <= VALUE_ERROR
+        assert abs(solution.value - most_common(target, draft, length)) <= VALUE_ERROR
 
 
 def test_couplings_have_their_marginals_and_differ():
-    for instance in islice(random_models(6), 10):
-        laws = [table(instance[side]).blocks(instance["length"]) for side in ("draft", "target")]
-        some = [some_coupling(*laws, order) for order in range(6)]
+    different = []
+    for target, draft, length in drawn(models(), 10, 6):
+        laws = [model.blocks(length) for model in (draft, target)]
+        some = [Coupling(some_coupling(*laws, order)) for order in range(6)]
         for pi in some:
             assert [pi.marginal(side) for side in (0, 1)] == laws
-    assert len({tuple(sorted(pi.items())) for pi in some}) > 3
+        different.append(len({tuple(sorted(pi.items())) for pi in some}))
+    assert max(different) > 3
+
+
+def test_a_division_of_nothing_by_nothing_is_a_counterexample():
+    target, draft = Table((FIRST, SECOND, FIRST)), memoryless(FIRST)
+    assert sum(outcomes(block_verify_as_printed, target, draft, 2).output_law().values()) == 0
+    assert outcomes(block_verify, target, draft, 2).output_law() == {(0, 1): 1}
+    with pytest.raises(Fails, match="0/0"):
+        list(block_acceptance(target, memoryless(SECOND), (0, 0)))
+    assert residual(memoryless(EVEN), memoryless(EVEN), ()) == (0, 0)
+
+
+def test_the_third_reading_agrees_with_the_right_one_on_two_tokens_of_two():
+    # There one token is left where another was rejected, so that no residual can be wrong.
+    for target, draft, _ in drawn(models(((2, 2),)), 60, 8):
+        law = outcomes(block_verify_in_context, target, draft, 2).output_law()
+        assert law == target.blocks(2)
+
+
+def test_larger_models_are_among_the_random_ones_only():
+    sizes = {(target.n, length) for target, _, length in drawn(MODELS, 60, 0)}
+    assert set(LARGER) < sizes
+    small = islice(MODELS.small(), 400)
+    assert not set(LARGER) & {(one["target"].n, one["length"]) for one in small}
 
 
 # --- decoding ---------------------------------------------------------------------------------
 
 
 def test_equal_models_decode_whole_blocks():
-    model = table((EVEN, FIRST, EVEN))
+    model = Table((EVEN, FIRST, EVEN))
     for verify in (token_verify, block_verify, block_verify_one_token):
         assert SpecDec(verify, model, model, 2).mean_tokens(3) == 9
         law = SpecDec(verify, model, model, 2).decode(5)
@@ -125,7 +150,7 @@ def test_equal_models_decode_whole_blocks():
 
 
 def test_certain_models_that_disagree_decode_one_token_per_call():
-    target, draft = table((FIRST,)), table((SECOND,))
+    target, draft = memoryless(FIRST), memoryless(SECOND)
     for verify in (token_verify, block_verify, block_verify_one_token):
         assert SpecDec(verify, target, draft, 2).decode(3) == {((0, 0, 0), 3): 1}
 
@@ -188,7 +213,7 @@ def sampled_tokens(rng, target, draft, accept_blocks):
     [(token_verify, False, Fraction(121, 32)), (block_verify, True, Fraction(57, 16))],
 )
 def test_sampling_confirms_that_two_blocks_can_decode_less(verify, accept_blocks, exact):
-    target, draft = table((FIRST, EVEN, FIRST)), table((EVEN, FIRST, FIRST))
+    target, draft = Table((FIRST, EVEN, FIRST)), Table((EVEN, FIRST, FIRST))
     assert SpecDec(verify, target, draft, 2).mean_tokens(2) == exact
     rng = random.Random(11)  # noqa: S311
     size = 6_000

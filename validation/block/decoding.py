@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from validation.verified_blocks import verified
-from validation.models import LanguageModel, Prefix
 from validation.block_algorithms import Branch, Verifier
+from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, collect, total
+from validation.verified_blocks import verified
 
 
 class Step(NamedTuple):
@@ -45,10 +45,13 @@ class SpecDec:
             if self.end in head:  # lines 4 and 5
                 yield Step(branch.mass, branch.accepted, head, None)
                 continue
-            for token, chance, following in self._following(head, branch):  # lines 7 and 8
-                stops = self.stop_at_free_token and token == self.end
-                tokens, mass = (*head, token), branch.mass * chance
-                yield Step(mass, branch.accepted, tokens, None if stops else following)
+            for token, chance in enumerate(branch.following(())):  # line 7
+                if chance:
+                    tokens = (*head, token)
+                    models = branch.following.after((token,)), self.draft.after(tokens)  # line 8
+                    ends = self.stop_at_free_token and token == self.end
+                    following = None if ends else replace(self, target=models[0], draft=models[1])
+                    yield Step(branch.mass * chance, branch.accepted, tokens, following)
 
     def decode(self, tokens: int) -> dict[tuple[Prefix, int], Fraction]:
         """Return the probabilities of (sequence, number of iterations).
@@ -73,23 +76,10 @@ class SpecDec:
 
     def mean_tokens(self, iterations: int) -> Fraction:
         """Return the expected number of tokens that some iterations decode, without an end."""
-        if not iterations:
-            return ZERO
         return total(
-            branch.mass * (len(head) + 1)
-            + total(
-                branch.mass * chance * following.mean_tokens(iterations - 1)
-                for _, chance, following in self._following(head, branch)
-            )
-            for head, branch in self._merged()
+            step.mass * (len(step.tokens) + step.following.mean_tokens(iterations - 1))
+            for step in (self.iteration() if iterations else ())
         )
-
-    def _following(self, head: Prefix, branch: Branch) -> Iterator[tuple[int, Fraction, SpecDec]]:
-        """Yield the free tokens Z with their chances and the algorithm that goes on."""
-        for token, chance in enumerate(branch.following(())):
-            if chance:
-                target, draft = branch.following.after((token,)), self.draft.after((*head, token))
-                yield token, chance, replace(self, target=target, draft=draft)
 
     def _merged(self) -> list[tuple[Prefix, Branch]]:
         """Return the accepted prefixes X^tau with their branches.
