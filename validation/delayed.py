@@ -16,15 +16,10 @@ from validation.verified_blocks import least_chances
 DELAYED = trees("iid", of={(2, 1): ("2", "3"), (2, 2): ("2x1", "1x2", "1x3", "3x1"),
                            (2, 3): ("1x2x1", "1x1x2", "1x1x3", "2x1x1"), (3, 1): ("2",),
                            (3, 2): ("1x2",)})  # fmt: skip
-RULES = {
-    "optimal coupling": rules.optimal,
-    "recursive rejection": rules.rejection,
-    "K-Seq": rules.sequential,
-    "naive sampling": rules.naive,
-}
-TWO = ("recursive rejection", "naive sampling")
+TOKEN_RULES = (rules.optimal, rules.rejection, rules.sequential, rules.naive)
+RULES = {rule.__name__: rule for rule in TOKEN_RULES}
 OF_RULES = DELAYED.one(rule=RULES)
-OPTIMAL, REJECTION, _, NAIVE = map(rules.top_down, RULES.values())
+OPTIMAL, REJECTION, _, NAIVE = map(rules.top_down, TOKEN_RULES)
 
 
 @claim("delayed.lossless", "Losslessness", OF_RULES)
@@ -104,7 +99,7 @@ def late_is_better(**pair):
     return at_least(late, early, "kept of 1x3, not 2x1")
 
 
-@corrected("delayed.dominates", Severity.CONDITION, DELAYED.one(rule=TWO),
+@corrected("delayed.dominates", Severity.CONDITION, DELAYED.one(rule=["rejection", "naive"]),
            "It keeps at least as many as recursive rejection and naive sampling do.")  # fmt: skip
 @claim("delayed.dominates", "Traversal Verification and rules from the root on",
        DELAYED.each(rule=RULES))  # fmt: skip

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from validation import block_algorithms as blocks
 from validation import verified_blocks
+from validation.block_algorithms import Model
 from validation.claim import at_least
 from validation.domains import Domain
 from validation.instances import Exact
 from validation.model_domain import models
-from validation.models import LanguageModel as Model
 from validation.models import Prefix
 from validation.notation import ONE, Tokens, collect, distinct, iid, normalised, total
 
@@ -156,13 +156,6 @@ def lossless(verifier: Verifier, target: Model, length: int, **drafting: Any) ->
 def keeps_more(better: Verifier, other: Verifier, **drafting: Any) -> Fraction:
     """Check that one verifier keeps at least as many tokens as another."""
     return at_least(kept(better, **drafting), kept(other, **drafting), "kept, against the other")
-
-
-def keeps_the_same(one: Verifier, other: Verifier, **drafting: Any) -> Fraction:
-    """Check that two verifiers keep the same, and let the same token follow."""
-    first, second = ended(one, **drafting), ended(other, **drafting)
-    verified_blocks.same_law(first.kept, second.kept, "what is kept")
-    return verified_blocks.same_law(first.released, second.released, "with the token after it")
 
 
 def best_kept(draft: Model, target: Model, tree: str, children: str = "iid", **_: Any) -> Fraction:

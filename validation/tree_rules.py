@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 
 from validation import algorithms
 from validation.algorithms import Branch, Kernel
+from validation.block_algorithms import Model
 from validation.drafted import CHILDREN, Ending, Forest, Verifier, Verify
 from validation.instances import Exact
-from validation.models import LanguageModel as Model
 from validation.models import Prefix
 from validation.notation import ONE, ZERO, Tokens, collect, normalised, positive, total
 from validation.oracles import best_coupling

@@ -55,7 +55,7 @@ def is_block_verification(**drafting):
 
 
 @claim("univer.uneven", "The same, read of every tree", trees("distinct", of={(2, 2): ["[[]][]"]}))
-@claim("univer.better", "Comparison with recursive rejection, as many children at each depth",
+@claim("univer.better", "Comparison with recursive rejection, one number of children per depth",
        trees("iid", "distinct", of=EVEN))  # fmt: skip
 def above_rejection(**drafting):
     """It keeps at least as many tokens in expectation as recursive rejection, which goes from the
