@@ -98,10 +98,10 @@ class Ended:
         self, verify: Callable[[Drafted], Iterable[Ending]], law: Mapping[Drafted, Fraction]
     ) -> None:
         self.endings = [
-            ending._replace(mass=chance * ending.mass)
+            Ending(chance * mass, kept, row)
             for drafted, chance in law.items()
-            for ending in verify(drafted)
-            if ending.mass
+            for mass, kept, row in verify(drafted)
+            if mass
         ]
 
     @cached_property

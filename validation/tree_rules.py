@@ -17,6 +17,8 @@ from validation.oracles import best_coupling
 
 TokenRule = Callable[[Exact, Exact, Tokens, str], Iterable[Branch]]
 """(target, draft, drafted children, how they are drafted) to what is done."""
+Choice = tuple[list[Fraction], list[Fraction]]
+"""The probability of each drafted child to be selected, and of each other token."""
 Node = tuple[list[Ending], Fraction]
 """How it ends in or below a node, and the probability that it does not."""
 
@@ -78,13 +80,8 @@ def _selecting(target: Exact, draft: Exact, k: int, children: str) -> Kernel:
     return kernel
 
 
-def choice(
-    rule: TokenRule, target: Exact, draft: Exact, drafted: Tokens, children: str
-) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the probability of each drafted child to be selected, and of each other token.
-
-    The target may have a token more than the draft, which is never drafted.
-    """
+def choice(rule: TokenRule, target: Exact, draft: Exact, drafted: Tokens, children: str) -> Choice:
+    """Return what a rule does; the target may have a token more, which is never drafted."""
     chances, rest = [ZERO] * len(drafted), [ZERO] * len(target)
     padded = (*draft, *(ZERO,) * (len(target) - len(draft)))
     for mass, y, place in rule(target, padded, drafted, children):
@@ -115,10 +112,13 @@ def walk(rule: TokenRule, target: Model, draft: Model, children: str, scaling: b
     """
 
     @cache
-    def node(forest: Forest, prefix: Prefix, weight: Fraction) -> Node:
+    def chosen(prefix: Prefix, drafted: Tokens, weight: Fraction) -> Choice:
         wanted = (*(weight * mass for mass in target(prefix)), 1 - weight)
-        drafted = tuple(token for token, _ in forest)
-        chances, rest = choice(rule, wanted, draft(prefix), drafted, children)
+        return choice(rule, wanted, draft(prefix), drafted, children)
+
+    @cache
+    def node(forest: Forest, prefix: Prefix, weight: Fraction) -> Node:
+        chances, rest = chosen(prefix, tuple(token for token, _ in forest), weight)
         found: list[Ending] = []
         going, left = ONE, ONE
         for (token, below), chance in zip(forest, chances, strict=True):
@@ -126,9 +126,10 @@ def walk(rule: TokenRule, target: Model, draft: Model, children: str, scaling: b
                 continue
             own = chance / left
             inner, missed = node(below, (*prefix, token), own if scaling else ONE)
-            entered = going if scaling else going * own
-            found += [ending._replace(mass=entered * ending.mass) for ending in inner]
-            going, left = going * (missed if scaling else 1 - own), left - chance
+            entered = going if scaling else chance
+            found += [Ending(entered * mass, kept, row) for mass, kept, row in inner]
+            left -= chance
+            going = going * missed if scaling else left
         if going and any(rest):
             missed = rest[-1] / total(rest)
             found.append(Ending(going * (1 - missed), prefix, rest[:-1]))
@@ -148,7 +149,7 @@ def traversal(target: Model, draft: Model, children: str) -> Verify:
         for token, below in forest:
             chance = min(ONE, weight * wanted[token] / drafted[token])
             inner, missed = node(below, (*prefix, token), chance)
-            found += [ending._replace(mass=going * ending.mass) for ending in inner]
+            found += [Ending(going * mass, kept, row) for mass, kept, row in inner]
             going *= missed
             if not going:
                 return found, going
