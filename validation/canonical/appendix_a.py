@@ -29,8 +29,7 @@ corrected("canonical.eq19", Severity.CONDITION, section_3.WITH_BETA,
           "among the drafts with at least this probability, since a residual token may be another "
           r"draft, and with exactly this probability for a best $\beta$.",
 )(lambda draft, target, k, order: section_3.best_steps([draft] * k, target) + at_least(
-    *section_3.some_steps(draft, target, k, order), "output among the drafts"
-))  # fmt: skip
+    *section_3.some_steps(draft, target, k, order), "output among the drafts"))  # fmt: skip
 
 
 def accepts(draft, target, k, order):

@@ -143,8 +143,7 @@ COLUMNS = [
 """A of (103) by the columns of α_12, α_13, α_21, ..: the equations of tokens 1, 2 and of pairs."""
 GENERATORS = (
     *(tuple(int(i == j) for j in range(5)) for i in range(5)),
-    (-1, 0, 1, 1, 0), (0, -1, 1, 0, 1), (1, 1, -1, 0, 0), (-1, -1, 1, 1, 1),
-)  # fmt: skip
+    (-1, 0, 1, 1, 0), (0, -1, 1, 0, 1), (1, 1, -1, 0, 0), (-1, -1, 1, 1, 1))  # fmt: skip
 """The rows of (108): the identity, then the conditions of the other four token sets."""
 
 
@@ -152,8 +151,7 @@ claim("canonical.eq98", "Appendix C, (95) to (102)", drafts(3, least=3).one(orde
       "For three tokens the five equations of tokens 1 and 2 and of the three pairs imply the "
       "equation of token 3.",
 )(lambda draft, order: equal(  # the right-hand sides of the equations of tokens sum to 1
-    sum(needs(draft, split(draft, order, most=4)[0], (y,)) for y in range(3)), ONE
-))  # fmt: skip
+    sum(needs(draft, split(draft, order, most=4)[0], (y,)) for y in range(3)), ONE))  # fmt: skip
 
 
 def products(draft, target):

@@ -95,8 +95,7 @@ claim("canonical.eq138", "Appendix D, (137) to (143)", drafts(5),
       r"$S \setminus \{i\}$ does not imply.",
 )(lambda draft: min(
     at_least(covers(draft, s), covers(draft, {*s} - {y}), f"S = {s}")
-    for s in subsets(len(draft)) for y in s
-))  # fmt: skip
+    for s in subsets(len(draft)) for y in s))  # fmt: skip
 claim("canonical.eq148", "Proof of Lemma 3, (148) to (158)", system.HELD,
       r"After eliminating the pairs $E$: $w(S) \le p(S)^2 + \sum_{i \in S, j \notin S} c_{ij}$ "
       r"for all $S$, $c_{ij} = 2 p_i p_j$ for $ij \in E$ and $\alpha_{ij}$ otherwise.",

@@ -106,8 +106,7 @@ claim("canonical.thm1a", "Theorem 1, (2) to (4)", WITH_BETA,
       r"$\alpha(P, q) = \max_\beta \sum_y \min(q(y), \sum_x P(x) \beta_y(x))$ over "
       r"$0 \le \beta_y(x) \le 1$ with $\sum_{y \in S(x)} \beta_y(x) = 1$, for i.i.d. drafts.",
 )(lambda draft, target, k, order: best_steps([draft] * k, target) + at_least(
-    optimum(draft, target, k), some_steps(draft, target, k, order)[1], "another beta"
-))  # fmt: skip
+    optimum(draft, target, k), some_steps(draft, target, k, order)[1], "another beta"))  # fmt: skip
 claim("canonical.thm1b", "Theorem 1, the canonical architecture", cases(n=3, random_n=4),
       r"Selecting a draft by the best $\beta$ and then verifying it by single-draft speculative "
       r"sampling is lossless and accepts $\alpha(P, q)$.",
@@ -183,8 +182,7 @@ claim("canonical.ex1b", "Example 1",
       r"For $p = (1/2, 1/2)$: $\alpha_2 = 1$ if and only if $1/4 \le q_1 \le 3/4$, and "
       r"$\alpha_1 = 1$ only for $q_1 = 1/2$.",
 )(lambda draft, target: certain(draft, target, target == draft, 1) + certain(
-    draft, target, Fraction(1, 4) <= target[0] <= Fraction(3, 4)
-))  # fmt: skip
+    draft, target, Fraction(1, 4) <= target[0] <= Fraction(3, 4)))  # fmt: skip
 
 
 def term(draft, target, s):
@@ -216,8 +214,7 @@ claim("canonical.eq8", "After Theorem 3, (7) and (8)", near(pairs(random_n=5)).w
       printed="Equality is checked for both trivial sets, the empty one and V.",
 )(lambda draft, target: max(
     *(equal(term(draft, target, s), ONE, f"S = {s}") for s in ((), range(len(draft)))),
-    at_least(least(draft, target), ONE, "the least term"),
-))  # fmt: skip
+    at_least(least(draft, target), ONE, "the least term")))  # fmt: skip
 claim("canonical.eq9", "Remark 2, (9)", pairs(random_n=5),
       "The terms of (6) are $q(S) + 1 - p(S)^2$.",
       printed="The second term is the one with the exponent, $-p(S)^2$.",
