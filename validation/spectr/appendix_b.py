@@ -43,15 +43,11 @@ claim("spectr.secB.1a", "Appendix B.1, below (10)", BERNOULLI,
 )  # fmt: skip
 
 
-@claim("spectr.secB.1b", "Appendix B.1, below (10)", BITS)
-def cheap_iff_constant(x):
-    r"""For two tokens, $1\{y \notin S(x^k)\} < 1$ if and only if $x^k$ is $0^k$ or $1^k$."""
-    for y in (0, 1):
-        what = f"whether 1{{y not in S(x)}} = {int(y not in x)} is below 1, y = {y}"
-        equal(y in x, len(set(x)) == 1, what)
-    return ZERO
-
-
+claim("spectr.secB.1b", "Appendix B.1, below (10)", BITS,
+      r"For two tokens, $1\{y \notin S(x^k)\} < 1$ if and only if $x^k$ is $0^k$ or $1^k$.")(
+    lambda x: equal(
+        [y in x for y in (0, 1)], [len(set(x)) == 1] * 2, "whether 1{y not in S(x)} < 1, y = 0, 1")
+)  # fmt: skip
 corrected("spectr.secB.1b", Severity.MISPRINT, BITS,
           r"$1\{y \notin S(x^k)\} = 1$ for some y if and only if $x^k$ is $0^k$ or $1^k$.")(
     lambda x: equal(any(y not in x for y in (0, 1)), len(set(x)) == 1, "whether some y costs 1")

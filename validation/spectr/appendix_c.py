@@ -197,17 +197,15 @@ def chain_to_k(draft, target, k):
     return at_least(low, last, "p_acc at rho*")
 
 
-@claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", alg.CASES)
-def factor_in_range(draft, target, k):
-    r"""$c_k(p, q) \in [1 - (1 - 1/k)^k, 1)$."""
-    found = factor(draft, target, k)
-    return min(at_least(found, hit(k, k), "c_k"), above(ONE, found, "1, against c_k"))
-
-
+claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", alg.CASES,
+      r"$c_k(p, q) \in [1 - (1 - 1/k)^k, 1)$.")(
+    in_range := lambda k, **at: min(at_least(factor(k=k, **at), hit(k, k), "c_k"),
+                                    above(ONE, factor(k=k, **at), "1, against c_k"))
+)  # fmt: skip
 corrected("spectr.secC.1j", Severity.DEGENERATE, ROOTED,
           r"If $k \ge 2$ and $d_{TV} < 1$ it is in that range; $c_1 = 1$; for disjoint supports it "
           "reads 0/0.")(
-    lambda k, **at: factor_in_range(k=k, **at) if k > 1 else equal(factor(k=k, **at), ONE, "c_1")
+    lambda k, **at: in_range(k=k, **at) if k > 1 else equal(factor(k=k, **at), ONE, "c_1")
 )  # fmt: skip
 
 UNIT = drafts(n=2, least=2).each(k=range(1, 9)).of(lambda draft, k: {"k": k, "x": draft[1]})
@@ -240,17 +238,15 @@ corrected("spectr.secC.1l", Severity.CONDITION, UNIT.of(lambda k, x: {"k": k, "x
 )(union_bound)  # fmt: skip
 
 
-@claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED)
-def eq11(draft, target, k):
-    r"""$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k) \sum_x \min(kp, q) \ge
-    (1 - (1 - 1/k)^k) \sum_x \min(1 - (1-p)^k, q)$.
-    """
-    least = total(min(1 - (1 - p) ** k, q) for p, q in zip(draft, target, strict=True))
-    middle = hit(k, k) * inflated(draft, target, k)
-    return min(at_least(accepted_at_root(draft, target, k)[0], middle, "alpha at rho*"),
-               at_least(middle, hit(k, k) * least, "middle"))  # fmt: skip
-
-
+claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED,
+      r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k) \sum_x \min(kp, q) \ge "
+      r"(1 - (1 - 1/k)^k) \sum_x \min(1 - (1-p)^k, q)$.")(
+    lambda draft, target, k: min(
+        at_least(accepted_at_root(draft, target, k)[0],
+                 hit(k, k) * inflated(draft, target, k), "alpha at rho*"),
+        at_least(inflated(draft, target, k),
+                 overlap([1 - (1 - p) ** k for p in draft], target), "sum of min(kp, q)"))
+)  # fmt: skip
 claim("spectr.eq12", "Equation (12), appendix C.1; sections 5 and 6", ROOTED,
       r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k)\, \alpha_k(p, q)$.")(
     lambda draft, target, k: at_least(

@@ -52,12 +52,12 @@ corrected("spectr.fig4c", Severity.DEGENERATE, points(TENTH_AND_MORE, range(2, 1
 )(worse)  # fmt: skip
 
 
-@claim("spectr.fig4d", "Fig. 4, appendix B", points((ONE,), range(1, 101)))
-def certain_target_alike(b, k):
-    """For $p = Ber(1/4)$ and $q = Ber(1)$ k-Seq accepts as much as the optimum."""
-    pair, rho = (ber(QUARTER), ber(b)), 4 * hit(4, k)
-    equal(f(*pair, k, rho), ZERO, "f at rho*")
-    return equal(p_acc(*pair, k, rho), closed_form(QUARTER, b, k), "k-Seq")
+claim("spectr.fig4d", "Fig. 4, appendix B", points((ONE,), range(1, 101)),
+      "For $p = Ber(1/4)$ and $q = Ber(1)$ k-Seq accepts as much as the optimum.")(
+    lambda b, k: equal(
+        [value(ber(QUARTER), ber(b), k, 4 * hit(4, k)) for value in (f, p_acc)],
+        [ZERO, closed_form(QUARTER, b, k)], "f at rho* and k-Seq")
+)  # fmt: skip
 
 
 @claim("spectr.fig5", "Fig. 5, appendix B",

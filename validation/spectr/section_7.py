@@ -31,11 +31,11 @@ def sets_continue(target, **at):
     return continues_as_target(decoded(target=target, **at, gather=sequences.as_set), target)
 
 
-@claim("spectr.sec7", "Section 7, below Algorithm 3", DRAFTING)
-def lengths_in_range(length, **at):
-    r"""The number of decoded tokens is in $[1, L + 1]$."""
-    numbers = set(map(len, decoded(length=length, **at)))
-    return min(at_least(min(numbers), ONE), at_least(length + ONE, max(numbers)))
+claim("spectr.sec7", "Section 7, below Algorithm 3", DRAFTING,
+      r"The number of decoded tokens is in $[1, L + 1]$.")(
+    lambda length, **at: min(min(at_least(len(y), ONE), at_least(length + ONE, len(y)))
+                             for y in decoded(length=length, **at))
+)  # fmt: skip
 
 
 @claim("spectr.eq8", "Equation (8), the assumption of Theorem 2",

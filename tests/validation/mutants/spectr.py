@@ -94,7 +94,7 @@ MUTANTS = {
     "spectr.secC.1j": ("spectr.algorithms.hit", "** k", "** (2 * k)"),
     "spectr.secC.1k": ("(k - 1) * points[0] / 2", "(k - 1) * points[0] / 4"),
     "spectr.secC.1l": ("at_least(k * x", "at_least(k * x / 2"),
-    "spectr.eq11": ("min(1 - (1 - p) ** k, q)", "min(1 - (1 - k * p) ** k, q)"),
+    "spectr.eq11": ("1 - (1 - p) ** k", "1 - (1 - k * p) ** k"),
     "spectr.eq12": ("spectr.algorithms.hit", "** k", "** (2 * k)"),
     "spectr.secC.2": ("output[0]", "output[-1]"),
     # appendix D and tables
