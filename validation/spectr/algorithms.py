@@ -84,8 +84,7 @@ def rho_star(draft, target, k, halvings=40):
 
 def accepted_at_root(draft, target, k, halvings=40):
     """Return rational numbers around what algorithm 2 accepts at ρ*: p_acc, for there the residual
-    is 0 wherever p > q/ρ, so that what is drawn from it is no rejected draft.
-    """
+    is 0 wherever p > q/ρ, so that what is drawn from it is no rejected draft."""
     low, high = rho_star(draft, target, k, halvings)
     return p_acc(draft, target, k, high), p_acc(draft, target, k, low)
 

@@ -43,8 +43,7 @@ def is_tight(**at):
 @claim("spectr.secA.2a", "Appendix A.2, monotonicity", COUPLINGS)
 def one_more_draft(draft, target, k, order):
     r"""For a coupling $\pi$ of $p^{\otimes k}$ and q, $\pi'(x^{k+1}, y) = \pi(x^k, y)\, p(x(k+1))$
-    couples $p^{\otimes k+1}$ and q and accepts at least as often.
-    """
+    couples $p^{\otimes k+1}$ and q and accepts at least as often."""
     joint = some_coupling(iid(draft, k), dict(enumerate(target)), order)
     larger = {((*x, z), y): m * p for (x, y), m in joint.items() for z, p in enumerate(draft)}
     equal(marginals(larger, len(target)), (iid(draft, k + 1), target), "marginals")
@@ -54,8 +53,7 @@ def one_more_draft(draft, target, k, order):
 @claim("spectr.secA.2b", "Appendix A.2, consistency", BOUNDED)
 def valid_at_largest_ratio(draft, target, k):
     r"""If $q/p$ is bounded, Algorithm 2 with $\rho_{max} = \max q/p$ is a valid coupling, and
-    $\beta(\rho_{max}) \ge 1/\rho_{max} > 0$.
-    """
+    $\beta(\rho_{max}) \ge 1/\rho_{max} > 0$."""
     rho = largest_ratio(draft, target)
     joint = alg.alg_2(draft, target, k, rho).coupling()
     equal(marginals(joint, len(target)), (iid(draft, k), target), "marginals")
@@ -76,8 +74,7 @@ def accepts_p_acc(draft, target, k, hits=ZERO):
 def accepts_more(draft, target, k):
     r"""Its acceptance is that or more, since a draw from the residual, which is q at $\rho_{max}$,
     may be one of the rejected drafts: with $\beta = 1/\rho_{max}$ and $m = p - q/\rho_{max}$,
-    $\alpha = 1 - (1-\beta)^k + \sum_y q(y) [(1-\beta)^k - (1-\beta-m(y))^k]$.
-    """
+    $\alpha = 1 - (1-\beta)^k + \sum_y q(y) [(1-\beta)^k - (1-\beta-m(y))^k]$."""
     rho, pairs = largest_ratio(draft, target), zip(draft, target, strict=True)
     left = 1 - 1 / rho
     hits = total(q * (left**k - (left - (p - q / rho)) ** k) for p, q in pairs)
@@ -89,8 +86,7 @@ def accepts_more(draft, target, k):
 def moved_target(draft, target, k):
     r"""With $p_{off} = \sum 1\{p = 0\} q$ and q' = q with that mass moved to a drafted token:
     $d_{TV}(q, q') = p_{off}$, $q'/p$ is bounded, and
-    $\alpha_k(p, q) \ge \alpha_k(p, q') - p_{off}$.
-    """
+    $\alpha_k(p, q) \ge \alpha_k(p, q') - p_{off}$."""
     off, slack = total(q for p, q in zip(draft, target, strict=True) if not p), ONE
     for x0 in (token for token, p in enumerate(draft) if p):
         moved = [q if p else ZERO for p, q in zip(draft, target, strict=True)]

@@ -57,8 +57,7 @@ corrected("spectr.secB.1b", Severity.MISPRINT, BITS,
 @claim("spectr.secB.1c", "Appendix B.1, displays below (10)", BERNOULLI)
 def mixed_and_constant(p, q, k):
     r"""$\alpha_k(Ber(p), Ber(q)) = 1 - p^k - (1-p)^k + \min(p^k, q) + \min((1-p)^k, 1-q)$, the
-    first three terms being the mass of drafts that are not constant.
-    """
+    first three terms being the mass of drafts that are not constant."""
     ones, zeros, *kept = constant_drafts(p, q, k)
     mixed = total(mass for x, mass in iid(ber(p), k).items() if len(set(x)) == 2)
     equal(mixed, 1 - ones - zeros, "mass of mixed drafts")
@@ -71,8 +70,7 @@ def printed_plan(p, q, k):
     $\pi(0^k, 1)$ the rest of $p^k$ and $(1-p)^k$ is a valid transport plan, and attains (10).
 
     Printed: Only these four masses are printed; for other drafts what is left of q is shared in
-    proportion.
-    """
+    proportion."""
     ones, zeros, one, zero = constant_drafts(p, q, k)
     law, rest = iid(ber(p), k), (1 - q - zero - (ones - one), q - one - (zeros - zero))
     at_least(min(rest), ZERO, "what is left for mixed drafts")
@@ -89,8 +87,7 @@ def printed_plan(p, q, k):
 def three_cases(p, q, k):
     r"""Both the display of spectr.secB.1c and (10) are 1 if $p^k \le q$ and $(1-p)^k \le 1-q$,
     $1 + q - p^k$ if $p^k > q$, and $1 + (1-q) - (1-p)^k$ if $(1-p)^k > 1-q$; there is no other
-    case.
-    """
+    case."""
     ones, zeros, *kept = constant_drafts(p, q, k)
     if ones > q and zeros > 1 - q:
         raise Fails("p^k > q and (1 - p)^k > 1 - q")
@@ -110,8 +107,7 @@ claim("spectr.secB.1f", "Appendix B.1, uniform pairs", uniforms(30, k=range(1, 9
 @claim("spectr.secB.1g", "Appendix B.1, uniform pairs", uniforms(6, k=(1, 2, 3)))
 def drawing_from_hits(d, r, k):
     r"""Drawing Y uniformly from $S(X) \cap [d/r]$, or from $[d/r]$ if that is empty, is a valid
-    transport plan that accepts $1 - (1 - 1/r)^k$.
-    """
+    transport plan that accepts $1 - (1 - 1/r)^k$."""
     wanted, law, coupling = set(range(d // r)), iid(uniform(d, d), k), {}
     for x, mass in law.items():
         drawn = wanted & set(x) or wanted
@@ -123,8 +119,7 @@ def drawing_from_hits(d, r, k):
 @claim("spectr.secB.1h", "Appendix B.1, uniform pairs", uniforms(6, k=(1, 2, 3, 4)))
 def set_gives_uniform_bound(d, r, k):
     r"""$\Omega_0 = [d] \setminus [d/r]$ in Lemma 3 gives
-    $\Pr(S(X) \cap [d/r] \ne \emptyset) = 1 - (1 - 1/r)^k$ as upper bound.
-    """
+    $\Pr(S(X) \cap [d/r] \ne \emptyset) = 1 - (1 - 1/r)^k$ as upper bound."""
     draft, others = uniform(d, d), range(d // r, d)
     equal(1 - mass_of(draft, others) ** k, hit(r, k), "Pr(S(X) meets [d/r])")
     return equal(bound_of_set(draft, uniform(d, d // r), k, others), hit(r, k), "bound")

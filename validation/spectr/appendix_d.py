@@ -58,8 +58,7 @@ def wide_tree_is_independent(draft, length, k, **_):
     r"""The construction (7) is the prefix tree with expansion factors $(K, 1, \dots, 1)$.
 
     Printed: The construction in (7) can be generalized to a prefix-tree based algorithm. Checked
-    with M_s and multiplicity, see spectr.alg4a and spectr.alg4b.
-    """
+    with M_s and multiplicity, see spectr.alg4a and spectr.alg4b."""
     grown = prefix_tree(draft, (k, *(1,) * (length - 1)), tuple)
     return equal(grown, independent_drafts(draft, length, k), "law of the drafts")
 
@@ -71,8 +70,7 @@ def leaves_to_algorithm_3(draft, target, factors, plan, **_):
     """Algorithm 3 is lossless on the sequences of a prefix tree, which satisfy (8).
 
     Printed: Section 7 offers the tree as another draft set for Algorithm 3; Theorem 2 asks for (8)
-    only. Sequences of one node share their first tokens, so they are not independent.
-    """
+    only. Sequences of one node share their first tokens, so they are not independent."""
     leaves = prefix_tree(draft, factors, tuple)
     return continues_as_target(decoded(draft, target, PLANS[plan], leaves), target)
 
@@ -84,7 +82,6 @@ def children_to_selection(draft, target, factors, plan, **_):
 
     Explained: Sequences below one node share its token, which Algorithm 3 counts once for each of
     them, as if it had been drawn as often. Select among the children of the nodes instead, each
-    counted once.
-    """
+    counted once."""
     leaves = prefix_tree(draft, factors, tuple)
     return continues_as_target(decoded(draft, target, PLANS[plan], leaves, factors), target)

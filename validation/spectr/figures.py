@@ -36,8 +36,7 @@ claim("spectr.fig4a", "Fig. 4, appendix B", points((QUARTER,), range(1, 101)),
        points([Fraction(i, 20) for i in range(21) if i != 5], range(1, 9)))  # fmt: skip
 def both_increase(b, k):
     r"""For $p = Ber(1/4)$ and $q = Ber(b)$, $b \ne 1/4$, both increase with k before they reach
-    1.
-    """
+    1."""
     (best, _, high), (more, low, _) = curves(b, k), curves(b, k + 1)
     return min(ONE if best == 1 else above(more, best, "alpha_{k+1}"), above(low, high, "k-Seq"))
 
@@ -66,8 +65,7 @@ def uniform_curve(size):
     """For $p = U(120)$ and $q = U(d_q)$ the optimum increases with k and tends to 1, and k-Seq
     attains it.
 
-    Printed: The values of $d_q$ are in the picture only; all divisors of 120 are checked.
-    """
+    Printed: The values of $d_q$ are in the picture only; all divisors of 120 are checked."""
     draft, target, r = uniform(120, 120), uniform(120, size), 120 // size
     ks = [*range(1, 17), 1 if r == 1 else ceil(log(1 / 20) / log1p(-1 / r))]
     found = otspec.optimal_acceptances(draft, target, ks).tolist()
@@ -93,8 +91,7 @@ def both_beat_multi_round(b, k):
     accept more than multi-round rejection sampling.
 
     Printed: Both have a higher acceptance probability (section 6); both outperform it (appendix
-    B.3). For no particular k; the single draft is included here.
-    """
+    B.3). For no particular k; the single draft is included here."""
     best, low, _ = curves(b, k)
     above(best, multi_round(b, k), "optimum")
     return above(low, multi_round(b, k), "k-Seq")
@@ -103,8 +100,7 @@ def both_beat_multi_round(b, k):
 @corrected("spectr.fig6", Severity.CONDITION, FIGURE_6)
 def beat_or_tie(b, k):
     r"""They accept more for $k \ge 2$ and $b \ne 1$; for $k = 1$ and for $b = 1$ all three accept
-    the same.
-    """
+    the same."""
     if k > 1 and b < 1:
         return both_beat_multi_round(b, k)
     best, low, high = curves(b, k)

@@ -34,8 +34,7 @@ def further_speedup(k, length):
     """For L = 8 and K = 8 the speedup is 2.13, a further 1.37 over speculative decoding.
 
     Printed: That is against speculative decoding with the same L = 8 (1.56); against its better
-    speedup in the table (1.67, L = 4) the factor is 1.28.
-    """
+    speedup in the table (1.67, L = 4) the factor is 1.28."""
     ratio = TABLE_1[k, length][1] / TABLE_1[1, length][1]
     off = abs(ratio - Fraction("1.37"))
     return above(Fraction(1, 200), off, f"rounding error of {float(ratio):.4f}")
