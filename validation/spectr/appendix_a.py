@@ -20,8 +20,7 @@ claim("spectr.lem3a", "Lemma 3, appendix A.1", SMALL,
       r"$\alpha_k \le \bar\alpha_k = \min_{\Omega_0 \subseteq V} \{ \sum_{y \in \Omega_0} "
       r"\min(q(y), 1 - (1 - p(y))^k) + \sum_{x \in V^k} \min(\prod p(x_i), "
       r"\sum_{y \in S(x) \setminus \Omega_0} q(y)) \}$.")(
-    lambda **at: at_least(upper_bound(**at), optimum(**at), "upper bound")
-)  # fmt: skip
+    lambda **at: at_least(upper_bound(**at), optimum(**at), "upper bound"))  # fmt: skip
 claim("spectr.lem3b", "Lemma 3, appendix A.1", SMALL,
       r"$(1 - (1 - 1/k)^k)\, \bar\alpha_k \le \alpha_k$: the bound is tight up to that factor.")(
     lambda k, **at: at_least(optimum(**at, k=k), hit(k, k) * upper_bound(**at, k=k), "alpha_k")
@@ -109,5 +108,4 @@ claim("spectr.secA.3b", "Appendix A.3", SMALL,
       r"k-Seq at $\rho^*$ accepts at least $(1 - (1 - 1/k)^k)\, \bar\alpha_k$.")(
     lambda draft, target, k: at_least(
         alg.accepted_at_root(draft, target, k)[0] if nt.overlap(draft, target) else ZERO,
-        hit(k, k) * upper_bound(draft, target, k), "alpha at rho*")
-)  # fmt: skip
+        hit(k, k) * upper_bound(draft, target, k), "alpha at rho*"))  # fmt: skip

@@ -35,8 +35,7 @@ def constant_drafts(p, q, k):
 
 claim("spectr.eq10", "Equation (10), appendix B.1", BERNOULLI,
       r"$\alpha_k(Ber(p), Ber(q)) = \min(q, 1 - (1-p)^k) + \min(1 - q, 1 - p^k)$.")(
-    lambda p, q, k: equal(optimum(ber(p), ber(q), k), closed_form(p, q, k), "alpha_k")
-)  # fmt: skip
+    lambda p, q, k: equal(optimum(ber(p), ber(q), k), closed_form(p, q, k), "alpha_k"))  # fmt: skip
 claim("spectr.secB.1a", "Appendix B.1, below (10)", BERNOULLI,
       r"$\Omega_0 = \{0, 1\}$ in Lemma 3 gives (10) as upper bound.")(
     lambda p, q, k: equal(bound_of_set(ber(p), ber(q), k, (0, 1)), closed_form(p, q, k), "bound")
@@ -100,8 +99,7 @@ claim("spectr.secB.1f", "Appendix B.1, uniform pairs", uniforms(30, k=range(1, 9
       r"$\alpha_k(U(d), U(d/r)) = 1 - (1 - 1/r)^k$.")(
     lambda d, r, k: equal(
         otspec.optimal_acceptance(otspec.IID(uniform(d, d), k), uniform(d, d // r)).acceptance,
-        hit(r, k), "alpha_k")
-)  # fmt: skip
+        hit(r, k), "alpha_k"))  # fmt: skip
 
 
 @claim("spectr.secB.1g", "Appendix B.1, uniform pairs", uniforms(6, k=(1, 2, 3)))

@@ -79,8 +79,7 @@ claim("spectr.secC.1c", "Appendix C.1, valid transport plan", RHOS,
 corrected("spectr.secC.1c", Severity.MISPRINT, VALID,
           r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$.")(
     lambda draft, target, k, rho: at_least(
-        rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta")
-)  # fmt: skip
+        rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta"))  # fmt: skip
 
 
 @claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID)
@@ -191,8 +190,7 @@ def chain_to_k(draft, target, k):
 claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", alg.CASES,
       r"$c_k(p, q) \in [1 - (1 - 1/k)^k, 1)$.")(
     in_range := lambda k, **at: min(at_least(factor(k=k, **at), hit(k, k), "c_k"),
-                                    above(ONE, factor(k=k, **at), "1, against c_k"))
-)  # fmt: skip
+                                    above(ONE, factor(k=k, **at), "1, against c_k")))  # fmt: skip
 corrected("spectr.secC.1j", Severity.DEGENERATE, ROOTED,
           r"If $k \ge 2$ and $d_{TV} < 1$ it is in that range; $c_1 = 1$; for disjoint supports it "
           "reads 0/0.")(
@@ -221,8 +219,7 @@ def quotient_behaves(k, x):
 
 claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE,
       r"$kx \ge 1 - (1-x)^k$ for all $x \ge 0$.")(
-    union_bound := lambda k, x: at_least(k * x, 1 - (1 - x) ** k, "kx")
-)  # fmt: skip
+    union_bound := lambda k, x: at_least(k * x, 1 - (1 - x) ** k, "kx"))  # fmt: skip
 corrected("spectr.secC.1l", Severity.CONDITION, UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
           r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$."
 )(union_bound)  # fmt: skip
@@ -241,8 +238,7 @@ claim("spectr.eq12", "Equation (12), appendix C.1; sections 5 and 6", ROOTED,
       r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k)\, \alpha_k(p, q)$.")(
     lambda draft, target, k: at_least(
         accepted_at_root(draft, target, k)[0], hit(k, k) * alg.optimum(draft, target, k), "alpha"
-    )
-)  # fmt: skip
+    ))  # fmt: skip
 
 
 @claim("spectr.secC.2", "Appendix C.2, proof of Theorem 2", DRAFTING)

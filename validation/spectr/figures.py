@@ -28,8 +28,7 @@ def curves(b, k):
 
 claim("spectr.fig4a", "Fig. 4, appendix B", points((QUARTER,), range(1, 101)),
       "For $p = q = Ber(1/4)$ the acceptance of both the optimum and k-Seq is always 1.")(
-    lambda b, k: equal(curves(b, k), (ONE, ONE, ONE), "optimum and k-Seq")
-)  # fmt: skip
+    lambda b, k: equal(curves(b, k), (ONE, ONE, ONE), "optimum and k-Seq"))  # fmt: skip
 
 
 @claim("spectr.fig4b", "Fig. 4, appendix B",
@@ -44,8 +43,7 @@ def both_increase(b, k):
 claim("spectr.fig4c", "Fig. 4, appendix B", points(TENTH_AND_MORE, range(1, 17)),
       "For $p = Ber(1/4)$ and $q = Ber(b)$ with $b = 0.1$ or $0.75$, k-Seq accepts less than the "
       "optimum.", printed="For no particular k; the single draft is included here.")(
-    worse := lambda b, k: above(curves(b, k)[0], curves(b, k)[2], "alpha_k")
-)  # fmt: skip
+    worse := lambda b, k: above(curves(b, k)[0], curves(b, k)[2], "alpha_k"))  # fmt: skip
 corrected("spectr.fig4c", Severity.DEGENERATE, points(TENTH_AND_MORE, range(2, 17)),
           r"It accepts less for $k \ge 2$; one draft is accepted equally often."
 )(worse)  # fmt: skip
@@ -55,8 +53,7 @@ claim("spectr.fig4d", "Fig. 4, appendix B", points((ONE,), range(1, 101)),
       "For $p = Ber(1/4)$ and $q = Ber(1)$ k-Seq accepts as much as the optimum.")(
     lambda b, k: equal(
         [value(ber(QUARTER), ber(b), k, 4 * hit(4, k)) for value in (f, p_acc)],
-        [ZERO, closed_form(QUARTER, b, k)], "f at rho* and k-Seq")
-)  # fmt: skip
+        [ZERO, closed_form(QUARTER, b, k)], "f at rho* and k-Seq"))  # fmt: skip
 
 
 @claim("spectr.fig5", "Fig. 5, appendix B",

@@ -35,8 +35,7 @@ def cost_is_rejection(draft, target, k, order):
 claim("spectr.lem1a", "Lemma 1, monotonicity", CASES,
       r"$\alpha_k(p, q) \le \alpha_{k+1}(p, q)$ for all $k \ge 1$.")(
     lambda draft, target, k: at_least(
-        optimum(draft, target, k + 1), optimum(draft, target, k), "alpha_{k+1}")
-)  # fmt: skip
+        optimum(draft, target, k + 1), optimum(draft, target, k), "alpha_{k+1}"))  # fmt: skip
 
 
 @claim("spectr.lem1c", "Lemma 1, consistency", UNBOUNDED,
@@ -98,5 +97,4 @@ def paths_are_few(draft, target, k):
 claim("spectr.sec5b", "Section 5, below Lemma 2; appendix A.1",
       given(*({"k": k} for k in range(1, 1001))),
       r"$1 - (1 - 1/k)^k \ge 1 - 1/e$ for all $k \ge 1$.")(
-    lambda k: at_least(hit(k, k), ONE_LESS_1_E, "1 - (1 - 1/k)^k")
-)  # fmt: skip
+    lambda k: at_least(hit(k, k), ONE_LESS_1_E, "1 - (1 - 1/k)^k"))  # fmt: skip

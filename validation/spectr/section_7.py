@@ -33,8 +33,7 @@ def sets_continue(target, **at):
 claim("spectr.sec7", "Section 7, below Algorithm 3", DRAFTING,
       r"The number of decoded tokens is in $[1, L + 1]$.")(
     lambda length, **at: min(min(at_least(len(y), ONE), at_least(length + ONE, len(y)))
-                             for y in decoded(length=length, **at))
-)  # fmt: skip
+                             for y in decoded(length=length, **at)))  # fmt: skip
 
 
 @claim("spectr.eq8", "Equation (8), the assumption of Theorem 2",
