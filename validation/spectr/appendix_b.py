@@ -40,8 +40,6 @@ claim("spectr.secB.1a", "Appendix B.1, below (10)", BERNOULLI,
       r"$\Omega_0 = \{0, 1\}$ in Lemma 3 gives (10) as upper bound.")(
     lambda p, q, k: equal(bound_of_set(ber(p), ber(q), k, (0, 1)), closed_form(p, q, k), "bound")
 )  # fmt: skip
-
-
 claim("spectr.secB.1b", "Appendix B.1, below (10)", BITS,
       r"For two tokens, $1\{y \notin S(x^k)\} < 1$ if and only if $x^k$ is $0^k$ or $1^k$.")(
     lambda x: equal(

@@ -16,8 +16,6 @@ STEP = Fraction(1, 4)
 OVERLAPPING = RHOS.where(alg.overlapping)
 UNLIKE, UNLIKE_RHOS = (some.where(lambda draft, target, **_: draft != target)
                        for some in (ROOTED, OVERLAPPING))  # fmt: skip
-
-
 claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS,
       r"If $0 < d_{TV}(p, q) < 1$, $f(\rho) = 1 - (1 - \beta(\rho))^k - \rho \beta(\rho)$ is "
       r"decreasing on $[1, \infty)$.", printed="Monotone; its proof says decreasing.")(
@@ -223,8 +221,6 @@ claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE,
 corrected("spectr.secC.1l", Severity.CONDITION, UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
           r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$."
 )(union_bound)  # fmt: skip
-
-
 claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED,
       r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k) \sum_x \min(kp, q) \ge "
       r"(1 - (1 - 1/k)^k) \sum_x \min(1 - (1-p)^k, q)$.")(

@@ -67,8 +67,6 @@ claim("spectr.eq1", "Equation (1), section 4", pairs(),
       printed="The left-hand side is a cost, the right-hand side an acceptance.")(
     lambda draft, target: equal(1 - optimum(draft, target, 1), overlap(draft, target), "least cost")
 )  # fmt: skip
-
-
 corrected("spectr.eq1", Severity.MISPRINT, pairs(),
           r"$\min_\pi \Pr(Y \ne X) = 1 - \sum_x \min(p(x), q(x)) = d_{TV}(p, q)$; the sum is "
           r"$\max_\pi \Pr(Y = X)$.")(
