@@ -9,8 +9,8 @@ from validation.path_programs import capped
 
 
 @claim("traversal.iid", "The same, trees of i.i.d. children", trees("iid"),
-       "With the draft left as it is where a child is deleted, Traversal Verification returns the law"
-       " of the target's text.")  # fmt: skip
+       "With the draft left as it is where a child is deleted, Traversal Verification returns the "
+       "law of the target's text.")  # fmt: skip
 @claim("traversal.lossless", "Losslessness, children drawn without replacement", trees("distinct"))
 def returns_the_law(**drafting):
     """Traversal Verification returns the law of the target's text."""
