@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from instances import floats, pairs, weights
+from programs_table import needs_cdd
 
 from otspec.rules import ImportanceSampling, NotExactError, importance_laws
 
@@ -105,6 +106,17 @@ def test_a_flow_and_a_linear_program_select_as_well():
             for solver in (None, "highs")
         )  # fmt: skip
         assert by_flow == pytest.approx(by_program, abs=1e-9)
+
+
+@needs_cdd
+def test_the_rational_solver_selects_exactly_as_well():
+    for draft, target, k, options in cases(3_305, 24, ks=(2,)):
+        by_flow, by_program = (
+            ImportanceSampling(draft, target, k, solver=solver, **options).verified.known
+            for solver in (None, "rational")
+        )
+        assert type(by_flow) is Fraction
+        assert by_flow == by_program
 
 
 def test_more_drafts_may_accept_less_if_few_tokens_are_free():
