@@ -9,7 +9,7 @@ import pytest
 from instances import floats, pairs, weights
 from programs_table import needs_cdd
 
-from otspec.rules import ImportanceSampling, NotExactError, importance_laws
+from otspec.rules import ImportanceSampling, NotExactError, importance_laws, importance_stages
 
 
 def cases(seed, count, ks=(1, 2, 3, 4)):
@@ -127,3 +127,11 @@ def test_more_drafts_may_accept_less_if_few_tokens_are_free():
     every = ImportanceSampling.acceptances(draft, target, (2, 8, 16), free=60)
     assert few[2] < few[1]
     assert every == sorted(every)
+
+
+def test_more_free_tokens_than_the_memory_holds_pairs_of_are_refused(monkeypatch):
+    monkeypatch.setattr(importance_stages, "memory", lambda: 800)
+    pair = [0.5, 0.25, 0.25, 0.0], [0.25, 0.25, 0.25, 0.25]
+    assert ImportanceSampling(*pair, 2, free=3).acceptance() > 0.5
+    with pytest.raises(ValueError, match="free is 4: .*; use fewer free tokens"):
+        ImportanceSampling(*pair, 2, free=99).acceptance()
