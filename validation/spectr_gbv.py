@@ -98,6 +98,8 @@ def best(draft, target, length, k):
 def attains_the_bound(draft, target, length, k):
     r"""The best coupling of $K$ i.i.d. drafts of $L$ tokens keeps $\sum_s \min(M_b(s), 1 - (1 -
     M_s(s))^K)$ tokens.
+
+    Printed: The abstract says that the rule attains the optimum; the sum for it is our reading.
     """
     most = bound(target, draft, length, k)
     return equal(best(draft, target, length, k), most, "the best coupling, against the bound")

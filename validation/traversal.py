@@ -8,17 +8,12 @@ from validation.drafted import trees
 from validation.path_programs import capped
 
 
+@claim("traversal.iid", "The same, trees of i.i.d. children", trees("iid"),
+       "With the draft left as it is where a child is deleted, Traversal Verification returns the "
+       "law of the target's text.")  # fmt: skip
 @claim("traversal.lossless", "Losslessness, children drawn without replacement", trees("distinct"))
 def returns_the_law(**drafting):
     """Traversal Verification returns the law of the target's text."""
-    return drafted.lossless(rules.traversal, **drafting)
-
-
-@claim("traversal.iid", "The same, trees of i.i.d. children", trees("iid"))
-def returns_the_law_of_iid(**drafting):
-    """Traversal Verification, with the draft left as it is where a child is deleted, returns the
-    law of the target's text.
-    """
     return drafted.lossless(rules.traversal, **drafting)
 
 
