@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from otspec.version import __version__
-from validation.claim import Counterexample, Evidence, Outcome, Severity
+from validation.claim import Claim, Counterexample, Evidence, Outcome, Severity
 from validation.registry import PAPERS
 from validation.running import Finding
 
@@ -26,108 +26,114 @@ HEADINGS = {
     Severity.MISPRINT: "Misprints: what is meant is clear and true",
     Severity.DEGENERATE: "Degenerate cases: 0/0, nothing drafted, strictness at equality",
 }
+TABLE = "| claim | where | claimed | fails | holds |\n| --- | --- | --- | --- | --- |"
+BAR = r"\|"
 COLUMNS = ("claim", "where", "verdict", "instances", "worst slack", "seconds")
+HEAD = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Validation</title>
+<style>body{font:16px/1.5 sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}\
+div{overflow-x:auto}table{border-collapse:collapse}\
+td,th{padding:.2rem .6rem;text-align:left;border-bottom:1px solid #ddd}\
+.refuted{background:#fdeae0}.proved{background:#e6f4ea}</style>
+<h1>Validation</h1>
+"""
 
 
 def row(finding: Finding) -> list[str]:
     """Return the table's row of one finding."""
-    outcome = finding.outcome
-    verdict = outcome.verdict.value
-    if finding.severity is not None and finding.corrected is not None:
+    outcome, verdict, slack = finding.outcome, finding.outcome.verdict.value, ""
+    if finding.severity and finding.corrected:
         verdict += f" ({finding.severity.value}); corrected: {finding.corrected.verdict.value}"
-    return [
-        finding.id,
-        finding.claim.where,
-        verdict,
-        f"{outcome.instances:,}",
-        _slack(outcome),
-        f"{finding.seconds:.1f}",
-    ]
+    if isinstance(outcome, Evidence) and outcome.worst is not None:
+        slack = f"{float(outcome.worst):.3g}"
+    numbers = [f"{outcome.instances:,}", slack, f"{finding.seconds:.1f}"]
+    return [finding.id, finding.claim.where, verdict, *numbers]
 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     """Return everything about the findings, with fractions as strings."""
-    return [
-        {
-            "id": finding.id,
-            "paper": PAPERS[finding.claim.paper],
-            "where": finding.claim.where,
-            "statement": finding.claim.statement,
-            "printed": finding.claim.printed,
-            "method": finding.claim.method.value,
-            **_outcome(finding.outcome),
-            "severity": finding.severity and finding.severity.value,
-            "corrected": finding.corrected
-            and finding.claim.corrected
-            and {
-                "statement": finding.claim.corrected.statement,
-                "explained": finding.claim.corrected.explained,
-                "method": finding.claim.corrected.method.value,
-                **_outcome(finding.corrected),
-            },
-            "seconds": round(finding.seconds, 3),
-        }
-        for finding in findings
-    ]
+    return [_described(finding, finding.claim) for finding in findings]
+
+
+def _described(finding: Finding, claim: Claim) -> dict[str, Any]:
+    instead, found = claim.corrected, finding.corrected
+    return {
+        "id": finding.id, "paper": PAPERS[claim.paper], "where": claim.where,
+        "statement": claim.statement, "printed": claim.printed, "method": claim.method.value,
+        **_outcome(finding.outcome),
+        "severity": finding.severity and finding.severity.value,
+        "corrected": found and instead and {
+            "statement": instead.statement, "explained": instead.explained,
+            "method": instead.method.value, **_outcome(found)},
+        "seconds": round(finding.seconds, 3),
+    }  # fmt: skip
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    found = {"verdict": outcome.verdict.value, "instances": outcome.instances}
+    if isinstance(outcome, Counterexample):
+        instance = {name: shown(value) for name, value in outcome.instance.items()}
+        return {**found, "counterexample": instance, "found": outcome.found}
+    worst = str(outcome.worst) if isinstance(outcome.worst, Fraction) else outcome.worst
+    drawn = {"random": outcome.random, "seed": outcome.seed}
+    return {**found, **drawn, "worst_slack": worst, "scope": outcome.scope}
 
 
 def as_html(findings: list[Finding]) -> str:
     """Return one page that needs nothing else: the table, then each refuted claim, wrong first."""
-    lines = "".join(
-        f'<tr class="{finding.outcome.verdict.value}">'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row(finding))
-        + "</tr>\n"
-        for finding in findings
-    )
-    refuted = "".join(
-        f"<section><h2>{escape(finding.id)}: {escape(severity.value)}</h2>\n"
-        + "".join(f"<p><b>{escape(k)}.</b> {escape(v)}</p>\n" for k, v in _story(finding))
-        + "</section>\n"
-        for severity, some in _by_severity(findings).items()
-        for finding in some
-    )
-    heads = "".join(f"<th>{name}</th>" for name in COLUMNS)
-    return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width">\n<title>Validation</title>\n'
-        "<style>body{font:16px/1.5 sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}"
-        "div{overflow-x:auto}table{border-collapse:collapse}"
-        "td,th{padding:.2rem .6rem;text-align:left;border-bottom:1px solid #ddd}"
-        ".refuted{background:#fdeae0}.proved{background:#e6f4ea}</style>\n"
-        f"<h1>Validation</h1>\n<p>{_sentence(findings)} otspec {__version__}.</p>\n"
-        f"<div><table>\n<tr>{heads}</tr>\n{lines}</table></div>\n{refuted}</html>\n"
-    )
+    kinds = Counter((each.severity or each.outcome.verdict).value for each in findings)
+    counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    page = f"{HEAD}<p>{len(findings)} claims: {counted}. otspec {__version__}.</p>\n"
+    page += f"<div><table>\n<tr>{''.join(f'<th>{name}</th>' for name in COLUMNS)}</tr>\n"
+    for finding in findings:
+        cells = "".join(f"<td>{escape(cell)}</td>" for cell in row(finding))
+        page += f'<tr class="{finding.outcome.verdict.value}">{cells}</tr>\n'
+    page += "</table></div>\n"
+    for severity, some in _by_severity(findings).items():
+        for finding in some:
+            page += f"<section><h2>{escape(finding.id)}: {escape(severity.value)}</h2>\n"
+            for name, text in _story(finding).items():
+                page += f"<p><b>{name}.</b> {escape(text)}</p>\n"
+            page += "</section>\n"
+    return f"{page}</html>\n"
 
 
 def as_errata(findings: Iterable[Finding]) -> str:
     """Return the page of errata, as Markdown: what is wrong at length, the rest as tables."""
     pages = [ERRATA]
     for severity, some in _by_severity(findings).items():
-        if not some:
-            continue
-        pages.append(f"## {HEADINGS[severity]}\n")
-        if severity is Severity.WRONG:
-            for finding in some:
-                pages.append(f"### {finding.id}: {finding.claim.where}\n")
-                pages.append(f"*{PAPERS[finding.claim.paper]}*\n")
-                pages.extend(f"**{name}.** {text}\n" for name, text in _story(finding))
-        else:
-            pages += [
-                "| claim | where | claimed | fails | holds |",
-                "| --- | --- | --- | --- | --- |",
-            ]
-            pages += [f"| {' | '.join(map(_cell, _short(finding)))} |" for finding in some]
-            pages.append("")
+        if some:
+            pages.append(f"## {HEADINGS[severity]}\n")
+            pages += map(_section, some) if severity is Severity.WRONG else [_table(some)]
     return "\n".join(pages)
+
+
+def _section(finding: Finding) -> str:
+    """Return what is said about a claim that is wrong."""
+    lines = [f"### {finding.id}: {finding.claim.where}", f"*{PAPERS[finding.claim.paper]}*"]
+    lines += [f"**{name}.** {text}" for name, text in _story(finding).items()]
+    return "\n".join(f"{line}\n" for line in lines)
+
+
+def _table(findings: list[Finding]) -> str:
+    """Return the table of refuted claims: where, what is claimed, what is found, what holds."""
+    lines = [TABLE]
+    for finding in findings:
+        parts, claim = _story(finding), finding.claim
+        claimed = claim.statement + (f" *Printed:* {claim.printed}" if claim.printed else "")
+        cells = (f"`{finding.id}`", claim.where, claimed, parts["Counterexample"], parts["Instead"])
+        lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
+    return "\n".join([*lines, ""])
 
 
 def shown(value: Any) -> str:
     """Return a value of an instance for people: fractions, and tuples of them in parentheses."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} = {shown(each)}" for name, each in value.items())
-    if isinstance(value, (tuple, list)):
-        return f"({', '.join(map(shown, value))})"
-    return str(value)
+    return f"({', '.join(map(shown, value))})" if isinstance(value, (tuple, list)) else str(value)
 
 
 def _by_severity(findings: Iterable[Finding]) -> dict[Severity, list[Finding]]:
@@ -136,74 +142,24 @@ def _by_severity(findings: Iterable[Finding]) -> dict[Severity, list[Finding]]:
     return {level: [each for each in refuted if each.severity is level] for level in Severity}
 
 
-def _short(finding: Finding) -> list[str]:
-    """Return the cells of a refuted claim: where, what is claimed, what is found, what holds."""
-    name, claim = f"`{finding.id}`", finding.claim
-    parts = dict(_story(finding))
-    claimed = claim.statement + (f" *Printed:* {claim.printed}" if claim.printed else "")
-    return [name, claim.where, claimed, parts["Counterexample"], parts["Instead"]]
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def _story(finding: Finding) -> list[tuple[str, str]]:
-    """Return the parts of what is said about a refuted claim."""
-    outcome, claim = finding.outcome, finding.claim
-    parts = [("Claimed", claim.statement)]
-    if claim.printed:
-        parts.append(("Printed", claim.printed))
-    if isinstance(outcome, Counterexample):
-        parts.append(("Counterexample", f"{shown(outcome.instance)}: {outcome.found}."))
+def _story(finding: Finding) -> dict[str, str]:
+    """Return the parts of what is said about a refuted claim; those without a text are left out."""
+    claim, parts = finding.claim, {"Claimed": finding.claim.statement}
+    parts |= {"Printed": claim.printed, "Counterexample": _told(finding.outcome)}
     if claim.corrected and finding.corrected:
-        if claim.corrected.explained:
-            parts.append(("Explained", claim.corrected.explained))
-        parts.append(("Instead", f"{claim.corrected.statement} {_told(finding.corrected)}"))
-    return parts
+        parts["Explained"] = claim.corrected.explained
+        told = _told(finding.corrected, before="It is refuted: ")
+        parts["Instead"] = f"{claim.corrected.statement} {told}"
+    return {name: text for name, text in parts.items() if text}
 
 
-def _told(outcome: Outcome) -> str:
-    """Return what was found of a corrected statement, as a sentence."""
+def _told(outcome: Outcome, before: str = "") -> str:
+    """Return what was found, as a sentence; words before a counterexample."""
     if isinstance(outcome, Counterexample):
-        return f"It is refuted: {shown(outcome.instance)}: {outcome.found}."
+        return f"{before}{shown(outcome.instance)}: {outcome.found}."
     if outcome.proved:
         return f"It is proved ({outcome.scope})."
-    kinds = f"{outcome.instances:,} instances"
+    told = f"It holds on {outcome.instances:,} instances"
     if outcome.random:
-        kinds += f", {outcome.random:,} of them random with seed {outcome.seed}"
-    return f"It holds on {kinds}{f' ({outcome.scope})' if outcome.scope else ''}."
-
-
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    if isinstance(outcome, Counterexample):
-        return {
-            "verdict": outcome.verdict.value,
-            "instances": outcome.instances,
-            "counterexample": {name: shown(value) for name, value in outcome.instance.items()},
-            "found": outcome.found,
-        }
-    worst = str(outcome.worst) if isinstance(outcome.worst, Fraction) else outcome.worst
-    return {
-        "verdict": outcome.verdict.value,
-        "instances": outcome.instances,
-        "random": outcome.random,
-        "seed": outcome.seed,
-        "worst_slack": worst,
-        "scope": outcome.scope,
-    }
-
-
-def _slack(outcome: Outcome) -> str:
-    if not isinstance(outcome, Evidence) or outcome.worst is None:
-        return ""
-    return f"{float(outcome.worst):.3g}"
-
-
-def _sentence(findings: list[Finding]) -> str:
-    kinds = Counter(
-        finding.severity.value if finding.severity else finding.outcome.verdict.value
-        for finding in findings
-    )
-    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    return f"{len(findings)} claims: {told}."
+        told += f", {outcome.random:,} of them random with seed {outcome.seed}"
+    return f"{told} ({outcome.scope})." if outcome.scope else f"{told}."
