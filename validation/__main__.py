@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
 from otspec.cli.main import run
 from otspec.cli.output import print_json
@@ -22,35 +22,26 @@ from validation.search import Search
 RECORDED = Path(__file__).with_name("recorded.json")
 
 
+SOME, FILE = click.IntRange(min=1), click.Path(dir_okay=False, path_type=Path)
+
+
 @click.command()
 @click.argument("identifiers", nargs=-1, metavar="[CLAIM]...")
 @click.option("--paper", "papers", multiple=True, type=click.Choice(list(PAPERS)))
 @click.option("--list", "listing", is_flag=True, help="Name the claims and check none.")
 @click.option("--budget", default=5.0, show_default=True, help="Seconds per claim.",
               type=click.FloatRange(min=0, min_open=True))  # fmt: skip
-@click.option("--instances", default=1_000, show_default=True, help="Instances per claim.",
-              type=click.IntRange(min=1))  # fmt: skip
-@click.option("--jobs", default=2, show_default=True, help="Processes.",
-              type=click.IntRange(min=1))  # fmt: skip
+@click.option(
+    "--instances", default=1_000, show_default=True, help="Instances per claim.", type=SOME
+)
+@click.option("--jobs", default=2, show_default=True, help="Processes.", type=SOME)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))
 @click.option("--json", "json_output", is_flag=True, help="Print JSON.")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a page.")
-@click.option("--errata", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write what is refuted, as Markdown.")  # fmt: skip
+@click.option("--html", type=FILE, help="Write a page.")
+@click.option("--errata", type=FILE, help="Write what is refuted, as Markdown.")
 @click.option("--record", is_flag=True, help="Record these verdicts as those to expect.")
-def main(
-    identifiers: tuple[str, ...],
-    papers: tuple[str, ...],
-    listing: bool,
-    budget: float,
-    instances: int,
-    jobs: int,
-    seed: int,
-    json_output: bool,
-    html: Path | None,
-    errata: Path | None,
-    record: bool,
-) -> None:
+def main(identifiers, papers, listing, budget, instances, jobs, seed, json_output, html, errata,
+         record):  # fmt: skip
     """Check the claims of the papers, as printed and as corrected.
 
     All claims, those of a --paper, or single ones, such as: python -m validation spechub.thm4
@@ -79,9 +70,8 @@ def main(
 def _chosen(identifiers: tuple[str, ...], papers: tuple[str, ...]) -> list[str]:
     unknown = [name for name in identifiers if name not in CLAIMS]
     if unknown:
-        raise click.BadParameter(
-            f"{unknown[0]!r} is no claim: --list names them", param_hint="CLAIM"
-        )
+        told = f"{unknown[0]!r} is no claim: --list names them"
+        raise click.BadParameter(told, param_hint="CLAIM")
     if not identifiers and not papers:
         return list(CLAIMS)
     return [name for name, each in CLAIMS.items() if name in identifiers or each.paper in papers]
@@ -89,29 +79,18 @@ def _chosen(identifiers: tuple[str, ...], papers: tuple[str, ...]) -> list[str]:
 
 def _with_progress(chosen: list[str], search: Search, jobs: int) -> list[Finding]:
     """Check the claims and return the findings in the order of the registry."""
-    columns = (
-        TextColumn("checking claims"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    found: dict[str, Finding] = {}
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("claims", total=len(chosen))
-        for finding in check_claims(chosen, search, jobs=jobs):
-            found[finding.id] = finding
-            progress.advance(task)
-    return [found[name] for name in chosen]
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress("checking claims", *columns, console=Console(stderr=True),
+                  transient=True) as progress:  # fmt: skip
+        findings = progress.track(check_claims(chosen, search, jobs=jobs), total=len(chosen))
+        return sorted(findings, key=lambda finding: chosen.index(finding.id))
 
 
 def recorded() -> dict[str, dict[str, str]]:
     """Return the recorded verdicts by claim."""
     if not RECORDED.exists():
         return {}
-    verdicts: dict[str, dict[str, str]] = json.loads(RECORDED.read_text(encoding="utf-8"))[
-        "verdicts"
-    ]
-    return verdicts
+    return json.loads(RECORDED.read_text(encoding="utf-8"))["verdicts"]
 
 
 def _record(findings: list[Finding], search: Search) -> None:

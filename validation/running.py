@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from time import perf_counter
 
 from otspec.traces.runs.parallel import end_with_parent
-from validation.claim import Claim, Counterexample, Outcome, Severity, Tested, Verdict
+from validation.claim import Claim, Counterexample, Outcome, Severity, Verdict
 from validation.registry import CLAIMS
 from validation.search import Search
 
@@ -41,10 +41,8 @@ class Finding:
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict as printed and, if there is one, that of the correction."""
-        found = {"printed": self.outcome.verdict.value}
-        if self.corrected is not None:
-            found["corrected"] = self.corrected.verdict.value
-        return found
+        outcomes = {"printed": self.outcome, "corrected": self.corrected}
+        return {name: each.verdict.value for name, each in outcomes.items() if each}
 
 
 def check_claim(identifier: str, search: Search) -> Finding:
@@ -55,26 +53,16 @@ def check_claim(identifier: str, search: Search) -> Finding:
     RuntimeError
         A check that looked at no instance: it says nothing.
     """
-    claim = CLAIMS[identifier]
-    start = perf_counter()
-    outcome = _checked(identifier, claim, search)
-    corrected = None
-    if claim.corrected is not None:
-        corrected = _checked(identifier, claim.corrected, search)
+    claim, start = CLAIMS[identifier], perf_counter()
+    outcome, corrected = (each and each.check(search) for each in (claim, claim.corrected))
+    for each in (outcome, corrected):
+        if each and each.verdict is Verdict.HOLDS and each.instances == 0:
+            raise RuntimeError(f"{identifier} was checked on no instance: give it more seconds")
     return Finding(identifier, outcome, corrected, perf_counter() - start)
 
 
 def check_claims(identifiers: Sequence[str], search: Search, *, jobs: int = 1) -> Iterator[Finding]:
-    """Check claims and yield what was found as it comes.
-
-    Parameters
-    ----------
-    identifiers : sequence of str
-    search : Search
-        Budget, number of instances and seed for each claim.
-    jobs : int
-        Number of processes.
-    """
+    """Check claims, each with this search, in so many processes; yield findings as they come."""
     if jobs == 1:
         for identifier in identifiers:
             yield check_claim(identifier, search)
@@ -84,10 +72,3 @@ def check_claims(identifiers: Sequence[str], search: Search, *, jobs: int = 1) -
         waiting = [pool.submit(check_claim, identifier, search) for identifier in identifiers]
         for done in as_completed(waiting):
             yield done.result()
-
-
-def _checked(identifier: str, tested: Tested, search: Search) -> Outcome:
-    outcome = tested.check(search)
-    if outcome.verdict is Verdict.HOLDS and outcome.instances == 0:
-        raise RuntimeError(f"{identifier} was checked on no instance: give it more seconds")
-    return outcome
