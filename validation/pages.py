@@ -13,6 +13,8 @@ from validation.registry import CLAIMS, PAPERS
 DOCS = Path(__file__).parents[1] / "docs"
 COUNTS = DOCS / "tables" / "verdicts.md"
 KINDS = ("holds", "proved", *(severity.value for severity in Severity))
+COLUMNS = "| identifier | where | what it says |"
+UNJUDGED = re.compile(rf"^{re.escape(COLUMNS)}.*\n\|.*$", re.M)
 ROW = re.compile(r"^\| (?P<id>[a-z_]+\.[A-Za-z0-9_.+-]+) \|(?P<cells>[^|\n]*\|[^|\n]*\|).*$", re.M)
 
 
@@ -24,14 +26,10 @@ def verdict(name: str) -> str:
 
 def counts() -> str:
     """Return the table of how many claims of each paper have each verdict."""
-    lines = [
-        f"| claims of | all | {' | '.join(KINDS)} |",
-        f"| --- | {'--- | ' * (len(KINDS) + 1)}".rstrip(),
-    ]
-    papers = [paper for paper in PAPERS if paper != "beyond"]
-    rows = [(PAPERS[paper], (paper,)) for paper in papers]
-    rows += [("**all papers**", tuple(papers)), ("this project", ("beyond",))]
-    for title, some in rows:
+    lines = [f"| claims of | all | {' | '.join(KINDS)} |", "| --- " * (len(KINDS) + 2) + "|"]
+    papers = {PAPERS[paper]: (paper,) for paper in PAPERS if paper != "beyond"}
+    rows = {**papers, "**all papers**": {*PAPERS} - {"beyond"}, "this project": ("beyond",)}
+    for title, some in rows.items():
         found = Counter(verdict(name) for name, each in CLAIMS.items() if each.paper in some)
         cells = " | ".join(str(found[kind]) if found[kind] else "" for kind in KINDS)
         lines.append(f"| {title} | {found.total()} | {cells} |")
@@ -40,12 +38,7 @@ def counts() -> str:
 
 def with_verdicts(page: str) -> str:
     """Return a page of claims with the verdict in the last column of each row."""
-    page = re.sub(
-        r"^\| identifier \| where \| what it says \|.*\n\|.*$",
-        "| identifier | where | what it says | verdict |\n| --- | --- | --- | --- |",
-        page,
-        flags=re.M,
-    )
+    page = UNJUDGED.sub(f"{COLUMNS} verdict |\n| --- | --- | --- | --- |", page)
     return ROW.sub(lambda row: f"| {row['id']} |{row['cells']} {verdict(row['id'])} |", page)
 
 

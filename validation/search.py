@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from otspec.arithmetic import Number
 from validation.claim import Counterexample, Evidence, Fails, Outcome, Slack
-from validation.domains import Domain
+from validation.domains import Domain, Instance
 from validation.sizes import Sizes, is_law, law_of, weights_of
 
 
@@ -29,23 +29,14 @@ class Search:
     def over(self, domain: Domain, slack: Slack) -> Outcome:
         """Check a claim on the smallest instances of a domain, then on random ones.
 
-        Parameters
-        ----------
-        domain : Domain
-        slack : callable
-            Takes an instance as keywords and returns by how much the claim holds; ``None`` where
-            the claim says nothing. Raises :class:`Fails` where it does not hold.
+        See :data:`Slack`; it raises :class:`Fails` where it does not hold.
         """
-        seen = _Seen(slack)
-        has_random = domain.random is not None
-        share = 2 if has_random else 1
-        began = monotonic()
+        seen, began, share = _Seen(slack), monotonic(), 1 if domain.random is None else 2
         first = seen.look(domain.small(), math.ceil(self.instances / share),
                           began + self.seconds / share)  # fmt: skip
         if first or domain.random is None:
             return first or seen.evidence(domain.note)
-        small = seen.checked
-        drawn = domain.random(np.random.default_rng(self.seed))
+        small, drawn = seen.checked, domain.random(np.random.default_rng(self.seed))
         found = seen.look(drawn, self.instances - small, began + self.seconds)
         return found or seen.evidence(domain.note, seen.checked - small, self.seed)
 
@@ -57,9 +48,7 @@ class _Seen:
         self.slack, self.checked, self.sizes = slack, 0, Sizes()
         self.worst: Number | None = None
 
-    def look(
-        self, instances: Iterable[Mapping[str, Any]], most: int, end: float
-    ) -> Counterexample | None:
+    def look(self, instances: Iterable[Instance], most: int, end: float) -> Counterexample | None:
         """Check so many more instances; return the first that fails, made smaller."""
         enough = self.checked + most
         for instance in instances:
@@ -80,21 +69,16 @@ class _Seen:
         return Evidence(self.checked, self.worst, scope, random, seed if random else None)
 
 
-def _shrunk(
-    instance: dict[str, Any], found: str, slack: Callable[..., Number | None], checked: int
-) -> Counterexample:
+def _shrunk(instance: dict[str, Any], found: str, slack: Slack, checked: int) -> Counterexample:
     """Simplify a failing instance step by step while it fails."""
-    progress = True
-    while progress:
-        progress = False
-        for simpler in simpler_instances(instance):
-            try:
-                slack(**simpler)
-            except Fails as failure:
-                instance, found, progress = simpler, failure.found, True
-                break
-            except (ValueError, LookupError, ZeroDivisionError):  # not what the check takes
-                continue
+    steps = simpler_instances(instance)
+    while (simpler := next(steps, None)) is not None:
+        try:
+            slack(**simpler)
+        except Fails as failure:
+            instance, found, steps = simpler, failure.found, simpler_instances(simpler)
+        except (ValueError, LookupError, ZeroDivisionError):  # not what the check takes
+            continue
     return Counterexample(instance, found, checked)
 
 

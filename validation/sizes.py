@@ -10,12 +10,8 @@ from typing import Any
 
 def is_law(value: Any) -> bool:
     """Whether a value of an instance is an exact distribution."""
-    return (
-        isinstance(value, tuple)
-        and len(value) > 0
-        and all(isinstance(each, Fraction) for each in value)
-        and sum(value) == 1
-    )
+    fractions = isinstance(value, tuple) and all(isinstance(each, Fraction) for each in value)
+    return fractions and sum(value) == 1
 
 
 def weights_of(law: tuple[Fraction, ...]) -> tuple[int, ...]:
