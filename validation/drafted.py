@@ -1,31 +1,24 @@
-"""Trees of drafted tokens, exactly: the law of the drafts, what a verifier keeps, its output."""
+"""Trees of drafted tokens, exactly: the law of the drafts, what a verifier keeps, its output.
 
-from __future__ import annotations
+A shape is the tuple of a node's children, each a shape; a forest has the drafted children of a node
+in order, each a token and the forest below it. A verifier takes (target, draft, how children are
+drafted), then a forest, and returns its endings, whose masses sum to 1.
+"""
 
 from ast import literal_eval
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from validation import block_algorithms as blocks
 from validation import verified_blocks
-from validation.block_algorithms import Model
 from validation.claim import at_least
-from validation.domains import Domain
-from validation.instances import Exact
 from validation.model_domain import models
 from validation.models import Prefix
-from validation.notation import ONE, Tokens, collect, distinct, iid, normalised, total
-
-Shape = tuple["Shape", ...]
-"""The children of a node, each with its own."""
-Forest = tuple[tuple[int, "Forest"], ...]
-"""The drafted children of a node, in order: each a token and the children of its own."""
-Drafted = TypeVar("Drafted", bound=Hashable)
+from validation.notation import ONE, collect, distinct, iid, mass_of, normalised, total
 
 
 class Ending(NamedTuple):
@@ -37,28 +30,20 @@ class Ending(NamedTuple):
     """Up to a factor."""
 
 
-Verify = Callable[[Forest], Iterable[Ending]]
-"""What is done with a drafted tree: endings whose masses sum to 1."""
-Verifier = Callable[[Model, Model, str], Verify]
-"""(target, draft, how children are drafted) to what is done."""
-
-
 @lru_cache(maxsize=256)
-def named(text: str) -> Shape:
+def named(text):
     """Return the shape of a text such as ``"2x1"`` or ``"[[][]][]"``."""
     if "[" in text:
-        shape: Shape = literal_eval(text.replace("[", "(").replace("]", "),"))
-        return shape
+        return literal_eval(text.replace("[", "(").replace("]", "),"))
     return reduce(lambda below, width: (below,) * int(width), reversed(text.split("x")), ())
 
 
 @lru_cache(maxsize=4096)
-def top_plus_one(draft: Exact, k: int) -> Mapping[Tokens, Fraction]:
+def top_plus_one(draft, k):
     """Return the law of the k − 1 likeliest tokens, ties by number, and one drawn of the others."""
     order = sorted(range(len(draft)), key=lambda token: (-draft[token], token))
-    first, others = tuple(order[: k - 1]), order[k - 1 :]
-    whole = total(draft[token] for token in others)
-    return {(*first, token): draft[token] / whole for token in others if draft[token]}
+    whole = mass_of(draft, order[k - 1 :])
+    return {(*order[: k - 1], x): draft[x] / whole for x in order[k - 1 :] if draft[x]}
 
 
 CHILDREN = {"iid": iid, "distinct": distinct, "top plus one": top_plus_one}
@@ -66,25 +51,21 @@ CHILDREN = {"iid": iid, "distinct": distinct, "top plus one": top_plus_one}
 
 
 @lru_cache(maxsize=512)
-def drafts(
-    shape: Shape, draft: Model, children: str = "iid", prefix: Prefix = ()
-) -> dict[Forest, Fraction]:
+def drafts(shape, draft, children="iid", prefix=()):
     """Return the law of the drafted tree; mass is missing where there are not enough tokens."""
     if not shape:
         return {(): ONE}
-    law: dict[Forest, Fraction] = {}
+    law = {}
     for tokens, mass in CHILDREN[children](draft(prefix), len(shape)).items():
-        below = [
-            drafts(child, draft, children, (*prefix, token)).items()
-            for child, token in zip(shape, tokens, strict=True)
-        ]
+        below = [drafts(child, draft, children, (*prefix, token)).items()
+                 for child, token in zip(shape, tokens, strict=True)]  # fmt: skip
         for each in product(*below):
             forest = tuple(zip(tokens, (one for one, _ in each), strict=True))
-            law[forest] = mass * prod((chance for _, chance in each), start=ONE)
+            law[forest] = mass * prod(chance for _, chance in each)
     return law
 
 
-def paths(forest: Forest) -> Iterator[Prefix]:
+def paths(forest):
     """Yield the paths of a drafted tree to its leaves, in order."""
     for token, below in forest:
         for rest in paths(below) if below else [()]:
@@ -94,89 +75,75 @@ def paths(forest: Forest) -> Iterator[Prefix]:
 class Ended:
     """What a verifier does over all drafts, which have a law."""
 
-    def __init__(
-        self, verify: Callable[[Drafted], Iterable[Ending]], law: Mapping[Drafted, Fraction]
-    ) -> None:
-        self.endings = [
-            Ending(chance * mass, kept, row)
-            for drafted, chance in law.items()
-            for mass, kept, row in verify(drafted)
-            if mass
-        ]
+    def __init__(self, verify, law):
+        self.endings = [Ending(chance * mass, kept, row) for drafted, chance in law.items()
+                        for mass, kept, row in verify(drafted) if mass]  # fmt: skip
 
     @cached_property
-    def kept(self) -> dict[Prefix, Fraction]:
+    def kept(self):
         """The law of what is kept."""
         return collect((ending.kept, ending.mass) for ending in self.endings)
 
     @cached_property
-    def released(self) -> dict[Prefix, Fraction]:
+    def released(self):
         """The law of what is kept with the token after it."""
-        return collect(
-            ((*ending.kept, token), ending.mass * chance)
-            for ending in self.endings
-            for token, chance in enumerate(normalised(ending.row))
-            if chance
-        )
+        return collect(((*kept, token), mass * chance) for mass, kept, row in self.endings
+                       for token, chance in enumerate(normalised(row)))  # fmt: skip
 
-    def mean(self) -> Fraction:
+    def mean(self):
         """Return E[tau], how many tokens are kept."""
         return total(mass * len(kept) for kept, mass in self.kept.items())
 
-    def texts(self, target: Model, length: int) -> dict[Prefix, Fraction]:
+    def texts(self, target, length):
         """Return the law of the first length + 1 tokens, where the plain target follows."""
-        return collect(
-            (some + more, mass * chance)
-            for some, mass in self.released.items()
-            for more, chance in target.after(some).blocks(length + 1 - len(some)).items()
-        )
+        return collect((some + more, mass * chance) for some, mass in self.released.items()
+                       for more, chance in target.after(some).blocks(length + 1 - len(some)).items()
+                       )  # fmt: skip
 
-    def lossless(self, target: Model, length: int) -> Fraction:
+    def lossless(self, target, length):
         """Return slack 0 if the text is the target's up to one token after the deepest path."""
         wanted = target.blocks(length + 1)
         return verified_blocks.same_law(self.texts(target, length), wanted, "the law of the text")
 
 
-def ended(verifier: Verifier, draft: Model, target: Model, tree: str,
-          children: str = "iid", **_: Any) -> Ended:  # fmt: skip
+def ended(verifier, draft, target, tree, children="iid", **_):
     """Return what a verifier of trees does over all drafted trees."""
     return Ended(verifier(target, draft, children), drafts(named(tree), draft, children))
 
 
-def kept(verifier: Verifier, **drafting: Any) -> Fraction:
+def kept(verifier, **drafting):
     """Return how many tokens a verifier of trees keeps on average."""
     return ended(verifier, **drafting).mean()
 
 
-def lossless(verifier: Verifier, target: Model, length: int, **drafting: Any) -> Fraction:
+def lossless(verifier, target, length, **drafting):
     """Return slack 0 if the text of a verifier of trees has the target's law."""
     return ended(verifier, target=target, **drafting).lossless(target, length)
 
 
-def keeps_more(better: Verifier, other: Verifier, **drafting: Any) -> Fraction:
+def keeps_more(better, other, **drafting):
     """Check that one verifier keeps at least as many tokens as another."""
     return at_least(kept(better, **drafting), kept(other, **drafting), "kept, against the other")
 
 
-def best_kept(draft: Model, target: Model, tree: str, children: str = "iid", **_: Any) -> Fraction:
+def best_kept(draft, target, tree, children="iid", **_):
     """Return the most that any coupling of drafted trees with the target's text keeps."""
     law = drafts(named(tree), draft, children).items()
     sets = collect((frozenset(paths(forest)), mass) for forest, mass in law)
     length = max(len(path) for some in sets for path in some)
 
-    def value(some: Any, block: Prefix) -> int:
+    def value(some, block):
         return max(verified_blocks.common_prefix((*path, -1), (*block, -2)) for path in some)
 
     return verified_blocks.best_transport(sets, target.blocks(length), value)
 
 
-def one_path(verify: blocks.Verifier, draft: Model, target: Model, length: int,
-             **_: Any) -> Ended:  # fmt: skip
+def one_path(verify, draft, target, length, **_):
     """Return what a verifier of one block that corrects one token does over all blocks."""
     return Ended(lambda block: endings(verify, target, draft, block), draft.blocks(length))
 
 
-def endings(verify: Any, target: Model, draft: Model, block: Prefix) -> Iterator[Ending]:
+def endings(verify, target, draft, block):
     """Yield the endings of a verifier of one block that corrects one token."""
     for branch in verify(target, draft, block):
         yield Ending(branch.mass, block[: branch.accepted], branch.following(()))
@@ -195,19 +162,16 @@ PATHS = {(2, 1): (1, 2, 3), (2, 2): (1, 2, 3), (2, 3): (1, 2), (3, 1): (1, 2, 3)
 """Numbers of paths, by the number of tokens and the depth."""
 
 
-def trees(*children: str, of: Mapping[tuple[int, int], Sequence[str]] = TREES) -> Domain:
+def trees(*children, of=TREES):
     """Return the domain of pairs of models, a tree, and each of some ways to draft children.
 
     Only of those for which there are enough tokens."""
     some = models(tuple(of)).one(tree=lambda draft, length, **_: of[draft.n, length])
-    some = replace(some, note="trees of up to 6 nodes").each(children=children)
-    return some.where(
-        lambda draft, tree, children, **_: (
-            children == "iid" or total(drafts(named(tree), draft, children).values()) == 1
-        )
-    )
+    return replace(some, note="trees of up to 6 nodes").each(children=children).where(
+        lambda draft, tree, children, **_: children == "iid"
+        or sum(drafts(named(tree), draft, children).values()) == 1)  # fmt: skip
 
 
-def several_paths(of: Mapping[tuple[int, int], Sequence[int]] = PATHS) -> Domain:
+def several_paths(of=PATHS):
     """Return the domain of pairs of models and k paths of as many tokens as ``length`` says."""
     return models(tuple(of)).each(k=lambda draft, length, **_: of[draft.n, length])

@@ -1,42 +1,32 @@
-"""Verifiers of drafted trees, step by step: top-down, by scaled targets, and leaf to root."""
+"""Verifiers of drafted trees, step by step: top-down, by scaled targets, and leaf to root.
 
-from __future__ import annotations
+A rule takes (target, draft, drafted children, how they are drafted) and returns its branches.
+"""
 
-from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache, lru_cache
 
 from validation import algorithms
-from validation.algorithms import Branch, Kernel
-from validation.block_algorithms import Model
-from validation.drafted import CHILDREN, Ending, Forest, Verifier, Verify
+from validation.algorithms import Branch
+from validation.drafted import CHILDREN, Ending
 from validation.instances import Exact
-from validation.models import Prefix
-from validation.notation import ONE, ZERO, Tokens, collect, normalised, positive, total
+from validation.notation import ONE, ZERO, collect, normalised, positive, total
 from validation.oracles import best_coupling
 
-TokenRule = Callable[[Exact, Exact, Tokens, str], Iterable[Branch]]
-"""(target, draft, drafted children, how they are drafted) to what is done."""
-Choice = tuple[list[Fraction], list[Fraction]]
-"""The probability of each drafted child to be selected, and of each other token."""
-Node = tuple[list[Ending], Fraction]
-"""How it ends in or below a node, and the probability that it does not."""
 
-
-def rejection(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iterable[Branch]:
+def rejection(target, draft, drafted, children):
     """Recursive rejection, for the law of the children."""
-    distinct = children == "distinct"
-    run = algorithms.rejection_distinct if distinct else algorithms.rejection
+    run = {"distinct": algorithms.rejection_distinct}.get(children, algorithms.rejection)
     return run(target, draft, drafted).branches()
 
 
-def naive(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iterable[Branch]:
+def naive(target, draft, drafted, children):
     """Naive sampling: draw from the target, and look whether the token was drafted."""
     del draft, children
     return algorithms.naive(target)(drafted)
 
 
-def sequential(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iterable[Branch]:
+def sequential(target, draft, drafted, children):
     """K-Seq for i.i.d. drafts, with a number that is at most 1/1024 above the least for it."""
     if not drafted:
         return naive(target, draft, drafted, children)
@@ -63,7 +53,7 @@ def least_inflation(p: Exact, q: Exact, k: int) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def optimal(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iterable[Branch]:
+def optimal(target, draft, drafted, children):
     """Select with an optimal coupling of the set of drafts and target, found as a maximum flow."""
     kernel = _selecting(target, draft, len(drafted), children)
     for y, chance in kernel[tuple(sorted(set(drafted)))].items():
@@ -71,17 +61,19 @@ def optimal(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iter
 
 
 @lru_cache(maxsize=4096)
-def _selecting(target: Exact, draft: Exact, k: int, children: str) -> Kernel:
+def _selecting(target, draft, k, children):
     table = CHILDREN[children](draft, k) if k else {(): ONE}
     sets = collect((tuple(sorted(set(drafted))), mass) for drafted, mass in table.items())
-    kernel: dict[Tokens, dict[int, Fraction]] = {some: {} for some in sets}
+    kernel = {some: {} for some in sets}
     for (some, y), mass in best_coupling(sets, target).items():
         kernel[some][y] = mass / sets[some]
     return kernel
 
 
-def choice(rule: TokenRule, target: Exact, draft: Exact, drafted: Tokens, children: str) -> Choice:
-    """Return what a rule does; the target may have a token more, which is never drafted."""
+def choice(rule, target, draft, drafted, children):
+    """Return the probability of each drafted child to be selected, and of each other token.
+
+    The target may have a token more, which is never drafted."""
     chances, rest = [ZERO] * len(drafted), [ZERO] * len(target)
     padded = (*draft, *(ZERO,) * (len(target) - len(draft)))
     for mass, y, place in rule(target, padded, drafted, children):
@@ -92,17 +84,17 @@ def choice(rule: TokenRule, target: Exact, draft: Exact, drafted: Tokens, childr
     return chances, rest
 
 
-def top_down(rule: TokenRule) -> Verifier:
+def top_down(rule):
     """Return the verifier that applies a rule for one token from the root on."""
     return lambda target, draft, children: walk(rule, target, draft, children, False)
 
 
-def scaled(rule: TokenRule) -> Verifier:
+def scaled(rule):
     """Return the verifier by scaled targets: a node of weight w wants (w M_b, 1 − w)."""
     return lambda target, draft, children: walk(rule, target, draft, children, True)
 
 
-def walk(rule: TokenRule, target: Model, draft: Model, children: str, scaling: bool) -> Verify:
+def walk(rule, target, draft, children, scaling):
     """Return what is done with a tree: at a node of weight w a rule selects for (w M_b, 1 − w).
 
     The last token means that the node is not kept. A child that the rule selects with probability
@@ -111,15 +103,15 @@ def walk(rule: TokenRule, target: Model, draft: Model, children: str, scaling: b
     Without scaling it is visited with that probability, and then has weight 1."""
 
     @cache
-    def chosen(prefix: Prefix, drafted: Tokens, weight: Fraction) -> Choice:
+    def chosen(prefix, drafted, weight):
         wanted = (*(weight * mass for mass in target(prefix)), 1 - weight)
         return choice(rule, wanted, draft(prefix), drafted, children)
 
     @cache
-    def node(forest: Forest, prefix: Prefix, weight: Fraction) -> Node:
+    def node(forest, prefix, weight):
+        """Return how it ends in or below a node, and the probability that it does not."""
         chances, rest = chosen(prefix, tuple(token for token, _ in forest), weight)
-        found: list[Ending] = []
-        going, left = ONE, ONE
+        found, going, left = [], ONE, ONE
         for (token, below), chance in zip(forest, chances, strict=True):
             if not chance:
                 continue
@@ -138,13 +130,12 @@ def walk(rule: TokenRule, target: Model, draft: Model, children: str, scaling: b
     return lambda forest: node(forest, (), ONE)[0]
 
 
-def traversal(target: Model, draft: Model, children: str) -> Verify:
+def traversal(target, draft, children):
     """Traversal Verification: leaves are accepted or deleted, depth first."""
 
     @cache
-    def node(forest: Forest, prefix: Prefix, weight: Fraction) -> Node:
-        wanted, drafted, going = target(prefix), draft(prefix), ONE
-        found: list[Ending] = []
+    def node(forest, prefix, weight):
+        wanted, drafted, going, found = target(prefix), draft(prefix), ONE, []
         for token, below in forest:
             chance = min(ONE, weight * wanted[token] / drafted[token])
             inner, missed = node(below, (*prefix, token), chance)
