@@ -2,14 +2,15 @@
 
 from random import Random
 
+from validation import drafted
+from validation import path_programs as paths
 from validation.block_algorithms import block_verify_one_token
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.drafted import Ended, endings, one_path, several_paths
+from validation.drafted import one_path, several_paths
 from validation.model_domain import SHORT, models
 from validation.models import LanguageModel
 from validation.notation import ONE, ZERO, collect, overlap, subsets, total
 from validation.oracles import flow
-from validation.path_programs import drafted_paths, drafted_sets, joint, split
 from validation.verified_blocks import same_law
 
 SMALL = several_paths({(2, 1): (1, 2, 3), (2, 2): (1, 2), (3, 1): (1, 2)})
@@ -19,8 +20,8 @@ ANY = several_paths()
 
 def by_ratio(target, draft, text, token):
     """Rank a token that may be drafted by M_b/M_s, then by its number."""
-    drafted = draft(text)[token]
-    return target(text)[token] / drafted if drafted else -ONE, token
+    mass = draft(text)[token]
+    return target(text)[token] / mass if mass else -ONE, token
 
 
 def by_clipped_ratio(target, draft, text, token):
@@ -30,19 +31,18 @@ def by_clipped_ratio(target, draft, text, token):
 
 def greatest(rank):
     """Return the choice of the lexicographically greatest path."""
-    return lambda target, draft, drafted: max(
-        drafted, key=lambda path: [rank(target, draft, path[:i], x) for i, x in enumerate(path)]
-    )
+    return lambda target, draft, some: max(
+        some, key=lambda x: [rank(target, draft, x[:i], y) for i, y in enumerate(x)])  # fmt: skip
 
 
-def first_highest(target, draft, drafted):
+def first_highest(target, draft, some):
     """Walk to the first drafted child whose min(1, M_b/M_s) is the highest."""
-    left, chosen = list(drafted), ()
-    for depth in range(len(drafted[0])):
+    chosen = ()
+    for depth in range(len(some[0])):
         ranks = {path[depth]: by_clipped_ratio(target, draft, chosen, path[depth])[0]
-                 for path in left}  # fmt: skip
-        token = max(ranks, key=ranks.get)  # of equal ones the first
-        left, chosen = [path for path in left if path[depth] == token], (*chosen, token)
+                 for path in some}  # fmt: skip
+        chosen = (*chosen, max(ranks, key=ranks.get))  # of equal ones the first
+        some = [path for path in some if path[: depth + 1] == chosen]
     return chosen
 
 
@@ -68,15 +68,15 @@ def verified(target, draft, length, k, *, rank=by_ratio, choose=None):
     """Return what is kept: the chosen path, by block verification with the skewed law."""
     chosen, law = choose or greatest(rank), skewed(target, draft, k, rank)
 
-    def verify(drafted):
-        return endings(block_verify_one_token, target, law, chosen(target, draft, drafted))
+    def verify(some):
+        return drafted.endings(block_verify_one_token, target, law, chosen(target, draft, some))
 
-    return Ended(verify, drafted_paths(draft, length, k))
+    return drafted.Ended(verify, paths.drafted_paths(draft, length, k))
 
 
 def law_of_choice(target, draft, length, k, choose):
     """Return the law of the chosen path, from all drafts."""
-    law = drafted_paths(draft, length, k)
+    law = paths.drafted_paths(draft, length, k)
     return collect((choose(target, draft, each), mass) for each, mass in law.items())
 
 
@@ -85,7 +85,7 @@ def one_path_is_optimal(draft, target, length):
     """Published block verification keeps the most of one path among all lossless verifiers after
     whose corrected token the plain target follows, also among those that see both models off the
     path."""
-    most = joint(target, drafted_sets(draft, length, 1), length)
+    most = paths.joint(target, paths.drafted_sets(draft, length, 1), length)
     return equal(one_path(block_verify_one_token, draft, target, length).mean(), most)
 
 
@@ -93,7 +93,7 @@ def one_path_is_optimal(draft, target, length):
 def covering_is_submodular(draft, length, k, **_):
     """The probability that some path of a set is drafted is a submodular function of the set, and
     choosing by a strict order of all paths attains it for every set of the first in the order."""
-    law, texts = drafted_paths(draft, length, k), sorted(draft.blocks(length))
+    law, texts = paths.drafted_paths(draft, length, k), sorted(draft.blocks(length))
     Random(len(law)).shuffle(texts)  # noqa: S311
     covered = {
         frozenset(some): total(m for x, m in law.items() if {texts[i] for i in some} & set(x))
@@ -103,11 +103,8 @@ def covering_is_submodular(draft, length, k, **_):
     for i in range(1, len(texts) + 1):
         first = total(chosen.get(text, ZERO) for text in texts[:i])
         equal(first, covered[frozenset(range(i))], "the first paths of an order")
-    return min(
-        at_least(covered[a] + covered[b], covered[a | b] + covered[a & b], "submodular")
-        for a in covered
-        for b in covered
-    )
+    return min(at_least(covered[a] + covered[b], covered[a | b] + covered[a & b], "submodular")
+               for a in covered for b in covered)  # fmt: skip
 
 
 @claim("gbv.split", "Decomposition of verifiers of several paths", SMALL)
@@ -115,8 +112,9 @@ def choice_then_one_path(draft, target, length, k):
     """The most that a lossless verifier of $K$ paths keeps, after whose corrected token the plain
     target follows, is kept by choosing a path of the drafts and by block verification of it with
     the law of the chosen path in place of $M_s$."""
-    sets = drafted_sets(draft, length, k)
-    return equal(split(target, sets, length), joint(target, sets, length), "choice and one path")
+    sets = paths.drafted_sets(draft, length, k)
+    both = (program(target, sets, length) for program in (paths.split, paths.joint))
+    return equal(*both, "choice and one path")
 
 
 @claim("gbv.skewed", "Law of the greatest path", ANY)
@@ -129,31 +127,27 @@ def law_of_greatest(draft, target, length, k):
 
 
 @claim("gbv.lossless", "Losslessness", ANY)
-def returns_the_law(draft, target, length, k):
+def returns_the_law(draft, target, length, k, **options):
     """Choosing the greatest path by the strict order of $M_b/M_s$ and of token numbers, and
     verifying it with its own law, is lossless."""
-    return verified(target, draft, length, k).lossless(target, length)
-
-
-@claim("gbv.code", "Public code: clipped ratios, the first drafted child of the highest", ANY)
-def code_is_lossless(draft, target, length, k):
-    r"""Choosing at each node the first drafted child of the highest $\min(1, M_b/M_s)$, and
-    verifying the path with the law that a stable sort by $\min(1, M_b/M_s)$ would give, is
-    lossless."""
-    options = {"rank": by_clipped_ratio, "choose": first_highest}
     return verified(target, draft, length, k, **options).lossless(target, length)
 
 
-@corrected("gbv.code", Severity.WRONG, ANY)
-def last_of_equal_is_lossless(draft, target, length, k):
-    r"""It is lossless if of drafted children of equal $\min(1, M_b/M_s)$ the one that the sort puts
-    last is chosen, whichever was drafted first.
+@corrected("gbv.code", Severity.WRONG, ANY, choose=greatest(by_clipped_ratio))
+@claim("gbv.code", "Public code: clipped ratios, the first drafted child of the highest", ANY)
+def code_is_lossless(choose=first_highest, **drafting):
+    r"""Choosing at each node the first drafted child of the highest $\min(1, M_b/M_s)$, and
+    verifying the path with the law that a stable sort by $\min(1, M_b/M_s)$ would give, is
+    lossless.
+
+    Corrected: It is lossless if of drafted children of equal $\min(1, M_b/M_s)$ the one that the
+    sort puts last is chosen, whichever was drafted first.
 
     Explained: Of children of equal rank the code chooses the one drafted first but computes the
     law of the chosen path as if it were the one with the highest number, so that the path is
     verified with a law that it does not have, even where draft and target are equal. Break ties of
     the choice as the sort does."""
-    return verified(target, draft, length, k, rank=by_clipped_ratio).lossless(target, length)
+    return returns_the_law(rank=by_clipped_ratio, choose=choose, **drafting)
 
 
 @claim("gbv.better", "Comparison with block verification of one path", ANY)
@@ -172,15 +166,13 @@ def best_of_one_token(draft, target, length, k):
     all of them with $G > M_b$ and none with $G < M_b$, $G$ the law of the chosen token."""
     law, wanted = skewed(target, draft, k, by_ratio)(()), target(())
     kept = verified(target, draft, length, k).mean()
-    table = {tuple(x for (x,) in each): m for each, m in drafted_paths(draft, 1, k).items()}
-    most = flow(table, wanted)
+    drafts = paths.drafted_paths(draft, 1, k).items()
+    most = flow({tuple(x for (x,) in each): mass for each, mass in drafts}, wanted)
     possible = [token for token, mass in enumerate(draft(())) if mass]
     order = sorted(possible, key=lambda token: by_ratio(target, draft, (), token))
-    lowest = any(
-        all(law[x] >= wanted[x] for x in order[:cut])
-        and all(law[x] <= wanted[x] for x in order[cut:])
-        for cut in range(len(order) + 1)
-    )
+    lowest = any(all(law[x] >= wanted[x] for x in order[:cut])
+                 and all(law[x] <= wanted[x] for x in order[cut:])
+                 for cut in range(len(order) + 1))  # fmt: skip
     equal(kept == most, lowest, f"{kept} of at most {most}: optimal")
     if lowest:
         at_least(kept, overlap(draft(()), wanted), "against one path")

@@ -15,7 +15,7 @@ MUTANTS = {
     "gbv.split": ("path_programs.split", "wanted if first else ZERO", "ONE if first else ZERO"),
     "gbv.skewed": ("gbv.skewed", "draft.mass(text)) ** k - node**k", "draft.mass(text)) ** k"),
     "gbv.lossless": ("gbv.verified", "skewed(target, draft, k, rank)", "draft"),
-    "gbv.code": ("rank=by_clipped_ratio", "choose=greatest(by_clipped_ratio)"),
+    "gbv.code": ("rank=by_clipped_ratio, choose=choose", "choose=choose"),
     "gbv.better": ("by_ratio(target, draft, (), token)", "wanted[token]"),
     "spectr_gbv.chance": ("spectr_gbv.chance", "max(gain, ZERO)", "gain"),
     "spectr_gbv.one": ("spectr_gbv.chance", "left - gain", "left"),
