@@ -126,6 +126,13 @@ def keeps_more(better, other, **drafting):
     return at_least(kept(better, **drafting), kept(other, **drafting), "kept, against the other")
 
 
+def same(verifier, other, **drafting):
+    """Check that two verifiers keep the same texts, before the same tokens."""
+    found, wanted = ended(verifier, **drafting), ended(other, **drafting)
+    verified_blocks.same_law(found.kept, wanted.kept, "what is kept")
+    return verified_blocks.same_law(found.released, wanted.released, "and the token after it")
+
+
 def best_kept(draft, target, tree, children="iid", **_):
     """Return the most that any coupling of drafted trees with the target's text keeps."""
     law = drafts(named(tree), draft, children).items()

@@ -50,22 +50,20 @@ def keeps(verify, **pair):
     return one_path(verify, **pair).mean()
 
 
+@corrected("hsd.lossless", Severity.WRONG, models(), capped=True)
 @claim("hsd.lossless", "Losslessness, public code", models())
-def code_is_lossless(draft, target, length):
+def code_is_lossless(draft, target, length, capped=False):
     r"""The verification of one draft returns the law of the target's text, where the whole block is
-    kept with probability $\min(1, r_L)$, $r_L$ the product of all $M_b/M_s$."""
-    return one_path(AS_CODED, draft, target, length).lossless(target, length)
+    kept with probability $\min(1, r_L)$, $r_L$ the product of all $M_b/M_s$.
 
-
-@corrected("hsd.lossless", Severity.WRONG, models())
-def cap_is_lossless(draft, target, length):
-    r"""It does so if the whole block is kept with probability $c_L = r_L/\max_{j \le L} (1, r_j)$,
-    the ratio with the cap that all shorter beginnings have.
+    Corrected: It does so if the whole block is kept with probability $c_L = r_L/\max_{j \le L} (1,
+    r_j)$, the ratio with the cap that all shorter beginnings have.
 
     Explained: Where $r_j > 1$ for a shorter beginning, $\min(1, r_L)$ can be more than $c_L$, so
     that the block is kept more often than what its beginnings leave for it and its text comes too
     often. Keep the whole block with probability $c_L$."""
-    return one_path(WITH_CAP, draft, target, length).lossless(target, length)
+    verify = stepping_back(capped=capped)
+    return one_path(verify, draft, target, length).lossless(target, length)
 
 
 @claim("hsd.more", "More tokens than token-wise and block-wise verification", models())
@@ -76,15 +74,13 @@ def code_keeps_more(**pair):
     return at_least(keeps(AS_CODED, **pair), others, "against token-wise and block-wise")
 
 
-def to_gain(**pair):
-    """Whether block verification keeps more than token verification."""
-    return keeps(block_verify_one_token, **pair) > keeps(token_verify, **pair)
-
-
-@claim("hsd.better", "The same, of a lossless rule", models().where(to_gain))
+@claim("hsd.better", "The same, of a lossless rule", models())
 def cap_keeps_more(**pair):
     """With the cap it keeps more than block verification, where that gains over token-wise."""
-    return above(keeps(WITH_CAP, **pair), keeps(block_verify_one_token, **pair), "block-wise")
+    single = keeps(block_verify_one_token, **pair)
+    if single > keeps(token_verify, **pair):
+        return above(keeps(WITH_CAP, **pair), single, "block-wise")
+    return None
 
 
 @corrected("hsd.better", Severity.WRONG, models())
@@ -97,10 +93,8 @@ def cap_is_block_verification(draft, target, length):
     law. With the cap the two are one rule; expect its gain over token verification and no other."""
     rules = (WITH_CAP, block_verify_one_token)
     for block in draft.blocks(length):
-        one, other = (
-            Ended(lambda x, rule=rule: endings(rule, target, draft, x), {block: ONE})
-            for rule in rules
-        )
+        one, other = (Ended(lambda x, rule=rule: endings(rule, target, draft, x), {block: ONE})
+                      for rule in rules)  # fmt: skip
         same_law(one.kept, other.kept, f"what is kept of {block}")
         same_law(one.released, other.released, "what is kept and the token after it")
     return ZERO
@@ -110,13 +104,14 @@ EXAMPLE = given({"draft": exact("1/3", "2/3"), "target": exact("2/3", "1/3")}, n
 
 
 @claim("hsd.toy", "Toy example: 5/9 token-wise, 4/9 block-wise", EXAMPLE)
-def toy(draft, target):
+def toy(**pair):
     """For $p = (1/3, 2/3)$ and $q = (2/3, 1/3)$ at every place, two drafted tokens are not both
     kept with probability 5/9 by token verification and 4/9 by block verification.
 
     Printed: Token-wise 5/9, block-wise 4/9."""
+    models = {name: memoryless(law) for name, law in pair.items()}
     for verify, printed in ((token_verify, 5), (block_verify_one_token, 4)):
-        kept = one_path(verify, memoryless(draft), memoryless(target), 2).kept
+        kept = one_path(verify, length=2, **models).kept
         cut = total(mass for text, mass in kept.items() if len(text) < 2)
         equal(cut, Fraction(printed, 9), "probability that not both tokens are kept")
     return ZERO

@@ -89,6 +89,9 @@ def top_down(rule):
     return lambda target, draft, children: walk(rule, target, draft, children, False)
 
 
+OPTIMAL, REJECTION, NAIVE = map(top_down, (optimal, rejection, naive))
+
+
 def scaled(rule):
     """Return the verifier by scaled targets: a node of weight w wants (w M_b, 1 − w)."""
     return lambda target, draft, children: walk(rule, target, draft, children, True)
