@@ -139,10 +139,8 @@ def code_is_lossless(choose=first_highest, **drafting):
     r"""Choosing at each node the first drafted child of the highest $\min(1, M_b/M_s)$, and
     verifying the path with the law that a stable sort by $\min(1, M_b/M_s)$ would give, is
     lossless.
-
     Corrected: It is lossless if of drafted children of equal $\min(1, M_b/M_s)$ the one that the
     sort puts last is chosen, whichever was drafted first.
-
     Explained: Of children of equal rank the code chooses the one drafted first but computes the
     law of the chosen path as if it were the one with the highest number, so that the path is
     verified with a law that it does not have, even where draft and target are equal. Break ties of
@@ -153,7 +151,6 @@ def code_is_lossless(choose=first_highest, **drafting):
 @claim("gbv.better", "Comparison with block verification of one path", ANY)
 def above_one_path(draft, target, length, k):
     """It keeps at least as many tokens of $K$ paths as block verification keeps of one.
-
     Printed: Measured: about 30 % more in block efficiency than block verification."""
     single = one_path(block_verify_one_token, draft, target, length).mean()
     return at_least(verified(target, draft, length, k).mean(), single, f"{k} paths against one")

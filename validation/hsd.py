@@ -55,10 +55,8 @@ def keeps(verify, **pair):
 def code_is_lossless(draft, target, length, capped=False):
     r"""The verification of one draft returns the law of the target's text, where the whole block is
     kept with probability $\min(1, r_L)$, $r_L$ the product of all $M_b/M_s$.
-
     Corrected: It does so if the whole block is kept with probability $c_L = r_L/\max_{j \le L} (1,
     r_j)$, the ratio with the cap that all shorter beginnings have.
-
     Explained: Where $r_j > 1$ for a shorter beginning, $\min(1, r_L)$ can be more than $c_L$, so
     that the block is kept more often than what its beginnings leave for it and its text comes too
     often. Keep the whole block with probability $c_L$."""
@@ -78,36 +76,31 @@ def code_keeps_more(**pair):
 def cap_keeps_more(**pair):
     """With the cap it keeps more than block verification, where that gains over token-wise."""
     single = keeps(block_verify_one_token, **pair)
-    if single > keeps(token_verify, **pair):
-        return above(keeps(WITH_CAP, **pair), single, "block-wise")
-    return None
+    gains = single > keeps(token_verify, **pair)
+    return above(keeps(WITH_CAP, **pair), single, "block-wise") if gains else None
 
 
 @corrected("hsd.better", Severity.WRONG, models())
 def cap_is_block_verification(draft, target, length):
     """With the cap it is block verification as it was published: of every draft each length is kept
     with the same probability, and the same token follows.
-
     Explained: No lossless rule for one draft that corrects one token keeps more than published
     block verification (`gbv.one`), and what the public code keeps beyond it costs the target's
     law. With the cap the two are one rule; expect its gain over token verification and no other."""
-    rules = (WITH_CAP, block_verify_one_token)
     for block in draft.blocks(length):
         one, other = (Ended(lambda x, rule=rule: endings(rule, target, draft, x), {block: ONE})
-                      for rule in rules)  # fmt: skip
+                      for rule in (WITH_CAP, block_verify_one_token))  # fmt: skip
         same_law(one.kept, other.kept, f"what is kept of {block}")
         same_law(one.released, other.released, "what is kept and the token after it")
     return ZERO
 
 
-EXAMPLE = given({"draft": exact("1/3", "2/3"), "target": exact("2/3", "1/3")}, note="the example")
-
-
-@claim("hsd.toy", "Toy example: 5/9 token-wise, 4/9 block-wise", EXAMPLE)
+@claim("hsd.toy", "Toy example: 5/9 token-wise, 4/9 block-wise",
+       given({"draft": exact("1/3", "2/3"), "target": exact("2/3", "1/3")}, note="the example")
+       )  # fmt: skip
 def toy(**pair):
     """For $p = (1/3, 2/3)$ and $q = (2/3, 1/3)$ at every place, two drafted tokens are not both
     kept with probability 5/9 by token verification and 4/9 by block verification.
-
     Printed: Token-wise 5/9, block-wise 4/9."""
     models = {name: memoryless(law) for name, law in pair.items()}
     for verify, printed in ((token_verify, 5), (block_verify_one_token, 4)):
