@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from validation import algorithms
+from validation import algorithms, verified_blocks
 from validation import tree_rules as rules
 from validation.block_algorithms import block_verify_one_token, token_verify
 from validation.claim import Severity, at_least, claim, corrected, equal
@@ -11,7 +11,6 @@ from validation.drafted import keeps_more, kept, lossless, named, one_path, tree
 from validation.model_domain import models
 from validation.models import prefixes
 from validation.notation import ONE, ZERO, iid, overlap, total
-from validation.verified_blocks import least_chances
 
 DELAYED = trees("iid", of={(2, 1): ("2", "3"), (2, 2): ("2x1", "1x2", "1x3", "3x1"),
                            (2, 3): ("1x2x1", "1x1x2", "1x1x3", "2x1x1"), (3, 1): ("2",),
@@ -66,7 +65,8 @@ def is_mean_overlap(draft, target, length):
     whose law is in proportion to $\prod_i \min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))$, and falls
     where the models grow apart on them."""
     for depth, rate in enumerate(rates(draft, target, length)):
-        weights = {x: least_chances(target, draft, x) for x in prefixes(target.n, depth)}
+        texts = prefixes(target.n, depth)
+        weights = {x: verified_blocks.least_chances(target, draft, x) for x in texts}
         mean = total(w * overlap(draft(x), target(x)) for x, w in weights.items())
         equal(rate * total(weights.values()), mean, f"accepted after {depth} tokens")
     return ZERO

@@ -6,28 +6,19 @@ drafted), then a forest, and returns its endings, whose masses sum to 1.
 """
 
 from ast import literal_eval
-from collections.abc import Sequence
+from collections import namedtuple
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 from validation import verified_blocks
 from validation.claim import at_least
 from validation.model_domain import models
-from validation.models import Prefix
 from validation.notation import ONE, collect, distinct, iid, mass_of, normalised, total
 
-
-class Ending(NamedTuple):
-    """One way in which a verifier can end: what is kept, and the law of the token after it."""
-
-    mass: Fraction
-    kept: Prefix
-    row: Sequence[Fraction]
-    """Up to a factor."""
+Ending = namedtuple("Ending", "mass kept row")
+"""One way in which a verifier can end: what is kept, and the law of what follows, up to scale."""
 
 
 @lru_cache(maxsize=256)
@@ -78,11 +69,8 @@ class Ended:
     def __init__(self, verify, law):
         self.endings = [Ending(chance * mass, kept, row) for drafted, chance in law.items()
                         for mass, kept, row in verify(drafted) if mass]  # fmt: skip
-
-    @cached_property
-    def kept(self):
+        self.kept = collect((ending.kept, ending.mass) for ending in self.endings)
         """The law of what is kept."""
-        return collect((ending.kept, ending.mass) for ending in self.endings)
 
     @cached_property
     def released(self):
@@ -126,17 +114,16 @@ def keeps_more(better, other, **drafting):
     return at_least(kept(better, **drafting), kept(other, **drafting), "kept, against the other")
 
 
-def same(verifier, other, **drafting):
-    """Check that two verifiers keep the same texts, before the same tokens."""
-    found, wanted = ended(verifier, **drafting), ended(other, **drafting)
-    verified_blocks.same_law(found.kept, wanted.kept, "what is kept")
-    return verified_blocks.same_law(found.released, wanted.released, "and the token after it")
+def same(one, other):
+    """Check that two verifiers keep the same texts with the same tokens after them."""
+    verified_blocks.same_law(one.kept, other.kept, "what is kept")
+    return verified_blocks.same_law(one.released, other.released, "and the token after it")
 
 
 def best_kept(draft, target, tree, children="iid", **_):
     """Return the most that any coupling of drafted trees with the target's text keeps."""
-    law = drafts(named(tree), draft, children).items()
-    sets = collect((frozenset(paths(forest)), mass) for forest, mass in law)
+    law = drafts(named(tree), draft, children)
+    sets = collect((frozenset(paths(forest)), mass) for forest, mass in law.items())
     length = max(len(path) for some in sets for path in some)
 
     def value(some, block):
@@ -156,13 +143,9 @@ def endings(verify, target, draft, block):
         yield Ending(branch.mass, block[: branch.accepted], branch.following(()))
 
 
-TREES = {
-    (2, 1): ("1", "2", "3"),
-    (2, 2): ("1x1", "1x2", "2x1", "[[][]][]", "[][[]]", "2x2", "3x1"),
-    (2, 3): ("1x1x1", "1x1x2", "1x2x1", "2x1x1", "[[[]][]][]"),
-    (3, 1): ("2", "1"),
-    (3, 2): ("1x1", "1x2", "[[]][]"),
-}
+TREES = {(2, 1): ("1", "2", "3"), (2, 2): ("1x1", "1x2", "2x1", "[[][]][]", "[][[]]", "2x2", "3x1"),
+         (2, 3): ("1x1x1", "1x1x2", "1x2x1", "2x1x1", "[[[]][]][]"), (3, 1): ("2", "1"),
+         (3, 2): ("1x1", "1x2", "[[]][]")}  # fmt: skip
 """Trees of up to six nodes, by the number of tokens and the depth."""
 CHAINS = {(2, 1): ["1"], (2, 2): ["1x1"], (2, 3): ["1x1x1"], (3, 1): ["1"], (3, 2): ["1x1"]}
 PATHS = {(2, 1): (1, 2, 3), (2, 2): (1, 2, 3), (2, 3): (1, 2), (3, 1): (1, 2, 3), (3, 2): (1, 2)}
@@ -170,9 +153,7 @@ PATHS = {(2, 1): (1, 2, 3), (2, 2): (1, 2, 3), (2, 3): (1, 2), (3, 1): (1, 2, 3)
 
 
 def trees(*children, of=TREES):
-    """Return the domain of pairs of models, a tree, and each of some ways to draft children.
-
-    Only of those for which there are enough tokens."""
+    """Return the domain of pairs of models, a tree, and ways to draft children that can be."""
     some = models(tuple(of)).one(tree=lambda draft, length, **_: of[draft.n, length])
     return replace(some, note="trees of up to 6 nodes").each(children=children).where(
         lambda draft, tree, children, **_: children == "iid"

@@ -2,20 +2,16 @@
 
 from random import Random
 
-from validation import drafted
+from validation import drafted, oracles, verified_blocks
 from validation import path_programs as paths
 from validation.block_algorithms import block_verify_one_token
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.drafted import one_path, several_paths
 from validation.model_domain import SHORT, models
 from validation.models import LanguageModel
 from validation.notation import ONE, ZERO, collect, overlap, subsets, total
-from validation.oracles import flow
-from validation.verified_blocks import same_law
 
-SMALL = several_paths({(2, 1): (1, 2, 3), (2, 2): (1, 2), (3, 1): (1, 2)})
-ONE_TOKEN = several_paths({(2, 1): (1, 2, 3), (3, 1): (1, 2, 3)})
-ANY = several_paths()
+SMALL = drafted.several_paths({(2, 1): (1, 2, 3), (2, 2): (1, 2), (3, 1): (1, 2)})
+ANY = drafted.several_paths()
 
 
 def by_ratio(target, draft, text, token):
@@ -86,7 +82,7 @@ def one_path_is_optimal(draft, target, length):
     whose corrected token the plain target follows, also among those that see both models off the
     path."""
     most = paths.joint(target, paths.drafted_sets(draft, length, 1), length)
-    return equal(one_path(block_verify_one_token, draft, target, length).mean(), most)
+    return equal(drafted.one_path(block_verify_one_token, draft, target, length).mean(), most)
 
 
 @claim("gbv.polymatroid", "Constraints of the program of several paths", SMALL)
@@ -95,10 +91,8 @@ def covering_is_submodular(draft, length, k, **_):
     choosing by a strict order of all paths attains it for every set of the first in the order."""
     law, texts = paths.drafted_paths(draft, length, k), sorted(draft.blocks(length))
     Random(len(law)).shuffle(texts)  # noqa: S311
-    covered = {
-        frozenset(some): total(m for x, m in law.items() if {texts[i] for i in some} & set(x))
-        for some in subsets(len(texts))
-    }
+    covered = {frozenset(some): total(m for x, m in law.items() if {texts[i] for i in some} & {*x})
+               for some in subsets(len(texts))}  # fmt: skip
     chosen = law_of_choice(draft, draft, length, k, lambda _t, _d, x: min(x, key=texts.index))
     for i in range(1, len(texts) + 1):
         first = total(chosen.get(text, ZERO) for text in texts[:i])
@@ -107,14 +101,13 @@ def covering_is_submodular(draft, length, k, **_):
                for a in covered for b in covered)  # fmt: skip
 
 
-@claim("gbv.split", "Decomposition of verifiers of several paths", SMALL)
-def choice_then_one_path(draft, target, length, k):
-    """The most that a lossless verifier of $K$ paths keeps, after whose corrected token the plain
-    target follows, is kept by choosing a path of the drafts and by block verification of it with
-    the law of the chosen path in place of $M_s$."""
-    sets = paths.drafted_sets(draft, length, k)
-    both = (program(target, sets, length) for program in (paths.split, paths.joint))
-    return equal(*both, "choice and one path")
+claim("gbv.split", "Decomposition of verifiers of several paths", SMALL,
+      "The most that a lossless verifier of $K$ paths keeps, after whose corrected token the plain "
+      "target follows, is kept by choosing a path of the drafts and by block verification of it "
+      "with the law of the chosen path in place of $M_s$.",
+)(lambda draft, target, length, k: equal(*(program(
+    target, paths.drafted_sets(draft, length, k), length)
+    for program in (paths.split, paths.joint)), "choice and one path"))  # fmt: skip
 
 
 @claim("gbv.skewed", "Law of the greatest path", ANY)
@@ -123,7 +116,9 @@ def law_of_greatest(draft, target, length, k):
     ranked below $t$ and $z$ that of $t$, the greatest of $K$ paths goes on with $t$ with
     probability $((A + y + z)^K - (A + y)^K) / ((A + x)^K - A^K)$."""
     found = law_of_choice(target, draft, length, k, greatest(by_ratio))
-    return same_law(skewed(target, draft, k, by_ratio).blocks(length), found, "chosen path")
+    return verified_blocks.same_law(
+        skewed(target, draft, k, by_ratio).blocks(length), found, "chosen path"
+    )
 
 
 @claim("gbv.lossless", "Losslessness", ANY)
@@ -152,11 +147,11 @@ def code_is_lossless(choose=first_highest, **drafting):
 def above_one_path(draft, target, length, k):
     """It keeps at least as many tokens of $K$ paths as block verification keeps of one.
     Printed: Measured: about 30 % more in block efficiency than block verification."""
-    single = one_path(block_verify_one_token, draft, target, length).mean()
+    single = drafted.one_path(block_verify_one_token, draft, target, length).mean()
     return at_least(verified(target, draft, length, k).mean(), single, f"{k} paths against one")
 
 
-@corrected("gbv.better", Severity.CONDITION, ONE_TOKEN)
+@corrected("gbv.better", Severity.CONDITION, ANY.where(lambda length, **_: length == 1))
 def best_of_one_token(draft, target, length, k):
     """For $L = 1$ it keeps the most that is possible with $K$ drafts, and so at least as much as of
     one, exactly if a set of lowest ranks of $M_b/M_s$ among the tokens that may be drafted holds
@@ -164,9 +159,9 @@ def best_of_one_token(draft, target, length, k):
     law, wanted = skewed(target, draft, k, by_ratio)(()), target(())
     kept = verified(target, draft, length, k).mean()
     drafts = paths.drafted_paths(draft, 1, k).items()
-    most = flow({tuple(x for (x,) in each): mass for each, mass in drafts}, wanted)
-    possible = [token for token, mass in enumerate(draft(())) if mass]
-    order = sorted(possible, key=lambda token: by_ratio(target, draft, (), token))
+    most = oracles.flow({tuple(x for (x,) in each): mass for each, mass in drafts}, wanted)
+    order = sorted((x for x in range(draft.n) if draft(())[x]),
+                   key=lambda token: by_ratio(target, draft, (), token))  # fmt: skip
     lowest = any(all(law[x] >= wanted[x] for x in order[:cut])
                  and all(law[x] <= wanted[x] for x in order[cut:])
                  for cut in range(len(order) + 1))  # fmt: skip

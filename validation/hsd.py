@@ -7,11 +7,10 @@ from validation import block_algorithms as blocks
 from validation.block_algorithms import block_verify_one_token, token_verify
 from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import exact, given
-from validation.drafted import Ended, endings, one_path
+from validation.drafted import Ended, endings, one_path, same
 from validation.model_domain import models
 from validation.models import memoryless
 from validation.notation import ONE, ZERO, normalised, positive, total
-from validation.verified_blocks import same_law
 
 
 def stepping_back(*, capped):
@@ -34,8 +33,8 @@ def stepping_back(*, capped):
             more, less = positive(scaled, draft(heads[i])), positive(draft(heads[i]), scaled)
             largest = max(total(more), total(less))
             chance = total(more) / largest if largest and i else ONE
-            rest = blocks.corrected_token(target, heads[i], normalised(more))
             if mass * chance:
+                rest = blocks.corrected_token(target, heads[i], normalised(more))
                 yield blocks.Branch(mass * chance, i, rest)
             mass *= 1 - chance
 
@@ -64,12 +63,11 @@ def code_is_lossless(draft, target, length, capped=False):
     return one_path(verify, draft, target, length).lossless(target, length)
 
 
-@claim("hsd.more", "More tokens than token-wise and block-wise verification", models())
-def code_keeps_more(**pair):
-    """The public code keeps at least as many tokens as token verification and as block verification
-    as it was published."""
-    others = max(keeps(token_verify, **pair), keeps(block_verify_one_token, **pair))
-    return at_least(keeps(AS_CODED, **pair), others, "against token-wise and block-wise")
+claim("hsd.more", "More tokens than token-wise and block-wise verification", models(),
+      "The public code keeps at least as many tokens as token verification and as block "
+      "verification as it was published.",
+)(lambda **pair: at_least(keeps(AS_CODED, **pair), max(
+    keeps(token_verify, **pair), keeps(block_verify_one_token, **pair)), "both"))  # fmt: skip
 
 
 @claim("hsd.better", "The same, of a lossless rule", models())
@@ -88,10 +86,8 @@ def cap_is_block_verification(draft, target, length):
     block verification (`gbv.one`), and what the public code keeps beyond it costs the target's
     law. With the cap the two are one rule; expect its gain over token verification and no other."""
     for block in draft.blocks(length):
-        one, other = (Ended(lambda x, rule=rule: endings(rule, target, draft, x), {block: ONE})
-                      for rule in (WITH_CAP, block_verify_one_token))  # fmt: skip
-        same_law(one.kept, other.kept, f"what is kept of {block}")
-        same_law(one.released, other.released, "what is kept and the token after it")
+        same(*(Ended(lambda x, rule=rule: endings(rule, target, draft, x), {block: ONE})
+               for rule in (WITH_CAP, block_verify_one_token)))  # fmt: skip
     return ZERO
 
 

@@ -1,11 +1,10 @@
 """Traversal Verification of drafted trees, from the leaves to the root."""
 
-from validation import drafted, verified_blocks
+from validation import drafted, path_programs, verified_blocks
 from validation import tree_rules as rules
 from validation.block_algorithms import block_verify_one_token
 from validation.claim import at_least, claim
 from validation.drafted import trees
-from validation.path_programs import capped
 
 BOTH = trees("iid", "distinct")
 
@@ -25,7 +24,8 @@ def is_block_verification(draft, target, length, tree, **_):
     found = drafted.ended(rules.traversal, draft, target, tree)
     single = drafted.one_path(block_verify_one_token, draft, target, length)
     verified_blocks.same_law(found.kept, single.kept, "what is kept")
-    return at_least(found.mean(), capped(target, draft.blocks(length), length), "the optimum")
+    most = path_programs.capped(target, draft.blocks(length), length)
+    return at_least(found.mean(), most, "the optimum")
 
 
 claim("traversal.better", "Comparison with token-level verification", BOTH,
@@ -35,4 +35,5 @@ claim("traversal.better", "Comparison with token-level verification", BOTH,
 claim("traversal.scaled", "Our reading beside UniVer", BOTH,
       "It is recursive rejection, at each node of weight $w$, for the target $(w M_b, 1 - w)$, "
       "whose last token says that the node is not kept.",
-)(lambda **some: drafted.same(rules.traversal, rules.scaled(rules.rejection), **some))  # fmt: skip
+)(lambda **some: drafted.same(drafted.ended(rules.traversal, **some),
+                               drafted.ended(rules.scaled(rules.rejection), **some)))  # fmt: skip

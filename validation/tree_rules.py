@@ -6,12 +6,10 @@ A rule takes (target, draft, drafted children, how they are drafted) and returns
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from validation import algorithms
-from validation.algorithms import Branch
+from validation import algorithms, oracles
 from validation.drafted import CHILDREN, Ending
 from validation.instances import Exact
 from validation.notation import ONE, ZERO, collect, normalised, positive, total
-from validation.oracles import best_coupling
 
 
 def rejection(target, draft, drafted, children):
@@ -57,7 +55,7 @@ def optimal(target, draft, drafted, children):
     """Select with an optimal coupling of the set of drafts and target, found as a maximum flow."""
     kernel = _selecting(target, draft, len(drafted), children)
     for y, chance in kernel[tuple(sorted(set(drafted)))].items():
-        yield Branch(chance, y, drafted.index(y) if y in drafted else None)
+        yield algorithms.Branch(chance, y, drafted.index(y) if y in drafted else None)
 
 
 @lru_cache(maxsize=4096)
@@ -65,7 +63,7 @@ def _selecting(target, draft, k, children):
     table = CHILDREN[children](draft, k) if k else {(): ONE}
     sets = collect((tuple(sorted(set(drafted))), mass) for drafted, mass in table.items())
     kernel = {some: {} for some in sets}
-    for (some, y), mass in best_coupling(sets, target).items():
+    for (some, y), mass in oracles.best_coupling(sets, target).items():
         kernel[some][y] = mass / sets[some]
     return kernel
 

@@ -5,13 +5,11 @@ A node of weight w, the probability that it or something below it is to be kept,
 selected by an optimal coupling of their draft law with that.
 """
 
-from validation import drafted, notation
+from validation import drafted, models, notation, oracles
 from validation import tree_rules as rules
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import exact, pairs
-from validation.drafted import keeps_more, trees
-from validation.models import memoryless
-from validation.oracles import bound
+from validation.drafted import ended, keeps_more, trees
 
 WAYS = ("iid", "distinct", "top plus one")
 STARS = {(2, 1): ("1", "2", "3"), (3, 1): ("1", "2", "3")}
@@ -19,7 +17,7 @@ FEW = {(2, 1): ("1", "2"), (2, 2): ("1x1", "1x2", "2x1"), (3, 1): ("1", "2")}
 EVEN = {size: [tree for tree in some if "[" not in tree] for size, some in drafted.TREES.items()}
 NODES = trees(*WAYS, of=STARS).one(weight=exact(1, "3/4", "1/3", 0))
 MEMORYLESS = pairs(2, 2).where(lambda draft, **_: all(draft)).of(
-    lambda **pair: {name: memoryless(row) for name, row in pair.items()})  # fmt: skip
+    lambda **pair: {name: models.memoryless(row) for name, row in pair.items()})  # fmt: skip
 UNIVER = rules.scaled(rules.optimal)
 
 claim("univer.lossless", "Losslessness", trees(*WAYS),
@@ -35,13 +33,13 @@ def selects_the_most(draft, target, tree, children, weight, **_):
     table = drafted.CHILDREN[children](p, int(tree))
     found = sum(mass * sum(rules.choice(rules.optimal, wanted, p, x, children)[0])
                 for x, mass in table.items())  # fmt: skip
-    least = min(bound(table, wanted, some) for some in notation.subsets(target.n))
+    least = min(oracles.bound(table, wanted, some) for some in notation.subsets(target.n))
     return equal(found, least, "selected")
 
 
 claim("univer.chain", "Single sequences", trees("iid", of=drafted.CHAINS),
       "Of a single path it keeps what block verification keeps, with the same probabilities.",
-)(lambda **some: drafted.same(UNIVER, rules.traversal, **some))  # fmt: skip
+)(lambda **x: drafted.same(ended(UNIVER, **x), ended(rules.traversal, **x)))  # fmt: skip
 
 
 @claim("univer.uneven", "The same, read of every tree", trees("distinct", of={(2, 2): ["[[]][]"]}))
