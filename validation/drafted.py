@@ -125,11 +125,8 @@ def best_kept(draft, target, tree, children="iid", **_):
     law = drafts(named(tree), draft, children)
     sets = collect((frozenset(paths(forest)), mass) for forest, mass in law.items())
     length = max(len(path) for some in sets for path in some)
-
-    def value(some, block):
-        return max(verified_blocks.common_prefix((*path, -1), (*block, -2)) for path in some)
-
-    return verified_blocks.best_transport(sets, target.blocks(length), value)
+    return verified_blocks.best_transport(sets, target.blocks(length), lambda some, block: max(
+        verified_blocks.common_prefix((*path, -1), (*block, -2)) for path in some))  # fmt: skip
 
 
 def one_path(verify, draft, target, length, **_):

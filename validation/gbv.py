@@ -35,9 +35,8 @@ def first_highest(target, draft, some):
     """Walk to the first drafted child whose min(1, M_b/M_s) is the highest."""
     chosen = ()
     for depth in range(len(some[0])):
-        ranks = {path[depth]: by_clipped_ratio(target, draft, chosen, path[depth])[0]
-                 for path in some}  # fmt: skip
-        chosen = (*chosen, max(ranks, key=ranks.get))  # of equal ones the first
+        ranks = [by_clipped_ratio(target, draft, chosen, path[depth])[0] for path in some]
+        chosen = some[ranks.index(max(ranks))][: depth + 1]  # of equal ones the first
         some = [path for path in some if path[: depth + 1] == chosen]
     return chosen
 
@@ -63,17 +62,9 @@ def skewed(target, draft, k, rank):
 def verified(target, draft, length, k, *, rank=by_ratio, choose=None):
     """Return what is kept: the chosen path, by block verification with the skewed law."""
     chosen, law = choose or greatest(rank), skewed(target, draft, k, rank)
-
-    def verify(some):
-        return drafted.endings(block_verify_one_token, target, law, chosen(target, draft, some))
-
-    return drafted.Ended(verify, paths.drafted_paths(draft, length, k))
-
-
-def law_of_choice(target, draft, length, k, choose):
-    """Return the law of the chosen path, from all drafts."""
-    law = paths.drafted_paths(draft, length, k)
-    return collect((choose(target, draft, each), mass) for each, mass in law.items())
+    return drafted.Ended(lambda some: drafted.endings(
+        block_verify_one_token, target, law, chosen(target, draft, some),
+    ), paths.drafted_paths(draft, length, k))  # fmt: skip
 
 
 @claim("gbv.one", "Optimality of block verification for one path", models((*SHORT, (2, 3))))
@@ -93,7 +84,7 @@ def covering_is_submodular(draft, length, k, **_):
     Random(len(law)).shuffle(texts)  # noqa: S311
     covered = {frozenset(some): total(m for x, m in law.items() if {texts[i] for i in some} & {*x})
                for some in subsets(len(texts))}  # fmt: skip
-    chosen = law_of_choice(draft, draft, length, k, lambda _t, _d, x: min(x, key=texts.index))
+    chosen = collect((min(x, key=texts.index), mass) for x, mass in law.items())
     for i in range(1, len(texts) + 1):
         first = total(chosen.get(text, ZERO) for text in texts[:i])
         equal(first, covered[frozenset(range(i))], "the first paths of an order")
@@ -101,13 +92,13 @@ def covering_is_submodular(draft, length, k, **_):
                for a in covered for b in covered)  # fmt: skip
 
 
-claim("gbv.split", "Decomposition of verifiers of several paths", SMALL,
-      "The most that a lossless verifier of $K$ paths keeps, after whose corrected token the plain "
-      "target follows, is kept by choosing a path of the drafts and by block verification of it "
-      "with the law of the chosen path in place of $M_s$.",
-)(lambda draft, target, length, k: equal(*(program(
-    target, paths.drafted_sets(draft, length, k), length)
-    for program in (paths.split, paths.joint)), "choice and one path"))  # fmt: skip
+@claim("gbv.split", "Decomposition of verifiers of several paths", SMALL)
+def choice_then_one_path(draft, target, length, k):
+    """The most that a lossless verifier of $K$ paths keeps, after whose corrected token the plain
+    target follows, is kept by choosing a path of the drafts and by block verification of it with
+    the law of the chosen path in place of $M_s$."""
+    sets = paths.drafted_sets(draft, length, k)
+    return equal(paths.split(target, sets, length), paths.joint(target, sets, length))
 
 
 @claim("gbv.skewed", "Law of the greatest path", ANY)
@@ -115,10 +106,10 @@ def law_of_greatest(draft, target, length, k):
     """With $A$ the mass of paths ranked below a node, $x$ its own, $y$ that of its continuations
     ranked below $t$ and $z$ that of $t$, the greatest of $K$ paths goes on with $t$ with
     probability $((A + y + z)^K - (A + y)^K) / ((A + x)^K - A^K)$."""
-    found = law_of_choice(target, draft, length, k, greatest(by_ratio))
-    return verified_blocks.same_law(
-        skewed(target, draft, k, by_ratio).blocks(length), found, "chosen path"
-    )
+    law, choose = paths.drafted_paths(draft, length, k).items(), greatest(by_ratio)
+    chosen = collect((choose(target, draft, some), mass) for some, mass in law)
+    found = skewed(target, draft, k, by_ratio).blocks(length)
+    return verified_blocks.same_law(found, chosen, "chosen path")
 
 
 @claim("gbv.lossless", "Losslessness", ANY)

@@ -59,8 +59,7 @@ def code_is_lossless(draft, target, length, capped=False):
     Explained: Where $r_j > 1$ for a shorter beginning, $\min(1, r_L)$ can be more than $c_L$, so
     that the block is kept more often than what its beginnings leave for it and its text comes too
     often. Keep the whole block with probability $c_L$."""
-    verify = stepping_back(capped=capped)
-    return one_path(verify, draft, target, length).lossless(target, length)
+    return one_path(stepping_back(capped=capped), draft, target, length).lossless(target, length)
 
 
 claim("hsd.more", "More tokens than token-wise and block-wise verification", models(),

@@ -34,8 +34,7 @@ def of_drafts(sets, variables, others=0):
     """Return a program: given drafts S the variables that begin with S are probabilities."""
     program = Program(len(variables) + others)
     for drafted, mass in sets.items():
-        own = [(i, 1) for i, each in enumerate(variables) if each[0] == drafted]
-        program.add(own, mass, equal=True)
+        program.add([(i, 1) for i, x in enumerate(variables) if x[0] == drafted], mass, equal=True)
     return program
 
 
