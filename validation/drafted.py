@@ -2,13 +2,12 @@
 
 A shape is the tuple of a node's children, each a shape; a forest has the drafted children of a node
 in order, each a token and the forest below it. A verifier takes (target, draft, how children are
-drafted), then a forest, and returns its endings, whose masses sum to 1.
-"""
+drafted), then a forest, and returns its endings, whose masses sum to 1."""
 
 from ast import literal_eval
 from collections import namedtuple
 from dataclasses import replace
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache, reduce
 from itertools import product
 from math import prod
 
@@ -71,12 +70,9 @@ class Ended:
                         for mass, kept, row in verify(drafted) if mass]  # fmt: skip
         self.kept = collect((ending.kept, ending.mass) for ending in self.endings)
         """The law of what is kept."""
-
-    @cached_property
-    def released(self):
+        self.released = collect(((*kept, token), mass * chance) for mass, kept, row in self.endings
+                                for token, chance in enumerate(normalised(row)))  # fmt: skip
         """The law of what is kept with the token after it."""
-        return collect(((*kept, token), mass * chance) for mass, kept, row in self.endings
-                       for token, chance in enumerate(normalised(row)))  # fmt: skip
 
     def mean(self):
         """Return E[tau], how many tokens are kept."""

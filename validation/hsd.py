@@ -100,6 +100,6 @@ def toy(**pair):
     models = {name: memoryless(law) for name, law in pair.items()}
     for verify, printed in ((token_verify, 5), (block_verify_one_token, 4)):
         kept = one_path(verify, length=2, **models).kept
-        cut = total(mass for text, mass in kept.items() if len(text) < 2)
-        equal(cut, Fraction(printed, 9), "probability that not both tokens are kept")
+        less = total(mass for text, mass in kept.items() if len(text) < 2)
+        equal(less, Fraction(printed, 9), "probability that not both tokens are kept")
     return ZERO

@@ -62,14 +62,13 @@ def split(target, sets, length):
 
     Variables: the probability of drafts S and the choice of a path of S, and a(s)."""
     choices = [(drafted, path) for drafted in sets for path in sorted(drafted)]
-    texts = list(prefixes_up_to(target.n, length))
-    place = {text: len(choices) + i for i, text in enumerate(texts)}
-    program = of_drafts(sets, choices, len(texts))
+    place = {text: len(choices) + i for i, text in enumerate(prefixes_up_to(target.n, length))}
+    program = of_drafts(sets, choices, len(place))
     for text, own in place.items():
         wanted, first = target(text[:-1])[text[-1]], len(text) == 1
         before = [] if first else [(place[text[:-1]], -wanted)]
         program.add([(own, 1), *before], wanted if first else ZERO, equal=False)
         begun = [(i, -1) for i, (_, path) in enumerate(choices) if path[: len(text)] == text]
         program.add([(own, 1), *begun], ZERO, equal=False)
-    program.objective = [ZERO] * len(choices) + [ONE] * len(texts)
+    program.objective = [ZERO] * len(choices) + [ONE] * len(place)
     return program.solve()[0]

@@ -1,8 +1,7 @@
 """SpecTr-GBV: K i.i.d. drafts verified one after the other, block by block.
 
 Of its acceptance probability only the case K = 1 is public, from a review; so the rule is not here,
-and its claims are tested as far as they can be without it.
-"""
+and its claims are tested as far as they can be without it."""
 
 from validation import block_algorithms as blocks
 from validation import verified_blocks as verified
@@ -18,8 +17,7 @@ SMALL = several_paths({(2, 1): (1, 2, 3), (2, 2): (1, 2), (3, 1): (1, 2)})
 
 def chance(target, draft, head):
     """Return A + D₊ and A − D of a text, whose quotient is h; D = M_b − M_s of it."""
-    left = blocks.remaining(target, draft, head)
-    gain = target.mass(head) - draft.mass(head)
+    left, gain = blocks.remaining(target, draft, head), target.mass(head) - draft.mass(head)
     return left + max(gain, ZERO), left - gain
 
 

@@ -1,7 +1,6 @@
 """Verifiers of drafted trees, step by step: top-down, by scaled targets, and leaf to root.
 
-A rule takes (target, draft, drafted children, how they are drafted) and returns its branches.
-"""
+A rule takes (target, draft, drafted children, how they are drafted) and returns its branches."""
 
 from fractions import Fraction
 from functools import cache, lru_cache

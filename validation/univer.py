@@ -2,8 +2,7 @@
 
 A node of weight w, the probability that it or something below it is to be kept, wants the target
 (w M_b, 1 − w) of n + 1 tokens, of which the last says that the node is not kept. Its children are
-selected by an optimal coupling of their draft law with that.
-"""
+selected by an optimal coupling of their draft law with that."""
 
 from validation import drafted, models, notation, oracles
 from validation import tree_rules as rules
