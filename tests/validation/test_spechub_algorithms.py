@@ -33,7 +33,7 @@ def test_algorithm_1_is_the_packages_recursive_rejection():
             (rrsw, rules.RecursiveRejectionWithoutReplacement),
         ):
             if run is rrs or support(draft) >= k:
-                ran, other = run(draft, target, k), rule(draft, target, k=k)
+                ran, other = run(draft, target, k=k), rule(draft, target, k=k)
                 assert ran.among_drafts() == ran.accepted() == other.acceptance()
                 by_draft = [ran.accepted(i) for i in range(k)]
                 assert by_draft == other.acceptance_by_draft().tolist()

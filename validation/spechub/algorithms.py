@@ -5,8 +5,7 @@ Algorithm 1 is `rejection_distinct` of the shared ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator
 from functools import cached_property, partial
 
 from validation import algorithms as shared
@@ -16,9 +15,7 @@ from validation.instances import Exact
 from validation.notation import ONE, ZERO, Tokens, total
 
 
-def get_residual(
-    target: Sequence[Fraction], draft: Sequence[Fraction], a: int
-) -> tuple[Exact, Exact]:
+def get_residual(target: Exact, draft: Exact, a: int) -> tuple[Exact, Exact]:
     """Run algorithm 2, GetResidual, as printed."""
     both = list(enumerate(zip(target, draft, strict=True)))
     wanted = tuple(q if x == a else max(q - p, ZERO) for x, (q, p) in both)
@@ -33,9 +30,8 @@ class Hub:
         self.p, self.q, self.odds = draft[a], target[a], draft[a] / (1 - draft[a])
         self.others = [(x, p, target[x]) for x, p in enumerate(draft) if x != a]
         # P(x, a) and P(a, x), 0 at a; what is left of the target and of them: q', q'' and P'.
-        self.last = (*draft[:a], ZERO, *draft[a + 1 :])
+        self.target, self.last = target, (*draft[:a], ZERO, *draft[a + 1 :])
         self.first = tuple(self.odds * mass for mass in self.last)
-        self.target = target
         self.once, self.last_left = get_residual(target, self.last, a)
         self.twice, self.first_left = get_residual(self.once, self.first, a)
         self.lasts, self.firsts = total(self.last_left), total(self.first_left)
@@ -46,8 +42,7 @@ class Hub:
         """Run algorithm 3, its hub's residuals updated before the branches.
 
         ``literal``: as printed, q'(a) only where a is the first draft and q''(a) only where it is
-        the second, so that the other kind of pairs never hears of it.
-        """
+        the second, so that the other kind of pairs never hears of it."""
         other = int(x[0] == self.a)  # which of the drafts is not the hub: it is verified first
         offered, wanted = ((self.last, self.target), (self.first, self.once))[other]
         for_second = self.q if literal else max(self.q - self.firsts, ZERO)
@@ -63,15 +58,10 @@ class Hub:
                 for y, mass in enumerate(shared.normalised(rest)):
                     yield Branch((1 - keep) * (1 - then) * mass, y, None)
 
-    @cached_property
-    def ran(self) -> Ran:
-        """What algorithm 3, with its updates, does."""
-        return Ran(self.algorithm_3, self.table)
-
-    @cached_property
-    def literal(self) -> Ran:
-        """What algorithm 3 does as printed."""
-        return Ran(partial(self.algorithm_3, literal=True), self.table)
+    ran = cached_property(lambda self: Ran(self.algorithm_3, self.table))
+    """What algorithm 3, with its updates, does."""
+    literal = cached_property(lambda self: Ran(partial(self.algorithm_3, literal=True), self.table))
+    """What algorithm 3 does as printed."""
 
 
 def spechub(draft: Exact, target: Exact) -> Ran:
@@ -79,14 +69,10 @@ def spechub(draft: Exact, target: Exact) -> Ran:
     return Hub(draft, target).ran
 
 
-def rrs(draft: Exact, target: Exact, k: int = 2) -> Ran:
-    """Return what algorithm 1 does with independent drafts."""
-    return shared.ran_iid(shared.rejection, draft, target, k)
-
-
-def rrsw(draft: Exact, target: Exact, k: int = 2) -> Ran:
-    """Return what algorithm 1 does with drafts without replacement."""
-    return shared.ran_distinct(shared.rejection_distinct, draft, target, k)
+rrs = partial(shared.ran_iid, shared.rejection, k=2)
+"""What algorithm 1 does with independent drafts."""
+rrsw = partial(shared.ran_distinct, shared.rejection_distinct, k=2)
+"""What algorithm 1 does with drafts without replacement."""
 
 
 def _in_order(draft: Exact, target: Exact) -> bool:

@@ -10,7 +10,7 @@ from validation.domains import exact, pairs
 from validation.notation import ZERO, normalised, overlap, same, support, total
 from validation.spechub.algorithms import HUBS, UNCERTAIN, Hub, rrs, rrsw, spechub
 from validation.spechub.programs import simplified
-from validation.spechub.section_3 import EXAMPLE
+from validation.spechub.section_2_3 import EXAMPLE
 
 ANALYSIS = "Section 4, Analysis"
 

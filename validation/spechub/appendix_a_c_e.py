@@ -1,12 +1,15 @@
-"""Appendices A and E: couplings against solutions of the simplified program, and the flow."""
+"""Appendices A, C.1 and E: couplings and solutions of the simplified program, more drafts, flow."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import joints
-from validation.notation import ZERO, accepted, blurred, total
+from validation.notation import ZERO, accepted, blurred, iid, support, total
+from validation.oracles import least_bound
 from validation.spechub import programs as lp
-from validation.spechub.section_3 import TWO
+from validation.spechub.algorithms import rrs, rrsw
+from validation.spechub.section_2_3 import SEVERAL, TWO
 
 SHARES = joints().each(share=(Fraction(0), Fraction(1, 2), Fraction(1)))
 
@@ -46,6 +49,29 @@ def couplings_become_solutions(joint, target, k, share, once=False):
     of_drafts, of_tokens = lp.unallocated(plan, table, target, once=once)
     at_least(min(*of_drafts.values(), *of_tokens), ZERO, "what the solution leaves")
     return equal(total(of_drafts.values()), 1 - accepted(coupling), "value of the solution")
+
+
+def falling(rates, what):
+    """No draft has more than the one before it."""
+    return min(at_least(*two, f"{what}: a draft, against the next") for two in pairwise(rates))
+
+
+@corrected("spechub.secC.1", Severity.CONDITION, SEVERAL, independent=True)
+@claim("spechub.secC.1", "Appendix C.1", SEVERAL)
+def later_drafts(draft, target, k, independent=False):
+    """More drafts offer diminishing returns: neither RRS nor RRSw accepts a later draft more often
+    than an earlier one.
+    Printed: “the probability mass of the residual distribution decreases, leading to lower
+    acceptance rates for subsequent drafts”, with figure 9 for both.
+    Corrected: RRS does not, and the optimum of i.i.d. drafts gains no more by draft $k + 1$ than by
+    draft k. Without replacement a later draft can be accepted more often."""
+    if k == 1 or (support(draft) < k and not independent):
+        return None
+    of_rrs = falling(map(rrs(draft, target, k=k).accepted, range(k)), "RRS")
+    if not independent:
+        return min(of_rrs, falling(map(rrsw(draft, target, k=k).accepted, range(k)), "RRSw"))
+    best = [ZERO, *(least_bound(iid(draft, i), target) for i in range(1, k + 1))]
+    return min(of_rrs, falling((more - less for less, more in pairwise(best)), "optimum"))
 
 
 @claim("spechub.secE", "Appendix E", TWO)
