@@ -72,7 +72,7 @@ MUTANTS = {
     "spechub.secC.1": ("more - less", "more"),
     "spechub.secC.2": ("k > 1 else n", "k > 1 else 1"),
     "spechub.tab4": ("spechub.appendix_d.drawn_pairs", "(1 - similarity) * other", "other"),
-    "spechub.sec1b": ("spechub.appendix_d.both_independent", "** 2", "** 3"),
-    "spechub.secDa": ("spechub.appendix_d.both_distinct", "p / (1 - p)", "p"),
-    "spechub.secDb": ("spechub.appendix_d.both_independent", "** 2", "** 3"),
+    "spechub.sec1b": ("spechub.appendix_d.both_inside", "inside**2", "inside**3"),
+    "spechub.secDa": ("spechub.appendix_d.both_inside", "p / (1 - p)", "p"),
+    "spechub.secDb": ("spechub.appendix_d.both_inside", "inside**2", "inside**3"),
 }  # fmt: skip
