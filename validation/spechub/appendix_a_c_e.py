@@ -7,9 +7,8 @@ from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import joints
 from validation.notation import ZERO, accepted, blurred, iid, support, total
 from validation.oracles import least_bound
-from validation.spechub import programs as lp
-from validation.spechub.algorithms import rrs, rrsw
-from validation.spechub.section_2_3 import SEVERAL, TWO
+from validation.spechub import algorithms as alg
+from validation.spechub.section_2_3 import SEVERAL, TWO, cost
 
 SHARES = joints().each(share=(Fraction(0), Fraction(1, 2), Fraction(1)))
 
@@ -22,15 +21,15 @@ def solutions_become_couplings(joint, target, k, share, everywhere=False):
     Printed: “we can construct a valid coupling from a valid solution”. Each distinct token is
     counted once here; what happens otherwise is sec3.2b.
     Corrected: Every solution does if the product of what is left is added for all y, also those
-    among the drafts; the cost is then at most 1 − what the solution accepts. For an optimal
-    solution the two reconstructions are the same."""
-    table = lp.joint_table(joint, len(target), k)
-    best = sorted(lp.simplified(table, target, once=True)[1].items())
+    among the drafts; the cost is then at most 1 − what the solution accepts. For an optimal one
+    both reconstructions are the same."""
+    table = alg.joint_table(joint, len(target), k)
+    best = sorted(alg.simplified(table, target, once=True)[1].items())
     plan = {key: mass if i % 2 else share * mass for i, (key, mass) in enumerate(best)}
-    coupling = lp.completed(plan, table, target, everywhere=everywhere)
-    lp.couples(coupling, table, target)
+    coupling = alg.completed(plan, table, target, everywhere=everywhere)
+    alg.couples(coupling, table, target)
     if share == 1:  # the solution is optimal
-        other = lp.completed(plan, table, target, everywhere=not everywhere)
+        other = alg.completed(plan, table, target, everywhere=not everywhere)
         equal({**other, **coupling}, {**coupling, **other}, "the two reconstructions")
     return at_least(1 - total(plan.values()), 1 - accepted(coupling), "1 − what is accepted")
 
@@ -42,44 +41,40 @@ def couplings_become_solutions(joint, target, k, share, once=False):
     program whose value is the transport cost of $\pi'$.
     Printed: With sums over i as printed a token that is drafted twice counts twice.
     Corrected: It is if the sums of the program run over the distinct tokens of x."""
-    table = lp.joint_table(joint, len(target), k)
-    best = lp.transport(table, target)[1]
+    table = alg.joint_table(joint, len(target), k)
+    best = alg.transport(table, target)[1]
     coupling = blurred(best, table, dict(enumerate(target)), 1 - share)
     plan = {(x, y): mass for (x, y), mass in coupling.items() if y in x}
-    of_drafts, of_tokens = lp.unallocated(plan, table, target, once=once)
+    of_drafts, of_tokens = alg.unallocated(plan, table, target, once=once)
     at_least(min(*of_drafts.values(), *of_tokens), ZERO, "what the solution leaves")
     return equal(total(of_drafts.values()), 1 - accepted(coupling), "value of the solution")
-
-
-def falling(rates, what):
-    """No draft has more than the one before it."""
-    return min(at_least(*two, f"{what}: a draft, against the next") for two in pairwise(rates))
 
 
 @corrected("spechub.secC.1", Severity.CONDITION, SEVERAL, independent=True)
 @claim("spechub.secC.1", "Appendix C.1", SEVERAL)
 def later_drafts(draft, target, k, independent=False):
-    """More drafts offer diminishing returns: neither RRS nor RRSw accepts a later draft more often
-    than an earlier one.
+    """More drafts offer diminishing returns: RRS and RRSw accept no later draft more often.
     Printed: “the probability mass of the residual distribution decreases, leading to lower
     acceptance rates for subsequent drafts”, with figure 9 for both.
     Corrected: RRS does not, and the optimum of i.i.d. drafts gains no more by draft $k + 1$ than by
     draft k. Without replacement a later draft can be accepted more often."""
     if k == 1 or (support(draft) < k and not independent):
         return None
-    of_rrs = falling(map(rrs(draft, target, k=k).accepted, range(k)), "RRS")
-    if not independent:
-        return min(of_rrs, falling(map(rrsw(draft, target, k=k).accepted, range(k)), "RRSw"))
-    best = [ZERO, *(least_bound(iid(draft, i), target) for i in range(1, k + 1))]
-    return min(of_rrs, falling((more - less for less, more in pairwise(best)), "optimum"))
+    rates = {"RRS": map(alg.rrs(draft, target, k=k).accepted, range(k))}
+    if independent:
+        best = [ZERO, *(least_bound(iid(draft, i), target) for i in range(1, k + 1))]
+        rates["optimum"] = (more - less for less, more in pairwise(best))
+    else:
+        rates["RRSw"] = map(alg.rrsw(draft, target, k=k).accepted, range(k))
+    return min(at_least(*two, f"{name}: a draft, against the next")
+               for name, found in rates.items() for two in pairwise(found))  # fmt: skip
 
 
-@claim("spechub.secE", "Appendix E", TWO)
-def flow_is_the_optimum(joint, target, k):
-    r"""For two drafts of any law the maximum flow from s to t, with capacities $\sum_w P(v, w)$ on
-    (s, v), $P(u, v)$ on (u, v), $u \ne v$, and $q(v)$ on (v, t), all in [0, 1], is the optimum of
-    the simplified program; the network has $n + 2$ nodes and at most $n^2 + n$ arcs."""
-    n, table = len(target), lp.joint_table(joint, len(target), k)
-    value, nodes, arcs = lp.maximum_flow(table, target)
-    equal((nodes, arcs), (n + 2, n * n + n), "nodes and arcs")
-    return equal(value, 1 - lp.simplified(table, target)[0], "maximum flow")
+claim("spechub.secE", "Appendix E", TWO,
+      "For two drafts of any law the maximum flow from s to t, with capacities "
+      r"$\sum_w P(v, w)$ on (s, v), $P(u, v)$ on (u, v), $u \ne v$, and $q(v)$ on (v, t), all in "
+      "[0, 1], is the optimum of the simplified program; the network has $n + 2$ nodes and at most "
+      "$n^2 + n$ arcs.",
+)(lambda joint, target, k: equal(
+  alg.maximum_flow(alg.joint_table(joint, n := len(target), k), target),
+  (1 - cost(joint, target, k), n + 2, n * n + n), "maximum flow, nodes and arcs"))  # fmt: skip

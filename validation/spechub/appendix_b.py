@@ -8,8 +8,7 @@ import otspec
 from validation.claim import Method, Severity, above, at_least, claim, corrected, equal
 from validation.notation import ONE, ZERO, collect, positive, same, total
 from validation.oracles import least_bound
-from validation.spechub.algorithms import HUBS, UNCERTAIN, Hub, get_residual
-from validation.spechub.programs import completed, couples
+from validation.spechub.algorithms import HUBS, UNCERTAIN, Hub, completed, couples, get_residual
 from validation.spechub.section_2_3 import lossless
 from validation.spechub.section_4 import printed_solution
 
@@ -45,8 +44,7 @@ def plan_serves_the_hub(draft, target, everywhere=True):
     each $(a, x)$ and then of each $(x, a)$ the hub takes its share of what is left, the last in
     proportion to $p(x) - \pi(x, a, x)$ over its sum for all $x \in V$.
     Printed: The sums run over all x of V, and with the first line x = a adds q(a) − min(p(a), q(a))
-    (the paper's q is the draft) to the last one. The third line lacks a parenthesis; it is read
-    like the fourth.
+    (its q is the draft) to the last one. The third line, without a parenthesis, is read like it.
     Corrected: They do if all sums run over $x \ne a$."""
     hub = Hub(draft, target)
     plan = displayed_plan(hub, everywhere)
@@ -61,14 +59,13 @@ def plan_serves_the_hub(draft, target, everywhere=True):
 def residual_of_a_column(draft, target):
     """GetResidual returns what rejection sampling of one column leaves of target and draft off the
     hub, and leaves the hub's target as it is."""
-    hub, wanted = Hub(draft, target), target
-    for column in (hub.last, hub.first):
+    hub = Hub(draft, target)
+    for wanted, column in ((target, hub.last), (hub.once, hub.first)):
         taken = [p and p * min(ONE, q / p) for q, p in zip(wanted, column, strict=True)]
         after, left = get_residual(wanted, column, hub.a)
         equal((after[hub.a], left[hub.a]), (hub.q, 0), "the hub's target and draft")
-        same(after, [q - mass for q, mass in zip(wanted, taken, strict=True)], "target")
-        same(left, [p - mass for p, mass in zip(column, taken, strict=True)], "draft")
-        wanted = after
+        same(after, positive(wanted, taken), "target")
+        same(left, positive(column, taken), "draft")
     return ZERO
 
 
@@ -78,11 +75,10 @@ def is_lossless(draft, target, run="literal"):
     r"""Algorithm 3 is lossless.
     Printed: p'(a) is reduced only inside “if $x^{(1)} = a$” and p''(a) only inside “if
     $x^{(2)} = a$”. So the second branch offers the hub the mass that the first has used, and the
-    residual after the first still contains the hub. For a certain hub no pair is defined, and in
-    the first loop i is printed for x.
-    Corrected: It is if both updates are made before the branches,
-    $q'(a) = (q(a) - \sum_x P'(a, x))_+$ and $q''(a) = (q'(a) - \sum_x P'(x, a))_+$, whatever the
-    drafts are.
+    residual after the first still contains the hub. No pair is defined for a certain hub; the
+    first loop has i for x.
+    Corrected: It is if both updates are made before the branches, for all drafts:
+    $q'(a) = (q(a) - \sum_x P'(a, x))_+$ and $q''(a) = (q'(a) - \sum_x P'(x, a))_+$.
     Explained: The two kinds of pairs, $(a, x)$ and $(x, a)$, share the hub's mass $q(a)$, but as
     printed neither hears of what the other has used, so that the top token comes out too often.
     Compute both updates first and use them for every pair of drafts."""
@@ -92,8 +88,7 @@ def is_lossless(draft, target, run="literal"):
 @corrected("spechub.alg3b", Severity.WRONG, HUBS, run="ran")
 @claim("spechub.alg3b", "Algorithm 3, with section 4", HUBS)
 def follows_the_plan(draft, target, run="literal"):
-    """Algorithm 3 accepts each draft with the masses of section 4's plan, and in all with the
-    optimum for its drafts.
+    """Algorithm 3 accepts each draft with the masses of section 4's plan, in all the optimum.
     Corrected: It does if both updates of the hub's residual are made before the branches.
     Explained: As printed the hub is accepted twice for the same mass, so that a measured acceptance
     rate can exceed what any lossless rule has. With the updates of alg3a it is the optimum."""
@@ -106,14 +101,15 @@ def follows_the_plan(draft, target, run="literal"):
     return equal(ran.among_drafts(), least_bound(hub.table, target), "acceptance")
 
 
-@claim("spechub.thm2", "Theorem 2, appendix B.2", HUBS)
-def theorem_2(draft, target):
-    """SpecHub generates each token x with probability q(x): both the completed transport plan and
-    the verification that the proof describes.
-    Printed: Algorithm 3 as printed is another matter: see alg3a."""
-    hub = Hub(draft, target)
-    couples(completed(displayed_plan(hub), hub.table, target), hub.table, target)
-    return lossless(hub.ran, target)
+claim("spechub.thm2", "Theorem 2, appendix B.2", HUBS,
+      "SpecHub generates each token x with probability q(x): both the completed transport plan and "
+      "the verification that the proof describes.",
+      printed="Algorithm 3 as printed is another matter: see alg3a.",
+)(lambda draft, target: couples(completed(displayed_plan(hub := Hub(draft, target)), hub.table,
+  target), hub.table, target) + lossless(hub.ran, target))  # fmt: skip
+claim("spechub.secB.2f", "Proof of theorem 2, the sum of Q", HUBS,
+      r"$\sum_{x \ne a} P(a, x) + P(x, a) = 1$.",
+)(lambda draft, target: equal(total(Hub(draft, target).table.values()), 1, "sum"))  # fmt: skip
 
 
 @claim("spechub.secB.2a", "Proof of theorem 2 and figure 6", SAMPLED, method=Method.SIMULATION)
@@ -126,8 +122,7 @@ def sampled_pairs(draft, seed):
     drawn = otspec.Hub(draft).sample(DRAWS, np.random.default_rng(seed))
     seen = np.bincount(n * drawn[:, 0] + drawn[:, 1], minlength=n * n).reshape(n, n) / DRAWS
     equal(int((seen[stated == 0] > 0).sum()), 0, "pairs that should not occur")
-    # Hoeffding's bound for each pair, the doubt shared among them.
-    margin = sqrt(log(4 * (n - 1) / DOUBT) / (2 * DRAWS))
+    margin = sqrt(log(4 * (n - 1) / DOUBT) / (2 * DRAWS))  # Hoeffding's, the doubt shared
     return at_least(margin, float(np.abs(seen - stated).max()), "margin, against a deviation")
 
 
@@ -170,11 +165,11 @@ def hub_by_draft(draft, target):
 def middle_line(draft, target, quotients=True):
     r"""$\min(q(a), \frac{q(a)}{\sum_x P'(a, x)}) + \min((q(a) - \sum_x P'(a, x))_+,
     \frac{q(a)}{\sum_x P'(x, a)}) = \min(q(a), \sum_x P'(a, x) + P'(x, a))$.
-    Printed: The middle line of three; 0/0 is read as 0.
+    Printed: The middle line of three; what is divided by 0 is above any bound.
     Corrected: With $\sum_x P'(a, x)$ and $\sum_x P'(x, a)$ in the place of the two quotients."""
     hub = Hub(draft, target)
     one, other = hub.firsts, hub.lasts
-    if quotients:  # what is divided by 0 is above any bound
+    if quotients:
         one, other = (hub.q / by if by else hub.q for by in (one, other))
     found = min(hub.q, one) + min(max(hub.q - hub.firsts, ZERO), other)
     return equal(found, min(hub.q, hub.firsts + hub.lasts), "middle line")
@@ -192,11 +187,6 @@ def enough_for_the_hub(draft, target, strictly=True):
     slack = at_least(hub.firsts + hub.lasts, hub.q, "what is left of the pairs")
     equal(slack, 1 - hub.ran.accepted(), "what the hub leaves, against what is drawn")
     return slack + equal(slack, total(hub.twice) - hub.q, "what the hub leaves")
-
-
-claim("spechub.secB.2f", "Proof of theorem 2, the sum of Q", HUBS,
-      r"$\sum_{x \ne a} P(a, x) + P(x, a) = 1$.",
-)(lambda draft, target: equal(total(Hub(draft, target).table.values()), 1, "sum"))  # fmt: skip
 
 
 @corrected("spechub.secB.2g", MISPRINT, HUBS, swapped=False)

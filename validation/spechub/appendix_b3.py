@@ -54,8 +54,8 @@ def of_others(draft, target, claimed, i=None):
 @corrected("spechub.thm3", DEGENERATE, HUBS, strictly=False)
 @claim("spechub.thm3", "Theorem 3, appendix B.3", HUBS)
 def theorem_3(draft, target, strictly=True):
-    r"""Let $\alpha = \sum_x \min(p(x), q(x))$. SpecHub has a higher acceptance rate in the second
-    draft than RRS if $p(a)/(1 - p(a)) > 1 - \alpha$.
+    r"""SpecHub has a higher acceptance rate in the second draft than RRS if
+    $p(a)/(1 - p(a)) > 1 - \alpha$, with $\alpha = \sum_x \min(p(x), q(x))$.
     Corrected: Under that condition SpecHub accepts the second draft at least as often as RRS, and
     in all at least as much; the second draft strictly more often if some token $x \ne a$ has
     $q(x) - \min(p(x), q(x)) > (1 - \alpha) p(x) > 0$."""
@@ -100,6 +100,11 @@ claim("spechub.secB.3d", "After theorem 3, the condition's necessity", HUBS,
       "become necessary only in unusual cases when p(a) = 0” (the paper's p is the target).",
 )(lambda draft, target: against_rrs(draft, target)
   if target[draft.index(max(draft))] and narrow(draft, target) else None)  # fmt: skip
+claim("spechub.secB.4a", "Appendix B.4", WANTED,
+      "If $q(a) > p(a)$ and another token takes some of the mass $P(a, x)$, SpecHub accepts $a$ as "
+      r"first draft less often than $\min(p(a), q(a))$, as RRS does.",
+)(lambda draft, target: above(hub.p, hub.ran.accepted(0, hub.a), "RRS's first draft")
+  if taken(hub := Hub(draft, target)) else None)  # fmt: skip
 claim("spechub.secB.3i", "After theorem 4", mixed(NEAR, HUBS),
       "The condition of theorem 4 is nowhere near as tight as that of theorem 3, so that a "
       r"somewhat smaller $p(a)$ is enough: say $p(a) \ge 49/100$.",
@@ -117,9 +122,8 @@ def a_third(draft, target, strictly=True):
     acceleration”
     Corrected: If $\alpha \ge 1/2$ and $p(a) > 1/3$, SpecHub accepts at least as much as RRS."""
     twice = 2 * overlap(draft, target)
-    if max(draft) <= Fraction(1, 3) or (twice != 1 if strictly else twice < 1):
-        return None
-    return against_rrs(draft, target, above if strictly else at_least)
+    meant = max(draft) > Fraction(1, 3) and (twice == 1 if strictly else twice >= 1)
+    return against_rrs(draft, target, above if strictly else at_least) if meant else None
 
 
 @corrected("spechub.secB.3d", WRONG, NARROW)
@@ -140,10 +144,8 @@ def needed(draft, target):
 @corrected("spechub.thm4", DEGENERATE, HUBS, strictly=False)
 @claim("spechub.thm4", "Theorem 4, appendix B.3; section 4, Analysis", HUBS)
 def theorem_4(draft, target, strictly=True):
-    r"""SpecHub has a higher total acceptance rate than OTM with two independent drafts if
-    $p(a) > 1/2$.
-    Printed: Section 4 also writes the condition as 1/(1 − q(a)) > 2 (the paper's q is the draft),
-    which is the same.
+    r"""SpecHub accepts more in all than OTM with two independent drafts if $p(a) > 1/2$.
+    Printed: Section 4 also has the condition as 1/(1 − q(a)) > 2, the same (its q is the draft).
     Corrected: If $p(a) \ge 1/2$, it accepts at least as much; strictly more if some token
     $x \ne a$ has $p(x) > 0$ and $q(x) > 1 - (1 - p(x))^2$."""
     hub = Hub(draft, target)
@@ -189,20 +191,12 @@ def doubled(draft, possible=False):
 @corrected("spechub.secB.3i", WRONG, TOPS)
 def tight(top):
     r"""1/2 cannot be lowered: for each $t$ with $1/3 \le t < 1/2$, the draft
-    $(t, t, \frac{1 - 2t}{2}, \frac{1 - 2t}{2})$ and the target $(0, 0, 1, 0)$ have OTM above
-    SpecHub.
+    $(t, t, 1/2 - t, 1/2 - t)$ and the target $(0, 0, 1, 0)$ have OTM above SpecHub.
     Explained: OTM attains its upper bound where only one token is wanted, and a rare one is offered
     by SpecHub less often than by two independent drafts unless $p(a)$ is at least 1/2. Rely on
     theorem 4 only under its condition."""
     draft = (top, top, Fraction(1, 2) - top, Fraction(1, 2) - top)
     return against_otm(draft, exact(0, 0, 1, 0), lambda found, best, _: above(best, found, "OTM"))
-
-
-claim("spechub.secB.4a", "Appendix B.4", WANTED,
-      "If $q(a) > p(a)$ and another token takes some of the mass $P(a, x)$, SpecHub accepts $a$ as "
-      r"first draft less often than $\min(p(a), q(a))$, as RRS does.",
-)(lambda draft, target: above(hub.p, hub.ran.accepted(0, hub.a), "RRS's first draft")
-  if taken(hub := Hub(draft, target)) else None)  # fmt: skip
 
 
 @corrected("spechub.secB.4b", Severity.CONDITION, HUBS, exactly=True)

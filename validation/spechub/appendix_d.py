@@ -146,8 +146,7 @@ instead("spechub.sec1b", Severity.MISPRINT, settings("OTM", most="0.25"),
 simulated("spechub.secDa", "Appendix D", settings(*METHODS[3::-1], most="0.1", alike="0.7"),
     r"At T = 0.1 and $\lambda = 0.7$ SpecHub outperforms all other methods, OTM without "
     "replacement included, on average.",
-    printed="0.7402 against 0.7345, the means of a hundred pairs.",
-)(above_in_mean)  # fmt: skip
+    printed="0.7402 against 0.7345, the means of a hundred pairs.")(above_in_mean)  # fmt: skip
 instead("spechub.secDa", Severity.CONDITION, settings("SpecHub"),
     "OTM without replacement has the higher mean in all six settings of table 4.",
 )(partial(above_in_mean, one="OTMw", least=DEVIATIONS))  # fmt: skip

@@ -12,8 +12,7 @@ from validation.claim import Fails, Severity, above, at_least, claim, corrected,
 from validation.domains import Domain, cases, drafts, exact, given, joints, pairs
 from validation.notation import ONE, ZERO, distinct, iid, overlap, same, total
 from validation.oracles import least_bound
-from validation.spechub import programs as lp
-from validation.spechub.algorithms import rrs, rrsw
+from validation.spechub import algorithms as alg
 
 DISTINCT = cases(random_k=(1, 2, 3, 4)).where(lambda draft, k, **_: nt.support(draft) >= k)
 SEVERAL = cases(n=3, k=(2, 3), random_k=(2, 3, 4))
@@ -54,18 +53,18 @@ claim("spechub.sec2c", "Section 2, Rejection Sampling in Speculative Decoding", 
       r"$\sum \min(p, q)$: it is a maximal coupling.")(one_draft)  # fmt: skip
 claim("spechub.alg1a", "Algorithm 1, with replacement", cases(n=3, random_k=(1, 2, 3, 4)),
       "Token-level RRS with independent drafts is lossless.",
-)(lambda draft, target, k: lossless(rrs(draft, target, k=k), target))  # fmt: skip
+)(lambda draft, target, k: lossless(alg.rrs(draft, target, k=k), target))  # fmt: skip
 claim("spechub.alg1b", "Algorithm 1, without replacement", DISTINCT,
       "Token-level RRS with drafts without replacement is lossless: the changes of the draft after "
       "each rejection keep the marginal distribution.",
       printed="In the last round line 12 may normalise a draft whose mass is 0; the result is "
       "never used.",
-)(lambda draft, target, k: lossless(rrsw(draft, target, k=k), target))  # fmt: skip
+)(lambda draft, target, k: lossless(alg.rrsw(draft, target, k=k), target))  # fmt: skip
 claim("spechub.eq1", "Equation (1), section 3.1", cases(n=3, k=(1, 2), random_k=(1, 2, 3)),
       r"The optimum of the program (1), $\min_\pi \sum_{x, y \notin S(x)} \pi(x, y)$ over the "
       r"couplings of $p^{\otimes k}$ and $q$, is the least rejection rate of any lossless "
       r"verification, $1 - \alpha(p^{\otimes k}, q)$.",
-)(lambda draft, target, k: equal(lp.transport(table := iid(draft, k), target)[0],
+)(lambda draft, target, k: equal(alg.transport(table := iid(draft, k), target)[0],
                                  1 - least_bound(table, target), "cost"))  # fmt: skip
 
 
@@ -82,12 +81,11 @@ def tokens_per_call(rate, depth):
 @claim("spechub.sec2d", "Sections 1 and 2, Recursive Rejection Sampling", SEVERAL)
 def later_rates(draft, target, k, compare=above):
     """In RRS every later draft has a lower acceptance rate than the one before: the chance of draft
-    i + 1, once the first i are rejected, is below that of draft i after i − 1 (where that is
-    positive).
+    i + 1, once i are rejected, is below that of draft i after i − 1 (where that is positive).
     Printed: “later iterations use a residual distribution modified by previous acceptances, leading
     to misalignment with the original draft distribution and lower acceptance rates”
     Corrected: No later draft has a higher conditional acceptance rate; the rates can be equal."""
-    ran, left, chances = rrs(draft, target, k=k), ONE, []
+    ran, left, chances = alg.rrs(draft, target, k=k), ONE, []
     for i in range(k):
         if left:
             chances.append(ran.accepted(i) / left)
@@ -109,9 +107,15 @@ def rejected_again(draft, target, k):
 def distinct_drafts_help(draft, target, k):
     """RRSw speeds up RRS by avoiding repetition but falls short of the optimum: RRSw accepts at
     least as much as RRS and at most the optimum for drafts without replacement."""
-    found = rrsw(draft, target, k=k).among_drafts()
+    found = alg.rrsw(draft, target, k=k).among_drafts()
     at_least(least_bound(distinct(draft, k), target), found, "optimum, against RRSw")
-    return at_least(found, rrs(draft, target, k=k).among_drafts(), "RRSw, against RRS")
+    return at_least(found, alg.rrs(draft, target, k=k).among_drafts(), "RRSw, against RRS")
+
+
+def cost(joint, target, k, once=False, step=1):
+    """The least cost of the simplified program, with the drafts as they are or turned round."""
+    table = {x[::step]: mass for x, mass in alg.joint_table(joint, len(target), k).items()}
+    return alg.simplified(table, target, once=once)[0]
 
 
 def variables(program: str, n: int, k: int) -> int:
@@ -133,6 +137,17 @@ claim("spechub.sec3.2a", "Section 3.2", SIZES,
       r"k\,n^k$, one for each tuple and each of its distinct tokens.",
 )(lambda n, k: at_least(k * n**k, found := variables("reduced", n, k), "k n^k")
   + equal(found, n * (n**k - (n - 1) ** k), "variables"))  # fmt: skip
+claim("spechub.thm1", "Theorem 1, section 3.2", joints(),
+      r"For any draft law $P$ and target $q$, $1 - \sum_x \sum_{i=1}^k \pi(x, x_i)$ at an optimal "
+      r"solution of the simplified program is the optimal transport cost $C(\pi^*)$.",
+      printed="Both readings of the sums over i have this value: where they count a token that "
+      "occurs twice among the drafts twice, the solution has half its mass.",
+)(lambda joint, target, k: equal([cost(joint, target, k, once=once) for once in (False, True)],
+  [alg.transport(alg.joint_table(joint, len(target), k), target)[0]] * 2, "cost"))  # fmt: skip
+claim("spechub.sec3.2c", ORDERS, TWO,
+      "In a single step the order in which the drafts are selected does not matter: $(x_1, x_2)$ "
+      "and $(x_2, x_1)$ have the same optimal acceptance.", printed="“appears inconsequential”",
+)(lambda **at: equal(cost(**at, step=-1), cost(**at), "cost"))  # fmt: skip
 
 
 @corrected("spechub.sec3.2b", Severity.CONDITION, joints(), once=True)
@@ -143,49 +158,26 @@ def reconstruction(joint, target, k, once=False):
     \bigl(P(x) - \sum_{i=1}^k \pi(x, x_i)\bigr)$ for $y \notin S(x)$, where
     $\alpha(y) = \sum_{i=1}^k \sum_{x : x_i = y} \pi(x, y)$.
     Printed: The sums run over i = 1..k, so that the entry of a token that occurs twice among the
-    drafts counts twice; the coupling has it once (appendix A: π(x, y) = π(x, x_i)). The normalising
-    sum is printed without parentheses in section 3.2 and with them in appendix A; where nothing is
-    left (0/0) nothing is added.
+    drafts counts twice; the coupling has it once (appendix A: π(x, y) = π(x, x_i)). Section 3.2
+    has the normalising sum without parentheses; where nothing is left (0/0) nothing is added.
     Corrected: If the program's sums run over the distinct tokens of x, each optimal solution
     becomes a coupling, and its transport cost is the program's value."""
-    table = lp.joint_table(joint, len(target), k)
-    value, plan = lp.simplified(table, target, once=once)
-    coupling = lp.completed(plan, table, target, once=once)
-    lp.couples(coupling, table, target)
+    table = alg.joint_table(joint, len(target), k)
+    value, plan = alg.simplified(table, target, once=once)
+    coupling = alg.completed(plan, table, target, once=once)
+    alg.couples(coupling, table, target)
     return equal(1 - nt.accepted(coupling), value, "cost")
-
-
-@claim("spechub.thm1", "Theorem 1, section 3.2", joints())
-def equivalence(joint, target, k):
-    r"""For any draft law $P$ and target $q$, $1 - \sum_x \sum_{i=1}^k \pi(x, x_i)$ at an optimal
-    solution of the simplified program is the optimal transport cost $C(\pi^*)$.
-    Printed: Both readings of the sums over i have this value: where they count a token that occurs
-    twice among the drafts twice, the solution has half its mass."""
-    table = lp.joint_table(joint, len(target), k)
-    best = lp.transport(table, target)[0]
-    equal(lp.simplified(table, target, once=True)[0], best, "optimum, distinct tokens")
-    return equal(lp.simplified(table, target)[0], best, "optimum")
 
 
 @claim("spechub.fig5", "Figure 5, section 3.2", EXAMPLE)
 def figure_5(draft, target):
     """For the draft (0.5, 0.3, 0.2) and the target (0.1, 0.6, 0.3), RRSw has transport cost 0.06,
     because token b is accepted 0.06 too rarely; an optimal solution has a lower cost."""
-    ran = rrsw(draft, target)
+    ran = alg.rrsw(draft, target)
     lacking = [q - ran.accepted(token=y) for y, q in enumerate(target)]
     same(lacking, exact("0", "0.06", "0"), "what is accepted too rarely")
     cost = 1 - ran.among_drafts()
-    return above(cost, lp.transport(distinct(draft, 2), target)[0]) + equal(cost, lacking[1])
-
-
-@claim("spechub.sec3.2c", ORDERS, TWO)
-def order(joint, target, k):
-    """In a single step the order in which the drafts are selected does not matter: $(x_1, x_2)$ and
-    $(x_2, x_1)$ have the same optimal acceptance.
-    Printed: “appears inconsequential”"""
-    table = lp.joint_table(joint, len(target), k)
-    turned = {x[::-1]: mass for x, mass in table.items()}
-    return equal(lp.simplified(turned, target)[0], lp.simplified(table, target)[0], "optimum")
+    return above(cost, alg.transport(distinct(draft, 2), target)[0]) + equal(cost, lacking[1])
 
 
 @claim("spechub.sec3.2d", ORDERS, ONE_PAIR)
@@ -194,10 +186,10 @@ def lower_first_draft(draft, target):
     for some p and q every optimal rule does.
     Printed: “may decrease the first few drafts' acceptance rate slightly”"""
     table = iid(draft, 2)
-    best = 1 - lp.simplified(table, target)[0]
-    above(best, rrs(draft, target).among_drafts(), "optimum")
+    best = 1 - alg.simplified(table, target)[0]
+    above(best, alg.rrs(draft, target).among_drafts(), "optimum")
     keys = [(x, y, 1, int(y == x[0])) for x in table for y in set(x)]
-    of_first = lp.program_of(table, target, keys)
+    of_first = alg.program_of(table, target, keys)
     of_first.add([(v, 1) for v in range(len(keys))], best, equal=True)
     return above(overlap(draft, target), of_first.solve()[0], "RRS's first draft")
 

@@ -1,7 +1,7 @@
 """A wrong version of every claim of SpecHub, or of what holds in its place."""
 
 HUB = "spechub.algorithms.Hub.algorithm_3"
-COMPLETED = ("spechub.programs.completed", "wanted / scale * left", "wanted * left")
+COMPLETED = ("spechub.algorithms.completed", "wanted / scale * left", "wanted * left")
 COLUMN = ("spechub.tables.gains", "found - row.rrsw", "found - row.rrs")
 MUTANTS = {
     "spechub.abs": COLUMN,
@@ -23,13 +23,13 @@ MUTANTS = {
     "spechub.alg1b": ("algorithms._recursive", "draft = update(draft, i)", "pass"),
     "spechub.sec2e": ("residuals(target, draft, k)", "residuals(draft, target, k)"),
     "spechub.sec2f": ("rrsw(draft, target, k=k)", "rrsw(draft, target, k=k - 1)"),
-    "spechub.eq1": ("spechub.programs.transport", "y not in x", "y != x[0]"),
+    "spechub.eq1": ("spechub.algorithms.transport", "y not in x", "y != x[0]"),
     "spechub.sec3.1": ("spechub.section_2_3.variables", "(uniform, k)", "(uniform, k - 1 or 1)"),
     "spechub.sec3.2a": ("(n**k - (n - 1) ** k)", "k * n ** (k - 1)"),
     "spechub.sec3.2b": COMPLETED,
-    "spechub.thm1": ("spechub.programs.simplified", "(*key, count, count)", "(*key, 1, count)"),
+    "spechub.thm1": ("spechub.algorithms.simplified", "(*key, count, count)", "(*key, 1, count)"),
     "spechub.fig5": ("algorithms._recursive", "draft = update(draft, i)", "pass"),
-    "spechub.sec3.2c": ("spechub.programs.simplified", "set(x)", "set(x[:1])"),
+    "spechub.sec3.2c": ("spechub.algorithms.simplified", "set(x)", "set(x[:1])"),
     "spechub.sec3.2d": ("int(y == x[0])", "int(y in x)"),
     "spechub.sec3.3": ("x[: i + 1]", "x[:i]"),
     "spechub.sec4a": ("hub.odds * draft[y]", "hub.p * draft[y]"),
@@ -37,11 +37,11 @@ MUTANTS = {
     "spechub.sec4c": ("spechub.section_4.printed_solution", "min(q - taken, mass)", "min(q, mass)"),
     "spechub.fig6": ("spechub.section_4.printed_solution", "min(q - taken, mass)", "min(q, mass)"),
     "spechub.sec4d": ("accepted(0)", "accepted()"),
-    "spechub.sec4e": ("odds <= 1", "odds * 2 <= 1"),
+    "spechub.sec4e": ("odds > 1", "odds * 2 > 1"),
     "spechub.sec5.2b": ("[:2]", "[:1]"),
-    "spechub.secAa": ("spechub.programs.completed", "(everywhere or y not in x)", "y not in x"),
-    "spechub.secAb": ("spechub.programs.unallocated", "1 if once else x.count(y)", "x.count(y)"),
-    "spechub.secE": ("spechub.programs.maximum_flow", "{(u, v): table", "{(v, u): table"),
+    "spechub.secAa": ("spechub.algorithms.completed", "(everywhere or y not in x)", "y not in x"),
+    "spechub.secAb": ("spechub.algorithms.unallocated", "1 if once else x.count(y)", "x.count(y)"),
+    "spechub.secE": ("spechub.algorithms.maximum_flow", "{(u, v): table", "{(v, u): table"),
     "spechub.secB.1": ("spechub.appendix_b.displayed_plan", "hub.q - of_first", "hub.q"),
     "spechub.alg2": ("spechub.algorithms.get_residual", "max(p - q, ZERO)", "p"),
     "spechub.alg3a": (HUB, "max(self.q - self.firsts, ZERO)", "self.q"),
