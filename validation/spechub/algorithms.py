@@ -4,8 +4,6 @@ Algorithm 1 is `rejection_distinct` of the shared ones. The programs are (1), th
 section 3, and the flow of appendix E.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property, partial
@@ -136,16 +134,14 @@ def simplified(table: Table, target: Exact, *, once: bool = False) -> tuple[Frac
     return 1 - value, dict(zip(keys, point, strict=True))
 
 
-def unallocated(
-    plan: Coupling, table: Table, target: Exact, *, once: bool
-) -> tuple[Table, list[Fraction]]:
+def unallocated(plan: Coupling, table: Table, target: Exact, once: bool) -> tuple[Table, Exact]:
     """Return what the sums over i leave of each tuple and of each token."""
     of_drafts, of_tokens = dict(table), list(target)
     for (x, y), mass in plan.items():
         times = 1 if once else x.count(y)
         of_drafts[x] -= times * mass
         of_tokens[y] -= times * mass
-    return of_drafts, of_tokens
+    return of_drafts, tuple(of_tokens)
 
 
 def completed(

@@ -152,12 +152,11 @@ def hub_by_draft(draft, target):
     second with $\min((q(a) - \sum_x P'(a, x))_+, \sum_x P'(x, a))$, and in all with
     $\min(q(a), \sum_x P'(a, x) + P'(x, a))$."""
     hub = Hub(draft, target)
-    second = min(max(hub.q - hub.firsts, ZERO), hub.lasts)
-    equal(hub.ran.accepted(0, hub.a), min(hub.q, hub.firsts), "hub as first draft")
-    equal(hub.ran.accepted(1, hub.a), second, "hub as second draft")
-    equal(hub.ran.accepted(token=hub.a), hub.q, "hub accepted")
-    equal(hub.ran.output(len(draft))[hub.a], min(hub.q, hub.firsts + hub.lasts), "hub")
-    return equal(min(hub.q, hub.firsts + hub.lasts), hub.q, "hub generated")
+    claimed = min(hub.q, hub.firsts), min(max(hub.q - hub.firsts, ZERO), hub.lasts)
+    equal(tuple(hub.ran.accepted(i, hub.a) for i in (0, 1)), claimed, "hub as a draft")
+    generated = hub.ran.output(len(draft))[hub.a], hub.ran.accepted(token=hub.a)
+    equal(generated, (min(hub.q, hub.firsts + hub.lasts),) * 2, "hub")
+    return equal(generated, (hub.q, hub.q), "hub")
 
 
 @corrected("spechub.secB.2d", MISPRINT, HUBS, quotients=False)

@@ -1,7 +1,5 @@
 """Appendix D and section 1: the toy experiments of table 4, by simulation."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import sqrt

@@ -21,14 +21,12 @@ def law_of_pairs(draft, of_hub=True):
     Printed: The first case gives (a, a) p(a), appendix B.2 0. If p(a) = 1 the second is 0/0.
     Corrected: With $P(a, a) = 0$, for $p(a) < 1$, it is the law of these two steps: draw $x_1$ from
     $p$; then $x_2$ is $a$ if $x_1 \ne a$, and from $p$ off $a$ if $x_1 = a$."""
-    hub, tokens = Hub(draft, draft), range(len(draft))
-    mass_of_pair = {
-        (x, y): draft[x] if y == hub.a else hub.odds * draft[y] * (x == hub.a)
-        for x, y in product(tokens, repeat=2)
-        if of_hub or not x == y == hub.a
-    }
-    equal(total(mass_of_pair.values()), 1, "sum of all P(x_1, x_2)")
-    for (x, y), mass in mass_of_pair.items():
+    hub = Hub(draft, draft)
+    law = {(x, y): draft[x] if y == hub.a else hub.odds * draft[y] * (x == hub.a)
+           for x, y in product(range(len(draft)), repeat=2)
+           if of_hub or not x == y == hub.a}  # fmt: skip
+    equal(total(law.values()), 1, "sum of all P(x_1, x_2)")
+    for (x, y), mass in law.items():
         then = hub.last[y] / (1 - hub.p) if x == hub.a else Fraction(y == hub.a)
         equal(mass, draft[x] * then, f"P({x}, {y})")
         equal(hub.table.get((x, y), ZERO), mass, f"law of the pairs at ({x}, {y})")
@@ -38,8 +36,7 @@ def law_of_pairs(draft, of_hub=True):
 @claim("spechub.sec4b", "Sections 3.3 and 4, sparsity", UNCERTAIN)
 def sparse(draft):
     """Only the row and the column of $a$ are populated, at most $2(n - 1)$ pairs: the simplified
-    program has at most $4(n - 1)$ variables and $3n - 2$ constraints, and the overhead is linear.
-    """
+    program has at most $4(n - 1)$ variables and $3n - 2$ constraints; the overhead is linear."""
     n, size, law = len(draft), support(draft), otspec.Hub(draft)
     rows, columns = formulate("reduced", law, draft, sets=False).build().shape
     equal((len(law.tuples()[0]), columns), (2 * (size - 1), 4 * (size - 1)), "pairs and variables")
@@ -69,8 +66,7 @@ def solution_is_optimal(draft, target):
 @claim("spechub.fig6", "Figure 6, section 4", EXAMPLE)
 def figure_6(draft, target):
     r"""For the draft (0.5, 0.3, 0.2) and the target (0.1, 0.6, 0.3), SpecHub samples $(x, a)$ and
-    $(a, x)$ with probabilities $p(x)$ and $p(a) p(x)/(1 - p(a))$: 0.3, 0.2, 0.3, 0.2. It accepts
-    always."""
+    $(a, x)$ with $p(x)$ and $p(a) p(x)/(1 - p(a))$: 0.3, 0.2, 0.3, 0.2. It accepts always."""
     hub = Hub(draft, target)
     found = [hub.table[x] for x in ((1, 0), (2, 0), (0, 1), (0, 2))]
     same(found, exact("0.3", "0.2", "0.3", "0.2"), "mass of a pair")
@@ -109,7 +105,7 @@ COOLED = pairs(n=3, least=2, random_n=4).where(lambda draft, target: all(
 
 @claim("spechub.sec5.2b", "Section 5.2, Second Draft Acceptance Rate", COOLED, method=Method.FLOAT)
 def zero_temperature(draft, target, temperature):
-    """At zero temperature SpecHub is RRS without replacement: both are top-2 greedy decoding.
+    """At zero temperature SpecHub equals RRS without replacement: both are top-2 greedy decoding.
     Printed: With three or more logits tied at the top of the draft they differ: uniform over three
     tokens, SpecHub drafts each token off the hub half the time, RRSw two thirds."""
     draft, target = (normalised([m ** int(1 / temperature) for m in p]) for p in (draft, target))

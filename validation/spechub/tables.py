@@ -42,14 +42,11 @@ class Row:
         return next(row for row in ROWS if str(row) == str(other))
 
 
-def _read(table: str, line: str) -> Row:
-    *where, rrs, rrsw, spechub = line.split()
-    last = None if spechub == "-" else Fraction(spechub)
-    return Row(int(table), *where, Fraction(rrs), Fraction(rrsw), last)
-
-
-TABLES = {name: rows for name, rows in read_tables("spechub").items() if name != "4"}
-ROWS = tuple(_read(name, line) for name, rows in TABLES.items() for line in rows)
+ROWS = tuple(
+    Row(int(name), *where, Fraction(rrs), Fraction(rrsw), None if hub == "-" else Fraction(hub))
+    for name, rows in read_tables("spechub").items() if name != "4"
+    for *where, rrs, rrsw, hub in map(str.split, rows)
+)  # fmt: skip
 BATCHES = [row for row in ROWS if row.table >= 5 and row.spechub is not None]
 
 
