@@ -133,5 +133,5 @@ def test_more_free_tokens_than_the_memory_holds_pairs_of_are_refused(monkeypatch
     monkeypatch.setattr(importance_stages, "memory", lambda: 800)
     pair = [0.5, 0.25, 0.25, 0.0], [0.25, 0.25, 0.25, 0.25]
     assert ImportanceSampling(*pair, 2, free=3).acceptance() > 0.5
-    with pytest.raises(ValueError, match="free is 4: .*; use fewer free tokens"):
+    with pytest.raises(ValueError, match=r"free is 4: .*; use fewer free tokens"):
         ImportanceSampling(*pair, 2, free=99).acceptance()
