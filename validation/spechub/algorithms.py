@@ -81,18 +81,15 @@ rrsw = partial(shared.ran_distinct, shared.rejection_distinct, k=2)
 """What algorithm 1 does with drafts without replacement."""
 
 
-def _in_order(draft: Exact, target: Exact) -> bool:
-    """Whether token 0 is a hub that is not certain, and the others, interchangeable, are sorted."""
-    others = list(zip(draft[1:], target[1:], strict=True))
-    return draft[0] == max(draft) < 1 and others == sorted(others, reverse=True)
-
-
 UNCERTAIN = drafts(5, random_n=9).where(lambda draft: max(draft) < 1)
 HUBS = mixed(
-    laws("draft", "target", n=4, least=2).where(_in_order),
+    laws("draft", "target", n=4, least=2).where(lambda draft, target: draft[0] == max(draft) < 1
+        and (others := list(zip(draft, target, strict=True))[1:]) == sorted(others, reverse=True)),
     pairs(n=4, least=2, random_n=5).where(lambda draft, **_: max(draft) < 1),
-)
-"""Pairs in which the hub, any of the likeliest tokens, is not certain."""
+)  # fmt: skip
+"""Pairs in which the hub, any of the likeliest tokens, is not certain.
+
+Of the small ones those with hub 0 and with the other tokens, interchangeable, sorted."""
 
 
 def joint_table(joint: Exact, n: int, k: int) -> Table:

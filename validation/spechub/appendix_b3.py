@@ -74,10 +74,9 @@ def rejection_by_token(draft, target):
     Printed: For α = 1 the first form is 0/0."""
     rejected, ran = 1 - overlap(draft, target), rrs(draft, target)
     for x, (p, q) in enumerate(zip(draft, target, strict=True)):
-        simplified = min(q - min(p, q), rejected * p)
-        equal(ran.accepted(1, x), simplified, f"second draft {x}")
-        if rejected:
-            equal(rejected * min((q - min(p, q)) / rejected, p), simplified, "first form")
+        second = min(q - min(p, q), rejected * p)
+        first = rejected * min((q - min(p, q)) / rejected, p) if rejected else second
+        equal((ran.accepted(1, x), first), (second, second), f"second draft {x}, first form")
     return ZERO
 
 
@@ -133,10 +132,9 @@ def needed(draft, target):
     Explained: RRS accepts such a top token just as fully, and where it has little probability
     SpecHub has fewer second drafts for the other tokens than RRS. Expect an advantage over RRS only
     under the condition of theorem 3 or where $q(a) > (2 - \alpha) p(a)$."""
-    a, p, rejected = draft.index(max(draft)), max(draft), 1 - overlap(draft, target)
-    if target[a] > (1 + rejected) * p or not narrow(draft, target):
+    a, ran, rejected = draft.index(max(draft)), rrs(draft, target), 1 - overlap(draft, target)
+    if target[a] > (1 + rejected) * draft[a]:
         return None
-    ran = rrs(draft, target)
     equal(ran.accepted(token=a), target[a], "hub accepted by RRS")
     return at_least(ran.accepted(), spechub(draft, target).accepted(), "RRS, against SpecHub")
 
@@ -151,8 +149,8 @@ def theorem_4(draft, target, strictly=True):
     hub = Hub(draft, target)
     if 2 * hub.p < 1 or (strictly and 2 * hub.p == 1):
         return None
-    short = any(p > 0 and q > 1 - (1 - p) ** 2 for _, p, q in hub.others)
-    return against_otm(draft, target, above if strictly or short else at_least)
+    strictly |= any(p > 0 and q > 1 - (1 - p) ** 2 for _, p, q in hub.others)
+    return against_otm(draft, target, above if strictly else at_least)
 
 
 @corrected("spechub.secB.3e", DEGENERATE, DRAFTS, at_zero=equal)

@@ -59,7 +59,7 @@ MUTANTS = {
     "spechub.secB.3a": ("rejected * p)", "p)"),
     "spechub.secB.3b": (HUB, "(self.first, self.once)", "(self.first, self.target)"),
     "spechub.secB.3c": ("Fraction(1, 3)", "Fraction(1, 4)"),
-    "spechub.secB.3d": ("(1 + rejected) * p", "2 * p"),
+    "spechub.secB.3d": ("(1 + rejected) * draft[a]", "2 * draft[a]"),
     "spechub.thm4": ("2 * hub.p < 1", "3 * hub.p < 1"),
     "spechub.secB.3e": ("(2 * p,", "(p,"),
     "spechub.secB.3f": ("1 - (1 - p) ** 2", "2 * p"),
