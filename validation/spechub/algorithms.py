@@ -46,7 +46,6 @@ class Hub:
 
     def algorithm_3(self, x: Tokens, literal: bool = False) -> Iterator[Branch]:
         """Run algorithm 3, its hub's residuals updated before the branches.
-
         ``literal``: as printed, q'(a) only where a is the first draft and q''(a) only where it is
         the second, so that the other kind of pairs never hears of it."""
         other = int(x[0] == self.a)  # which of the drafts is not the hub: it is verified first
@@ -101,7 +100,6 @@ def program_of(
     table: Table, target: Exact, keys: Iterable[tuple[Tokens, int, int]], *, equal: bool = False
 ) -> Program:
     """Return the program in the masses of some drafts and outputs, with both marginals.
-
     With each come how often it counts in its rows, and in the sum that is maximised. ``equal``:
     whether the marginals are attained."""
     chosen = list(enumerate(keys))
@@ -145,7 +143,6 @@ def completed(
     plan: Coupling, table: Table, target: Exact, *, once: bool = True, everywhere: bool = False
 ) -> Coupling:
     """Complete a solution by the product of what is left, for the tokens off the drafts.
-
     ``everywhere``: also for those among the drafts. Where nothing is left it adds nothing."""
     of_drafts, of_tokens = unallocated(plan, table, target, once=once)
     coupling, scale = dict(plan), total(of_tokens)

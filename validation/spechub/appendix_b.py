@@ -20,7 +20,6 @@ SAMPLED = UNCERTAIN.where(lambda draft: len(draft) > 1).one(seed=range(20))
 
 def displayed_plan(hub, everywhere=False):
     """Return the plan displayed in appendix B.1.
-
     ``everywhere``: the sums run over all x of the vocabulary, as printed, so that the hub's own
     q(x) − π(x, a, x) is in the last one; else over x ≠ a."""
     as_first, as_second = printed_solution(hub)
@@ -44,10 +43,9 @@ def plan_serves_the_hub(draft, target, everywhere=True):
     each $(a, x)$ and then of each $(x, a)$ the hub takes its share of what is left, the last in
     proportion to $p(x) - \pi(x, a, x)$ over its sum for all $x \in V$.
     Printed: The sums run over all x of V, and with the first line x = a adds q(a) − min(p(a), q(a))
-    (its q is the draft) to the last one. The third line, without a parenthesis, is read like it.
+    (its q is the draft) to the fourth. The third, which lacks a parenthesis, is read like that.
     Corrected: They do if all sums run over $x \ne a$."""
-    hub = Hub(draft, target)
-    plan = displayed_plan(hub, everywhere)
+    plan = displayed_plan(hub := Hub(draft, target), everywhere)
     rows = collect((x, mass) for (x, _), mass in plan.items())
     for x, mass in hub.table.items():
         at_least(mass, rows.get(x, ZERO), f"P{x}, against what it accepts")
@@ -117,8 +115,8 @@ def sampled_pairs(draft, seed):
     r"""The pairs $(x, a)$ and $(a, x)$, $x \ne a$, are sampled with probabilities $p(x)$ and
     $p(a) p(x)/(1 - p(a))$, and no others."""
     n, hub, stated = len(draft), Hub(draft, draft), np.zeros((len(draft), len(draft)))
-    stated[:, hub.a] = hub.last
-    stated[hub.a, :] += np.array([hub.p * mass / (1 - hub.p) for mass in hub.last], float)
+    stated[hub.a] = [hub.p * mass / (1 - hub.p) for mass in hub.last]
+    stated[:, hub.a] = hub.last  # both have 0 at (a, a)
     drawn = otspec.Hub(draft).sample(DRAWS, np.random.default_rng(seed))
     seen = np.bincount(n * drawn[:, 0] + drawn[:, 1], minlength=n * n).reshape(n, n) / DRAWS
     equal(int((seen[stated == 0] > 0).sum()), 0, "pairs that should not occur")
@@ -167,23 +165,20 @@ def middle_line(draft, target, quotients=True):
     Printed: The middle line of three; what is divided by 0 is above any bound.
     Corrected: With $\sum_x P'(a, x)$ and $\sum_x P'(x, a)$ in the place of the two quotients."""
     hub = Hub(draft, target)
-    one, other = hub.firsts, hub.lasts
-    if quotients:
-        one, other = (hub.q / by if by else hub.q for by in (one, other))
+    sums = hub.firsts, hub.lasts
+    one, other = [hub.q / by if by else hub.q for by in sums] if quotients else sums
     found = min(hub.q, one) + min(max(hub.q - hub.firsts, ZERO), other)
     return equal(found, min(hub.q, hub.firsts + hub.lasts), "middle line")
 
 
-@corrected("spechub.secB.2e", Severity.DEGENERATE, HUBS, strictly=False)
+@corrected("spechub.secB.2e", Severity.DEGENERATE, HUBS, compare=at_least)
 @claim("spechub.secB.2e", "Proof of theorem 2, “it can be shown”", HUBS)
-def enough_for_the_hub(draft, target, strictly=True):
+def enough_for_the_hub(draft, target, compare=above):
     r"""$q(a) < \sum_x P'(a, x) + P'(x, a)$.
     Corrected: $q(a) \le \sum_x P'(a, x) + P'(x, a)$; the difference is $\sum_{x \ne a} q''(x)$,
     what is drawn from the residual, and so it is 0 where all pairs are accepted."""
     hub = Hub(draft, target)
-    if strictly:
-        return above(hub.firsts + hub.lasts, hub.q, "what is left of the pairs")
-    slack = at_least(hub.firsts + hub.lasts, hub.q, "what is left of the pairs")
+    slack = compare(hub.firsts + hub.lasts, hub.q, "what is left of the pairs")
     equal(slack, 1 - hub.ran.accepted(), "what the hub leaves, against what is drawn")
     return slack + equal(slack, total(hub.twice) - hub.q, "what the hub leaves")
 

@@ -122,7 +122,6 @@ def printed_mean(temperature, similarity, method, seed, logits="uniform"):
 
 def above_in_mean(temperature, similarity, method, seed, one="SpecHub", least=-DEVIATIONS):
     """Return by how many standard errors more than the least one method's mean is above another's.
-
     The least is −4 to contradict a claim that it is above, 4 to confirm it."""
     setting = "normal", (temperature, similarity), 20_000, seed
     more = acceptances(one, *setting) - acceptances(method, *setting)

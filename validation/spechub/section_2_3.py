@@ -57,8 +57,7 @@ claim("spechub.alg1a", "Algorithm 1, with replacement", cases(n=3, random_k=(1, 
 claim("spechub.alg1b", "Algorithm 1, without replacement", DISTINCT,
       "Token-level RRS with drafts without replacement is lossless: the changes of the draft after "
       "each rejection keep the marginal distribution.",
-      printed="In the last round line 12 may normalise a draft whose mass is 0; the result is "
-      "never used.",
+      printed="In the last round line 12 may normalise a draft of mass 0; the result is not used.",
 )(lambda draft, target, k: lossless(alg.rrsw(draft, target, k=k), target))  # fmt: skip
 claim("spechub.eq1", "Equation (1), section 3.1", cases(n=3, k=(1, 2), random_k=(1, 2, 3)),
       r"The optimum of the program (1), $\min_\pi \sum_{x, y \notin S(x)} \pi(x, y)$ over the "
@@ -159,7 +158,7 @@ def reconstruction(joint, target, k, once=False):
     $\alpha(y) = \sum_{i=1}^k \sum_{x : x_i = y} \pi(x, y)$.
     Printed: The sums run over i = 1..k, so that the entry of a token that occurs twice among the
     drafts counts twice; the coupling has it once (appendix A: π(x, y) = π(x, x_i)). Section 3.2
-    has the normalising sum without parentheses; where nothing is left (0/0) nothing is added.
+    has no parentheses in the normalising sum, appendix A has; 0/0, nothing left, adds nothing.
     Corrected: If the program's sums run over the distinct tokens of x, each optimal solution
     becomes a coupling, and its transport cost is the program's value."""
     table = alg.joint_table(joint, len(target), k)
@@ -176,8 +175,8 @@ def figure_5(draft, target):
     ran = alg.rrsw(draft, target)
     lacking = [q - ran.accepted(token=y) for y, q in enumerate(target)]
     same(lacking, exact("0", "0.06", "0"), "what is accepted too rarely")
-    cost = 1 - ran.among_drafts()
-    return above(cost, alg.transport(distinct(draft, 2), target)[0]) + equal(cost, lacking[1])
+    lost = 1 - ran.among_drafts()
+    return above(lost, alg.transport(distinct(draft, 2), target)[0]) + equal(lost, lacking[1])
 
 
 @claim("spechub.sec3.2d", ORDERS, ONE_PAIR)

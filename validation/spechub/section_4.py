@@ -55,8 +55,7 @@ def solution_is_optimal(draft, target):
     r"""$\pi(x, a, x) = \min(q(x), p(x))$ and $\pi(a, x, x) = \min(q(x) - \pi(x, a, x), P(a, x))$
     for $x \ne a$, and $a$ served out of what is left up to $q(a)$, solves the simplified program;
     it gives the tokens off the hub as much as possible."""
-    hub = Hub(draft, target)
-    others = total(map(total, printed_solution(hub)))
+    others = total(map(total, printed_solution(hub := Hub(draft, target))))
     offered = list(map(sum, zip(hub.last, hub.first, strict=True)))
     equal(others, overlap(target, offered), "mass of the tokens off the hub, at most")
     best = 1 - simplified(hub.table, target)[0]
