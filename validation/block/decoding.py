@@ -58,17 +58,16 @@ class SpecDec:
 
         Sequences are cut, and not pursued, after ``tokens`` tokens.
         """
-        parts: list[tuple[tuple[Prefix, int], Fraction]] = []
-        for step in self.iteration():
-            rest: dict[tuple[Prefix, int], Fraction] = {((), 0): ONE}
-            left = tokens - len(step.tokens)
-            if step.following and left > 0:
-                rest = step.following.decode(left)
-            parts += [
-                (((step.tokens + more)[:tokens], calls + 1), step.mass * mass)
-                for (more, calls), mass in rest.items()  # line 9
-            ]
-        return collect(parts)
+        nothing: dict[tuple[Prefix, int], Fraction] = {((), 0): ONE}
+        if tokens <= 0:
+            return nothing
+        return collect(
+            (((step.tokens + more)[:tokens], calls + 1), step.mass * mass)
+            for step in self.iteration()
+            for (more, calls), mass in (
+                step.following.decode(tokens - len(step.tokens)) if step.following else nothing
+            ).items()  # line 9
+        )
 
     def law(self, tokens: int) -> dict[Prefix, Fraction]:
         """Return the law of the first tokens that are decoded."""

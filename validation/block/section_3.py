@@ -9,7 +9,7 @@ from validation import block_algorithms as ba
 from validation import notation as nt
 from validation import verified_blocks as vb
 from validation.claim import Counterexample, above, at_least, claim, equal
-from validation.domains import Domain, drafts, given, mixed
+from validation.domains import drafts, given, mixed
 from validation.model_domain import MODELS, models
 from validation.models import LanguageModel, Table, memoryless, prefixes_up_to, with_row
 from validation.notation import ONE, ZERO, total
@@ -19,22 +19,19 @@ HALF = Fraction(1, 2)
 EVEN = (HALF, HALF)
 THREE = ((2, 3), (3, 3))
 """Tokens and draft lengths with a token between others."""
-THIRD_ROWS = Domain(
-    lambda: (
-        {"draft": memoryless(EVEN), "target": Table((EVEN,) * 3 + rows), "length": 3}
-        for rows in product(((ONE, ZERO), (ZERO, ONE), EVEN), repeat=4)
-    )
-)
+THIRD_ROWS = given(
+    *({"draft": memoryless(EVEN), "target": Table((EVEN,) * 3 + rows), "length": 3}
+      for rows in product(((ONE, ZERO), (ZERO, ONE), EVEN), repeat=4))
+)  # fmt: skip
 """A uniform draft, and a target of which only the third token is not."""
 COUPLINGS = models().one(coupling=range(8))
 """Models with the number of a coupling: a vertex, or a mixture with independence."""
 
 
-@claim(
-    "block.rem1",
-    "Remark 1, section 3",
-    drafts(2, 2).of(lambda draft: {"acceptance": draft[0]}).where(lambda acceptance: acceptance),
-)
+ACCEPTANCES = drafts(2, 2).where(lambda draft: draft[0]).of(lambda draft: {"acceptance": draft[0]})
+
+
+@claim("block.rem1", "Remark 1, section 3", ACCEPTANCES)
 def remark_1(acceptance):
     """For $L = 1$, $M_s = Ber(1)$ and $M_b = Ber(1/2)$, accepted samples of $M_s$ alone never have
     the law $M_b$, whatever the acceptance probability; accepting 1 with probability 1/2 and
@@ -73,9 +70,8 @@ def verifier_of(pi, n):
         outputs = {y: mass for (x, y), mass in pi.items() if x == block}
         for tau in range(len(block) + 1):
             after = {y[tau:]: m for y, m in outputs.items() if common_prefix(block, y) == tau}
-            yield ba.Branch(
-                total(after.values()) / total(outputs.values()), tau, continuing(after, n)
-            )
+            chance = total(after.values()) / total(outputs.values())
+            yield ba.Branch(chance, tau, continuing(after, n))
 
     return verify
 
@@ -228,14 +224,10 @@ def theorem_1_calls(target, draft, length):
     return ZERO
 
 
-@claim("block.lem1", "Lemma 1, section 3", MODELS, printed=CUT)
-def lemma_1(target, draft, length):
-    r"""$\max_\pi E_\pi[\beta] \le \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell),
-    M_b(x^\ell))$.
-    """
-    return at_least(
-        vb.common_mass(target, draft, length), vb.most_common(target, draft, length), "bound"
-    )
+claim("block.lem1", "Lemma 1, section 3", MODELS,
+      r"$\max_\pi E_\pi[\beta] \le \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$.",
+      printed=CUT)(lambda **one: at_least(vb.common_mass(**one), vb.most_common(**one), "the bound")
+                   )  # fmt: skip
 
 
 @claim("block.lem1b", "Proof of lemma 1, (a) and (b)", COUPLINGS)
@@ -248,11 +240,10 @@ def lemma_1_steps(target, draft, length, coupling):
     integer random variable', but $\beta$ can be 0 (the identity needs $\beta \ge 0$ only).
     """
     pi = vb.Coupling(nt.some_coupling(draft.blocks(length), target.blocks(length), coupling))
-    mean, bound, depths = pi.mean_common(), ZERO, range(1, length + 1)
-    at_least_so_many = (
-        m for depth in depths for two, m in pi.items() if common_prefix(*two) >= depth
-    )
-    equal(total(at_least_so_many), mean, "sum of Pr(beta >= l)")
+    mean, bound = pi.mean_common(), ZERO
+    betas = [(common_prefix(*two), mass) for two, mass in pi.items()]
+    deep = (mass for depth in range(1, length + 1) for beta, mass in betas if beta >= depth)
+    equal(total(deep), mean, "sum of Pr(beta >= l)")
     for x in prefixes_up_to(target.n, length):
         both = total(m for two, m in pi.items() if all(one[: len(x)] == x for one in two))
         least = min(draft.mass(x), target.mass(x))

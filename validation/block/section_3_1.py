@@ -5,20 +5,13 @@ from fractions import Fraction
 from functools import partial
 from math import comb, prod
 
+from validation import verified_blocks as vb
 from validation.block_algorithms import block_verify
 from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import drafts, mixed, pairs
 from validation.model_domain import MODELS
 from validation.models import memoryless, prefixes_up_to
 from validation.notation import ZERO, overlap, total
-from validation.verified_blocks import (
-    common_chances,
-    common_mass,
-    least_chances,
-    most_common,
-    outcomes,
-    token_mean,
-)
 
 TWO_SYMBOLS = pairs(2, least=2)
 LENGTHS = mixed(TWO_SYMBOLS.each(length=(1, 2, 3)), TWO_SYMBOLS.one(length=(1, 2, 3, 4, 5)))
@@ -30,13 +23,10 @@ SOURCES = LENGTHS.of(
 """Memoryless sources, Ber(p) and Ber(q) by their rows (1 - p, p), and lengths."""
 
 
-@claim("block.thm2", "Theorem 2 and (7), section 3.1", MODELS)
-def theorem_2(target, draft, length):
-    r"""For the coupling of TokenVerify, $E[\beta] = \sum_{\ell=1}^L \sum_{x^\ell} \prod_{i \le
-    \ell} \min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))$.
-    """
-    mean = token_mean(target, draft, length)
-    return equal(mean, common_chances(target, draft, length), "E[beta]")
+claim("block.thm2", "Theorem 2 and (7), section 3.1", MODELS,
+      r"For the coupling of TokenVerify, $E[\beta] = \sum_{\ell=1}^L \sum_{x^\ell} \prod_{i \le "
+      r"\ell} \min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))$.",
+      )(lambda **one: equal(vb.token_mean(**one), vb.common_chances(**one), "E[beta]"))  # fmt: skip
 
 
 @claim("block.sec3.1a", "Section 3.1, after (7)", MODELS)
@@ -58,8 +48,8 @@ def terms(target, draft, length):
 
 def gain(target, draft, length):
     """Return E[tau] of BlockVerify less E[beta] of TokenVerify."""
-    found = outcomes(block_verify, target, draft, length).mean_accepted()
-    return found - token_mean(target, draft, length)
+    found = vb.outcomes(block_verify, target, draft, length).mean_accepted()
+    return found - vb.token_mean(target, draft, length)
 
 
 @claim("block.sec3.1b", "Section 3.1, after (7); section 1", MODELS)
@@ -68,7 +58,7 @@ def strictly_better(target, draft, length):
     a sequence $x^\ell$ where the two terms differ (and only then).
     """
     terms_differ = any(
-        min(draft.mass(x), target.mass(x)) != least_chances(target, draft, x)
+        min(draft.mass(x), target.mass(x)) != vb.least_chances(target, draft, x)
         for x in prefixes_up_to(target.n, length)
     )
     return positive_where(terms_differ, gain(target, draft, length), "gain")
@@ -108,7 +98,7 @@ def token_on_sources(target, draft, length, start=0):
     (1 - d_{TV}(Ber(p), Ber(q)))^i$.
     """
     claimed = token_sum(target, draft, range(start, length + 1))
-    found = token_mean(target, draft, length)
+    found = vb.token_mean(target, draft, length)
     return equal(found, claimed, "E[beta] of TokenVerify")
 
 
@@ -125,7 +115,7 @@ def block_on_sources(target, draft, length, start=0):
     Bin(i, q)))$.
     """
     claimed = block_sum(target, draft, range(start, length + 1))
-    found = most_common(target, draft, length)
+    found = vb.most_common(target, draft, length)
     return equal(found, claimed, "the optimal E[beta]")
 
 
@@ -159,7 +149,7 @@ corrected("block.sec3.1e", Severity.DEGENERATE, SOURCES,
 def gap_grows(target, draft, length, exact=False):
     r"""For the same sources with $p \ne q$ the gap increases with $L$."""
     shorter, longer = (
-        common_mass(target, draft, i) - common_chances(target, draft, i)
+        vb.common_mass(target, draft, i) - vb.common_chances(target, draft, i)
         for i in (length, length + 1)
     )
     claimed = inside(target, draft) if exact else target.rows != draft.rows

@@ -2,16 +2,7 @@
 
 from functools import partial
 
-from validation.block_algorithms import (
-    at_most_one,
-    block_acceptance,
-    block_verify,
-    block_verify_as_printed,
-    block_verify_in_context,
-    rejected,
-    remaining,
-    residual,
-)
+from validation import block_algorithms as ba
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import drafts
 from validation.model_domain import LARGER, MODELS, models
@@ -27,7 +18,7 @@ AFTER_ZERO = drafts(3, 3).of(
     lambda draft: {"draft": Table((HALVES, HALVES, FIRST, FIRST)),
                    "target": Table((FIRST, draft, FIRST, FIRST)), "length": 2}
 )  # fmt: skip
-"""One draft of which any token is rejected or none, and all rows of a target after token 0."""
+"""Any rows of a target after token 0, which it returns first; the draft is as often 1."""
 
 
 def lossless(target, draft, length, verify):
@@ -50,21 +41,21 @@ claim("block.alg3", "Algorithm 3, lines 14 and 16, section 4", MODELS,
       printed=r"$X^\tau$ stands nowhere in lines 14 and 16. If $x^j$ is what follows $X^\tau$ "
       r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if "
       r"$x^j$ is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a third "
-      "reading.")(partial(lossless, verify=block_verify_as_printed))  # fmt: skip
-corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(partial(lossless, verify=block_verify))
+      "reading.")(partial(lossless, verify=ba.block_verify_as_printed))  # fmt: skip
+corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(partial(lossless, verify=ba.block_verify))
 claim("block.alg3b", "Algorithm 3, line 16, with the convention of section 2", AFTER_ZERO,
       r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
       r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
       printed="Section 2: 'we ignore prefix from the notations'. But (8)-(10) compare "
       r"probabilities of whole prefixes, $M_b(x^i, x)$, in which $M_b(X^\tau)$ and $M_s(X^\tau)$ "
-      "do not cancel.")(partial(lossless, verify=block_verify_in_context))  # fmt: skip
+      "do not cancel.")(partial(lossless, verify=ba.block_verify_in_context))  # fmt: skip
 corrected("block.alg3b", Severity.WRONG, DEEP, WHOLE,
           explained=r"Line 16 names only the tokens $x^j$ after $X^\tau$, and section 2 lets a "
           r"prefix fall out of the notation, but the residuals depend on $M_b(X^\tau)$ and "
           r"$M_s(X^\tau)$: whoever computes them from the models after $X^\tau$ alone decodes with "
           r"another law. Use $p_{res}^{(X^\tau, x^j)}$, with the probabilities of whole prefixes "
           "counted from the beginning of the block.",
-          )(partial(lossless, verify=block_verify))  # fmt: skip
+          )(partial(lossless, verify=ba.block_verify))  # fmt: skip
 
 
 @claim("block.alg3c", "Algorithm 3, comment in line 9", MODELS)
@@ -74,9 +65,9 @@ def always_ends(target, draft, length):
     Printed: '$p_{remain}(\emptyset) = p_{res}(\emptyset)$'; $p_{res}$ is a distribution.
     """
     for block in draft.blocks(length):
-        mass = total(part for part, _ in block_acceptance(target, draft, block))
+        mass = total(part for part, _ in ba.block_acceptance(target, draft, block))
         equal(mass, 1, f"Pr(the loop sets tau | X^L = {block})")
-    return equal(remaining(target, draft, ()), rejected(target, draft, ()), "p_remain of no token")
+    return equal(ba.remaining(target, draft, ()), ba.rejected(target, draft, ()), "p_remain of ()")
 
 
 def masses_at(target, draft, length, depth):
@@ -84,7 +75,7 @@ def masses_at(target, draft, length, depth):
     accepted = collect(
         (block[:depth], mass * chance)
         for block, mass in draft.blocks(length).items()
-        for chance, tau in block_acceptance(target, draft, block)
+        for chance, tau in ba.block_acceptance(target, draft, block)
         if tau >= depth
     )
     slack = []
@@ -97,12 +88,14 @@ def masses_at(target, draft, length, depth):
     return min(slack)
 
 
-@claim("block.sec4a", "Section 4, first step of algorithm 3", MODELS)
-def first_step(target, draft, length):
-    r"""After lines 2-3 the accepted mass of each $x^L$ is $\min(M_b, M_s)$, the remaining mass of
-    the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$.
-    """
-    return masses_at(target, draft, length, length)
+claim("block.sec4a", "Section 4, first step of algorithm 3", MODELS,
+      r"After lines 2-3 the accepted mass of each $x^L$ is $\min(M_b, M_s)$, the remaining mass of "
+      r"the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$.",
+      )(lambda **one: masses_at(**one, depth=one["length"]))  # fmt: skip
+claim("block.sec4c", "Section 4, before and after (10)", MODELS,
+      r"No prefix is oversampled: $\Pr(X^\ell = x^\ell, \tau \ge \ell) \le M_b(x^\ell)$; and at "
+      r"every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$.",
+      )(lambda **one: min(masses_at(**one, depth=i) for i in range(one["length"] + 1)))  # fmt: skip
 
 
 @claim("block.sec4b", "Section 4, resampling the block", MODELS)
@@ -113,25 +106,17 @@ def resampled_block(target, draft, length):
     blocks = list(prefixes(target.n, length))
     rest = normalised(positive(*([model.mass(x) for x in blocks] for model in (target, draft))))
     drafted = draft.blocks(length).items()
-    kept = {x: mass * at_most_one(target.mass(x), mass) for x, mass in drafted}
+    kept = {x: mass * ba.at_most_one(target.mass(x), mass) for x, mass in drafted}
     anew = 1 - total(kept.values())
     law = {x: kept.get(x, ZERO) + anew * part for x, part in zip(blocks, rest, strict=True)}
     return same_law(law, target.blocks(length), "the law of the output")
-
-
-@claim("block.sec4c", "Section 4, before and after (10)", MODELS)
-def never_oversamples(target, draft, length):
-    r"""No prefix is oversampled: $\Pr(X^\ell = x^\ell, \tau \ge \ell) \le M_b(x^\ell)$; and at
-    every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$.
-    """
-    return min(masses_at(target, draft, length, depth) for depth in range(length + 1))
 
 
 @claim("block.eq10", "(10), section 4", MODELS)
 def residuals(target, draft, length):
     r"""$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$."""
     for x in prefixes_up_to(target.n, length, 0):
-        equal(sum(residual(target, draft, x)), 1, f"the residual after {x} has sum")
+        equal(sum(ba.residual(target, draft, x)), 1, f"the residual after {x} has sum")
     return ZERO
 
 
@@ -140,20 +125,20 @@ def residuals_in_use(target, draft, length):
     r"""It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it for
     $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it is 0/0.
     """
-    found = outcomes(block_verify, target, draft, length)
+    found = outcomes(ba.block_verify, target, draft, length)
     drawn = collect(
         (each.output[:depth], each.mass) for each in found for depth in range(each.accepted, length)
     )
     for x in prefixes_up_to(target.n, length - 1, 0):
-        equal(drawn.get(x, ZERO), remaining(target, draft, x), f"how often it is drawn after {x}")
+        equal(drawn.get(x, ZERO), ba.remaining(target, draft, x), f"how often it is used at {x}")
     for x in drawn:
-        equal(sum(residual(target, draft, x)), 1, f"the residual after {x} has sum")
+        equal(sum(ba.residual(target, draft, x)), 1, f"the residual after {x} has sum")
     return min(drawn.values(), default=None)
 
 
 claim("block.lem2", "Lemma 2, section 4", MODELS,
       r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.",
-      printed=READ)(partial(lossless, verify=block_verify))  # fmt: skip
+      printed=READ)(partial(lossless, verify=ba.block_verify))  # fmt: skip
 
 
 @claim("block.lem3", "Lemma 3, section 4; its proof, appendix B.2", MODELS)
@@ -164,7 +149,7 @@ def mean_accepted(target, draft, length, from_large=True):
     mean = total(
         mass * chance * tau
         for block, mass in (target if from_large else draft).blocks(length).items()
-        for chance, tau in block_acceptance(target, draft, block)
+        for chance, tau in ba.block_acceptance(target, draft, block)
     )
     return equal(mean, common_mass(target, draft, length), "E[tau]")
 
@@ -181,5 +166,5 @@ def common_prefix_is_tau(target, draft, length):
     r"""For the coupling of BlockVerify $\beta(X^L, Y^L) = \tau$: the residual never draws the token
     that was rejected.
     """
-    found = outcomes(block_verify, target, draft, length)
+    found = outcomes(ba.block_verify, target, draft, length)
     return equal(found.coupling().mean_common(), found.mean_accepted(), "E[beta]")
