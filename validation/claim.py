@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from otspec.arithmetic import Number
@@ -246,6 +248,7 @@ def corrected(
     *,
     explained: str = "",
     method: Method = Method.EXACT,
+    **changed: Any,
 ) -> Callable[[Declared], Declared]:
     """Declare that a check is that of what holds in place of a claim.
 
@@ -256,26 +259,32 @@ def corrected(
     severity, explained, over, statement, method
         See :class:`Corrected` and :func:`claim`; a paragraph "Explained: ..." of the docstring is
         the explanation.
+    **changed
+        What a parameter of the claim's own check is instead of its default: the check then stands
+        for both, and the docstring's paragraph "Corrected: ..." says what holds.
     """
 
     def declare(slack: Declared) -> Declared:
         said = {"": statement, "Explained": explained} if statement else paragraphs(slack)
-        told = said.get("Explained", explained)
-        BOOK[id] = replace(
-            BOOK[id], corrected=Corrected(said[""], slack, over, method, severity, told)
-        )
+        told, what = said.get("Explained", explained), said.get("Corrected", said[""])
+        check = partial(slack, **changed) if changed else slack
+        BOOK[id] = replace(BOOK[id], corrected=Corrected(what, check, over, method, severity, told))
         return slack
 
     return declare
 
 
-LABELS = ("Printed", "Explained")
+LABELS = ("Printed", "Corrected", "Explained")
 
 
 def paragraphs(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the statement in a docstring, under "", and what stands there under a label."""
+    """Return the statement in a docstring, under "", and what stands there under a label.
+
+    A label begins a line, with or without an empty one before it.
+    """
     said = {"": ""}
-    for paragraph in inspect.cleandoc(function.__doc__ or "").split("\n\n"):
+    begins = rf"\n\n|\n(?=(?:{'|'.join(LABELS)}): )"
+    for paragraph in re.split(begins, inspect.cleandoc(function.__doc__ or "")):
         text = " ".join(paragraph.split())
         label, _, rest = text.partition(": ")
         if label in LABELS:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from validation import block_algorithms as blocks
+from validation import verified_blocks
+from validation.claim import at_least
+from validation.domains import Domain
 from validation.instances import Exact
+from validation.model_domain import models
 from validation.models import LanguageModel, Prefix
-from validation.notation import ONE, ZERO, Tokens, collect, distinct, iid, support, total
-from validation.verified_blocks import Law, same_law
+from validation.notation import ONE, Tokens, collect, distinct, iid, normalised, total
 
 Shape = tuple["Shape", ...]
 """The children of a node, each with its own."""
 Forest = tuple[tuple[int, "Forest"], ...]
 """The drafted children of a node, in order: each a token and the children of its own."""
-ChildrenLaw = Callable[[Exact, int], Mapping[Tokens, Fraction]]
-"""(draft, k) to the law of k children of a node."""
 Drafted = TypeVar("Drafted", bound=Hashable)
 
 
@@ -28,30 +31,24 @@ class Ending(NamedTuple):
 
     mass: Fraction
     kept: Prefix
-    row: Exact
+    row: Sequence[Fraction]
+    """Up to a factor."""
 
 
-Verifier = Callable[[LanguageModel, LanguageModel, Forest], Iterable[Ending]]
-"""(target, draft, drafted tree) to endings whose masses sum to 1."""
+Verify = Callable[[Forest], Iterable[Ending]]
+"""What is done with a drafted tree: endings whose masses sum to 1."""
+Verifier = Callable[[LanguageModel, LanguageModel, str], Verify]
+"""(target, draft, how children are drafted) to what is done."""
 
 
-def branching(*widths: int) -> Shape:
-    """Return the shape with the same number of children at each depth."""
-    shape: Shape = ()
-    for width in reversed(widths):
-        shape = (shape,) * width
-    return shape
-
-
-def depth(shape: Shape) -> int:
-    """Return how deep a shape is."""
-    return max((1 + depth(child) for child in shape), default=0)
-
-
+@lru_cache(maxsize=256)
 def named(text: str) -> Shape:
     """Return the shape of a text such as ``"2x1"`` or ``"[[][]][]"``."""
     if "[" not in text:
-        return branching(*map(int, text.split("x")))
+        shape: Shape = ()
+        for width in reversed(text.split("x")):
+            shape = (shape,) * int(width)
+        return shape
     open_nodes: list[list[Shape]] = [[]]
     for letter in text:
         if letter == "[":
@@ -71,27 +68,15 @@ def top_plus_one(draft: Exact, k: int) -> Mapping[Tokens, Fraction]:
     return {(*first, token): draft[token] / whole for token in others if draft[token]}
 
 
-CHILDREN: dict[str, ChildrenLaw] = {"iid": iid, "distinct": distinct, "top plus one": top_plus_one}
-"""How the children of a node may be drafted."""
+CHILDREN = {"iid": iid, "distinct": distinct, "top plus one": top_plus_one}
+"""How the children of a node may be drafted: (draft, k) to their law, empty if k are too many."""
 
 
-def possible(children: str, shape: Shape, draft: LanguageModel, prefix: Prefix = ()) -> bool:
-    """Whether there are enough tokens for distinct children wherever the draft may come."""
-    row = draft(prefix)
-    if children != "iid" and len(shape) > support(row):
-        return False
-    return all(
-        possible(children, child, draft, (*prefix, token))
-        for child in set(shape)
-        for token, mass in enumerate(row)
-        if mass
-    )
-
-
+@lru_cache(maxsize=512)
 def drafts(
     shape: Shape, draft: LanguageModel, children: str = "iid", prefix: Prefix = ()
 ) -> dict[Forest, Fraction]:
-    """Return the law of the drafted tree."""
+    """Return the law of the drafted tree; mass is missing where there are not enough tokens."""
     if not shape:
         return {(): ONE}
     law: dict[Forest, Fraction] = {}
@@ -127,48 +112,133 @@ class Ended:
     def __init__(
         self, verify: Callable[[Drafted], Iterable[Ending]], law: Mapping[Drafted, Fraction]
     ) -> None:
-        self.kept: dict[Prefix, Fraction] = {}
-        self.released: dict[Prefix, Fraction] = {}
-        for drafted, chance in law.items():
-            for mass, kept, row in verify(drafted):
-                self._add(chance * mass, kept, row)
+        self.endings = [
+            ending._replace(mass=chance * ending.mass)
+            for drafted, chance in law.items()
+            for ending in verify(drafted)
+            if ending.mass
+        ]
 
-    def _add(self, mass: Fraction, kept: Prefix, row: Exact) -> None:
-        if mass:
-            self.kept[kept] = self.kept.get(kept, ZERO) + mass
-            for token, chance in enumerate(row):
-                if chance:
-                    text = (*kept, token)
-                    self.released[text] = self.released.get(text, ZERO) + mass * chance
+    @cached_property
+    def kept(self) -> dict[Prefix, Fraction]:
+        """The law of what is kept."""
+        return collect((ending.kept, ending.mass) for ending in self.endings)
+
+    @cached_property
+    def released(self) -> dict[Prefix, Fraction]:
+        """The law of what is kept with the token after it."""
+        return collect(
+            ((*ending.kept, token), ending.mass * chance)
+            for ending in self.endings
+            for token, chance in enumerate(normalised(ending.row))
+            if chance
+        )
 
     def mean(self) -> Fraction:
         """Return E[tau], how many tokens are kept."""
         return total(mass * len(kept) for kept, mass in self.kept.items())
 
-    def lengths(self) -> dict[int, Fraction]:
-        """Return the law of tau."""
-        return collect((len(kept), mass) for kept, mass in self.kept.items())
-
     def texts(self, target: LanguageModel, length: int) -> dict[Prefix, Fraction]:
-        """Return the law of the first tokens, where the plain target follows the next token."""
-        law = dict(self.released)
-        for short in range(1, length):
-            for text in [text for text in law if len(text) == short]:
-                mass = law.pop(text)
-                for token, chance in enumerate(target(text)):
-                    if chance:
-                        longer = (*text, token)
-                        law[longer] = law.get(longer, ZERO) + mass * chance
-        return law
+        """Return the law of the first length + 1 tokens, where the plain target follows."""
+        return collect(
+            (some + more, mass * chance)
+            for some, mass in self.released.items()
+            for more, chance in target.after(some).blocks(length + 1 - len(some)).items()
+        )
+
+    def lossless(self, target: LanguageModel, length: int) -> Fraction:
+        """Return slack 0 if the text is the target's up to one token after the deepest path."""
+        wanted = target.blocks(length + 1)
+        return verified_blocks.same_law(self.texts(target, length), wanted, "the law of the text")
 
 
-def lossless(ended: Ended, target: LanguageModel, most: int) -> Fraction:
-    """Return slack 0 if the text is the target's up to one token after the deepest path."""
-    return same_law(ended.texts(target, most + 1), target.blocks(most + 1), "the law of the text")
-
-
-def over_drafts(
-    verify: Verifier, target: LanguageModel, draft: LanguageModel, law: Law | dict[Forest, Fraction]
-) -> Ended:
+def ended(verifier: Verifier, draft: LanguageModel, target: LanguageModel, tree: str,
+          children: str = "iid", **_: Any) -> Ended:  # fmt: skip
     """Return what a verifier of trees does over all drafted trees."""
-    return Ended(lambda forest: verify(target, draft, forest), law)
+    return Ended(verifier(target, draft, children), drafts(named(tree), draft, children))
+
+
+def kept(verifier: Verifier, **drafting: Any) -> Fraction:
+    """Return how many tokens a verifier of trees keeps on average."""
+    return ended(verifier, **drafting).mean()
+
+
+def lossless(verifier: Verifier, target: LanguageModel, length: int, **drafting: Any) -> Fraction:
+    """Return slack 0 if the text of a verifier of trees has the target's law."""
+    return ended(verifier, target=target, **drafting).lossless(target, length)
+
+
+def keeps_more(better: Verifier, other: Verifier, **drafting: Any) -> Fraction:
+    """Check that one verifier keeps at least as many tokens as another."""
+    return at_least(kept(better, **drafting), kept(other, **drafting), "kept, against the other")
+
+
+def keeps_the_same(one: Verifier, other: Verifier, **drafting: Any) -> Fraction:
+    """Check that two verifiers keep the same, and let the same token follow."""
+    first, second = ended(one, **drafting), ended(other, **drafting)
+    verified_blocks.same_law(first.kept, second.kept, "what is kept")
+    return verified_blocks.same_law(first.released, second.released, "with the token after it")
+
+
+def best_kept(
+    draft: LanguageModel, target: LanguageModel, tree: str, children: str = "iid", **_: Any
+) -> Fraction:
+    """Return the most that any coupling of drafted trees with the target's text keeps."""
+    law = drafts(named(tree), draft, children).items()
+    sets = collect((tuple(sorted(set(paths(forest)))), mass) for forest, mass in law)
+    drafted, length = list(sets), max(len(path) for some in sets for path in some)
+
+    def value(number: Prefix, block: Prefix) -> int:
+        return max(verified_blocks.common_prefix((*x, -1), block) for x in drafted[number[0]])
+
+    return verified_blocks.best_transport(
+        {(number,): sets[some] for number, some in enumerate(drafted)},
+        {(*text, -2): mass for text, mass in target.blocks(length).items()},
+        value,
+    )
+
+
+def one_path(verify: blocks.Verifier, draft: LanguageModel, target: LanguageModel, length: int,
+             **_: Any) -> Ended:  # fmt: skip
+    """Return what a verifier of one block that corrects one token does over all blocks."""
+    return Ended(lambda block: endings(verify, target, draft, block), draft.blocks(length))
+
+
+def endings(
+    verify: blocks.Verifier, target: LanguageModel, draft: LanguageModel, block: Prefix
+) -> Iterator[Ending]:
+    """Yield the endings of a verifier of one block that corrects one token."""
+    for branch in verify(target, draft, block):
+        yield Ending(branch.mass, block[: branch.accepted], branch.following(()))
+
+
+TREES = {
+    (2, 1): ("1", "2", "3"),
+    (2, 2): ("1x1", "1x2", "2x1", "[[][]][]", "[][[]]", "2x2", "3x1"),
+    (2, 3): ("1x1x1", "1x1x2", "1x2x1", "2x1x1", "[[[]][]][]"),
+    (3, 1): ("2", "1"),
+    (3, 2): ("1x1", "1x2", "[[]][]"),
+}
+"""Trees of up to six nodes, by the number of tokens and the depth."""
+CHAINS = {(2, 1): ["1"], (2, 2): ["1x1"], (2, 3): ["1x1x1"], (3, 1): ["1"], (3, 2): ["1x1"]}
+PATHS = {(2, 1): (1, 2, 3), (2, 2): (1, 2, 3), (2, 3): (1, 2), (3, 1): (1, 2, 3), (3, 2): (1, 2)}
+"""Numbers of paths, by the number of tokens and the depth."""
+
+
+def trees(*children: str, of: Mapping[tuple[int, int], Sequence[str]] = TREES) -> Domain:
+    """Return the domain of pairs of models, a tree, and each of some ways to draft children.
+
+    Only of those for which there are enough tokens.
+    """
+    some = models(tuple(of)).one(tree=lambda draft, length, **_: of[draft.n, length])
+    some = replace(some, note="trees of up to 6 nodes").each(children=children)
+    return some.where(
+        lambda draft, tree, children, **_: (
+            children == "iid" or total(drafts(named(tree), draft, children).values()) == 1
+        )
+    )
+
+
+def several_paths(of: Mapping[tuple[int, int], Sequence[int]] = PATHS) -> Domain:
+    """Return the domain of pairs of models and k paths of as many tokens as ``length`` says."""
+    return models(tuple(of)).each(k=lambda draft, length, **_: of[draft.n, length])

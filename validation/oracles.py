@@ -11,7 +11,17 @@ import networkx as nx
 import otspec
 from otspec.drafts import DraftLaw
 from validation.instances import Exact
-from validation.notation import ZERO, Coupling, Table, Tokens, mass_of, subsets, support, total
+from validation.notation import (
+    ZERO,
+    Coupling,
+    Table,
+    Tokens,
+    collect,
+    mass_of,
+    subsets,
+    support,
+    total,
+)
 
 
 def table_of(law: DraftLaw) -> Table:
@@ -54,8 +64,9 @@ def spread(supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]) -> Cou
 
 
 def flow(table: Mapping[Tokens, Fraction], target: Exact) -> Fraction:
-    """Return the optimal acceptance as a maximum flow from drafts to outputs."""
-    return total(spread(table, target).values())
+    """Return the optimal acceptance as a maximum flow from drafts, as sets, to outputs."""
+    sets = collect((tuple(sorted(set(x))), mass) for x, mass in table.items())
+    return total(spread(sets, target).values())
 
 
 def laws(draft: Exact, target: Exact, k: int) -> Iterator[DraftLaw]:

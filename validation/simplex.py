@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 
 Vector = list[Fraction]
-ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass
@@ -22,19 +22,20 @@ class Program:
 
     size: int
     objective: Vector = field(init=False)
-    rows: list[tuple[Vector, Fraction, bool]] = field(default_factory=list, init=False)
+    rows: list[tuple[Vector, bool]] = field(default_factory=list, init=False)
+    """The coefficients and, last, the bound; and whether it is to be attained."""
 
     def __post_init__(self) -> None:
-        self.objective = [ZERO] * self.size
+        self.objective = [Fraction(0)] * self.size
 
     def add(
         self, terms: Sequence[tuple[int, int | Fraction]], bound: Fraction, *, equal: bool
     ) -> None:
         """Add a row given by (variable, coefficient) pairs, whose coefficients add up."""
-        row = [ZERO] * self.size
+        row = [Fraction(0)] * self.size + [bound]
         for variable, coefficient in terms:
             row[variable] += coefficient
-        self.rows.append((row, bound, equal))
+        self.rows.append((row, equal))
 
     def solve(self) -> tuple[Fraction, Vector]:
         """Return the optimum and where it is attained.
@@ -44,74 +45,51 @@ class Program:
         ValueError
             No point meets the rows, or there is no maximum.
         """
-        # Each row gets a column of its own: a slack, or for an equality an artificial variable.
-        width, height = self.size + len(self.rows), len(self.rows)
-        table = []
-        for i, (row, bound, _) in enumerate(self.rows):
-            own = [ONE if j == i else ZERO for j in range(height)]
-            table.append([*row, *own, bound])
-        basis = list(range(self.size, width))
-        artificial = {self.size + i for i, (_, _, equal) in enumerate(self.rows) if equal}
-        if artificial:
-            goal = [-ONE if column in artificial else ZERO for column in range(width)]
-            if _climb(table, basis, goal, set()) < 0:
-                raise ValueError("no point meets the rows")
-            _leave(table, basis, artificial)
-        goal = [*self.objective, *[ZERO] * height]
-        value = _climb(table, basis, goal, artificial)
-        point = [ZERO] * width
-        for row, column in zip(table, basis, strict=True):
-            point[column] = row[-1]
-        return value, point[: self.size]
+        height = len(self.rows)
+        # Each row has a variable of its own: what it leaves, or what an equality misses.
+        table = [_whole(row) for row, _ in self.rows]
+        # Last come what equalities miss in all, which outweighs any gain, and the gain.
+        missing = [row for row, (_, equal) in zip(table, self.rows, strict=True) if equal]
+        table.append([sum(column) for column in zip([0] * (self.size + 1), *missing, strict=True)])
+        table.append([*_whole(self.objective), 0])
+        for i, row in enumerate(table):
+            row[-1:-1] = [int(i == j) for j in range(height)]
+        basis, scale = list(range(self.size, self.size + height)), 1
+        columns = range(self.size + height)
+        while (entering := next((j for j in columns if _gains(table, j)), None)) is not None:
+            # Bland's rule: the first column that gains, the first row of those that bind.
+            open_rows = [i for i in range(height) if table[i][entering] > 0]
+            if not open_rows:
+                raise ValueError("there is no maximum, or no point meets the rows")
+            ratios = [(Fraction(table[i][-1], table[i][entering]), basis[i], i) for i in open_rows]
+            leaving = min(ratios)[2]
+            scale = _pivot(table, leaving, entering, scale)
+            basis[leaving] = entering
+        if table[-2][-1] != 0:
+            raise ValueError("no point meets the rows")
+        point = [Fraction(0)] * len(columns)
+        for row, column in zip(table, basis, strict=False):
+            point[column] = Fraction(row[-1], scale)
+        gained = (c * x for c, x in zip(self.objective, point, strict=False))
+        return sum(gained, Fraction(0)), point[: self.size]
 
 
-def _climb(table: list[Vector], basis: list[int], goal: Vector, banned: set[int]) -> Fraction:
-    """Pivot by Bland's rule until no column gains, and return the value."""
-    gains = [*goal, ZERO]
-    for row, column in zip(table, basis, strict=True):
-        _subtract(gains, row, gains[column])
-    while True:
-        entering = next(
-            (j for j, gain in enumerate(gains[:-1]) if gain > 0 and j not in banned), None
-        )
-        if entering is None:
-            return -gains[-1]
-        ratios = [
-            (row[-1] / row[entering], basis[i], i)
-            for i, row in enumerate(table)
-            if row[entering] > 0
-        ]
-        if not ratios:
-            raise ValueError("there is no maximum")
-        leaving = min(ratios)[2]
-        _pivot(table, basis, leaving, entering)
-        _subtract(gains, table[leaving], gains[entering])
+def _gains(table: list[list[int]], column: int) -> bool:
+    return (table[-2][column], table[-1][column]) > (0, 0)
 
 
-def _leave(table: list[Vector], basis: list[int], artificial: set[int]) -> None:
-    """Take artificial variables, all at 0 now, out of the basis where a row allows it."""
-    for i, column in enumerate(basis):
-        if column in artificial:
-            row = table[i]
-            entering = next(
-                (j for j, a in enumerate(row[:-1]) if a != 0 and j not in artificial), None
-            )
-            if entering is not None:
-                _pivot(table, basis, i, entering)
+def _whole(row: Sequence[Fraction]) -> list[int]:
+    """Return the smallest multiple of a row that is in whole numbers."""
+    scale = lcm(*(Fraction(value).denominator for value in row))
+    return [int(value * scale) for value in row]
 
 
-def _pivot(table: list[Vector], basis: list[int], leaving: int, entering: int) -> None:
-    scale = table[leaving][entering]
-    table[leaving] = [value / scale if value else value for value in table[leaving]]
+def _pivot(table: list[list[int]], leaving: int, entering: int, scale: int) -> int:
+    """Enter a variable in whole numbers, all of them over one scale; return the new scale."""
+    own = table[leaving]
+    pivot = own[entering]
     for i, row in enumerate(table):
         if i != leaving:
-            _subtract(row, table[leaving], row[entering])
-    basis[leaving] = entering
-
-
-def _subtract(row: Vector, other: Vector, factor: Fraction) -> None:
-    """Subtract a multiple of another row in place."""
-    if factor:
-        for j, value in enumerate(other):
-            if value:
-                row[j] -= factor * value
+            factor = row[entering]
+            table[i] = [(pivot * x - factor * y) // scale for x, y in zip(row, own, strict=True)]
+    return pivot

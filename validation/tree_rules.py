@@ -2,218 +2,169 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache
 
-from validation.drafted import CHILDREN, Ending, Forest, Verifier
+from validation import algorithms
+from validation.algorithms import Branch, Kernel
+from validation.drafted import CHILDREN, Ending, Forest, Verifier, Verify
 from validation.instances import Exact
 from validation.models import LanguageModel, Prefix
-from validation.notation import ONE, ZERO, Tokens, normalised, positive, total
-from validation.oracles import spread
+from validation.notation import ONE, ZERO, Tokens, collect, normalised, positive, total
+from validation.oracles import best_coupling
+
+TokenRule = Callable[[Exact, Exact, Tokens, str], Iterable[Branch]]
+"""(target, draft, drafted children, how they are drafted) to what is done."""
+Node = tuple[list[Ending], Fraction]
+"""How it ends in or below a node, and the probability that it does not."""
 
 
-class Choice(NamedTuple):
-    """What a rule for one token does with some drafts."""
-
-    chances: tuple[Fraction, ...]
-    """That each of them is selected."""
-    rest: Exact
-    """The masses of the tokens that are drawn instead."""
+def rejection(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iterable[Branch]:
+    """Recursive rejection, for the law of the children."""
+    distinct = children == "distinct"
+    run = algorithms.rejection_distinct if distinct else algorithms.rejection
+    return run(target, draft, drafted).branches()
 
 
-TokenRule = Callable[[Exact, Exact, Tokens, str], Choice]
-"""(draft, target, drafted children, how they are drafted) to what is done. The target may have a
-token more than the draft, which is never drafted."""
-
-
-def rejection(draft: Exact, target: Exact, drafted: Tokens, children: str) -> Choice:
-    """Recursive rejection: accept in turn by min(1, q/p), go on with the residual."""
-    p, q, left = padded(draft, target), target, ONE
-    chances = []
-    for token in drafted:
-        chance = min(ONE, q[token] / p[token])
-        chances.append(left * chance)
-        left *= 1 - chance
-        q = normalised(positive(q, p))
-        if children == "distinct":
-            p = normalised(tuple(ZERO if i == token else mass for i, mass in enumerate(p)))
-    return Choice(tuple(chances), tuple(left * mass for mass in q))
-
-
-def naive(draft: Exact, target: Exact, drafted: Tokens, children: str) -> Choice:
+def naive(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iterable[Branch]:
     """Naive sampling: draw from the target, and look whether the token was drafted."""
     del draft, children
-    return _divided(drafted, target)
+    return algorithms.naive(target)(drafted)
 
 
-def sequential(draft: Exact, target: Exact, drafted: Tokens, children: str) -> Choice:
+def sequential(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iterable[Branch]:
     """K-Seq for i.i.d. drafts, with a number that is at most 1/1024 above the least for it."""
-    del children
     if not drafted:
-        return Choice((), target)
-    p, k = padded(draft, target), len(drafted)
-    kept, rest = common_and_rest(p, target, k, least_inflation(p, target, k)[1])
-    left, chances = ONE, []
-    for token in drafted:
-        chances.append(left * kept[token] / p[token])
-        left -= chances[-1]
-    return Choice(tuple(chances), tuple(left * mass for mass in normalised(rest)))
+        return naive(target, draft, drafted, children)
+    rho = least_inflation(draft, target, len(drafted))[1]
+    left = remaining(draft, target, len(drafted), rho)
+    return algorithms.k_sequential(draft, target, rho, lambda: normalised(left))(drafted).branches()
 
 
-def common_and_rest(p: Exact, q: Exact, k: int, rho: Fraction) -> tuple[Exact, Exact]:
-    """Return min(p, q/rho), and what the k drafts leave of the target; below 0 for a small rho."""
-    kept = tuple(min(one, other / rho) for one, other in zip(p, q, strict=True))
-    beta = total(kept)
+def remaining(p: Exact, q: Exact, k: int, rho: Fraction) -> Exact:
+    """Return what k drafts leave of the target; below 0 for a small rho."""
+    beta = algorithms.beta(p, q, rho)
     times = (1 - (1 - beta) ** k) / beta if beta else Fraction(k)
-    return kept, tuple(mass - times * each for mass, each in zip(q, kept, strict=True))
+    return tuple(mass - times * min(one, mass / rho) for one, mass in zip(p, q, strict=True))
 
 
 @lru_cache(maxsize=4096)
 def least_inflation(p: Exact, q: Exact, k: int) -> tuple[Fraction, Fraction]:
     """Return numbers at most 1/1024 apart between which the least rho of K-Seq is."""
     low, high = ONE, Fraction(k)
-    if min(common_and_rest(p, q, k, low)[1]) >= 0:
+    if min(remaining(p, q, k, low)) >= 0:
         return low, low
     while high - low > Fraction(1, 1024):
         middle = (low + high) / 2
-        fits = min(common_and_rest(p, q, k, middle)[1]) >= 0
+        fits = min(remaining(p, q, k, middle)) >= 0
         low, high = (low, middle) if fits else (middle, high)
     return low, high
 
 
-def optimal(draft: Exact, target: Exact, drafted: Tokens, children: str) -> Choice:
-    """Select with an optimal coupling of drafts and target, found as a maximum flow."""
-    if not drafted:
-        return Choice((), target)
-    rows, rest = _plan(draft, target, len(drafted), children)
-    row = rows[drafted]
-    chances = tuple(
-        row.get(token, ZERO) if token not in drafted[:i] else ZERO
-        for i, token in enumerate(drafted)
-    )
-    left = 1 - total(chances)
-    return Choice(chances, tuple(left * mass for mass in rest))
+def optimal(target: Exact, draft: Exact, drafted: Tokens, children: str) -> Iterable[Branch]:
+    """Select with an optimal coupling of the set of drafts and target, found as a maximum flow."""
+    kernel = _selecting(target, draft, len(drafted), children)
+    for y, chance in kernel[tuple(sorted(set(drafted)))].items():
+        yield Branch(chance, y, drafted.index(y) if y in drafted else None)
 
 
 @lru_cache(maxsize=4096)
-def _plan(
-    draft: Exact, target: Exact, k: int, children: str
-) -> tuple[Mapping[Tokens, Mapping[int, Fraction]], Exact]:
-    """Return which token is selected of each drafts, given them, and the law of all others."""
-    table = CHILDREN[children](draft, k)
-    flow = spread(table, target)
-    rows: dict[Tokens, dict[int, Fraction]] = {drafted: {} for drafted in table}
-    sent = [ZERO] * len(target)
-    for (drafted, token), mass in flow.items():
-        rows[drafted][token] = mass / table[drafted]
-        sent[token] += mass
-    return rows, normalised(positive(target, sent))
+def _selecting(target: Exact, draft: Exact, k: int, children: str) -> Kernel:
+    table = CHILDREN[children](draft, k) if k else {(): ONE}
+    sets = collect((tuple(sorted(set(drafted))), mass) for drafted, mass in table.items())
+    kernel: dict[Tokens, dict[int, Fraction]] = {some: {} for some in sets}
+    for (some, y), mass in best_coupling(sets, target).items():
+        kernel[some][y] = mass / sets[some]
+    return kernel
 
 
-def _divided(drafted: Tokens, law: Exact) -> Choice:
-    chances = tuple(
-        law[token] if token not in drafted[:i] else ZERO for i, token in enumerate(drafted)
-    )
-    rest = tuple(ZERO if token in drafted else mass for token, mass in enumerate(law))
-    return Choice(chances, rest)
+def choice(
+    rule: TokenRule, target: Exact, draft: Exact, drafted: Tokens, children: str
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Return the probability of each drafted child to be selected, and of each other token.
+
+    The target may have a token more than the draft, which is never drafted.
+    """
+    chances, rest = [ZERO] * len(drafted), [ZERO] * len(target)
+    padded = (*draft, *(ZERO,) * (len(target) - len(draft)))
+    for mass, y, place in rule(target, padded, drafted, children):
+        if place is None:
+            rest[y] += mass
+        else:
+            chances[place] += mass
+    return chances, rest
 
 
-def padded(draft: Exact, target: Exact) -> Exact:
-    """Return the draft over the tokens of the target."""
-    return (*draft, *(ZERO,) * (len(target) - len(draft)))
-
-
-def top_down(rule: TokenRule, children: str = "iid") -> Verifier:
+def top_down(rule: TokenRule) -> Verifier:
     """Return the verifier that applies a rule for one token from the root on."""
-
-    def verify(target: LanguageModel, draft: LanguageModel, forest: Forest) -> Iterator[Ending]:
-        yield from node(target, draft, forest, (), ONE)
-
-    def node(
-        target: LanguageModel, draft: LanguageModel, forest: Forest, prefix: Prefix, mass: Fraction
-    ) -> Iterator[Ending]:
-        drafted = tuple(token for token, _ in forest)
-        chances, rest = rule(draft(prefix), target(prefix), drafted, children)
-        for (token, below), chance in zip(forest, chances, strict=True):
-            if chance:
-                yield from node(target, draft, below, (*prefix, token), mass * chance)
-        yield Ending(mass * total(rest), prefix, normalised(rest))
-
-    return verify
+    return lambda target, draft, children: walk(rule, target, draft, children, scaling=False)
 
 
-def scaled(rule: TokenRule, children: str = "iid") -> Verifier:
-    """Return the verifier by scaled targets: a node of weight w wants (w M_b, 1 − w).
+def scaled(rule: TokenRule) -> Verifier:
+    """Return the verifier by scaled targets: a node of weight w wants (w M_b, 1 − w)."""
+    return lambda target, draft, children: walk(rule, target, draft, children)
+
+
+def walk(
+    rule: TokenRule,
+    target: LanguageModel,
+    draft: LanguageModel,
+    children: str,
+    scaling: bool = True,
+) -> Verify:
+    """Return what is done with a tree: at a node of weight w a rule selects for (w M_b, 1 − w).
 
     The last token means that the node is not kept. A child that the rule selects with probability
     a_i, given the drafts, is visited with weight a_i/(1 − a_1 − … − a_{i−1}); if neither it nor
     anything below is kept, the next child follows, and after the last the rule's drawn token.
+    Without scaling it is visited with that probability, and then has weight 1.
     """
 
-    def verify(target: LanguageModel, draft: LanguageModel, forest: Forest) -> Iterator[Ending]:
-        yield from node(target, draft, forest, (), ONE)[0]
-
-    def node(
-        target: LanguageModel,
-        draft: LanguageModel,
-        forest: Forest,
-        prefix: Prefix,
-        weight: Fraction,
-    ) -> tuple[list[Ending], Fraction]:
-        """Return how it ends in or below a node, and the probability that it does not."""
+    @cache
+    def node(forest: Forest, prefix: Prefix, weight: Fraction) -> Node:
         wanted = (*(weight * mass for mass in target(prefix)), 1 - weight)
         drafted = tuple(token for token, _ in forest)
-        chances, rest = rule(draft(prefix), wanted, drafted, children)
+        chances, rest = choice(rule, wanted, draft(prefix), drafted, children)
         found: list[Ending] = []
         going, left = ONE, ONE
         for (token, below), chance in zip(forest, chances, strict=True):
-            if not left:
-                break
-            inner, missed = node(target, draft, below, (*prefix, token), chance / left)
-            found += [ending._replace(mass=going * ending.mass) for ending in inner]
-            going, left = going * missed, left - chance
-        last = normalised(rest)
-        if going and any(last):
-            found.append(Ending(going * (1 - last[-1]), prefix, normalised(last[:-1])))
-            going *= last[-1]
+            if not chance:
+                continue
+            own = chance / left
+            inner, missed = node(below, (*prefix, token), own if scaling else ONE)
+            entered = going if scaling else going * own
+            found += [ending._replace(mass=entered * ending.mass) for ending in inner]
+            going, left = going * (missed if scaling else 1 - own), left - chance
+        if going and any(rest):
+            missed = rest[-1] / total(rest)
+            found.append(Ending(going * (1 - missed), prefix, rest[:-1]))
+            going *= missed
         return found, going
 
-    return verify
+    return lambda forest: node(forest, (), ONE)[0]
 
 
-def traversal(children: str = "iid") -> Verifier:
-    """Return Traversal Verification: leaves are accepted or deleted, depth first."""
+def traversal(target: LanguageModel, draft: LanguageModel, children: str) -> Verify:
+    """Traversal Verification: leaves are accepted or deleted, depth first."""
 
-    def verify(target: LanguageModel, draft: LanguageModel, forest: Forest) -> Iterator[Ending]:
-        yield from node(target, draft, forest, (), ONE)[0]
-
-    def node(
-        target: LanguageModel,
-        draft: LanguageModel,
-        forest: Forest,
-        prefix: Prefix,
-        weight: Fraction,
-    ) -> tuple[list[Ending], Fraction]:
+    @cache
+    def node(forest: Forest, prefix: Prefix, weight: Fraction) -> Node:
         wanted, drafted, going = target(prefix), draft(prefix), ONE
         found: list[Ending] = []
         for token, below in forest:
             chance = min(ONE, weight * wanted[token] / drafted[token])
-            inner, missed = node(target, draft, below, (*prefix, token), chance)
+            inner, missed = node(below, (*prefix, token), chance)
             found += [ending._replace(mass=going * ending.mass) for ending in inner]
             going *= missed
             if not going:
                 return found, going
             # The child is deleted: what is left of the target, the weight and the draft.
-            left = positive(tuple(weight * mass for mass in wanted), drafted)
+            left = positive([weight * mass for mass in wanted], drafted)
             weight = total(left) / (total(left) + 1 - weight)
             wanted = normalised(left)
             if children == "distinct":
-                drafted = normalised(
-                    tuple(ZERO if i == token else mass for i, mass in enumerate(drafted))
-                )
-        found.append(Ending(going * weight, prefix, wanted))
-        return found, going * (1 - weight)
+                drafted = normalised((*drafted[:token], ZERO, *drafted[token + 1 :]))
+        return [*found, Ending(going * weight, prefix, wanted)], going * (1 - weight)
 
-    return verify
+    return lambda forest: node(forest, (), ONE)[0]

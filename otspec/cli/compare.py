@@ -9,7 +9,7 @@ import click
 
 from otspec.cli.different_models import compare_models
 from otspec.cli.limits import check_digits
-from otspec.cli.options import json_option, pair_command, table_option
+from otspec.cli.options import free_option, json_option, pair_command, table_option
 from otspec.cli.output import percent, print_json, shown
 from otspec.cli.places import check_picture, check_place, check_table, table_written, written
 from otspec.cli.progress import working
@@ -31,6 +31,7 @@ def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
 @pair_command(
     "1,2,4,8", None, "Compare only rules for these drafts.  [default: all]", of_models=_of_models
 )
+@free_option
 @json_option
 @table_option
 @click.option(
@@ -40,6 +41,7 @@ def compare(
     pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],
     drafts: str | None,
+    free: int,
     as_json: bool,
     table: Path | None,
     plot: Path | None,
@@ -65,7 +67,7 @@ def compare(
     rows = Rows[Comparison]((), Comparison, "one draft and one target")
     with working(len(ks), "numbers of drafts") as done:
         for k in ks:
-            rows += compare_rules(*pair, [k], laws)
+            rows += compare_rules(*pair, [k], laws, free=free)
             done()
     _print(rows, as_json)
     complete = table_written(table, rows.to_arrow, silent=as_json)

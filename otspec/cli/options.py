@@ -15,6 +15,7 @@ from otspec.cli.arguments import CountList, NumberList, read_distribution
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import IID, LAWS, Independent
 from otspec.models.warped import as_temperature
+from otspec.rules.importance_sampling import FREE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -52,6 +53,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 table_option = click.option(
     "--table", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
     help="Also write the rows as a table, to FILE.parquet, FILE.arrow or FILE.csv.",
+)  # fmt: skip
+
+free_option = click.option(
+    "--free", type=click.IntRange(0), metavar="S", default=FREE, show_default=True,
+    help="Tokens in the linear programs of importance sampling.",
 )  # fmt: skip
 
 detect_option = click.option(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from otspec.cli.ending import ending_in_order
-from otspec.cli.options import counts_option, filled, json_option
+from otspec.cli.options import counts_option, filled, free_option, json_option
 from otspec.cli.output import print_json
 from otspec.cli.places import table_written, written
 from otspec.cli.run_places import RunPlace, run_options
@@ -38,6 +38,7 @@ from otspec.traces.statistics import Statistic, statistics_of, texts_of
 @click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
 @laws_option(IID.name, WithoutReplacement.name, Hub.name)
+@free_option
 @warping_options
 @source_options
 @run_options("positions/, summary.json and acceptance.png")
@@ -47,6 +48,7 @@ def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
     laws: tuple[str, ...],
+    free: int,
     warpings: tuple[Warping, ...],
     kind: str | None,
     workers: int | None,
@@ -67,7 +69,7 @@ def trace(
     Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
     """
     place.check()
-    settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings)
+    settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free)
     with (
         ending_in_order(),
         sources_of(files, kind) as sources,

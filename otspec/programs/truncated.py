@@ -9,7 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arguments import as_integer
-from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, suffix_sums, zeros
+from otspec.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    positive_part,
+    suffix_sums,
+    zeros,
+)
 from otspec.coupling import accepted_weights
 from otspec.drafts.independent import Product
 from otspec.programs.builder import ProgramBuilder, arrow
@@ -76,7 +85,7 @@ class TruncatedImportance(Formulation):
     @cached_property
     def order(self) -> IntArray:
         """The tokens by descending excess; ties by id."""
-        return np.argsort(-self.excess, kind="stable").astype(np.intp)
+        return _descending(self.excess)
 
     @property
     def loss_bound(self) -> Number:
@@ -87,9 +96,7 @@ class TruncatedImportance(Formulation):
     @cached_property
     def rank(self) -> IntArray:
         """The place of each token in the order, shape (n,)."""
-        rank = np.empty(self.law.n, dtype=np.intp)
-        rank[self.order] = np.arange(self.law.n)
-        return rank
+        return places_in(self.order)
 
     @cached_property
     def free_pairs(self) -> tuple[IntArray, Array]:
@@ -156,3 +163,23 @@ class TruncatedImportance(Formulation):
         chosen = np.where(is_earlier, earlier[seen.rows], 1 - earlier[seen.rows])
         weights = seen.masses[seen.rows].astype(solution.primal.dtype) * chosen
         return accepted_weights(weights, seen.tokens, self.target.astype(solution.primal.dtype))
+
+
+def places_in(order: IntArray) -> IntArray:
+    """Return where each token is in an order of all: the inverse permutation."""
+    places = np.empty(len(order), dtype=np.intp)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def _descending(values: Array) -> IntArray:
+    """Return the indices by descending value, ties by index."""
+    if is_exact(values):
+        return np.argsort(-values, kind="stable").astype(np.intp)
+    order = np.argsort(-values)  # several times as fast as a stable sort
+    ordered = values[order]
+    group = np.zeros(len(values), dtype=np.intp)
+    np.cumsum(ordered[1:] != ordered[:-1], out=group[1:])
+    if group[-1] < len(values) - 1:  # ties
+        return np.sort(group * len(values) + order) % len(values)
+    return order

@@ -21,12 +21,14 @@ from otspec.rules.sequential import SequentialRule
 from otspec.rules.spechub import SpecHub
 from otspec.rules.table import RULES, compared_rules
 from otspec.rules.target_only import TargetOnly
+from otspec.rules.truncated_alphabet import TruncatedAlphabet
 from otspec.rules.two_hubs import SpecTwoHubs
 from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
 
 for _rule in (
     KSequential,
     RecursiveRejection,
+    ImportanceSampling,
     MaximalCoupling,
     NaiveSampling,
     RecursiveRejectionWithoutReplacement,
@@ -37,7 +39,7 @@ for _rule in (
     PooledSelectionWithoutReplacement,
     DrawnDraft,
     TargetOnly,
-    ImportanceSampling,
+    TruncatedAlphabet,
     PriorityMixture,
     RecursiveRejectionIndependent,
     PlannedRule,
@@ -72,5 +74,6 @@ __all__ = [
     "SpecTwoHubs",
     "TargetOnly",
     "Thresholds",
+    "TruncatedAlphabet",
     "compared_rules",
 ]

@@ -9,20 +9,32 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_choice, as_integer, as_list, as_seed, as_size
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, suffix_sums, zeros
-from otspec.coupling import Coupling
+from otspec.arguments import as_choice, as_integer, as_list
+from otspec.arithmetic import Array, Number, as_number
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
-from otspec.frozen import Frozen
-from otspec.programs import TruncatedImportance
-from otspec.rules.enumeration import refuse_many_tuples
+from otspec.rules.contract import CountedLaw
+from otspec.rules.importance_laws import VerifiedSelection
+from otspec.rules.importance_stages import Stage, StagedSelection
 from otspec.rules.pair_rule import PairRule, refuse_many_drafts
-from otspec.solvers import SOLVERS, SolverName, solve
+from otspec.solvers import SOLVERS, SolverName
 
 MOST_STAGES = 10_000
 """Most drafts; each but the first takes a linear program."""
+FREE = 32
+"""How many tokens a linear program covers where nothing is said."""
+
+
+def as_free(free: object) -> int:
+    """Check how many tokens linear programs cover.
+
+    Raises
+    ------
+    ValueError
+        No number of tokens.
+    """
+    return as_integer(free, "free", 0, wanted="how many tokens the linear program covers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +46,8 @@ class ImportanceSampling(PairRule):
     selects between the token selected so far, whose law is known, and the next draft.
 
     Law: the output is distributed as the target. With k = 2 and ``free`` ≥ n it is optimal for the
-    drafts; with smaller ``free`` the loss is at most Σ (q − p₁p₂)₊ over the other tokens.
+    drafts; with smaller ``free`` the loss is at most Σ (q − p₁p₂)₊ over the other tokens. More
+    drafts lose at every stage, so that with few free tokens they may accept less than two.
     Source: Canonical, alg. 1, remarks 3 and 4, app. G.
 
     Parameters
@@ -44,13 +57,13 @@ class ImportanceSampling(PairRule):
     others : sequence of array_like
         The distributions of drafts 2 to k, where they differ from the first.
     free : int
-        How many tokens the linear program of each stage covers (the papers' s).
+        How many tokens the linear program of each stage covers (the paper's s).
     alphabet : int, optional
         Verify against the target restricted to so many of its likeliest tokens; the output is
         then kept with probability q(those), and otherwise drawn from the rest of the target.
     solver : {"highs", "cvxpy", "rational"}, optional
-        By default ``"rational"`` for exact input, which needs pycddlib, and ``"highs"`` for
-        floats.
+        Of the linear programs. By default they are solved as the flows that they are, in the
+        arithmetic of the input and much faster.
 
     Raises
     ------
@@ -67,20 +80,21 @@ class ImportanceSampling(PairRule):
     name: ClassVar[str] = "importance-sampling"
     title: ClassVar[str] = "importance sampling"
     formula: ClassVar[bool] = False
-    compared: ClassVar[bool] = False
+    options: ClassVar[tuple[str, ...]] = ("free",)
+    colour: ClassVar[str] = "#AA4499"
+    marker: ClassVar[str] = "X"
 
     others: Sequence[DistributionLike] = field(default=(), kw_only=True)
-    free: int = field(default=32, kw_only=True)
+    free: int = field(default=FREE, kw_only=True)
     alphabet: int | None = field(default=None, kw_only=True)
     solver: SolverName | None = field(default=None, kw_only=True)
 
     def __post_init__(self, normalize: bool) -> None:
         super().__post_init__(normalize)
         refuse_many_drafts(self.k, MOST_STAGES, "the selection")
-        wanted = "how many tokens the linear program covers"
         self._hold(
             others=self._checked_others(normalize),
-            free=as_integer(self.free, "free", 0, wanted=wanted),
+            free=as_free(self.free),
             alphabet=None if self.alphabet is None else as_k(self.alphabet, "alphabet"),
         )
         if self.solver is not None:
@@ -121,168 +135,111 @@ class ImportanceSampling(PairRule):
         """The target on the kept alphabet, renormalised, shape (n,)."""
         return normalised(np.where(self.kept_tokens, self.target, 0 * self.target), self.target)
 
-    @cached_property
+    @property
     def stages(self) -> tuple[Stage, ...]:
         """The selections, one per draft after the first."""
-        stages: list[Stage] = []
-        selected = self.draft
-        for i in range(1, self.k):
-            following = self.others[i - 1] if self.others else self.draft
-            stages.append(_stage(selected, following, self.verified_target, self.free, self.solver))
-            selected = stages[-1].law_of_selection
-        return tuple(stages)
+        return self.verified.selection.stages
 
     @property
     def law_of_selection(self) -> Distribution:
         """b, the law of the selected draft, shape (n,)."""
-        return self.stages[-1].law_of_selection if self.stages else self.draft
+        return self.verified.selection.law
+
+    @cached_property
+    def verified(self) -> VerifiedSelection:
+        """How one of the drafts is selected and becomes the output."""
+        laws = [self.draft, *(self.others or [self.draft] * (self.k - 1))]
+        repair = np.where(self.kept_tokens, 0 * self.target, self.target)
+        return VerifiedSelection(
+            StagedSelection.of(laws, self.verified_target, self.free, self.solver),
+            self.verified_target,
+            as_number(1 - repair.sum(), like=self.target),
+            normalised(repair, self.target),
+        )
 
     def acceptance(self) -> Number:
         """Return the probability that the output is one of the drafts.
 
         Σ min(b, q) for the selected draft, plus the residual draws that happen to be another
-        draft. These are summed for k ≤ 2 in O(n log n + free²), and enumerated for up to
-        20,000 draft tuples.
+        draft: in O(n log n + s²) for k ≤ 2, and in O(n² k) for more.
 
         Raises
         ------
         NotExactError
-            There are more; :meth:`estimate` simulates them.
+            More than two drafts of too many tokens; :meth:`estimate` simulates them.
         """
-        if self.k <= 2:
-            return as_number(self._known_part() + self._residual_hits(), like=self.draft)
-        if not is_exact(self.draft):
-            refuse_many_tuples(self.law)
-        return super().acceptance()
+        return self.verified.acceptance()
+
+    @classmethod
+    def acceptances(
+        cls,
+        draft: DistributionLike,
+        target: DistributionLike,
+        ks: Sequence[int],
+        *,
+        free: int = FREE,
+    ) -> list[Number]:
+        """Return the acceptance for each of several k, or an estimate: all from the same stages.
+
+        Parameters
+        ----------
+        draft, target : array_like, shape (n,)
+        ks : sequence of int
+        free : int
+            As for the rule.
+
+        Raises
+        ------
+        ValueError
+            As the constructor.
+        """
+        if not ks:
+            return []
+        longest = cls(draft, target, max(as_k(k) for k in ks), free=free).verified
+        return [longest.of_first(k).acceptance_or_estimate() for k in ks]
+
+    def accepted_law(self) -> Array:
+        """Return the probability that the output is y and a draft, (n,); as :meth:`acceptance`."""
+        return self.verified.accepted_law()
+
+    def accepted_by_draft(self) -> Array:
+        """Return the same by the first draft that is the output, (k, n), in k + 1 times as long."""
+        return self.verified.accepted_by_draft()
+
+    def counted_law(self) -> CountedLaw:
+        """Return the same by how many of the drafts are the output, in k + 1 times as long."""
+        return self.verified.counted_law()
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest exact.
 
-        Parameters
-        ----------
-        size, seed : int
-            As for :meth:`otspec.rules.Rule.estimate`.
-
-        Returns
-        -------
-        Estimate
+        Size and seed are as for :meth:`otspec.rules.Rule.estimate`.
         """
-        size = as_size(size, least=2, width=self.k)
-        drafts = self.law.sample(size, np.random.default_rng(as_seed(seed)))
-        residual = self._coupling.residual
-        rejected = (self._selection(drafts) * (1 - self._coupling.chances[drafts])).sum(axis=1)
-        ordered = np.sort(drafts, axis=1)
-        distinct = np.ones(ordered.shape, dtype=bool)
-        distinct[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-        hits = self._repair[0] * rejected * (residual[ordered] * distinct).sum(axis=1)
-        return Estimate.of_mean(hits, plus=float(self._known_part()))
+        return self.verified.estimate(size, seed)
 
-    def _known_part(self) -> Number:
-        """Return the probability that the selected draft is accepted or the repair is a draft."""
-        kept, repair = self._repair
-        undrafted = np.prod([1 - self.law.marginal(i) for i in range(self.k)], axis=0)
-        repaired = (repair * (1 - undrafted)).sum()
-        return as_number(kept * self._coupling.acceptance + (1 - kept) * repaired, like=self.draft)
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
+        return self.verified.estimate_by_draft(size, seed)
 
-    def _residual_hits(self) -> Number:
-        """Return the probability that the selected of two drafts is rejected for the other.
+    def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:  # noqa: ARG002
+        """Return entry y of :meth:`accepted_law` at any vocabulary size; nothing is simulated."""
+        known = float(self.verified.output_by_draft(y).sum())
+        return Estimate.between(known, known)
 
-        A token y that can be rejected has no residual itself, so that only the other draft counts;
-        outside the free pairs that is any token v after y, which cumulative sums add up.
-        """
-        if self.k == 1:
-            return as_number(0, like=self.draft)
-        chance, residual, kept = self._coupling.chances, self._coupling.residual, self._repair[0]
-        stage, (first, second) = self.stages[0], (self.law.marginal(i) for i in range(2))
-        order, free = np.argsort(stage.rank), len(stage.shares)
-        after = np.maximum(stage.rank + 1, free)
-        later_first, later_second = (
-            suffix_sums((law * residual)[order])[after] for law in (first, second)
-        )
-        hits = ((1 - chance) * (first * later_second + second * later_first)).sum()
-        inside = order[:free]
-        masses = np.multiply.outer(first[inside], second[inside])
-        selected = stage.shares * (masses + masses.T)
-        return as_number(
-            kept * (hits + (1 - chance[inside]) @ selected @ residual[inside]), like=self.draft
-        )
-
-    @cached_property
-    def _coupling(self) -> Coupling:
-        return Coupling(self.law_of_selection, self.verified_target)
-
-    @cached_property
-    def _repair(self) -> tuple[Number, Distribution]:
-        """Return how often the verified output is kept, and what it is replaced from otherwise."""
-        repair = np.where(self.kept_tokens, 0 * self.target, self.target)
-        kept = as_number(1 - repair.sum(), like=self.target)
-        return kept, normalised(repair, self.target)
-
-    def _selection(self, drafts: IntArray) -> Array:
-        """Return how likely each draft of each row is the selected one: (m, k) -> (m, k)."""
-        weights = zeros(drafts.shape, like=self.target)
-        weights[:, 0] += 1
-        for i, stage in enumerate(self.stages, start=1):
-            for j in range(i):
-                stays = stage.keeps(drafts[:, j], drafts[:, i])
-                weights[:, i] = weights[:, i] + weights[:, j] * (1 - stays)
-                weights[:, j] = weights[:, j] * stays
-        return weights
+    def estimate_output_by_draft(
+        self,
+        y: int,
+        size: int = 2_000,  # noqa: ARG002
+        seed: int = 0,  # noqa: ARG002
+    ) -> list[Estimate]:
+        """Return column y of :meth:`accepted_by_draft` likewise."""
+        known = self.verified.output_by_draft(y).astype(float).tolist()
+        return [Estimate.between(chance, chance) for chance in known]
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        kept, repair = self._repair
-        joint = self._coupling.joint_kernel(x, kept * self._selection(np.array([x]))[0])
-        joint[self.k] += (1 - kept) * repair
+        verified = self.verified
+        weights = verified.selection.weights(np.array([x]))[0]
+        joint = verified.coupling.joint_kernel(x, verified.kept * weights)
+        joint[self.k] += (1 - verified.kept) * verified.repair
         return joint
-
-
-@dataclass(frozen=True, eq=False)
-class Stage(Frozen):
-    """The selection between a token selected so far and one more draft.
-
-    Parameters
-    ----------
-    rank : ndarray of int, shape (n,)
-        The earlier token of a pair is selected, unless both are free.
-    shares : ndarray, shape (s, s)
-        For two free tokens by rank: how often the first of the two is selected.
-    law_of_selection : ndarray, shape (n,)
-    """
-
-    rank: IntArray
-    shares: Array
-    law_of_selection: Distribution
-
-    def keeps(self, token: IntArray, other: IntArray) -> Array:
-        """Return how likely ``token`` is selected over ``other``, both of shape (m,)."""
-        ranks, others = self.rank[token], self.rank[other]
-        keeps = zeros(len(ranks), like=self.shares) + (ranks <= others)
-        free = (ranks < len(self.shares)) & (others < len(self.shares))
-        keeps[free] = self.shares[ranks[free], others[free]]
-        return keeps
-
-
-def _stage(
-    selected: Distribution,
-    following: Distribution,
-    target: Distribution,
-    free: int,
-    solver: SolverName | None,
-) -> Stage:
-    """Solve the truncated program for two drafts and return its selection."""
-    program = TruncatedImportance(
-        Independent([selected, following]), target, free=min(free, len(target))
-    )
-    pairs, masses = program.free_pairs
-    ranks = program.rank[pairs]
-    earlier = zeros(len(pairs), like=target)
-    if len(pairs):
-        earlier[:] = program.shares(solve(program.build(), solver))
-    shares = zeros((program.free, program.free), like=target) + 1
-    shares[ranks[:, 0], ranks[:, 1]] = earlier
-    shares[ranks[:, 1], ranks[:, 0]] = 1 - earlier
-    law = program.certain.copy()
-    np.add.at(law, pairs[:, 0], masses * earlier)
-    np.add.at(law, pairs[:, 1], masses * (1 - earlier))
-    return Stage(program.rank, shares, law / law.sum())

@@ -43,6 +43,8 @@ class PairRule(Rule):
     """The law of the drafts that the rule verifies."""
     compared: ClassVar[bool] = True
     """Whether tables of all rules, such as those of ``otspec compare``, have it."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """Keywords of :meth:`acceptances` that comparisons pass on, such as ``free``."""
     colour: ClassVar[str] = "#666666"
     """Of its line in charts, as Matplotlib writes it.
 

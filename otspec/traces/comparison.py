@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from otspec.arguments import as_list
@@ -13,6 +13,7 @@ from otspec.frames import EstimatedProbability, Probability, Rows
 from otspec.optimum import optimal_acceptances
 from otspec.raw import shown
 from otspec.rules import compared_rules
+from otspec.rules.importance_sampling import FREE, as_free
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""
@@ -60,6 +61,7 @@ def compare(
     laws: Sequence[str] = tuple(LAWS),
     *,
     normalize: bool = False,
+    free: int = FREE,
 ) -> Rows[Comparison]:
     """Compare the optimum and all rules for each k and each draft law.
 
@@ -72,6 +74,8 @@ def compare(
         distinct drafts need as many tokens) is left out there.
     normalize : bool
         Scale both distributions to sum 1.
+    free : int
+        How many tokens the linear programs of :class:`otspec.rules.ImportanceSampling` cover.
 
     Returns
     -------
@@ -82,7 +86,8 @@ def compare(
     Raises
     ------
     ValueError
-        Unusable distributions, a k that is no positive integer, or an unknown law.
+        Unusable distributions, a k that is no positive integer, an unknown law, or ``free`` below
+        0.
     """
     checked = as_pair(draft, target, normalize=normalize)
     given = as_list(ks, "ks", "a list of numbers of drafts")
@@ -91,25 +96,32 @@ def compare(
     for law in laws:
         if not isinstance(law, str) or law not in LAWS:
             raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAWS)}")
-    by_law = [_rows(LAWS[name], *checked, counts) for name in laws]
+    options = {"free": as_free(free)}
+    by_law = [_rows(LAWS[name], *checked, counts, options) for name in laws]
     found = [row for k in counts for rows in by_law for row in rows.get(k, [])]
     return Rows(found, Comparison, "one draft and one target")
 
 
 def _rows(
-    law_class: type[SingleDraftLaw], draft: Distribution, target: Distribution, ks: Sequence[int]
+    law_class: type[SingleDraftLaw],
+    draft: Distribution,
+    target: Distribution,
+    ks: Sequence[int],
+    options: Mapping[str, int],
 ) -> dict[int, list[Comparison]]:
     """Return the rows of each k that the law has."""
     existing = list(dict.fromkeys(k for k in ks if law_class.exists(draft, k)))
     if not existing:
         return {}
     law = law_class.name
-    found = optimal_acceptances(draft, target, existing, law=law)
-    optima = {k: as_number(best, like=draft) for k, best in zip(existing, found, strict=True)}
+    bests = optimal_acceptances(draft, target, existing, law=law)
+    optima = {k: as_number(best, like=draft) for k, best in zip(existing, bests, strict=True)}
     rows = {k: [Comparison(OPTIMUM, law, k, best, best)] for k, best in optima.items()}
     for rule in compared_rules():
         if rule.law_class is law_class:
             taken = [k for k in existing if rule.only_k in (None, k)]
-            for k, accepted in zip(taken, rule.acceptances(draft, target, taken), strict=True):
+            own = {name: options[name] for name in rule.options}
+            found = rule.acceptances(draft, target, taken, **own)
+            for k, accepted in zip(taken, found, strict=True):
                 rows[k].append(Comparison(rule.title, law, k, accepted, optima[k]))
     return rows

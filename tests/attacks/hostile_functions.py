@@ -136,12 +136,34 @@ FUNCTIONS = {
     ),
     "closed_forms.uniform_rho": Row(closed_forms.uniform_rho, {"ratio": ("real", 4.0), **K}),
     "closed_forms.k_sequential_guarantee": Row(closed_forms.k_sequential_guarantee, K),
-    "closed_forms.single_draft_expression": Row(
-        closed_forms.single_draft_expression, {"n": ("count", 2)}
+    **{
+        f"closed_forms.{name}": Row(getattr(closed_forms, name), {"n": ("count", 2)})
+        for name in ("single_draft_expression", "iid_expression", "always_accepted_expression")
+    },
+    **{
+        f"closed_forms.{name}": Row(getattr(closed_forms, name), {**PAIR, **K, **NORMALIZE})
+        for name in ("top_plus_one_acceptance", "iid_acceptance", "always_accepted")
+    },
+    "closed_forms.set_bound": Row(
+        closed_forms.set_bound, {**PAIR, **K, "tokens": ("token set", [0]), **NORMALIZE}
     ),
-    "closed_forms.top_plus_one_acceptance": Row(
-        closed_forms.top_plus_one_acceptance, {**PAIR, **K, **NORMALIZE}
+    "closed_forms.set_bound_expression": Row(
+        closed_forms.set_bound_expression, {"n": ("count", 3), **K, "tokens": ("token set", [0])}
     ),
+    **{
+        f"closed_forms.{name}_verification_tokens": Row(
+            getattr(closed_forms, f"{name}_verification_tokens"),
+            {"draft": ("real", 0.5), "target": ("real", 0.25), "length": ("count", 2)},
+        )
+        for name in ("token", "block")
+    },
+    **{
+        f"closed_forms.{name}_verification_tokens_expression": Row(
+            getattr(closed_forms, f"{name}_verification_tokens_expression"),
+            {"length": ("count", 2)},
+        )
+        for name in ("token", "block")
+    },
     **{
         f"closed_forms.{name}": Row(getattr(closed_forms, name), {**PAIR, **NORMALIZE})
         for name in ("single_draft_acceptance", "limit_acceptance", "hub_acceptance")

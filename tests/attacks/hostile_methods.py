@@ -53,6 +53,10 @@ def rule_rows():
             "alphabet": ("count?", 2),
             "solver": ("name?", "highs"),
         },
+        rules.TruncatedAlphabet: {
+            "kept": ("kept", 2),
+            "rule": ("callable", lambda: rules.RecursiveRejection),
+        },
     }
     made = {
         cls: ({**PAIR, **K, **NORMALIZE, **extra.get(cls, {})}, cls.only_k or 2)
@@ -60,7 +64,7 @@ def rule_rows():
             *rules.compared_rules(),
             rules.SpecTwoHubs,
             rules.EarliestPooledSelection,
-            rules.ImportanceSampling,
+            rules.TruncatedAlphabet,
         )
     }
     for cls, (arguments, k) in made.items():

@@ -182,6 +182,12 @@ HOSTILE = {
         lambda: [float("nan")], lambda: [-1.0], lambda: [np.inf], lambda: [[1.0]], 10**12, 2**70,
         lambda: masked(1.0, 2.0), lambda: [True], lambda: ["x"], lambda: np.array(2.5)), None,
     ),
+    "kept": (
+        *NOTHING, *made(0, -1, True, 2.5, "2", list, lambda: [-1, 0], lambda: [0, 10**9],
+        lambda: ["0"], lambda: [True, False], lambda: [1.0, 0.0], lambda: masked(0, 1),
+        lambda: [[0, 1]], lambda: {0: 1}, itertools.count, lambda: [0, Raises()],
+        lambda: np.array(2.5)), None,
+    ),
     "pools of tokens": (
         *NOTHING, *made("fewer", 0, 1, -1, True, 2.5, lambda: [2.0, 1.0, 0.0], lambda: [0, 1],
         lambda: [[1, 0, 0]], 10**12, 2**70, lambda: masked(1, 2, 0), lambda: [True] * 3, list,
@@ -210,6 +216,7 @@ ODD = {
     "parents": made(list, lambda: np.array([-1, 0]), lambda: [2**70]),
     "weights": made(lambda: (2**70, 1), lambda: np.array([1, 1])),
     "pools": made(lambda: np.int8(4), lambda: [0.5, 2.0], lambda: ["1/2", 2], "fewest"),
+    "kept": (*HUGE, *_INTEGERS, *made(lambda: np.array([0, 1]), lambda: {0, 1}, lambda: [0, 0])),
     "pools of tokens": made(
         lambda: np.int8(4), lambda: [-1, 0, 2], lambda: (2**40, 1, 1), "tokens"
     ),

@@ -96,7 +96,9 @@ def test_compare_can_be_restricted_to_one_law(capsys):
     assert [row["rule"] for row in rows] == ["optimum", "SpecHub"]
 
 
-EVERY_RULE = "k-sequential, recursive rejection, naive sampling and pooled selection"
+EVERY_RULE = (
+    "k-sequential, recursive rejection, importance sampling, naive sampling and pooled selection"
+)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ EVERY_RULE = "k-sequential, recursive rejection, naive sampling and pooled selec
             "iid",
             [
                 "85.0% can be accepted (iid drafts)",
-                "pooled selection attains it",
+                "importance sampling and pooled selection attain it",
                 "the best of the other rules, k-sequential, accepts 81.5%",
             ],
         ),
@@ -145,16 +147,16 @@ def test_trace_says_what_attains_the_optimum(capsys, tmp_path):
     path = write_trace(tmp_path / "trace.npz")
     *_, optimum, attaining, best, certain = run(capsys, "trace", path, "-k", "2,1").splitlines()
     assert optimum.startswith("With 1 i.i.d. draft one is accepted with mean probability ")
-    rules = "k-sequential, recursive rejection, maximal coupling and pooled selection"
-    assert attaining == f"{rules} attain it;"
+    coupled = "k-sequential, recursive rejection, importance sampling, maximal coupling"
+    assert attaining == f"{coupled} and pooled selection attain it;"
     assert best.startswith("the best of the other rules, naive sampling, reaches ")
     assert certain.startswith("95% confidence interval of the optimum, from 2 texts: ")
     same = np.zeros((1, 1), np.float16)
     np.savez(path, draft_logits=same, target_logits=same)
     assert run(capsys, "trace", path, "-k", "1").endswith(
         "mean probability 100.0% at best;\n"
-        "k-sequential, recursive rejection, maximal coupling, naive sampling and pooled selection "
-        "attain it.\nOne position says nothing about others.\n"
+        f"{coupled}, naive sampling and pooled selection attain it.\n"
+        "One position says nothing about others.\n"
     )
 
 

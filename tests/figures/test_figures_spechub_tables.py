@@ -14,7 +14,7 @@ from figures.contract import Settings
 from figures.spechub_tab1 import FIRST, HUB, RRS, RRSW, SECOND, TEMPERATURES
 from figures.spechub_tab4 import METHODS, NORMAL, PRINTED, UNIFORM, ToyExperiment
 from otspec.rules import RecursiveRejectionWithoutReplacement
-from validation.spechub import toy
+from validation.spechub import appendix_d as toy
 from validation.spechub.tables import ROWS
 
 COLDEST = (0.1, 0.7)

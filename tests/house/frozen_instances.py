@@ -27,7 +27,8 @@ from otspec.models.logged import LoggedModel
 from otspec.optimum.outputs import Outputs
 from otspec.plan import Plan
 from otspec.rules.distinct_paths import DistinctPaths
-from otspec.rules.importance_sampling import Stage
+from otspec.rules.importance_laws import VerifiedSelection
+from otspec.rules.importance_stages import Stage, StagedSelection
 from otspec.rules.two_hubs import HubShares
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.cut_pools import CutPool
@@ -171,6 +172,16 @@ EXACT = {  # from exact arrays or from float ones
     "importance": lambda give: rules.ImportanceSampling(give(DRAFT), give(TARGET), 2),
     "alphabet": lambda give: rules.ImportanceSampling(
         give(DRAFT), give(TARGET), 2, others=give.sequence([give(TARGET)]), alphabet=2
+    ),
+    "truncated alphabet": lambda give: rules.TruncatedAlphabet(
+        give(DRAFT), give(TARGET), 2, kept=2
+    ),
+    "kept tokens": lambda give: rules.TruncatedAlphabet(
+        give(DRAFT), give(TARGET), 2, kept=give(np.array([2, 0])), rule=rules.RecursiveRejection
+    ),
+    "staged": lambda give: StagedSelection(give.sequence([give(DRAFT)]), give.sequence([])),
+    "verified": lambda give: VerifiedSelection(
+        StagedSelection((give(DRAFT),), ()), give(TARGET), 1, give(TARGET)
     ),
     "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
     "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),

@@ -14,7 +14,6 @@ from otspec.blocks import DraftSelection, memoryless, random_pair
 from otspec.rules import (
     Bins,
     Fewest,
-    ImportanceSampling,
     KSequential,
     MaximalCoupling,
     NaiveSampling,
@@ -99,7 +98,6 @@ def test_many_drafts_at_full_vocabulary_add_up(name):
 def test_rules_without_a_formula_say_so():
     pair = ["1/2", "1/2"], ["1/4", "3/4"]
     for rule in (
-        ImportanceSampling(*pair, 2),
         RecursiveRejectionWithoutReplacement(*pair, 2),
         PooledSelection(*pair, 2, Bins(1)),
     ):

@@ -214,34 +214,6 @@ def test_rules_refuse_what_distributions_refuse(rule_class):
     assert rule_class([2], [2], rule_class.only_k or 3, normalize=True).acceptance() == 1
 
 
-@pytest.mark.parametrize(
-    ("rho", "message"),
-    [
-        (Fraction(149, 100), r"rho is 149/100.*at least rho\* = 1\.5"),
-        (0, r"rho is 0.*rho\* = 1\.5"),
-        ("-2", r"rho is -2.*rho\* = 1\.5"),
-        (1.5, "rho is 1.5, in another arithmetic"),
-        (np.nan, "another arithmetic"),
-        ("high", "rho is 'high'"),
-        (True, "rho is True"),
-    ],
-)
-def test_an_unusable_exact_rho_is_refused(rho, message):
-    with pytest.raises(ValueError, match=message):
-        KSequential(["1/2", "1/2"], [1, 0], 2, rho=rho)
-
-
-@pytest.mark.parametrize("rho", [1.49, 1.5 - 1e-9, 0.0, -2.0, np.nan, np.inf, -np.inf])
-def test_an_unusable_float_rho_is_refused(rho):
-    with pytest.raises(ValueError, match=r"rho is .*finite rho of at least rho\* = 1\.5"):
-        KSequential([0.5, 0.5], [1.0, 0.0], 2, rho=rho)
-
-
-@pytest.mark.parametrize("rho", [Fraction(3, 2), "3/2", "1.5", 2, 10**30])
-def test_any_exact_rho_from_the_root_upwards_is_kept(rho):
-    assert KSequential(["1/2", "1/2"], [1, 0], 2, rho=rho).rho == Fraction(rho)
-
-
 def test_the_float_rho_is_accepted_when_passed_back():
     rng = np.random.default_rng(67)
     for index in range(200):

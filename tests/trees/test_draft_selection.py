@@ -40,15 +40,13 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
 )
 from otspec.trees import nodes
-from validation.mcsd import blocks as mcsd
-from validation.notation import collect
+from validation.mcsd import algorithms as mcsd
+from validation.models import LanguageModel
 from validation.spectr.sequences import (
-    Models,
+    decoded,
     independent_drafts,
     prefix_tree,
-    selected,
     sequential_plan,
-    tree_selection,
 )
 
 SIZES = [("3", 2), ("2", 3), ("2x2", 2), ("3x2", 2), ("2x1x2", 2), ("1x2x2", 2), ("2x2", 3)]
@@ -130,8 +128,8 @@ def chain(rng, n):
     return TableModel({(): weights(rng, n, 6, 0.2)} | {(x,): weights(rng, n, 6) for x in range(n)})
 
 
-def as_rows(model, n):
-    return tuple(tuple(model(prefix)) for prefix in [(), *((x,) for x in range(n))])
+def literal(model, n):
+    return LanguageModel(lambda prefix: tuple(model(prefix)), n)
 
 
 def alg_2(draft, target, k):
@@ -145,27 +143,23 @@ def alg_2(draft, target, k):
 def test_sequences_drawn_independently_are_spectrs_algorithm_3(rng, n, length, count):
     for _ in range(4):
         draft, target = chain(rng, n), chain(rng, n)
-        pair = Models(as_rows(draft, n), as_rows(target, n))
-        drafts = list(independent_drafts(pair.draft, length, count))
-        literal = selected(pair, sequential_plan, length, drafts)
+        pair = literal(draft, n), literal(target, n)
+        text = decoded(*pair, sequential_plan, independent_drafts(pair[0], length, count))
         selection = DraftSelection(draft, target, (count,) + (1,) * (length - 1), alg_2)
         found = {(*head, token): mass for (head, token), mass in answered(selection).items()}
-        assert found == literal
-        assert selection.efficiency() == sum(len(text) * mass for text, mass in literal.items())
+        assert found == text
+        assert selection.efficiency() == sum(len(tokens) * mass for tokens, mass in text.items())
 
 
 @pytest.mark.parametrize("factors", [(2,), (2, 1), (1, 2), (2, 2), (1, 1, 2)])
 def test_prefix_trees_are_spectrs_algorithm_4(rng, factors):
     for _ in range(4):
         draft, target = chain(rng, 2), chain(rng, 2)
-        pair = Models(as_rows(draft, 2), as_rows(target, 2))
-        literal = collect(
-            (output, mass * chance)
-            for drawn, mass in prefix_tree(pair.draft, factors, tuple).items()
-            for output, chance in tree_selection(pair, sequential_plan, factors, (drawn,))
-        )
+        pair = literal(draft, 2), literal(target, 2)
+        leaves = prefix_tree(pair[0], factors, tuple)
+        text = decoded(*pair, sequential_plan, leaves, factors)
         selection = DraftSelection(draft, target, factors, alg_2)
-        assert {(*h, y): mass for (h, y), mass in answered(selection).items()} == literal
+        assert {(*h, y): mass for (h, y), mass in answered(selection).items()} == text
 
 
 @pytest.mark.parametrize("config", [(1,), (3,), (2, 1), (1, 2), (2, 2), (3, 1, 2)])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from otspec.blocks import TokenTree, as_branching
 from otspec.trees.branching import as_text
-from validation.mcsd.trees import ancestors, configurations, squeezed
+from validation.mcsd.section_3_3 import ancestors, configurations, squeezed
 
 IRREGULAR = (-1, 0, 0, -1, 1, 3, 3, 3, 4, -1, 8)
 """Three branches from the prompt, of depths 5, 2 and 1; its nodes are in no order of levels."""
@@ -72,15 +72,16 @@ def test_an_irregular_tree(prompt):
 def test_a_configuration_is_squeezed_level_by_level(branching):
     tree = TokenTree.of_branching(branching)
     widths = [prod(branching[: depth + 1]) for depth in range(len(branching))]
-    nodes = squeezed(branching, (0,) * sum(widths))
-    assert tree.parents == tuple(node.parent for node in nodes)
-    assert tree.depths.tolist() == [len(node.branches) for node in nodes]
+    nodes = squeezed(branching)
+    parents = (nodes.index(node[:-1]) if node[:-1] else -1 for node in nodes)
+    assert tree.parents == tuple(parents)
+    assert tree.depths.tolist() == [len(node) for node in nodes]
     assert np.bincount(tree.depths)[1:].tolist() == widths
     assert tree.leaves == tuple(range(len(nodes) - widths[-1], len(nodes)))
     for node in range(len(nodes)):
         assert tree.path(node) == tuple(ancestors(nodes, node))
     # Every candidate: one choice of branches at each depth.
-    assert {nodes[leaf].branches for leaf in tree.leaves} == set(product(*map(range, branching)))
+    assert {nodes[leaf] for leaf in tree.leaves} == set(product(*map(range, branching)))
     check_against_the_definitions(tree, prompt=2)
 
 

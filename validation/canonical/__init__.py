@@ -1,28 +1,9 @@
-"""The claims of Khisti et al. (2024), in the order of the paper."""
+"""Khisti et al. (2024): canonical architectures and limits of multi-draft speculative sampling.
 
-from validation.canonical import (
-    architecture,
-    cones,
-    elimination,
-    elimination_steps,
-    faster,
-    figure,
-    full_elimination,
-    two_drafts,
-)
-from validation.claim import Claim
+p is the draft, q the target, k (printed K) the number of drafts, b the law of the draft that the
+first step selects, by weights β_y(x). α_ij is the probability that the drafts are i and j in any
+order and i is selected. In an instance, ``order`` is the number of one of many β, couplings, or
+values at which some α_ij and w_i are held.
+"""
 
-CLAIMS: tuple[Claim, ...] = (
-    *architecture.CLAIMS,
-    *two_drafts.CLAIMS,
-    *figure.CLAIMS,
-    *faster.CLAIMS,
-    *architecture.APPENDIX_A,
-    *elimination.CLAIMS,
-    *elimination_steps.APPENDIX_B,
-    *cones.CLAIMS,
-    *full_elimination.CLAIMS,
-    *elimination_steps.APPENDIX_D,
-    *faster.APPENDIX_G,
-    *cones.APPENDIX_H,
-)
+MODULES = ("section_3", "section_4", "appendix_a", "appendix_b", "appendix_c", "appendix_d")

@@ -1,24 +1,10 @@
-"""The claims of multi-candidate speculative decoding (Yang et al., 2024)."""
+"""The claims of multi-candidate speculative decoding (Yang et al., 2024).
 
-from validation.claim import Claim
-from validation.mcsd import (
-    appendix_b,
-    appendix_c,
-    efficiency,
-    one_candidate,
-    tables,
-    trees,
-    with_replacement,
-)
+$p$ is the draft and $q$ the target; the paper has them the other way round. $R_n$: the first n
+drafts were rejected; $p_n$, $q_n$: what p and q have become then.
+"""
 
-CLAIMS: tuple[Claim, ...] = (
-    *one_candidate.CLAIMS,
-    *efficiency.SECTIONS_2_AND_3,
-    *with_replacement.CLAIMS,
-    *appendix_b.CLAIMS,
-    *trees.CLAIMS,
-    *efficiency.SECTION_4,
-    *appendix_c.SECTION_4_5,
-    *appendix_c.APPENDIX_C,
-    *tables.CLAIMS,
+MODULES = (
+    *("section_2", "section_3", "section_3_3", "section_4"),
+    *("appendix_a", "appendix_b", "appendix_c", "tables"),
 )

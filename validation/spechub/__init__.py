@@ -1,36 +1,19 @@
-"""The claims of SpecHub (2024), in the order of the paper."""
+"""SpecHub: provable acceleration to multi-draft speculative decoding (2024).
 
-from validation.claim import Claim
-from validation.spechub import (
-    algorithms,
-    background,
-    equivalence,
-    hub,
-    more_drafts,
-    programs,
-    proofs,
-    tables,
-    theorem3,
-    theorem4,
-    toy,
-)
+p is the draft and q the target (the paper has them the other way round), a the likeliest token of
+the draft, the hub, and α = Σ min(p, q). P is the law of the drafts (the paper's Q), P′ what is left
+of it. OTM is the optimum of two independent drafts, OTMw of two distinct ones.
+"""
 
-CLAIMS: tuple[Claim, ...] = (
-    *tables.ABSTRACT,
-    *toy.INTRODUCTION,
-    *background.CLAIMS,
-    *programs.CLAIMS,
-    *hub.SECTION_4,
-    *tables.SECOND_DRAFT_CLAIMS,
-    *hub.SECTION_5,
-    *tables.BATCH_EFFICIENCY,
-    *equivalence.APPENDIX_A,
-    *algorithms.CLAIMS,
-    *proofs.CLAIMS,
-    *theorem3.CLAIMS,
-    *theorem4.CLAIMS,
-    *more_drafts.CLAIMS,
-    *toy.APPENDIX_D,
-    *equivalence.APPENDIX_E,
-    *tables.APPENDIX_F,
+MODULES = (
+    "tables",
+    "section_2",
+    "section_3",
+    "section_4",
+    "appendix_a",
+    "appendix_b1",
+    "appendix_b2",
+    "appendix_b3",
+    "appendix_c",
+    "appendix_d",
 )

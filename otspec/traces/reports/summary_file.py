@@ -45,6 +45,7 @@ def summary_of(
         "positions": sum(chunk.positions for chunk in run.finished()),
         "vocabulary": sources[0].shape[-1],
         **warpings_document(settings.warpings),
+        "free": settings.free,
         "confidence": CONFIDENCE,
         "independent": "texts" if by_text else "positions",
         "means": [_mean(row) for row in rows],

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from otspec.rules.importance_sampling import FREE
 from otspec.traces.comparison import compare
 from otspec.traces.readers import Warping
 from otspec.traces.runs.chunking import Chunk
@@ -30,11 +31,14 @@ class Settings(Work):
     laws : tuple of str
         Draft laws, by name.
     warpings : tuple of Warping
+    free : int
+        As for :func:`otspec.traces.compare`.
     """
 
     ks: tuple[int, ...]
     laws: tuple[str, ...]
     warpings: tuple[Warping, ...]
+    free: int = FREE
 
     def table_of(self, chunk: Chunk) -> pa.Table:
         """Compare all rules at the positions of a chunk.
@@ -84,7 +88,7 @@ class Settings(Work):
         pairs = chunk.source.pairs(chunk.start, chunk.stop, self.warpings)
         for position, warping, draft, target in pairs:
             try:
-                compared = compare(draft, target, self.ks, self.laws)
+                compared = compare(draft, target, self.ks, self.laws, free=self.free)
             except ValueError as error:
                 raise ValueError(f"position {position}: {error}") from error
             for row in compared:

@@ -120,10 +120,10 @@ def change_while_reading(monkeypatch):
     def plan(happen):
         compare, happened = comparing.compare, []
 
-        def compare_and_change(*args):
+        def compare_and_change(*args, **options):
             if not happened:
                 happened.append(happen())
-            return compare(*args)
+            return compare(*args, **options)
 
         monkeypatch.setattr(comparing, "compare", compare_and_change)
         return happened

@@ -1,0 +1,171 @@
+"""The optimum of i.i.d. drafts, and when it is 1 (Canonical, thms. 2 and 3; Theory, 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from otspec import ratios
+from otspec.arguments import as_integer
+from otspec.arithmetic import (
+    Array,
+    Number,
+    as_number,
+    is_exact,
+    power,
+    prefix_sums,
+    suffix_sums,
+)
+from otspec.distributions import DistributionLike, as_k, as_pair
+
+if TYPE_CHECKING:
+    import sympy
+
+MOST_SYMBOLIC = 10
+"""Most tokens of which all sets are written out."""
+
+
+def single_draft_acceptance(
+    draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
+) -> Number:
+    """Return the optimum for one draft, Σ min(p, q) = 1 − total variation.
+
+    Source: SpecTr, sec. 4. Errors: :func:`otspec.distributions.as_pair`.
+
+    Examples
+    --------
+    >>> single_draft_acceptance(["1/2", "1/2"], ["1/4", "3/4"])
+    Fraction(3, 4)
+    """
+    first, second = as_pair(draft, target, normalize=normalize)
+    return as_number(np.minimum(first, second).sum(), like=first)
+
+
+def single_draft_expression(n: int) -> sympy.Expr:
+    """Return Σ min(draft_i, target_i) in ``draft_0, …`` and ``target_0, …``."""
+    import sympy
+
+    n = as_integer(n, "n", 1, 10_000, wanted="a number of tokens")
+    drafts = sympy.symbols(f"draft_:{n}", nonnegative=True)
+    targets = sympy.symbols(f"target_:{n}", nonnegative=True)
+    return sympy.Add(*(sympy.Min(*pair) for pair in zip(drafts, targets, strict=True)))
+
+
+def limit_acceptance(
+    draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
+) -> Number:
+    """Return what the optimum tends to as k grows: the target mass on the draft's support.
+
+    Errors: :func:`otspec.distributions.as_pair`.
+
+    Examples
+    --------
+    >>> limit_acceptance([1, 0], ["1/4", "3/4"])
+    Fraction(1, 4)
+    """
+    first, second = as_pair(draft, target, normalize=normalize)
+    return as_number(second[first > 0].sum(), like=first)
+
+
+def iid_acceptance(
+    draft: DistributionLike, target: DistributionLike, k: int, *, normalize: bool = False
+) -> Number:
+    """Return the optimum for k i.i.d. drafts, the least q(A) + 1 − p(A)^k over all token sets A.
+
+    The least is at a prefix of the tokens by ascending q/p: one sort. For k = 2 that is Canonical,
+    thm. 3, where 1 − p(A)² is written p(Aᶜ)² + 2 p(A) p(Aᶜ); that it holds for every k is the
+    conjecture of its remark 2 and the documentation's statement ("Theory", 1).
+    :func:`otspec.optimal_acceptance` returns the set, too. Errors:
+    :func:`otspec.distributions.as_pair`, and an unusable k.
+
+    Examples
+    --------
+    >>> iid_acceptance(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2)
+    Fraction(17, 20)
+    """
+    first, second = as_pair(draft, target, normalize=normalize)
+    k = as_k(k)
+    order = ratios.order(first, second)
+    cuts = prefix_sums(second[order]) + _some_outside(suffix_sums(first[order]), k)
+    return as_number(cuts.min(), like=first)
+
+
+def _some_outside(outside: Array, k: int) -> Array:
+    """Return 1 − (1 − s)^k for each draft mass s outside a set, with the digits of a small s."""
+    if is_exact(outside):
+        missed: Array = 1 - power(1 - outside, k)
+        return missed
+    with np.errstate(divide="ignore"):  # everything outside: log 0
+        logarithms = np.log1p(-np.minimum(outside, 1))
+    some: Array = -np.expm1(float(k) * logarithms)
+    return some
+
+
+def iid_expression(n: int) -> sympy.Expr:
+    """Return the formula of :func:`iid_acceptance` in ``draft_0, …``, ``target_0, …`` and ``k``.
+
+    It is the least of 1 and of q(A) + 1 − p(A)^k for all sets A of 1 to n − 1 of the n tokens.
+
+    Raises
+    ------
+    ValueError
+        More than 10 tokens, or none.
+    """
+    import sympy
+
+    terms = (cost + 1 - inside for cost, inside in _costs_and_powers(n))
+    return sympy.Min(1, *terms, evaluate=False)
+
+
+def always_accepted(
+    draft: DistributionLike, target: DistributionLike, k: int, *, normalize: bool = False
+) -> bool:
+    """Return whether a lossless rule can always accept one of k i.i.d. drafts.
+
+    It can if and only if q(A) ≥ p(A)^k for all token sets A. Where it cannot, the cut of
+    :func:`otspec.optimal_acceptance` is a set that has too little. Floats: what rounding explains,
+    2 (n + 4) ε, is not missed. Source: Canonical, thm. 2, for k = 2. Errors: those of
+    :func:`iid_acceptance`.
+
+    Examples
+    --------
+    >>> always_accepted(["1/2", "1/2"], ["1/4", "3/4"], k=2)
+    True
+    >>> always_accepted(["1/2", "1/2"], ["1/4", "3/4"], k=1)
+    False
+    """
+    first, second = as_pair(draft, target, normalize=normalize)
+    best = iid_acceptance(first, second, k)
+    if is_exact(first):
+        return best == 1
+    # Sums of up to n numbers, each rounded before; x exp(−x) < 1, so that k multiplies no error.
+    return bool(1 - best <= 2 * (len(first) + 4) * np.finfo(float).eps)
+
+
+def always_accepted_expression(n: int) -> sympy.Basic:
+    """Return the condition of :func:`always_accepted` in the symbols of :func:`iid_expression`.
+
+    That is q(A) ≥ p(A)^k for all sets A of 1 to n − 1 tokens, true for one token. Errors: those of
+    :func:`iid_expression`.
+    """
+    import sympy
+
+    terms = (sympy.Ge(cost, inside) for cost, inside in _costs_and_powers(n))
+    return sympy.And(*terms, evaluate=False)
+
+
+def _costs_and_powers(n: int) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
+    """Yield q(A) and p(A)^k for all sets of 1 to n − 1 tokens."""
+    import sympy
+
+    n = as_integer(n, "n", 1, MOST_SYMBOLIC, wanted="a number of tokens")
+    drafts = sympy.symbols(f"draft_:{n}", nonnegative=True)
+    targets = sympy.symbols(f"target_:{n}", nonnegative=True)
+    k = sympy.Symbol("k", integer=True, positive=True)
+    for size in range(1, n):
+        for tokens in combinations(range(n), size):
+            inside = sympy.Add(*(drafts[y] for y in tokens))
+            yield sympy.Add(*(targets[y] for y in tokens)), inside**k

@@ -1,0 +1,230 @@
+"""What is accepted of a draft that was selected in stages (Canonical, alg. 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from otspec.arguments import as_seed, as_size
+from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part
+from otspec.coupling import Coupling
+from otspec.distributions import Distribution
+from otspec.drafts.contract import draw
+from otspec.estimate import Estimate
+from otspec.frozen import Frozen
+from otspec.rules.contract import CountedLaw, NotExactError
+from otspec.rules.importance_stages import StagedSelection
+
+MOST_STEPS, MOST_EXACT_STEPS = 5 * 10**7, 10**5
+"""Most terms, n²·k for each state that is told apart; in fractions k times as much each."""
+_TOGETHER = 2**20
+"""Numbers that are worked on at once."""
+_After: TypeAlias = Callable[[int, int], int]
+"""(state, i) → the state after draft i is the token that is looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class VerifiedSelection(Frozen):
+    """A selected draft, coupled with a target of which a part may be left out.
+
+    Parameters
+    ----------
+    selection : StagedSelection
+    verified : ndarray, shape (n,)
+        What the selected draft is verified against.
+    kept : float or Fraction
+        How often what comes out of that is kept.
+    repair : ndarray, shape (n,)
+        What is drawn otherwise: a law of tokens that ``verified`` leaves out.
+    """
+
+    selection: StagedSelection
+    verified: Distribution
+    kept: Number
+    repair: Distribution
+
+    def of_first(self, k: int) -> VerifiedSelection:
+        """Return the same for the first k drafts."""
+        return VerifiedSelection(self.selection.of_first(k), self.verified, self.kept, self.repair)
+
+    @property
+    def k(self) -> int:
+        """The number of drafts."""
+        return len(self.selection.laws)
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the selected draft becomes what is kept."""
+        return Coupling(self.selection.law, self.verified)
+
+    @property
+    def known(self) -> Number:
+        """The probability that the selected draft is accepted, or a repair is a draft."""
+        repaired = (self.repair * (1 - self.selection.undrafted)).sum()
+        known = self.kept * self.coupling.acceptance + (1 - self.kept) * repaired
+        return as_number(known, like=self.verified)
+
+    def acceptance(self) -> Number:
+        """Return the probability that the output is one of the drafts.
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
+        """
+        return as_number(self.accepted_law().sum(), like=self.verified)
+
+    def acceptance_or_estimate(self) -> Number:
+        """Return the acceptance, or where that takes too long an estimate of it."""
+        try:
+            return self.acceptance()
+        except NotExactError:
+            return self.estimate()
+
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate the acceptance with the residual hits simulated and the rest exact."""
+        drafts, first, rejected = self._drawn(size, seed)
+        distinct = first == np.arange(self.k)
+        hits = rejected * (self.coupling.residual[drafts] * distinct).sum(axis=1)
+        return Estimate.of_mean(self.kept * hits, plus=float(self.known))
+
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
+        drafts, first, rejected = self._drawn(size, seed)
+        chances = self.kept * self.selection.weights(drafts) * self.coupling.chances[drafts]
+        drawn = self.kept * rejected[:, None] * self.coupling.residual[drafts]
+        drawn = (drawn + (1 - self.kept) * self.repair[drafts]) * (first == np.arange(self.k))
+        accepted = np.zeros((self.k, len(self.verified)))
+        np.add.at(accepted, (first, drafts), (chances + drawn).astype(float) / size)
+        return accepted
+
+    def _drawn(self, size: int, seed: int) -> tuple[IntArray, IntArray, Array]:
+        """Draw drafts; return them, the first draft that equals each, and how often none is kept.
+
+        Shapes (size, k), (size, k) and (size,).
+        """
+        size = as_size(size, least=2, width=self.k)
+        rng = np.random.default_rng(as_seed(seed))
+        drafts = np.stack([draw(law, size, rng) for law in self.selection.laws], axis=1)
+        first = np.stack([(drafts == each[:, None]).argmax(axis=1) for each in drafts.T], axis=1)
+        lost = self.selection.weights(drafts) * (1 - self.coupling.chances[drafts])
+        return drafts, first, lost.sum(axis=1)
+
+    def accepted_law(self) -> Array:
+        """Return the probability that the output is y and one of the drafts, shape (n,).
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
+        """
+        if self.k <= 2:
+            few: Array = self.accepted_by_draft().sum(axis=0)
+            return few
+        output = self.kept * self.verified + (1 - self.kept) * self.repair
+        accepted: Array = positive_part(output - self._by_state(_first, 1)[0])
+        return accepted
+
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that the output is y and draft i the first that is y: (k, n).
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
+        """
+        if self.k == 2:
+            first, second, both = self._of_two
+            return np.array([first + both, second])
+        if self.k == 1:
+            (law,) = self.selection.laws
+            return (self.kept * self.coupling.accepted + (1 - self.kept) * self.repair * law)[None]
+        return self._by_state(_first, self.k + 1)[1:]
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output.
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
+        """
+        if self.k <= 2:
+            by_draft = self.accepted_by_draft()
+            output = self.kept * self.verified + (1 - self.kept) * self.repair
+            rejected = positive_part(output - by_draft.sum(axis=0))
+            if self.k == 1:
+                return CountedLaw(by_draft, rejected)
+            first, second, both = self._of_two
+            return CountedLaw(np.array([first + second, both]), rejected)
+        none, *counted = self._by_state(_counted, self.k + 1)
+        return CountedLaw(np.array(counted), none)
+
+    def output_by_draft(self, y: int) -> Array:
+        """Return column y of :meth:`accepted_by_draft` at any vocabulary size, shape (k,)."""
+        return self._at(np.array([y]), _first, self.k + 1)[1:, 0]
+
+    @cached_property
+    def _of_two(self) -> Array:
+        """The accepted law of two drafts: y is only the first, only the second, both: (3, n).
+
+        A token that can be rejected has no residual itself, so that it is not y where the residual
+        draw is.
+        """
+        (stage,), (first, second) = self.selection.stages, self.selection.laws
+        chance, residual, repair = self.coupling.chances, self.coupling.residual, self.repair
+        lost = 1 - chance
+        kept = [
+            first * (chance * stage.over(second) + residual * stage.under(lost * second)),
+            second * (chance * stage.over(first) + residual * stage.under(lost * first)),
+            first * second * chance,
+        ]
+        repaired = [first * (1 - second), second * (1 - first), first * second]
+        found: Array = self.kept * np.array(kept) + (1 - self.kept) * repair * np.array(repaired)
+        return found
+
+    def _by_state(self, after: _After, states: int) -> Array:
+        """Return how likely each token is the output, by where it is drafted: (states, n).
+
+        Raises
+        ------
+        NotExactError
+            Too many tokens.
+        """
+        n, exact = len(self.verified), is_exact(self.verified)
+        steps = n * n * self.k * states * (self.k if exact else 1)
+        if steps > (MOST_EXACT_STEPS if exact else MOST_STEPS):
+            raise NotExactError(
+                f"what becomes of {self.k} drafts takes sums over {n:,} tokens after each of them "
+                "to know exactly: estimate() simulates them"
+            )
+        at_once = max(1, _TOGETHER // (n * states))
+        parts = [
+            self._at(np.arange(start, min(start + at_once, n)), after, states)
+            for start in range(0, n, at_once)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def _at(self, tokens: IntArray, after: _After, states: int) -> Array:
+        """Return the same for some tokens, (states, m)."""
+        placed = self.selection.with_places(tokens, after, states)
+        chance, residual = self.coupling.chances, self.coupling.residual
+        accepted = placed[:, np.arange(len(tokens)), tokens] * chance[tokens]
+        drawn = (placed * (1 - chance)).sum(axis=2) * residual[tokens]
+        repaired = placed.sum(axis=2) * self.repair[tokens]
+        found: Array = self.kept * (accepted + drawn) + (1 - self.kept) * repaired
+        return found
+
+
+def _first(state: int, i: int) -> int:
+    """Return which draft is the first that is the token, from 1 on."""
+    return state or i + 1
+
+
+def _counted(state: int, i: int) -> int:  # noqa: ARG001 -- all drafts count
+    """Return how many drafts are the token."""
+    return state + 1

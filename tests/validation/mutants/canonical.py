@@ -1,0 +1,92 @@
+"""A wrong version of every claim of Khisti et al."""
+
+STEPS, TWO, PROGRAM, LAW, NEEDS = (f"canonical.{name}" for name in (
+    "algorithms.best_steps", "algorithms.for_two_laws", "section_4.truncated",
+    "section_4.printed_law", "appendix_b.needs"))  # fmt: skip
+BEST = "best_kernel(table, target)"
+HALF_OF_BOTH = ("canonical.section_3.terms", "2 * inside * outside", "inside * outside")
+ONE_WAY = ("canonical.algorithms.unordered", "2 * draft[i]", "draft[i]")
+
+
+def single_tokens(conditions):
+    """The proof of a claim that conditions on single tokens are enough."""
+    wrong = f"all(len(it.cut or ()) < 2 for it in found.{conditions})"
+    return "found.proves_cut_formula", wrong
+
+
+MUTANTS = {
+    "canonical.sec2a": ("algorithms.selecting", "residual(target, law)", "target"),
+    "canonical.def1": ("collect((x[i], chance) for i, chance in row.items())",
+                       "{x[i]: chance for i, chance in row.items()}"),
+    "canonical.thm1a": ("canonical.algorithms.selected", "mass * chance", "chance / len(table)"),
+    "canonical.thm1b": (STEPS, BEST, "{x: {x[0]: ONE} for x in table}"),
+    "canonical.rem1": (STEPS, BEST, "kernel_of(table, 0)"),
+    "canonical.thm2": ("canonical.section_3.fits", "for s in subsets(len(draft))",
+                       "for s in subsets(len(draft)) if len(s) < 2"),
+    "canonical.sec3a": ("m * (1 - m) / far", "m / far"),
+    "canonical.sec3b": ("canonical.algorithms.certain", "optimum(draft, target, k)",
+                        "optimum(draft, target)"),
+    "canonical.sec3c": ("baselines(draft, target, k).items()",
+                        "{'optimum': optimum(draft, target, k)}.items()"),
+    "canonical.sec3d": ("least_bound(table, target) < 1",
+                        "least_bound(table, target) < Fraction(9, 10)"),
+    "canonical.ex1a": ("canonical.algorithms.certain", "optimum(draft, target, k)",
+                       "optimum(draft, target, 1)"),
+    "canonical.ex1b": ("Fraction(1, 4) <= q1", "Fraction(1, 3) <= q1"),
+    "canonical.thm3": HALF_OF_BOTH,
+    "canonical.sec3e": ("canonical.section_3.fits", "** 2", ""),
+    "canonical.eq8": HALF_OF_BOTH,
+    "canonical.eq9": ("canonical.section_3.rewritten", "** k", ""),
+    "canonical.rem2": ("canonical.section_3.rewritten", "** k", "** 2"),
+    "canonical.fig2a": ("canonical.algorithms.certain", "optimum(draft, target, k)",
+                        "optimum(draft, target, 1)"),
+    "canonical.fig2b": ("draft == target", "draft[1] == target[1]"),
+    "canonical.fig2c": HALF_OF_BOTH,
+    "canonical.sec4a": ("for other in permutations(x)", "for other in [tuple(sorted(x))]"),
+    "canonical.eq11": ("2 * draft[i]", "draft[i]"),
+    "canonical.sec4b": (TWO, "nt.positive(target, selected(fixed, kernel, len(target)))",
+                        "target"),
+    "canonical.eq13": (LAW, "law = {k: first[k] * second[k] + either(k, outside) for k in inside}",
+                       "law = {k: first[k] * second[k] for k in inside}"),
+    "canonical.alg1": (LAW, "outside[j + 1 :]", "outside[j:]"),
+    "canonical.eq14": (PROGRAM, "positive(target, both)", "positive(both, target)"),
+    "canonical.sec4c": ("canonical.section_4.repaired", "(1 - inside, rest)",
+                        "(1 - inside, target)"),
+    "canonical.rem3": (LAW, "(1 - w[i, k].get(i, ZERO))", "w[k, i].get(k, ZERO)"),
+    "canonical.rem4": ("canonical.algorithms.in_stages", "independent([first, second])",
+                       "independent(drafts[:2])"),
+    "canonical.eq17": ("if y in x", "if y == x[0]"),
+    "canonical.eq19": (STEPS, BEST, "kernel_of(table, 0)"),
+    "canonical.eq26": ("canonical.appendix_a.plan_of", "((y, mass)", "((x[0], mass)"),
+    "canonical.eq30": ("canonical.appendix_a.plan_of", "if y in x", "if y == x[0]"),
+    "canonical.eq37": ("/ len(kept)", "/ k"),
+    "canonical.thm4": (STEPS, BEST, "{x: {x[-1]: ONE} for x in table}"),
+    "canonical.ex2a": ONE_WAY,
+    "canonical.ex2b": ("canonical.appendix_b.enough", "for s in subsets(len(draft))",
+                       "for s in subsets(len(draft)) if len(s) < 2"),
+    "canonical.ex2c": ("canonical.algorithms.certain", "optimum(draft, target, k)",
+                       "optimum(draft, target, 3)"),
+    "canonical.lem1": (NEEDS, "i in tokens and j not in tokens", "i in tokens"),
+    "canonical.lem2": ("canonical.appendix_b.enough", "needs(draft, held, s)",
+                       "mass_of(draft, s) ** 2"),
+    "canonical.eq92": ("need[b] + mass", "need[b] + 2 * mass"),
+    "canonical.rem5": (NEEDS, "** 2", ""),
+    "canonical.secB": single_tokens("conditions"),
+    "canonical.eq98": ONE_WAY,
+    "canonical.eq106": ("canonical.appendix_c.products", "2 * draft[i]", "draft[i]"),
+    "canonical.eq108": ("{*GENERATORS}", "{*GENERATORS[:-1]}"),
+    "canonical.eq109": ("** 2 for tokens", " for tokens"),
+    "canonical.secC": single_tokens("cuts"),
+    "canonical.lem3": ("canonical.appendix_d.covers", "2 * inside", "inside"),
+    "canonical.lem4": ("mass_of(draft, (*s, *t)) ** 2", "mass_of(draft, s) ** 2"),
+    "canonical.eq120": ("{*range(len(draft))} - {*s}", "s"),
+    "canonical.eq135": ("covered[b - a]", "covered[b]"),
+    "canonical.eq138": ("canonical.appendix_d.covers", "2 * inside", "3 * inside"),
+    "canonical.eq148": ("canonical.appendix_d.reach", "(i in tokens) ^ (j in tokens)",
+                        "i in tokens"),
+    "canonical.eq172": ("most(b, last) + mass", "most(b, last)"),
+    "canonical.secD": single_tokens("conditions"),
+    "canonical.eq190": (PROGRAM, "p * other", "p * p"),
+    "canonical.secG": ("2 * share * (1 - share)", "share * (1 - share)"),
+    "canonical.secH": single_tokens("cuts"),
+}  # fmt: skip

@@ -1,0 +1,136 @@
+"""Hierarchical speculative decoding: one draft, as the public code verifies it and with the cap."""
+
+from fractions import Fraction
+from itertools import accumulate
+
+from validation.block_algorithms import (
+    Branch,
+    block_verify_one_token,
+    corrected_token,
+    token_verify,
+)
+from validation.claim import Severity, above, at_least, claim, corrected, equal
+from validation.domains import exact, given
+from validation.drafted import one_path
+from validation.model_domain import models
+from validation.models import memoryless
+from validation.notation import ONE, normalised, positive, total
+from validation.verified_blocks import same_law
+
+
+def stepping_back(*, capped):
+    """Return the verifier of one draft: it steps back from the end of the block until it keeps.
+
+    r_i is the product of M_b/M_s, c_i = r_i / max(1, r_1, …, r_i). At i < L it steps back with
+    probability 1 − S_i / max(S_i, D_i), where S_i and D_i are the positive and the negative part of
+    c_i M_b − M_s; the whole block is kept with probability min(1, r_L), or c_L with the cap.
+    """
+
+    def verify(target, draft, block):
+        heads = [block[:i] for i in range(len(block) + 1)]
+        ratios = [target.mass(head) / draft.mass(head) for head in heads]
+        caps = [ratio / most for ratio, most in zip(ratios, accumulate(ratios, max), strict=True)]
+        chance = caps[-1] if capped else min(ONE, ratios[-1])
+        if chance:
+            yield Branch(chance, len(block), target.after(block))
+        mass = 1 - chance
+        for i in range(len(block) - 1, -1, -1):
+            scaled = tuple(caps[i] * value for value in target(heads[i]))
+            more, less = positive(scaled, draft(heads[i])), positive(draft(heads[i]), scaled)
+            largest = max(total(more), total(less))
+            chance = total(more) / largest if largest and i else ONE
+            rest = corrected_token(target, heads[i], normalised(more))
+            if mass * chance:
+                yield Branch(mass * chance, i, rest)
+            mass *= 1 - chance
+
+    return verify
+
+
+AS_CODED, WITH_CAP = stepping_back(capped=False), stepping_back(capped=True)
+
+
+def keeps(verify, **pair):
+    """Return how many tokens a verifier of one draft keeps on average."""
+    return one_path(verify, **pair).mean()
+
+
+@claim("hsd.lossless", "Losslessness, public code", models())
+def code_is_lossless(draft, target, length):
+    r"""The verification of one draft returns the law of the target's text, where the whole block is
+    kept with probability $\min(1, r_L)$, $r_L$ the product of all $M_b/M_s$.
+    """
+    return one_path(AS_CODED, draft, target, length).lossless(target, length)
+
+
+@corrected("hsd.lossless", Severity.WRONG, models())
+def cap_is_lossless(draft, target, length):
+    r"""It does so if the whole block is kept with probability $c_L = r_L/\max_{j \le L} (1, r_j)$,
+    the ratio with the cap that all shorter beginnings have.
+
+    Explained: Where $r_j > 1$ for a shorter beginning, $\min(1, r_L)$ can be more than $c_L$, so
+    that the block is kept more often than what its beginnings leave for it and its text comes too
+    often. Keep the whole block with probability $c_L$.
+    """
+    return one_path(WITH_CAP, draft, target, length).lossless(target, length)
+
+
+@claim("hsd.more", "More tokens than token-wise and block-wise verification", models())
+def code_keeps_more(**pair):
+    """The public code keeps at least as many tokens as token verification and as block verification
+    as it was published.
+    """
+    kept = keeps(AS_CODED, **pair)
+    return min(
+        at_least(kept, keeps(token_verify, **pair), "against token-wise"),
+        at_least(kept, keeps(block_verify_one_token, **pair), "against block-wise"),
+    )
+
+
+LONGER = models().where(
+    lambda **pair: keeps(block_verify_one_token, **pair) > keeps(token_verify, **pair)
+)
+
+
+@claim("hsd.better", "The same, of a lossless rule", LONGER)
+def cap_keeps_more(**pair):
+    """With the cap it keeps more than block verification wherever that keeps more than token
+    verification.
+    """
+    return above(keeps(WITH_CAP, **pair), keeps(block_verify_one_token, **pair), "block-wise")
+
+
+@corrected("hsd.better", Severity.WRONG, models())
+def cap_is_block_verification(draft, target, length):
+    """With the cap it is block verification as it was published: of every draft each length is kept
+    with the same probability, and the same token follows.
+
+    Explained: No lossless rule for one draft that corrects one token keeps more than published
+    block verification (`gbv.one`), and what the public code keeps beyond it costs the target's
+    law. With the cap the two are one rule; expect its gain over token verification and no other.
+    """
+    rules = (WITH_CAP, block_verify_one_token)
+    for block in draft.blocks(length):
+        kept = [
+            {b.accepted: b.mass for b in rule(target, draft, block) if b.mass} for rule in rules
+        ]
+        equal(*kept, f"what is kept of {block}")
+    one, other = (one_path(rule, draft, target, length).released for rule in rules)
+    return same_law(one, other, "what is kept and the token after it")
+
+
+EXAMPLE = given({"draft": exact("1/3", "2/3"), "target": exact("2/3", "1/3")}, note="the example")
+
+
+@claim("hsd.toy", "Toy example: 5/9 token-wise, 4/9 block-wise", EXAMPLE)
+def toy(draft, target):
+    """For $p = (1/3, 2/3)$ and $q = (2/3, 1/3)$ at every place, two drafted tokens are not both
+    kept with probability 5/9 by token verification and 4/9 by block verification.
+
+    Printed: Token-wise 5/9, block-wise 4/9.
+    """
+    for verify, printed in ((token_verify, 5), (block_verify_one_token, 4)):
+        kept = one_path(verify, memoryless(draft), memoryless(target), 2).kept
+        cut = total(mass for text, mass in kept.items() if len(text) < 2)
+        equal(cut, Fraction(printed, 9), "probability that not both tokens are kept")
+    return Fraction(0)

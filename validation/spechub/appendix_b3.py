@@ -1,0 +1,284 @@
+"""Appendices B.3 and B.4: theorems 3 and 4, their proofs, and what the first draft loses."""
+
+from fractions import Fraction
+from itertools import count
+
+import numpy as np
+
+from validation.claim import Severity, above, at_least, claim, corrected, equal
+from validation.domains import Domain, drafts, exact, given, growing, laws, mixed, pairs
+from validation.notation import ZERO, iid, overlap, total
+from validation.oracles import least_bound
+from validation.sizes import law_of
+from validation.spechub.algorithms import HUBS, UNCERTAIN, Hub, rrs, spechub
+
+DRAFTS, DEGENERATE, WRONG = drafts(5, random_n=9), Severity.DEGENERATE, Severity.WRONG
+
+
+def against_rrs(draft, target, compare=at_least, i=None):
+    """Compare what SpecHub and RRS accept, in all or of one draft."""
+    found, other = (run(draft, target).accepted(i) for run in (spechub, rrs))
+    return compare(found, other, "SpecHub, against RRS")
+
+
+def against_otm(draft, target, compare=at_least):
+    """Compare what SpecHub accepts with the optimum of two independent drafts."""
+    found = spechub(draft, target).among_drafts()
+    return compare(found, least_bound(iid(draft, 2), target), "SpecHub, against OTM")
+
+
+@corrected("spechub.thm3", DEGENERATE, HUBS, strictly=False)
+@claim("spechub.thm3", "Theorem 3, appendix B.3", HUBS)
+def theorem_3(draft, target, strictly=True):
+    r"""Let $\alpha = \sum_x \min(p(x), q(x))$. SpecHub has a higher acceptance rate in the second
+    draft than RRS if $p(a)/(1 - p(a)) > 1 - \alpha$.
+    Corrected: Under that condition SpecHub accepts the second draft at least as often as RRS, and
+    in all at least as much; the second draft strictly more often if some token $x \ne a$ has
+    $q(x) - \min(p(x), q(x)) > (1 - \alpha) p(x) > 0$.
+    """
+    rejected, hub = 1 - overlap(draft, target), Hub(draft, target)
+    if hub.odds <= rejected:
+        return None
+    if strictly or any(q - min(p, q) > rejected * p > 0 for _, p, q in hub.others):
+        return against_rrs(draft, target, above, i=1)
+    return min(against_rrs(draft, target, i=1), against_rrs(draft, target))
+
+
+@claim("spechub.secB.3a", "Proof of theorem 3, RRS", pairs(random_n=5))
+def rejection_by_token(draft, target):
+    r"""RRS accepts x as second draft with probability $(1 - \alpha) \min\bigl(\frac{q(x) -
+    \min(p(x), q(x))}{1 - \alpha}, p(x)\bigr) = \min(q(x) - \min(p(x), q(x)), (1 - \alpha) p(x))$.
+    Printed: For α = 1 the first form is 0/0.
+    """
+    rejected, ran = 1 - overlap(draft, target), rrs(draft, target)
+    for x, (p, q) in enumerate(zip(draft, target, strict=True)):
+        simplified = min(q - min(p, q), rejected * p)
+        equal(ran.accepted(1, x), simplified, f"second draft {x}")
+        if rejected:
+            equal(rejected * min((q - min(p, q)) / rejected, p), simplified, "first form")
+    return ZERO
+
+
+@claim("spechub.secB.3b", "Proof of theorem 3, SpecHub", HUBS)
+def hub_by_token(draft, target):
+    r"""SpecHub accepts $x \ne a$ as second draft with probability
+    $\min\bigl(q(x) - \min(p(x), q(x)), \frac{p(a)}{1 - p(a)} p(x)\bigr)$.
+    """
+    hub = Hub(draft, target)
+    for x, p, q in hub.others:
+        equal(hub.ran.accepted(1, x), min(q - min(p, q), hub.odds * p), f"second draft {x}")
+    return ZERO
+
+
+@corrected("spechub.secB.3c", DEGENERATE, HUBS, strictly=False)
+@claim("spechub.secB.3c", "After theorem 3, the example", HUBS)
+def a_third(draft, target, strictly=True):
+    r"""If $\alpha = 1/2$ and $p(a) > 1/3$, SpecHub is faster than RRS: it accepts more.
+    Printed: “as long as the top token has probability q(a) > 1/3 = 0.333, we guarantee
+    acceleration”
+    Corrected: If $\alpha \ge 1/2$ and $p(a) > 1/3$, SpecHub accepts at least as much as RRS.
+    """
+    twice = 2 * overlap(draft, target)
+    if max(draft) <= Fraction(1, 3) or (twice != 1 if strictly else twice < 1):
+        return None
+    return against_rrs(draft, target, above if strictly else at_least)
+
+
+def flat_pairs(rng):
+    """Yield random near-uniform drafts with targets of few tokens."""
+    for largest in growing():
+        n = int(rng.integers(3, 6))
+        wanted = rng.integers(1, largest, n) * (rng.random(n) < 0.4) + (np.arange(n) == 0)
+        flat = rng.integers(2 * largest, 3 * largest, n)
+        yield {"draft": law_of(tuple(flat.tolist())), "target": law_of(tuple(wanted.tolist()))}
+
+
+UNIFORM = laws("target", n=4, least=3).of(
+    lambda target: {"draft": law_of((1,) * len(target)), "target": target}
+)
+
+
+@claim("spechub.secB.3d", "After theorem 3, the condition's necessity", HUBS)
+def needless(draft, target):
+    """The condition of theorem 3 is needed only where $q(a) = 0$: if $q(a) > 0$, SpecHub accepts at
+    least as much as RRS also where the condition fails.
+    Printed: “since SpecHub accepts top tokens up to p(a), the above sufficient conditions become
+    necessary only in unusual cases when p(a) = 0” (the paper's p is the target).
+    """
+    hub = Hub(draft, target)
+    if hub.q and hub.odds <= 1 - overlap(draft, target):
+        return against_rrs(draft, target)
+    return None
+
+
+@corrected("spechub.secB.3d", WRONG, mixed(UNIFORM, Domain(tuple, flat_pairs)))
+def needed(draft, target):
+    r"""Wherever $q(a) \le (2 - \alpha) p(a)$, RRS also accepts all of $q(a)$, and the condition is
+    necessary for SpecHub to accept more than RRS in all.
+    Explained: RRS accepts such a top token just as fully, and where it has little probability
+    SpecHub has fewer second drafts for the other tokens than RRS. Expect an advantage over RRS only
+    under the condition of theorem 3 or where $q(a) > (2 - \alpha) p(a)$.
+    """
+    hub, rejected = Hub(draft, target), 1 - overlap(draft, target)
+    if hub.odds > rejected or hub.q > (1 + rejected) * hub.p:
+        return None
+    equal(rrs(draft, target).accepted(token=hub.a), hub.q, "hub accepted by RRS")
+    return against_rrs(draft, target, lambda found, other, _: at_least(other, found, "RRS"))
+
+
+@corrected("spechub.thm4", DEGENERATE, HUBS, strictly=False)
+@claim("spechub.thm4", "Theorem 4, appendix B.3; section 4, Analysis", HUBS)
+def theorem_4(draft, target, strictly=True):
+    r"""SpecHub has a higher total acceptance rate than OTM with two independent drafts if
+    $p(a) > 1/2$.
+    Printed: Section 4 also writes the condition as 1/(1 − q(a)) > 2 (the paper's q is the draft),
+    which is the same.
+    Corrected: If $p(a) \ge 1/2$, it accepts at least as much; strictly more if some token
+    $x \ne a$ has $p(x) > 0$ and $q(x) > 1 - (1 - p(x))^2$.
+    """
+    hub = Hub(draft, target)
+    if 2 * hub.p < 1 or (strictly and 2 * hub.p == 1):
+        return None
+    short = any(p > 0 and q > 1 - (1 - p) ** 2 for _, p, q in hub.others)
+    return against_otm(draft, target, above if strictly or short else at_least)
+
+
+@corrected("spechub.secB.3e", DEGENERATE, DRAFTS, at_zero=equal)
+@claim("spechub.secB.3e", "Proof of theorem 4, the inequality", DRAFTS)
+def square(draft, at_zero=above):
+    r"""$1 - (1 - p(x))^2 < 2 p(x)$ for every token x.
+    Corrected: $1 - (1 - p(x))^2 \le 2 p(x)$; the two are equal exactly where $p(x) = 0$.
+    """
+    return min((above if p else at_zero)(2 * p, 1 - (1 - p) ** 2, "2 p(x)") for p in draft)
+
+
+@claim("spechub.secB.3f", "Proof of theorem 4, the bound on OTM", pairs(random_n=5))
+def contained(draft, target):
+    r"""The highest acceptance of a token x from two independent drafts is at most the probability
+    that it is drafted, $1 - (1 - p(x))^2$, and attains it for a target that is certain; so OTM
+    accepts at most $\sum_x \min(q(x), 1 - (1 - p(x))^2)$.
+    """
+    table, drafted = iid(draft, 2), [1 - (1 - p) ** 2 for p in draft]
+    for y, chance in enumerate(drafted):
+        equal(total(m for x, m in table.items() if y in x), chance, f"P({y} is drafted)")
+        only = tuple(Fraction(x == y) for x in range(len(draft)))
+        equal(least_bound(table, only), chance, f"most that is accepted of {y}")
+    return at_least(overlap(target, drafted), least_bound(table, target), "bound")
+
+
+@corrected("spechub.secB.3g", Severity.MISPRINT, HUBS, wanted=True)
+@claim("spechub.secB.3g", "Proof of theorem 4, SpecHub", HUBS)
+def rate_of_token(draft, target, wanted=False):
+    r"""For $x \ne a$ the acceptance rate of the two drafts of SpecHub is
+    $\frac{p(a)}{1 - p(a)} p(x) + p(x) = \frac{p(x)}{1 - p(a)}$.
+    Printed: That is how often x is drafted.
+    Corrected: It is $\min\bigl(q(x), \frac{p(x)}{1 - p(a)}\bigr)$.
+    """
+    hub = Hub(draft, target)
+    for x, p, q in hub.others:
+        equal(hub.odds * p + p, p / (1 - hub.p), f"P({x} is drafted)")
+        offered = p / (1 - hub.p)
+        equal(
+            hub.ran.accepted(token=x), min(q, offered) if wanted else offered, f"acceptance of {x}"
+        )
+    return ZERO
+
+
+@corrected("spechub.secB.3h", DEGENERATE, UNCERTAIN, possible=True)
+@claim("spechub.secB.3h", "Proof of theorem 4, the conclusion", UNCERTAIN)
+def doubled(draft, possible=False):
+    r"""For $x \ne a$, $\frac{p(x)}{1 - p(a)} > 2 p(x)$ exactly if $p(a) > 1/2$.
+    Corrected: For $p(x) > 0$; otherwise the two are equal.
+    """
+    hub = Hub(draft, draft)
+    for x, p, _ in hub.others:
+        more, what = p / (1 - hub.p), f"whether {p / (1 - hub.p)} > {2 * p} for token {x}"
+        equal(more > 2 * p, hub.p > Fraction(1, 2) and (p > 0 or not possible), what)
+    return ZERO
+
+
+NEAR = given(
+    *(
+        {"draft": exact("49/100", "49/100", "1/50"), "target": target}
+        for target in (exact(0, 0, 1), exact(0, 1, 0), exact(1, 0, 0))
+    )
+)
+TOPS = Domain(
+    lambda: ({"top": Fraction(m, 2 * m + 1)} for m in count(1)),
+    lambda rng: ({"top": Fraction(int(rng.integers(334, 500)), 1_000)} for _ in count()),
+)
+
+
+@claim("spechub.secB.3i", "After theorem 4", mixed(NEAR, HUBS))
+def nowhere_near_as_tight(draft, target):
+    r"""The condition of theorem 4 is nowhere near as tight as that of theorem 3, so that a somewhat
+    smaller $p(a)$ is enough: say $p(a) \ge 49/100$.
+    Printed: “this bound is nowhere near as tight since we are using a loose upper bound on OTM's
+    performance”; no smaller constant is given, 49/100 stands for any.
+    """
+    return against_otm(draft, target) if Fraction(49, 100) <= max(draft) < 1 else None
+
+
+@corrected("spechub.secB.3i", WRONG, TOPS)
+def tight(top):
+    r"""1/2 cannot be lowered: for each $t$ with $1/3 \le t < 1/2$, the draft
+    $(t, t, \frac{1 - 2t}{2}, \frac{1 - 2t}{2})$ and the target $(0, 0, 1, 0)$ have OTM above
+    SpecHub.
+    Explained: OTM attains its upper bound where only one token is wanted, and a rare one is offered
+    by SpecHub less often than by two independent drafts unless $p(a)$ is at least 1/2. Rely on
+    theorem 4 only under its condition.
+    """
+    draft = (top, top, Fraction(1, 2) - top, Fraction(1, 2) - top)
+    return against_otm(draft, exact(0, 0, 1, 0), lambda found, best, _: above(best, found, "OTM"))
+
+
+WANTED = HUBS.where(lambda draft, target: target[draft.index(max(draft))] > max(draft))
+
+
+def hub_and_taken(draft, target):
+    """Return the hub, its acceptance as first draft, and what others take of the pairs (a, x)."""
+    hub = Hub(draft, target)
+    return hub, hub.ran.accepted(0, hub.a), total(hub.ran.accepted(1, x) for x, *_ in hub.others)
+
+
+@claim(
+    "spechub.secB.4a",
+    "Appendix B.4",
+    HUBS.where(lambda draft, target: Hub(draft, target).q > max(draft)),
+)
+def loses_when(draft, target):
+    r"""If $q(a) > p(a)$ and another token takes some of the mass $P(a, x)$, SpecHub accepts $a$ as
+    first draft less often than $\min(p(a), q(a))$, as RRS does.
+    """
+    hub, found, taken = hub_and_taken(draft, target)
+    return above(hub.p, found, "RRS's first draft") if taken else None
+
+
+@corrected("spechub.secB.4b", Severity.CONDITION, HUBS, exactly=True)
+@claim("spechub.secB.4b", "Appendix B.4", HUBS)
+def loses_only_when(draft, target, exactly=False):
+    r"""That is the only case: if $q(a) \le p(a)$, or no other token takes any of $P(a, x)$, SpecHub
+    accepts $a$ as first draft with probability $\min(p(a), q(a))$.
+    Printed: “This situation occurs when p(a) > q(a) and another token x takes some of the
+    probability mass Q(a, x)” (the paper's p is the target): read as exactly when.
+    Corrected: With $T = \sum_{x \ne a} \pi(a, x, x)$ it loses $(T - (p(a) - q(a))_+)_+$.
+    """
+    hub, found, taken = hub_and_taken(draft, target)
+    if not exactly and hub.q > hub.p and taken:
+        return None
+    lost = max(taken - max(hub.p - hub.q, ZERO), ZERO) if exactly else ZERO
+    return equal(found, min(hub.p, hub.q) - lost, "first draft a")
+
+
+@claim("spechub.secB.4c", "Section 4, Analysis; appendix B.4", HUBS)
+def first_draft_never_gains(draft, target):
+    r"""SpecHub may lower the acceptance of the first draft, and for $a$ only: each $x \ne a$ is
+    accepted as first draft with probability $\min(p(x), q(x))$, and the first draft at most with
+    $\sum \min(p, q)$, as RRS and RRSw accept it.
+    Printed: So the rows of table 3 in which SpecHub's first draft is accepted more often than
+    RRSw's (0.4921 against 0.4498) compare different contexts.
+    """
+    hub = Hub(draft, target)
+    for x, p, q in hub.others:
+        equal(hub.ran.accepted(0, x), min(p, q), f"first draft {x}")
+    return at_least(overlap(draft, target), hub.ran.accepted(0), "first draft of RRS and RRSw")

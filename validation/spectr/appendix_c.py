@@ -1,0 +1,311 @@
+"""Appendix C: lemma 4, that algorithm 2 is valid, how much it accepts, and theorem 2's proof."""
+
+import math
+from fractions import Fraction
+
+from validation.algorithms import beta
+from validation.claim import Fails, Severity, above, at_least, claim, corrected, equal
+from validation.domains import drafts, given
+from validation.notation import (
+    ONE,
+    ZERO,
+    as_row,
+    collect,
+    normalised,
+    overlap,
+    same,
+    total,
+    total_variation,
+)
+from validation.spectr.algorithms import (
+    CASES,
+    RHOS,
+    ROOTED,
+    SMALL,
+    VALID,
+    accepted_at_root,
+    alg_2,
+    determined,
+    f,
+    hit,
+    largest_ratio,
+    optimum,
+    p_acc,
+    residual,
+    rho_star,
+)
+from validation.spectr.section_7 import DRAFTING, decoded
+
+STEP = Fraction(1, 4)
+OVERLAPPING = RHOS.where(lambda draft, target, **_: overlap(draft, target) > 0)
+UNLIKE, UNLIKE_RHOS = (some.where(lambda draft, target, **_: draft != target)
+                       for some in (ROOTED, OVERLAPPING))  # fmt: skip
+
+
+@claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS)
+def f_decreases(rho, **at):
+    r"""If $0 < d_{TV}(p, q) < 1$, $f(\rho) = 1 - (1 - \beta(\rho))^k - \rho \beta(\rho)$ is
+    decreasing on $[1, \infty)$.
+
+    Printed: Monotone; its proof says decreasing.
+    """
+    return above(f(**at, rho=rho), f(**at, rho=rho + STEP), f"f({rho})")
+
+
+@claim("spectr.lem4b", "Lemma 4, appendix C.1", UNLIKE)
+def root_in_range(draft, target, k):
+    r"""If $0 < d_{TV}(p, q) < 1$, $\rho^* \in [1, \min\{k, \max_x q(x)/p(x)\}]$."""
+    end = min(Fraction(k), largest_ratio(draft, target))
+    for rho in (STEP, 2 * STEP, 3 * STEP):
+        above(f(draft, target, k, rho), ZERO, f"f({rho})")
+    for rho in (end + STEP, end + 1, end + k):
+        above(ZERO, f(draft, target, k, rho), f"0, against f({rho})")
+    at_least(ZERO, f(draft, target, k, end), "0, against f at the upper end")
+    return at_least(f(draft, target, k, ONE), ZERO, "f(1)")
+
+
+@claim("spectr.secC.1a", "Appendix C.1, proof of Lemma 4, (2) to (4)", UNLIKE)
+def steps_of_lemma_4(draft, target, k):
+    r"""$\beta(1) = 1 - d_{TV}$ and $1 - (1 - \beta(1))^k = 1 - d_{TV}^k \ge 1 - d_{TV}$;
+    $1 - (1-x)^k \le kx$ on $[0, 1]$; at $\rho = \max q/p > 1$, if finite, $\beta = 1/\rho$ and
+    $1 - (1 - \beta)^k < 1 = \rho \beta$.
+    """
+    variation, ratio = total_variation(draft, target), largest_ratio(draft, target)
+    equal(beta(draft, target, ONE), 1 - variation, "beta(1)")
+    equal(p_acc(draft, target, k, ONE), 1 - variation**k, "p_acc at rho = 1")
+    at_least(k * variation, 1 - (1 - variation) ** k, "kx at x = d_TV")
+    if above(ratio, ONE, "max q/p") < math.inf:
+        equal(beta(draft, target, ratio), 1 / ratio, "beta(max q/p)")
+        above(ONE, p_acc(draft, target, k, ratio), "1, against p_acc at max q/p")
+    return at_least(1 - variation**k, 1 - variation, "1 - d_TV^k")
+
+
+@claim("spectr.secC.1b", "Appendix C.1, proof of Lemma 4, (1)", UNLIKE_RHOS)
+def both_decrease(draft, target, k, rho):
+    r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
+
+    Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1.
+    """
+    if not overlap(draft, target):
+        return None
+    here, there = beta(draft, target, rho), beta(draft, target, rho + STEP)
+    above(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
+    return above(here, there, f"beta({rho})")
+
+
+@corrected("spectr.secC.1b", Severity.DEGENERATE, OVERLAPPING)
+def do_not_increase(draft, target, k, rho):
+    r"""Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$ on; where
+    it is constant, f is still decreasing, because ρβ increases.
+    """
+    least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
+    if rho >= least:
+        return both_decrease(draft, target, k, rho)
+    f_decreases(rho, draft=draft, target=target, k=k)
+    at_least(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
+    return at_least(beta(draft, target, rho), beta(draft, target, rho + STEP), f"beta({rho})")
+
+
+claim("spectr.secC.1c", "Appendix C.1, valid transport plan", RHOS,
+      r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \ge \rho \beta(\rho)$.")(
+    lambda **at: at_least(f(**at), ZERO, "the difference") if determined(**at) else None
+)  # fmt: skip
+
+
+@corrected("spectr.secC.1c", Severity.MISPRINT, VALID)
+def misprint_reversed(draft, target, k, rho):
+    r"""For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$."""
+    return at_least(rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta")
+
+
+@claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID)
+def residual_is_positive(draft, target, k, rho):
+    r"""For $\rho \ge \rho^*$ and all x, $\min(p, q/\rho)\, p_{acc}/\beta \le
+    (1 - (1-\beta)^k)/(\rho\beta)\, q \le q$.
+    """
+    scale, slack = p_acc(draft, target, k, rho) / beta(draft, target, rho), ONE
+    for p, q in zip(draft, target, strict=True):
+        at_least(scale / rho * q, min(p, q / rho) * scale, "middle")
+        slack = min(slack, at_least(q, scale / rho * q, "q"))
+    return slack
+
+
+@claim("spectr.secC.1e", "Appendix C.1, valid transport plan", RHOS)
+def first_draft_as_value(draft, target, k, rho):
+    r"""$\Pr(Y = X_1 = x) = \min(p(x), q(x)/\rho)$, hence $\Pr(Y = X_1) = \beta(\rho)$.
+
+    Printed: Likewise $\Pr(Y = X_2 = x) = \Pr(Y \ne X_1) \Pr(Y = X_2 | Y \ne X_1) =
+    (1 - \beta) \min(p(x), q(x)/\rho)$. Y may equal $X_1$ though $X_1$ was rejected: by a later
+    draft of the same value, or by the residual.
+    """
+    if not determined(draft, target, k, rho) or rho > k:
+        return None
+    run = alg_2(draft, target, k, rho)
+    for token, (p, q) in enumerate(zip(draft, target, strict=True)):
+        found = run.chance(lambda x, branch, y=token: branch.output == x[0] == y)
+        equal(found, min(p, q / rho), f"Pr(Y = X_1 = {token})")
+    return ZERO
+
+
+@corrected("spectr.secC.1e", Severity.MISPRINT, VALID)
+def each_draft_as_event(draft, target, k, rho):
+    r"""$\Pr(X_1, \dots, X_i \text{ rejected}, X_{i+1} = x \text{ accepted}) =
+    (1 - \beta(\rho))^i \min(p(x), q(x)/\rho)$ for $i = 0, \dots, k - 1$.
+    """
+    run, left = alg_2(draft, target, k, rho), 1 - beta(draft, target, rho)
+    for i in range(k):
+        wanted = [left**i * min(p, q / rho) for p, q in zip(draft, target, strict=True)]
+        same([run.accepted(i, y) for y in range(len(draft))], wanted, f"acceptance as draft {i}")
+    return ZERO
+
+
+@claim("spectr.secC.1f", "Appendix C.1, valid transport plan", OVERLAPPING)
+def accepted_output(draft, target, k, rho):
+    r"""$\Pr(Y = x, \text{one of } X^k \text{ is accepted}) =
+    \min(p(x), q(x)/\rho)\, (1 - (1-\beta)^k)/\beta$, which sums to $1 - (1-\beta)^k$.
+
+    Printed: Read for β > 0.
+    """
+    run, chance = alg_2(draft, target, k, rho), p_acc(draft, target, k, rho)
+    scale = chance / beta(draft, target, rho)
+    wanted = [min(p, q / rho) * scale for p, q in zip(draft, target, strict=True)]
+    same([run.accepted(token=y) for y in range(len(draft))], wanted, "acceptance")
+    return equal(run.accepted(), chance, "Pr(one is accepted)")
+
+
+@claim("spectr.secC.1g", "Appendix C.1, last display of the validity proof", RHOS)
+def printed_weight(**at):
+    r"""In $\Pr(Y = x) = \Pr(Y = x, \text{one accepted}) + \Pr(\text{none accepted})\, p^{res}(x)$
+    the factor $\Pr(\text{none accepted})$ is $1 - (1 - \beta)^k$, as is the denominator of
+    $p^{res}$.
+
+    Printed: Factor and denominator are both printed wrong, so that the sum is right.
+    """
+    none = 1 - alg_2(**at).accepted() if determined(**at) else None
+    return none if none is None else equal(none, p_acc(**at), "Pr(no draft is accepted)")
+
+
+@corrected("spectr.secC.1g", Severity.MISPRINT, VALID)
+def correct_weight(draft, target, k, rho):
+    r"""Both are $(1 - \beta)^k$, and the two parts sum to $q(x)$."""
+    run, weight = alg_2(draft, target, k, rho), (1 - beta(draft, target, rho)) ** k
+    equal(1 - run.accepted(), weight, "Pr(no draft is accepted)")
+    drawn = enumerate(residual(draft, target, k, rho))
+    return same([run.accepted(token=y) + weight * r for y, r in drawn], target, "sum of the parts")
+
+
+@claim("spectr.secC.1h", "Appendix C.1, acceptance probability", VALID)
+def accepts_more(**at):
+    r"""For $\rho \ge \rho^*$, $\alpha(\pi_\rho) \ge \Pr(\text{one of } X^k \text{ is accepted}) =
+    1 - (1 - \beta(\rho))^k$.
+    """
+    equal(alg_2(**at).accepted(), p_acc(**at), "Pr(one is accepted)")
+    return at_least(alg_2(**at).among_drafts(), p_acc(**at), "alpha")
+
+
+def inflated(draft, target, k):
+    """Return Σ min(k p, q)."""
+    return total(min(k * p, q) for p, q in zip(draft, target, strict=True))
+
+
+def factor(draft, target, k):
+    """Return c_k(p, q)."""
+    scale = k * beta(draft, target, Fraction(k))
+    if not scale:
+        raise Fails("c_k reads 0/0")
+    return p_acc(draft, target, k, Fraction(k)) / scale
+
+
+@claim("spectr.secC.1i", "Appendix C.1, optimality guarantee",
+       SMALL.where(lambda draft, target, **_: overlap(draft, target) > 0))  # fmt: skip
+def chain_to_k(draft, target, k):
+    r"""$\alpha(\pi_{\rho^*}) \ge 1 - (1 - \beta(\rho^*))^k \ge 1 - (1 - \beta(k))^k =
+    c_k \sum_x \min(k p(x), q(x))$ with $c_k = (1 - (1 - \beta(k))^k) / (k \beta(k))$.
+    """
+    (low, _), root = accepted_at_root(draft, target, k), rho_star(draft, target, k)[1]
+    at_least(alg_2(draft, target, k, root).among_drafts(), low, "alpha")
+    last = factor(draft, target, k) * inflated(draft, target, k)
+    equal(p_acc(draft, target, k, Fraction(k)), last, "p_acc at rho = k")
+    return at_least(low, last, "p_acc at rho*")
+
+
+@claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", CASES)
+def factor_in_range(draft, target, k):
+    r"""$c_k(p, q) \in [1 - (1 - 1/k)^k, 1)$."""
+    found = factor(draft, target, k)
+    return min(at_least(found, hit(k, k), "c_k"), above(ONE, found, "1, against c_k"))
+
+
+corrected("spectr.secC.1j", Severity.DEGENERATE, ROOTED,
+          r"If $k \ge 2$ and $d_{TV} < 1$ it is in that range; $c_1 = 1$; for disjoint supports it "
+          "reads 0/0.")(
+    lambda k, **at: factor_in_range(k=k, **at) if k > 1 else equal(factor(k=k, **at), ONE, "c_1")
+)  # fmt: skip
+UNIT = drafts(n=2, least=2).each(k=range(1, 9)).of(lambda draft, k: {"k": k, "x": draft[1]})
+WHOLE = given(*({"k": k, "x": Fraction(size - k)} for size in range(2, 20) for k in range(1, size)))
+
+
+@claim("spectr.secC.1k", "Appendix C.1, optimality guarantee", UNIT)
+def quotient_behaves(k, x):
+    r"""$f(x) = (1 - (1-x)^k)/(kx)$ decreases on $(0, 1/k]$, $f(1/k) = 1 - (1 - 1/k)^k$ and
+    $\lim_{x \to 0^+} f(x) = 1$.
+
+    Printed: Monotonically decreasing; for k = 1 it is constant. The limit is checked as
+    $1 - f(x) \le (k-1)x/2$.
+    """
+    if not x:
+        return None
+    points = (x / k, (x + 1) / (2 * k), Fraction(1, k))
+    here, between, end = ((1 - (1 - each) ** k) / (k * each) for each in points)
+    equal(end, hit(k, k), "f(1/k)")
+    at_least((k - 1) * points[0] / 2, 1 - here, "(k - 1) x / 2, against 1 - f(x)")
+    return min(at_least(here, between, "f(x)"), at_least(between, end, "f between x and 1/k"))
+
+
+@corrected(
+    "spectr.secC.1l",
+    Severity.CONDITION,
+    UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
+    r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$.",
+)
+@claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE)  # fmt: skip
+def union_bound(k, x):
+    r"""$kx \ge 1 - (1-x)^k$ for all $x \ge 0$."""
+    return at_least(k * x, 1 - (1 - x) ** k, "kx")
+
+
+@claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED)
+def eq11(draft, target, k):
+    r"""$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k) \sum_x \min(kp, q) \ge
+    (1 - (1 - 1/k)^k) \sum_x \min(1 - (1-p)^k, q)$.
+    """
+    least = total(min(1 - (1 - p) ** k, q) for p, q in zip(draft, target, strict=True))
+    middle = hit(k, k) * inflated(draft, target, k)
+    return min(at_least(accepted_at_root(draft, target, k)[0], middle, "alpha at rho*"),
+               at_least(middle, hit(k, k) * least, "middle"))  # fmt: skip
+
+
+claim("spectr.eq12", "Equation (12), appendix C.1; sections 5 and 6", ROOTED,
+      r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k)\, \alpha_k(p, q)$.")(
+    lambda draft, target, k: at_least(
+        accepted_at_root(draft, target, k)[0], hit(k, k) * optimum(draft, target, k), "alpha"
+    )
+)  # fmt: skip
+
+
+@claim("spectr.secC.2", "Appendix C.2, proof of Theorem 2", DRAFTING)
+def first_token_given_stop(draft, target, length, k, plan):
+    r"""When $\tau = 1$, $Y_1 \sim M_b(\cdot | x^t)$."""
+    outputs = decoded(draft, target, length, k, plan)
+    single = [outputs.get((y,), ZERO) for y in range(target.n)]
+    return same(normalised(single), target(()), "chance given tau = 1") if any(single) else None
+
+
+@corrected("spectr.secC.2", Severity.MISPRINT, DRAFTING)
+def first_token(draft, target, length, k, plan):
+    r"""$Y_1 \sim M_b(\cdot | x^t)$, not given $\tau$: $\tau = 1$ if and only if $Y_1$ is none of
+    the drafts.
+    """
+    outputs = decoded(draft, target, length, k, plan)
+    first = collect((output[0], mass) for output, mass in outputs.items())
+    return same(as_row(first, target.n), target(()), "chance of Y_1")

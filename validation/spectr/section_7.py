@@ -1,0 +1,95 @@
+"""Section 7: algorithm 3 and theorem 2."""
+
+from itertools import product
+
+from validation.claim import Severity, at_least, claim, corrected, equal
+from validation.domains import mixed
+from validation.model_domain import models
+from validation.notation import ONE, ZERO, total
+from validation.spectr import sequences
+from validation.spectr.sequences import PLANS, continues_as_target
+
+SIZES = ((2, 1), (2, 2))
+DRAFTING = mixed(models(SIZES).each(k=(1, 2), plan=PLANS),
+                 models((*SIZES, (3, 1))).one(k=(1, 2, 3), plan=PLANS))  # fmt: skip
+"""Models, L, K and the plan of step 1."""
+
+
+def decoded(draft, target, length, k, plan, gather=tuple):
+    """Return the law of what algorithm 3 decodes from the drafts of (7)."""
+    drafts = sequences.independent_drafts(draft, length, k)
+    return sequences.decoded(draft, target, PLANS[plan], drafts, gather=gather)
+
+
+@claim("spectr.alg3", "Algorithm 3, section 7", models(((2, 2),)).each(k=(2,), plan=PLANS))
+def alg3(draft, target, length, k, plan):
+    r"""Algorithm 3, with the drafts of (7) and a plan from a linear program or from Algorithm 2, is
+    lossless: each decoded token has the large model's law, given those before it.
+
+    Printed: Step 11: let $S_{next} = \{z^{2:L} | z \in S, z(1) = Y\}$ be the set of sub-sequences;
+    equal ones count once. (In step 2 the drafts are a multiset.)
+    """
+    outputs = decoded(draft, target, length, k, plan, sequences.as_set)
+    return continues_as_target(outputs, target)
+
+
+@claim("spectr.sec7", "Section 7, below Algorithm 3", DRAFTING)
+def sec7(draft, target, length, k, plan):
+    r"""The number of decoded tokens is in $[1, L + 1]$."""
+    numbers = set(map(len, decoded(draft, target, length, k, plan)))
+    return min(at_least(min(numbers), ONE), at_least(length + ONE, max(numbers)))
+
+
+@claim(
+    "spectr.eq8", "Equation (8), the assumption of Theorem 2", DRAFTING.where(lambda k, **_: k > 1)
+)
+def eq8(draft, target, length, k, plan):
+    r"""Algorithm 3 is lossless for all drafts each of which is drawn from the small model.
+
+    Printed: Assume all drafts in S are generated from the small model, more precisely
+    $z(i) \sim M_s(\cdot | x^t, z^{i-1})$ for all $z \in S$ and i. Independence is not assumed;
+    checked with K copies of one draft.
+    """
+    copies = {(z,) * k: mass for z, mass in draft.blocks(length).items()}
+    return continues_as_target(sequences.decoded(draft, target, PLANS[plan], copies), target)
+
+
+@claim("spectr.thm2", "Theorem 2, section 7", DRAFTING)
+def thm2(draft, target, length, k, plan):
+    r"""The output $Y^\tau$ of Algorithm 3 satisfies
+    $\Pr(Y^{\tau_0} = o | \tau = \tau_0) = \prod_{i \le \tau_0} M_b(o(i) | x^t, o^{i-1})$ for all
+    $\tau_0 \in [1, L + 1]$ and $o \in V^{\tau_0}$.
+
+    Printed: Checked with independent drafts and multisets; see spectr.alg3 and spectr.eq8.
+    """
+    outputs = decoded(draft, target, length, k, plan)
+    for size in sorted(set(map(len, outputs))):
+        whole = total(mass for output, mass in outputs.items() if len(output) == size)
+        for o in product(range(target.n), repeat=size):
+            found = outputs.get(o, ZERO) / whole
+            equal(found, target.mass(o), f"probability of {o}, given the length")
+    return ZERO
+
+
+@corrected(
+    "spectr.eq8",
+    Severity.CONDITION,
+    DRAFTING,
+    "It is lossless for independent drafts, each drawn from the small model, as in (7).",
+)
+@corrected("spectr.alg3", Severity.WRONG, DRAFTING,
+           r"It is lossless if $S_{next}$ is a multiset, as $S_z$ is in step 2.",
+           explained="Whether two drafts are equal tells of their tokens, so a merged set is not "
+           "what the plan for its number of drafts is made for, and the output is biased. Keep "
+           "equal sub-sequences: as many drafts as agree with the selected token.")  # fmt: skip
+@corrected("spectr.thm2", Severity.WRONG, DRAFTING)
+def continues_exactly(draft, target, length, k, plan):
+    r"""Not given $\tau$, which depends on the tokens, but token by token:
+    $\Pr(Y(i) = y | Y^{i-1}, \tau \ge i) = M_b(y | x^t, Y^{i-1})$ for all i. So the output,
+    continued by the large model to any fixed length, has the large model's law.
+
+    Explained: Algorithm 3 stops at the first token that no draft has, so how many tokens there are
+    says which ones they are. Read it token by token: given that one more is decoded, it has the
+    large model's law.
+    """
+    return continues_as_target(decoded(draft, target, length, k, plan), target)
