@@ -109,16 +109,6 @@ def residuals_of_whole_prefix(target: Model, draft: Model, accepted: Prefix, lef
     return LanguageModel(rule, target.n)
 
 
-def residuals_as_printed(target: Model, draft: Model, _: Prefix, left: int) -> Model:
-    """Lines 14 and 16 to the letter: p_res of x^j alone, then M_b(. | x^j), without X^tau."""
-    return residuals_of_whole_prefix(target, draft, (), left)
-
-
-def residuals_in_context(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
-    """Line 16 with X^tau as a context left out of the notation, as section 2 does with x^t."""
-    return residuals_of_whole_prefix(target.after(accepted), draft.after(accepted), (), left)
-
-
 def block_verify_with(correction: Correction) -> Verifier:
     """Return algorithm 3 with one reading of lines 14 and 16."""
 
@@ -129,10 +119,16 @@ def block_verify_with(correction: Correction) -> Verifier:
     return verify
 
 
-block_verify_as_printed = block_verify_with(residuals_as_printed)
-"""Algorithm 3 (BlockVerify) to the letter."""
-block_verify_in_context = block_verify_with(residuals_in_context)
-"""Algorithm 3 with models and residuals of the continuation alone."""
+block_verify_as_printed = block_verify_with(
+    lambda target, draft, _, left: residuals_of_whole_prefix(target, draft, (), left)
+)
+"""Algorithm 3 (BlockVerify) to the letter: p_res of x^j alone, M_b(. | x^j), without X^tau."""
+block_verify_in_context = block_verify_with(
+    lambda target, draft, head, left: residuals_of_whole_prefix(
+        target.after(head), draft.after(head), (), left
+    )
+)
+"""Algorithm 3 with X^tau as a context left out of the notation, as section 2 does with x^t."""
 block_verify = block_verify_with(residuals_of_whole_prefix)
 """Algorithm 3 corrected: residuals and models of the whole prefix (X^tau, x^j)."""
 

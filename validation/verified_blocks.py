@@ -12,7 +12,7 @@ import networkx
 from validation.block_algorithms import Branch, Model, Verifier, token_verify
 from validation.claim import equal
 from validation.models import Prefix, Recording, prefixes_up_to
-from validation.notation import ONE, collect, total
+from validation.notation import ONE, ZERO, collect, total
 
 Law = Mapping[Prefix, Fraction]
 
@@ -93,6 +93,14 @@ def common_prefix(first: Prefix, second: Prefix) -> int:
     while same < len(first) and first[same] == second[same]:
         same += 1
     return same
+
+
+def beta_is_tau(found: Outcomes) -> Fraction:
+    """Return slack 0, or fail where draft and output agree in another number than is accepted."""
+    for each in found:
+        beta = common_prefix(each.draft, each.output)
+        equal(beta, each.accepted, f"beta of {each.draft} and {each.output}")
+    return ZERO
 
 
 def same_law(found: Law, claimed: Law, what: str) -> Fraction:

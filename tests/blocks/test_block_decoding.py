@@ -24,8 +24,8 @@ from otspec.blocks import (
     decoded_law,
     memoryless,
 )
-from validation.verified_blocks import best_transport, common_prefix
 from validation.block.decoding import SpecDec
+from validation.verified_blocks import best_transport, common_prefix
 
 WHOLE = {(2, 1): (6, 8), (2, 2): (6, 8), (2, 3): (6, 8), (3, 1): (4, 8), (3, 2): (4, 8)}
 """How long the texts are for each alphabet and block, and for how many pairs of models."""

@@ -8,7 +8,7 @@ from validation.claim import Severity, claim, corrected, equal
 from validation.model_domain import MODELS
 from validation.models import prefixes, prefixes_up_to
 from validation.notation import ONE, ZERO, total
-from validation.verified_blocks import common_chances, common_prefix, least_chances, outcomes
+from validation.verified_blocks import beta_is_tau, common_chances, least_chances, outcomes
 
 
 @claim("block.appAa", "Appendix A, first paragraph", MODELS)
@@ -20,10 +20,7 @@ def rejected_is_not_drawn(target, draft, length):
         for token, chance in enumerate(residual_token(target, draft, x)):
             if chance:
                 equal(target(x)[token] > draft(x)[token], True, f"(1) draws {token} after {x}")
-    for each in outcomes(token_verify, target, draft, length):
-        beta = common_prefix(each.draft, each.output)
-        equal(beta, each.accepted, f"beta of {each.draft} and {each.output}")
-    return ZERO
+    return beta_is_tau(outcomes(token_verify, target, draft, length))
 
 
 def chances(target, draft, block):
