@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.rules import ImportanceSampling
 from otspec.traces.charts import look_of_several
-
-_OTHERS = {
-    ImportanceSampling.title: {"color": "#882255", "marker": "X"},
-}
 
 
 def look(rule: str, **more: Any) -> dict[str, Any]:
@@ -22,5 +17,5 @@ def look(rule: str, **more: Any) -> dict[str, Any]:
     more
         Keywords of this picture, such as a line style for another draft law.
     """
-    known = _OTHERS[rule] if rule in _OTHERS else look_of_several(rule)
+    known = look_of_several(rule)
     return {"color": known["color"], "marker": known["marker"]} | more

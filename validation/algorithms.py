@@ -177,13 +177,13 @@ Kernel = Mapping[Tokens, Mapping[int, Fraction]]
 
 def selecting(kernel: Kernel, target: Exact, law: Exact) -> Rule:
     """Return the canonical two steps: select a draft by a kernel, verify it against its law."""
+    rest = residual(target, law) if law != target else ()
 
     def run(x: Tokens) -> Iterator[Branch]:
         for y, chance in kernel[x].items():
             keep = min(ONE, target[y] / law[y]) if chance else ONE
             yield Branch(chance * keep, y, x.index(y) if y in x else None)
             if keep < 1:
-                rest = residual(target, law)
                 yield from (Branch(chance * (1 - keep) * m, z, None) for z, m in enumerate(rest))
 
     return run

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple, TypeVar
 
 from validation import block_algorithms as blocks
 from validation import verified_blocks
+from validation.block_algorithms import Model
 from validation.claim import at_least
 from validation.domains import Domain
 from validation.instances import Exact
 from validation.model_domain import models
-from validation.models import LanguageModel, Prefix
+from validation.models import Prefix
 from validation.notation import ONE, Tokens, collect, distinct, iid, normalised, total
 
 Shape = tuple["Shape", ...]
@@ -37,26 +39,17 @@ class Ending(NamedTuple):
 
 Verify = Callable[[Forest], Iterable[Ending]]
 """What is done with a drafted tree: endings whose masses sum to 1."""
-Verifier = Callable[[LanguageModel, LanguageModel, str], Verify]
+Verifier = Callable[[Model, Model, str], Verify]
 """(target, draft, how children are drafted) to what is done."""
 
 
 @lru_cache(maxsize=256)
 def named(text: str) -> Shape:
     """Return the shape of a text such as ``"2x1"`` or ``"[[][]][]"``."""
-    if "[" not in text:
-        shape: Shape = ()
-        for width in reversed(text.split("x")):
-            shape = (shape,) * int(width)
+    if "[" in text:
+        shape: Shape = literal_eval(text.replace("[", "(").replace("]", "),"))
         return shape
-    open_nodes: list[list[Shape]] = [[]]
-    for letter in text:
-        if letter == "[":
-            open_nodes.append([])
-        else:
-            children = tuple(open_nodes.pop())
-            open_nodes[-1].append(children)
-    return tuple(open_nodes[0])
+    return reduce(lambda below, width: (below,) * int(width), reversed(text.split("x")), ())
 
 
 @lru_cache(maxsize=4096)
@@ -74,7 +67,7 @@ CHILDREN = {"iid": iid, "distinct": distinct, "top plus one": top_plus_one}
 
 @lru_cache(maxsize=512)
 def drafts(
-    shape: Shape, draft: LanguageModel, children: str = "iid", prefix: Prefix = ()
+    shape: Shape, draft: Model, children: str = "iid", prefix: Prefix = ()
 ) -> dict[Forest, Fraction]:
     """Return the law of the drafted tree; mass is missing where there are not enough tokens."""
     if not shape:
@@ -99,24 +92,16 @@ def paths(forest: Forest) -> Iterator[Prefix]:
 
 
 class Ended:
-    """What a verifier does over all drafts.
-
-    Parameters
-    ----------
-    verify : callable
-        From what is drafted to its endings.
-    law : mapping
-        The law of what is drafted.
-    """
+    """What a verifier does over all drafts, which have a law."""
 
     def __init__(
         self, verify: Callable[[Drafted], Iterable[Ending]], law: Mapping[Drafted, Fraction]
     ) -> None:
         self.endings = [
-            ending._replace(mass=chance * ending.mass)
+            Ending(chance * mass, kept, row)
             for drafted, chance in law.items()
-            for ending in verify(drafted)
-            if ending.mass
+            for mass, kept, row in verify(drafted)
+            if mass
         ]
 
     @cached_property
@@ -138,7 +123,7 @@ class Ended:
         """Return E[tau], how many tokens are kept."""
         return total(mass * len(kept) for kept, mass in self.kept.items())
 
-    def texts(self, target: LanguageModel, length: int) -> dict[Prefix, Fraction]:
+    def texts(self, target: Model, length: int) -> dict[Prefix, Fraction]:
         """Return the law of the first length + 1 tokens, where the plain target follows."""
         return collect(
             (some + more, mass * chance)
@@ -146,13 +131,13 @@ class Ended:
             for more, chance in target.after(some).blocks(length + 1 - len(some)).items()
         )
 
-    def lossless(self, target: LanguageModel, length: int) -> Fraction:
+    def lossless(self, target: Model, length: int) -> Fraction:
         """Return slack 0 if the text is the target's up to one token after the deepest path."""
         wanted = target.blocks(length + 1)
         return verified_blocks.same_law(self.texts(target, length), wanted, "the law of the text")
 
 
-def ended(verifier: Verifier, draft: LanguageModel, target: LanguageModel, tree: str,
+def ended(verifier: Verifier, draft: Model, target: Model, tree: str,
           children: str = "iid", **_: Any) -> Ended:  # fmt: skip
     """Return what a verifier of trees does over all drafted trees."""
     return Ended(verifier(target, draft, children), drafts(named(tree), draft, children))
@@ -163,7 +148,7 @@ def kept(verifier: Verifier, **drafting: Any) -> Fraction:
     return ended(verifier, **drafting).mean()
 
 
-def lossless(verifier: Verifier, target: LanguageModel, length: int, **drafting: Any) -> Fraction:
+def lossless(verifier: Verifier, target: Model, length: int, **drafting: Any) -> Fraction:
     """Return slack 0 if the text of a verifier of trees has the target's law."""
     return ended(verifier, target=target, **drafting).lossless(target, length)
 
@@ -173,40 +158,25 @@ def keeps_more(better: Verifier, other: Verifier, **drafting: Any) -> Fraction:
     return at_least(kept(better, **drafting), kept(other, **drafting), "kept, against the other")
 
 
-def keeps_the_same(one: Verifier, other: Verifier, **drafting: Any) -> Fraction:
-    """Check that two verifiers keep the same, and let the same token follow."""
-    first, second = ended(one, **drafting), ended(other, **drafting)
-    verified_blocks.same_law(first.kept, second.kept, "what is kept")
-    return verified_blocks.same_law(first.released, second.released, "with the token after it")
-
-
-def best_kept(
-    draft: LanguageModel, target: LanguageModel, tree: str, children: str = "iid", **_: Any
-) -> Fraction:
+def best_kept(draft: Model, target: Model, tree: str, children: str = "iid", **_: Any) -> Fraction:
     """Return the most that any coupling of drafted trees with the target's text keeps."""
     law = drafts(named(tree), draft, children).items()
-    sets = collect((tuple(sorted(set(paths(forest)))), mass) for forest, mass in law)
-    drafted, length = list(sets), max(len(path) for some in sets for path in some)
+    sets = collect((frozenset(paths(forest)), mass) for forest, mass in law)
+    length = max(len(path) for some in sets for path in some)
 
-    def value(number: Prefix, block: Prefix) -> int:
-        return max(verified_blocks.common_prefix((*x, -1), block) for x in drafted[number[0]])
+    def value(some: Any, block: Prefix) -> int:
+        return max(verified_blocks.common_prefix((*path, -1), (*block, -2)) for path in some)
 
-    return verified_blocks.best_transport(
-        {(number,): sets[some] for number, some in enumerate(drafted)},
-        {(*text, -2): mass for text, mass in target.blocks(length).items()},
-        value,
-    )
+    return verified_blocks.best_transport(sets, target.blocks(length), value)
 
 
-def one_path(verify: blocks.Verifier, draft: LanguageModel, target: LanguageModel, length: int,
+def one_path(verify: blocks.Verifier, draft: Model, target: Model, length: int,
              **_: Any) -> Ended:  # fmt: skip
     """Return what a verifier of one block that corrects one token does over all blocks."""
     return Ended(lambda block: endings(verify, target, draft, block), draft.blocks(length))
 
 
-def endings(
-    verify: blocks.Verifier, target: LanguageModel, draft: LanguageModel, block: Prefix
-) -> Iterator[Ending]:
+def endings(verify: Any, target: Model, draft: Model, block: Prefix) -> Iterator[Ending]:
     """Yield the endings of a verifier of one block that corrects one token."""
     for branch in verify(target, draft, block):
         yield Ending(branch.mass, block[: branch.accepted], branch.following(()))

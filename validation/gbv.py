@@ -67,12 +67,11 @@ def skewed(target, draft, k, rank):
 def verified(target, draft, length, k, *, rank=by_ratio, choose=None):
     """Return what is kept: the chosen path, by block verification with the skewed law."""
     chosen, law = choose or greatest(rank), skewed(target, draft, k, rank)
-    return Ended(
-        lambda drafted: endings(
-            block_verify_one_token, target, law, chosen(target, draft, drafted)
-        ),
-        drafted_paths(draft, length, k),
-    )
+
+    def verify(drafted):
+        return endings(block_verify_one_token, target, law, chosen(target, draft, drafted))
+
+    return Ended(verify, drafted_paths(draft, length, k))
 
 
 def law_of_choice(target, draft, length, k, choose):

@@ -3,12 +3,8 @@
 from fractions import Fraction
 from itertools import accumulate
 
-from validation.block_algorithms import (
-    Branch,
-    block_verify_one_token,
-    corrected_token,
-    token_verify,
-)
+from validation import block_algorithms as blocks
+from validation.block_algorithms import block_verify_one_token, token_verify
 from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import exact, given
 from validation.drafted import one_path
@@ -32,16 +28,16 @@ def stepping_back(*, capped):
         caps = [ratio / most for ratio, most in zip(ratios, accumulate(ratios, max), strict=True)]
         chance = caps[-1] if capped else min(ONE, ratios[-1])
         if chance:
-            yield Branch(chance, len(block), target.after(block))
+            yield blocks.Branch(chance, len(block), target.after(block))
         mass = 1 - chance
         for i in range(len(block) - 1, -1, -1):
             scaled = tuple(caps[i] * value for value in target(heads[i]))
             more, less = positive(scaled, draft(heads[i])), positive(draft(heads[i]), scaled)
             largest = max(total(more), total(less))
             chance = total(more) / largest if largest and i else ONE
-            rest = corrected_token(target, heads[i], normalised(more))
+            rest = blocks.corrected_token(target, heads[i], normalised(more))
             if mass * chance:
-                yield Branch(mass * chance, i, rest)
+                yield blocks.Branch(mass * chance, i, rest)
             mass *= 1 - chance
 
     return verify
@@ -87,16 +83,14 @@ def code_keeps_more(**pair):
     )
 
 
-LONGER = models().where(
-    lambda **pair: keeps(block_verify_one_token, **pair) > keeps(token_verify, **pair)
-)
+def to_gain(**pair):
+    """Whether block verification keeps more than token verification."""
+    return keeps(block_verify_one_token, **pair) > keeps(token_verify, **pair)
 
 
-@claim("hsd.better", "The same, of a lossless rule", LONGER)
+@claim("hsd.better", "The same, of a lossless rule", models().where(to_gain))
 def cap_keeps_more(**pair):
-    """With the cap it keeps more than block verification wherever that keeps more than token
-    verification.
-    """
+    """With the cap it keeps more than block verification, where that gains over token-wise."""
     return above(keeps(WITH_CAP, **pair), keeps(block_verify_one_token, **pair), "block-wise")
 
 

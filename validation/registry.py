@@ -36,22 +36,7 @@ def _check_claim(name: str, claim: Any) -> None:
 CLAIMS: Registry[Claim] = Registry("claim", "otspec.claims", _check_claim)
 """The claims, those of a paper in the order of the modules that its package names."""
 
-# TRANSITION: papers in the old form are left out
-from pathlib import Path as _Path  # noqa: E402
-
-
-def _old(paper: str) -> bool:
-    folder = _Path(__file__).parent / paper
-    return folder.is_dir() and any(
-        "validation.checks" in path.read_text(encoding="utf-8")
-        or "import Claim" in path.read_text(encoding="utf-8")
-        for path in folder.glob("*.py")
-    )
-
-
 for _paper in PAPERS:
-    if _old(_paper):
-        continue
     _package = import_module(f"validation.{_paper}")
     for _module in getattr(_package, "MODULES", ()):
         import_module(f"validation.{_paper}.{_module}")

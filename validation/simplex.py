@@ -89,7 +89,7 @@ def _pivot(table: list[list[int]], leaving: int, entering: int, scale: int) -> i
     own = table[leaving]
     pivot = own[entering]
     for i, row in enumerate(table):
-        if i != leaving:
-            factor = row[entering]
+        factor = row[entering]
+        if i != leaving and (factor or pivot != scale):
             table[i] = [(pivot * x - factor * y) // scale for x, y in zip(row, own, strict=True)]
     return pivot

@@ -78,7 +78,7 @@ def one_draft_is_optimal(draft, target, length):
     """
     found = blocks.outcomes(verify, target, draft, length)
     blocks.same_law(found.output_law(), target.blocks(length), "the law of Y^L")
-    best = blocks.best_transport(draft.blocks(length), target.blocks(length), blocks.common_prefix)
+    best = blocks.most_common(target, draft, length)
     equal(best, blocks.common_mass(target, draft, length), "the optimum")
     return equal(found.mean_accepted(), best, "E[tau], against the optimum")
 

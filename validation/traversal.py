@@ -46,4 +46,9 @@ def is_scaled_rejection(**drafting):
     """It is recursive rejection, at each node of weight $w$, for the target $(w M_b, 1 - w)$, whose
     last token says that the node is not kept.
     """
-    return drafted.keeps_the_same(rules.traversal, rules.scaled(rules.rejection), **drafting)
+    found, other = (
+        drafted.ended(verifier, **drafting)
+        for verifier in (rules.traversal, rules.scaled(rules.rejection))
+    )
+    verified_blocks.same_law(found.kept, other.kept, "what is kept")
+    return verified_blocks.same_law(found.released, other.released, "and the token after it")

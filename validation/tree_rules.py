@@ -8,14 +8,17 @@ from functools import cache, lru_cache
 
 from validation import algorithms
 from validation.algorithms import Branch, Kernel
+from validation.block_algorithms import Model
 from validation.drafted import CHILDREN, Ending, Forest, Verifier, Verify
 from validation.instances import Exact
-from validation.models import LanguageModel, Prefix
+from validation.models import Prefix
 from validation.notation import ONE, ZERO, Tokens, collect, normalised, positive, total
 from validation.oracles import best_coupling
 
 TokenRule = Callable[[Exact, Exact, Tokens, str], Iterable[Branch]]
 """(target, draft, drafted children, how they are drafted) to what is done."""
+Choice = tuple[list[Fraction], list[Fraction]]
+"""The probability of each drafted child to be selected, and of each other token."""
 Node = tuple[list[Ending], Fraction]
 """How it ends in or below a node, and the probability that it does not."""
 
@@ -53,8 +56,6 @@ def remaining(p: Exact, q: Exact, k: int, rho: Fraction) -> Exact:
 def least_inflation(p: Exact, q: Exact, k: int) -> tuple[Fraction, Fraction]:
     """Return numbers at most 1/1024 apart between which the least rho of K-Seq is."""
     low, high = ONE, Fraction(k)
-    if min(remaining(p, q, k, low)) >= 0:
-        return low, low
     while high - low > Fraction(1, 1024):
         middle = (low + high) / 2
         fits = min(remaining(p, q, k, middle)) >= 0
@@ -79,13 +80,8 @@ def _selecting(target: Exact, draft: Exact, k: int, children: str) -> Kernel:
     return kernel
 
 
-def choice(
-    rule: TokenRule, target: Exact, draft: Exact, drafted: Tokens, children: str
-) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the probability of each drafted child to be selected, and of each other token.
-
-    The target may have a token more than the draft, which is never drafted.
-    """
+def choice(rule: TokenRule, target: Exact, draft: Exact, drafted: Tokens, children: str) -> Choice:
+    """Return what a rule does; the target may have a token more, which is never drafted."""
     chances, rest = [ZERO] * len(drafted), [ZERO] * len(target)
     padded = (*draft, *(ZERO,) * (len(target) - len(draft)))
     for mass, y, place in rule(target, padded, drafted, children):
@@ -98,21 +94,15 @@ def choice(
 
 def top_down(rule: TokenRule) -> Verifier:
     """Return the verifier that applies a rule for one token from the root on."""
-    return lambda target, draft, children: walk(rule, target, draft, children, scaling=False)
+    return lambda target, draft, children: walk(rule, target, draft, children, False)
 
 
 def scaled(rule: TokenRule) -> Verifier:
     """Return the verifier by scaled targets: a node of weight w wants (w M_b, 1 − w)."""
-    return lambda target, draft, children: walk(rule, target, draft, children)
+    return lambda target, draft, children: walk(rule, target, draft, children, True)
 
 
-def walk(
-    rule: TokenRule,
-    target: LanguageModel,
-    draft: LanguageModel,
-    children: str,
-    scaling: bool = True,
-) -> Verify:
+def walk(rule: TokenRule, target: Model, draft: Model, children: str, scaling: bool) -> Verify:
     """Return what is done with a tree: at a node of weight w a rule selects for (w M_b, 1 − w).
 
     The last token means that the node is not kept. A child that the rule selects with probability
@@ -122,10 +112,13 @@ def walk(
     """
 
     @cache
-    def node(forest: Forest, prefix: Prefix, weight: Fraction) -> Node:
+    def chosen(prefix: Prefix, drafted: Tokens, weight: Fraction) -> Choice:
         wanted = (*(weight * mass for mass in target(prefix)), 1 - weight)
-        drafted = tuple(token for token, _ in forest)
-        chances, rest = choice(rule, wanted, draft(prefix), drafted, children)
+        return choice(rule, wanted, draft(prefix), drafted, children)
+
+    @cache
+    def node(forest: Forest, prefix: Prefix, weight: Fraction) -> Node:
+        chances, rest = chosen(prefix, tuple(token for token, _ in forest), weight)
         found: list[Ending] = []
         going, left = ONE, ONE
         for (token, below), chance in zip(forest, chances, strict=True):
@@ -133,9 +126,10 @@ def walk(
                 continue
             own = chance / left
             inner, missed = node(below, (*prefix, token), own if scaling else ONE)
-            entered = going if scaling else going * own
-            found += [ending._replace(mass=entered * ending.mass) for ending in inner]
-            going, left = going * (missed if scaling else 1 - own), left - chance
+            entered = going if scaling else chance
+            found += [Ending(entered * mass, kept, row) for mass, kept, row in inner]
+            left -= chance
+            going = going * missed if scaling else left
         if going and any(rest):
             missed = rest[-1] / total(rest)
             found.append(Ending(going * (1 - missed), prefix, rest[:-1]))
@@ -145,7 +139,7 @@ def walk(
     return lambda forest: node(forest, (), ONE)[0]
 
 
-def traversal(target: LanguageModel, draft: LanguageModel, children: str) -> Verify:
+def traversal(target: Model, draft: Model, children: str) -> Verify:
     """Traversal Verification: leaves are accepted or deleted, depth first."""
 
     @cache
@@ -155,7 +149,7 @@ def traversal(target: LanguageModel, draft: LanguageModel, children: str) -> Ver
         for token, below in forest:
             chance = min(ONE, weight * wanted[token] / drafted[token])
             inner, missed = node(below, (*prefix, token), chance)
-            found += [ending._replace(mass=going * ending.mass) for ending in inner]
+            found += [Ending(going * mass, kept, row) for mass, kept, row in inner]
             going *= missed
             if not going:
                 return found, going

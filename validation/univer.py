@@ -5,12 +5,10 @@ A node of weight w, the probability that it or something below it is to be kept,
 selected by an optimal coupling of their draft law with that.
 """
 
-from fractions import Fraction
-
 from validation import drafted, notation, verified_blocks
 from validation import tree_rules as rules
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.domains import pairs
+from validation.domains import exact, pairs
 from validation.drafted import best_kept, kept, trees
 from validation.models import memoryless
 from validation.oracles import bound
@@ -19,7 +17,12 @@ WAYS = ("iid", "distinct", "top plus one")
 STARS = {(2, 1): ("1", "2", "3"), (3, 1): ("1", "2", "3")}
 FEW = {(2, 1): ("1", "2"), (2, 2): ("1x1", "1x2", "2x1"), (3, 1): ("1", "2")}
 EVEN = {size: [tree for tree in some if "[" not in tree] for size, some in drafted.TREES.items()}
-WEIGHTS = (Fraction(1), Fraction(3, 4), Fraction(1, 3), Fraction(0))
+NODES = trees(*WAYS, of=STARS).one(weight=exact(1, "3/4", "1/3", 0))
+MEMORYLESS = (
+    pairs(2, 2)
+    .where(lambda draft, **_: all(draft))
+    .of(lambda **pair: {name: memoryless(row) for name, row in pair.items()})
+)
 UNIVER = rules.scaled(rules.optimal)
 
 
@@ -29,11 +32,7 @@ def returns_the_law(**drafting):
     return drafted.lossless(UNIVER, **drafting)
 
 
-@claim(
-    "univer.node",
-    "Optimal acceptance under the conditional framework",
-    trees(*WAYS, of=STARS).one(weight=WEIGHTS),
-)
+@claim("univer.node", "Optimal acceptance under the conditional framework", NODES)
 def selects_the_most(draft, target, tree, children, weight, **_):
     r"""At a node of weight $w$ one of the children is selected with probability $\min_A w M_b(A) +
     1 - P(\text{all children in } A)$, the most that the scaled target and the draft law allow.
@@ -56,11 +55,8 @@ def is_block_verification(**drafting):
 
 
 @claim("univer.uneven", "The same, read of every tree", trees("distinct", of={(2, 2): ["[[]][]"]}))
-@claim(
-    "univer.better",
-    "Comparison with recursive rejection, trees with one number of children for each depth",
-    trees("iid", "distinct", of=EVEN),
-)
+@claim("univer.better", "Comparison with recursive rejection, one number of children per depth",
+       trees("iid", "distinct", of=EVEN))  # fmt: skip
 def above_rejection(**drafting):
     """It keeps at least as many tokens in expectation as recursive rejection, which goes from the
     root on, keeps of the same tree.
@@ -77,27 +73,10 @@ def above_the_same_from_the_root(**drafting):
     return drafted.keeps_more(UNIVER, rules.top_down(rules.optimal), **drafting)
 
 
-@corrected(
-    "univer.traversal",
-    Severity.CONDITION,
-    trees("iid", "distinct", of=STARS),
-    "It does so of trees of one level.",
-)
-@claim(
-    "univer.traversal",
-    "Comparison with Traversal Verification",
-    pairs(2, 2)
-    .of(
-        lambda draft, target: {
-            "draft": memoryless(draft),
-            "target": memoryless(target),
-            "tree": "1x2x1",
-            "children": "distinct",
-            "length": 3,
-        }
-    )
-    .where(lambda draft, **_: all(draft(()))),
-)
+@corrected("univer.traversal", Severity.CONDITION, trees("iid", "distinct", of=STARS),
+           "It does so of trees of one level.")  # fmt: skip
+@claim("univer.traversal", "Comparison with Traversal Verification",
+       MEMORYLESS.one(length=[3], tree=["1x2x1"], children=["distinct"]))  # fmt: skip
 def above_traversal(**drafting):
     """It keeps at least as many tokens in expectation as Traversal Verification of the same
     tree.

@@ -53,6 +53,7 @@ def sentences(advice: Advice) -> Iterator[str]:
             "Chosen on other texts than it is measured on, which does not flatter it: "
             f"{advice.held_out:.3f} times{_sure(advice.held_out_interval)}."
         )
+        yield "Intervals are of more such texts, if these are a random sample of them."
     elif advice.texts == 1:
         yield "One text says nothing about others."
     for gain in advice.simpler:

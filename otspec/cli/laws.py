@@ -109,8 +109,14 @@ def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) ->
     say()
     for heat, shown in by_heat(rows).items():
         say(_meaning(heat, shown))
-    units = f"{texts:,} texts" if texts > 1 else "the positions of one text"
-    say(f"Intervals are of means over more such text, from {units}.")
+    say(_certainty(positions, texts))
+
+
+def _certainty(positions: int, texts: int) -> str:
+    if positions < 2:
+        return "One position says nothing about others."
+    units = f"these {texts:,} texts" if texts > 1 else "the positions of this one text"
+    return f"Intervals are of means over more such text, if {units} are a random sample of it."
 
 
 def _document(mean: LawMeans) -> dict[str, Any]:

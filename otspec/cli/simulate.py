@@ -46,6 +46,7 @@ _MEANING = {
     False: "Estimated is one call of the target after each prompt, without bias.",
 }
 """What is said at the end, by whether the tokens are those of texts of the target."""
+_SAMPLED = "Intervals are of more such texts, if these are a random sample of them."
 
 
 class _Row(NamedTuple):
@@ -160,7 +161,7 @@ def simulate(
     else:
         for warping in warpings:
             _print([row for row in rows if row.warping is warping], sources, warping, on_texts)
-        say(_MEANING[on_texts])
+        say(f"{_MEANING[on_texts]} {_SAMPLED}")
     simulated = Rows(map(Simulated.of, rows), Simulated, ", ".join(each.name for each in sources))
     silent = as_json or engine is not None
     complete = table_written(table, simulated.to_arrow, silent=silent)

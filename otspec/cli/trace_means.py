@@ -89,4 +89,7 @@ def _certainty(best: Statistic, units: str) -> str:
     if best.units < 2:
         return "One position says nothing about others."
     low, high = map(percent, best.acceptance_interval)
-    return f"95% confidence interval of the optimum, from {best.units:,} {units}: {low} to {high}."
+    return (
+        f"If the {best.units:,} {units} are a random sample, the mean optimum of all such {units} "
+        f"is {low} to {high} (95% confidence)."
+    )

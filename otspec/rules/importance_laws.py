@@ -19,7 +19,7 @@ from otspec.frozen import Frozen
 from otspec.rules.contract import CountedLaw, NotExactError
 from otspec.rules.importance_stages import StagedSelection
 
-MOST_STEPS, MOST_EXACT_STEPS = 5 * 10**7, 10**5
+MOST_STEPS, MOST_EXACT_STEPS = 10**7, 10**5
 """Most terms, n²·k for each state that is told apart; in fractions k times as much each."""
 _TOGETHER = 2**20
 """Numbers that are worked on at once."""

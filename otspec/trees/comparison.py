@@ -65,20 +65,20 @@ def compare_trees(
         Trees such as ``"4x2x1"``, see :func:`otspec.trees.as_shape`. Rules for pairs of drafts
         serve those only in which each node has two children or none.
     size, seed : int
-        Of the simulation where a rule for whole trees (:data:`otspec.trees.VERIFIERS`) has no
-        exact sum; its E[τ] is an :class:`otspec.estimate.Estimate`.
+        Of the simulation where a rule has no exact sum; its E[τ] is an
+        :class:`otspec.estimate.Estimate`.
 
     Raises
     ------
     ValueError
-        Unusable models or trees, or too many drafts for an exact sum depth by depth.
+        Unusable models or trees.
     """
     models = as_models(draft, target)
     found: list[TreeComparison] = []
     for tree in as_trees(trees):
         for rule in rules_for(tree):
             by_depth = DraftSelection(*models, tree, rule)
-            found.append(TreeComparison(tree.text, rule.title, by_depth.expected()))
+            found.append(TreeComparison(tree.text, rule.title, _expected(by_depth, size, seed)))
         whole = [kind(*models, tree) for kind in VERIFIERS.values() if kind.serves(tree)]
         kept = _all_expected(whole, size, seed)
         found += [TreeComparison(tree.text, rule.title, each) for rule, each in kept]

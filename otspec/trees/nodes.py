@@ -80,13 +80,13 @@ class Node(Frozen):
 
         Raises
         ------
-        ValueError
+        NotExactError
             More than 20,000 tuples of drafts.
         """
         law = self.rule.law
         rows = law.table_rows()
         if rows > TUPLE_LIMIT:
-            raise ValueError(
+            raise NotExactError(
                 f"{counted(rows)} tuples of k = {law.k} drafts over {law.n} tokens are too "
                 f"many for an exact sum: use a smaller tree, {'merge=False, ' * self.merges}or "
                 "simulate()"
@@ -116,7 +116,7 @@ class Node(Frozen):
 
         Raises
         ------
-        ValueError
+        NotExactError
             More than 20,000 tuples of drafts where there is no formula.
         """
         if alike:

@@ -11,6 +11,7 @@ from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
 from otspec.registry import Registry, subclass_of
 from otspec.rules import (
+    ImportanceSampling,
     KSequential,
     MaximalCoupling,
     PairRule,
@@ -48,6 +49,7 @@ RULES: Registry[type[PairRule]] = Registry(
 for _rule in (
     RecursiveRejection,
     KSequential,
+    ImportanceSampling,
     PooledSelection,
     RecursiveRejectionWithoutReplacement,
     PooledSelectionWithoutReplacement,

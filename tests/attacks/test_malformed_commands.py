@@ -174,6 +174,7 @@ _RIGHT = {
     ("--min-p", "0"),
     ("--draft-min-p", "0"),
     ("--seed", "0"),
+    ("--free", "0"),
     ("--tolerance", "0"),
     ("--rounding", "0"),
 }

@@ -46,6 +46,7 @@ Trees of drafts
 tree  rule                                                            E[kept]  tokens per call
 2x1   recursive rejection                                     1.5781 = 101/64           2.5781
 2x1   k-sequential                       1.6454 ≈ 381…209/232…616 (63 digits)           2.6454
+2x1   importance sampling                                       1.8750 = 15/8           2.8750
 2x1   pooled selection                                          1.8750 = 15/8           2.8750
 2x1   recursive rejection (distinct)                             1.7500 = 7/4           2.7500
 2x1   pooled selection (distinct)                                1.7500 = 7/4           2.7500

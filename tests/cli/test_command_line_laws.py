@@ -42,7 +42,7 @@ def test_blocks_of_one_text_are_one_unit(capsys, tmp_path):
     np.savez(apart, **{name: each.reshape(6, 2, 20) for name, each in logits.items()})
     for path, texts in ((grouped, 2), (apart, 6)):
         printed = run(capsys, "trace", path, "-k", "2", "--drafts", "iid")
-        assert f"of the optimum, from {texts} texts: " in printed
+        assert f"If the {texts} texts are a random sample, the mean optimum of all such " in printed
 
 
 # otspec laws
@@ -104,7 +104,9 @@ def test_laws_prints_a_row_for_each_and_which_is_best(two_sources, capsys):
         *LAWS, *(law for law in LAWS if law != "hub")
     ]  # fmt: skip
     assert printed[-2].startswith("Draft T = 1, target T = 1: of 3 the best are distinct drafts, ")
-    assert printed[-1] == "Intervals are of means over more such text, from 4 texts."
+    assert printed[-1] == (
+        "Intervals are of means over more such text, if these 4 texts are a random sample of it."
+    )
 
 
 def test_one_position_has_no_interval(tmp_path, capsys):
@@ -115,7 +117,7 @@ def test_one_position_has_no_interval(tmp_path, capsys):
     assert row["optimum_interval"] is None
     assert row["rule"] == "target-only verification"
     printed = run(capsys, "laws", tmp_path / "one.npz", "-k1", "--drafts", "top")
-    assert printed.endswith("from the positions of one text.\n")
+    assert printed.endswith("One position says nothing about others.\n")
 
 
 @pytest.mark.parametrize(

@@ -130,12 +130,16 @@ def test_the_letters_are_those_of_the_smallest_tree(quick):
     """A tree of two drafts keeps one of them, which is exact in the tables of trees."""
     lines = (TABLES / "spechub_tab5.md").read_text("utf-8").splitlines()
     (row,) = (line.split(" | ") for line in lines if line.startswith("| bigram | trigram | 1 | 1"))
-    for scheme, column in ((SPECINFER, 4), (OPTIMUM, 8)):
+    for scheme, column in ((SPECINFER, 4), (OPTIMUM, 8), (SAMPLING, 8)):
         assert 1 + quick.letters[scheme][0] == pytest.approx(float(row[column]), abs=5.1e-5)
-    assert list(quick.letters) == [OPTIMUM, SPECTR, SPECINFER]
+    assert list(quick.letters) == list(canonical_tab3.ROWS)
+    few, some, more = canonical_tab3.CUT
     for i in range(len(quick.ks)):
-        values = [values[i] for values in quick.letters.values()]
-        assert values == sorted(values, reverse=True)
+        for ordered in ((OPTIMUM, SPECTR, SPECINFER), (OPTIMUM, SAMPLING, more, some, few)):
+            values = [quick.letters[scheme][i] for scheme in ordered]
+            assert values[1:] == sorted(values[1:], reverse=True)
+            assert values[0] >= values[1] - 1e-12
+    assert quick.letters[SAMPLING][1] < quick.letters[OPTIMUM][1] - 0.001
 
 
 def test_the_means_are_those_of_the_trace(quick):
@@ -177,7 +181,8 @@ def test_no_scheme_is_above_the_optimum_and_intervals_are_stated(quick):
         for scheme, values in means.items():
             assert values[0] < values[1]
             for i, value in enumerate(values):
-                assert isinstance(value, Estimate) == (scheme == SAMPLING and i == 1)
+                sampled = scheme == SAMPLING or scheme in canonical_tab3.CUT
+                assert isinstance(value, Estimate) == (sampled and i == 1)
                 low = value.low if isinstance(value, Estimate) else value
                 assert low <= means["optimum"][i] + 1e-12
                 assert quick.loss(warping, scheme, i) == pytest.approx(
@@ -197,7 +202,9 @@ def test_the_notes_compare_orders():
     }
     other = paper | {SAMPLING: (0.1, 0.2, 0.3)}
     first, second = canonical_tab3.FREE
-    said = Acceptances((2, 3, 4), 9, {first: paper, second: other}, {}).notes()
+    cut = dict.fromkeys(canonical_tab3.CUT, (0.1, 0.2, 0.1))
+    means = {first: paper | cut, second: other | cut}
+    said = Acceptances((2, 3, 4), 9, means, paper | cut).notes()
     assert [("as in the paper" in line) for line in said[-6:]] == [True] * 3 + [False] * 3
     assert "IS loses 0.63 of what SpecTr loses (paper: 0.63 and 0.26)" in said[-6]
     assert f"Ours, {second}, K = 2: Optimal > SpecTr > SpecInfer > IS" in said[-3]
@@ -212,10 +219,10 @@ def test_the_whole_table_has_the_paper_s_order_with_enough_free_tokens():
         canonical_tab3.acceptances(*pair, (2,), free)
         for pair in canonical_tab3.warped(Settings(), warping)
     ]
-    means = [np.mean([row[scheme][0] for row in rows]) for scheme in canonical_tab3.SCHEMES]
+    means = [np.mean([row[scheme][0] for row in rows]) for scheme in canonical_tab3.ROWS]
     header, _, *printed = (line.split(" | ") for line in TABLE.splitlines() if line[:1] == "|")
     column = header.index(f"ours: {warping}")
-    assert [f"{mean:.4f}" for mean in means] == [cells[column] for cells in printed[:4]]
+    assert [f"{mean:.4f}" for mean in means] == [cells[column] for cells in printed[: len(means)]]
 
 
 def test_a_quick_table_is_written_with_its_notes(tmp_path, quick):

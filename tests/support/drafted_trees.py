@@ -14,6 +14,7 @@ from instances import KINDS, Exact, floats, pair
 import otspec
 from otspec.blocks import DraftSelection, TableModel
 from otspec.rules import (
+    ImportanceSampling,
     KSequential,
     MaximalCoupling,
     NaiveSampling,
@@ -56,6 +57,7 @@ def hub(draft, _k):
 RULES: dict[str, tuple[Callable, Callable]] = {
     "recursive": (RecursiveRejection, oracles.iid_table),
     "k-sequential": (KSequential, oracles.iid_table),
+    "importance": (ImportanceSampling, oracles.iid_table),
     "naive": (NaiveSampling, oracles.iid_table),
     "pooled": (PooledSelection, oracles.iid_table),
     "optimal": (optimal, oracles.iid_table),
@@ -67,7 +69,7 @@ RULES: dict[str, tuple[Callable, Callable]] = {
 }
 """Each rule for one token beside the table of its drafts."""
 
-IID_RULES = ("recursive", "k-sequential", "naive", "pooled", "optimal")
+IID_RULES = ("recursive", "k-sequential", "importance", "naive", "pooled", "optimal")
 
 
 def takes(rule: str, branching: object) -> bool:

@@ -27,6 +27,7 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
+    importance_laws,
 )
 from otspec.trees import VERIFIERS, as_shape
 
@@ -63,13 +64,17 @@ def test_trees_on_models_are_draft_selection_by_every_rule():
         compare_trees(*pair, ["2*2"])
 
 
-def test_what_has_no_exact_sum_is_simulated():
+def test_what_has_no_exact_sum_is_simulated(monkeypatch):
+    monkeypatch.setattr(importance_laws, "MOST_STEPS", 0)
     flat, steep = memoryless([1 / 12] * 12), memoryless([*[1 / 24] * 11, 13 / 24])
     rows = {row.rule: row.expected for row in compare_trees(flat, steep, ["4"], size=50, seed=1)}
     universal, wanted = rows["universal tree"], rows["pooled selection"]
     assert isinstance(universal, Estimate)
     assert universal.low <= wanted <= universal.high
     assert universal.size == 50
+    sampled = rows["importance sampling"]
+    assert isinstance(sampled, Estimate)
+    assert sampled.low <= wanted
     assert rows["traversal verification"] == pytest.approx(rows["recursive rejection"], rel=1e-12)
     with pytest.raises(NotExactError, match="too many for an exact sum"):
         UniversalTree(flat, steep, "4").expected()

@@ -1,5 +1,6 @@
 """Wrong versions of what a claim's check is made of: a piece of a function's text is replaced."""
 
+import ast
 import functools
 import inspect
 import sys
@@ -17,6 +18,10 @@ def mutated(function, old, new):
         wrong = mutated(function.func, old, new)
         return functools.partial(wrong, *function.args, **function.keywords)
     plain = inspect.unwrap(function)
+    if plain.__name__ == "<lambda>":
+        source = _of_lambda(plain)
+        assert old in source, f"{old!r} is not in {source}"
+        return eval(f"({source.replace(old, new)})", plain.__globals__)  # noqa: S307
     source = textwrap.dedent(inspect.getsource(plain))
     body = source[source.index(f"def {plain.__name__}") :]
     assert old in body, f"{old!r} is not in {plain.__qualname__}"
@@ -24,6 +29,13 @@ def mutated(function, old, new):
     exec(compile(body.replace(old, new), f"<{plain.__name__}, {new!r}>", "exec"),  # noqa: S102
          plain.__globals__, made)  # fmt: skip
     return made[plain.__name__]
+
+
+def _of_lambda(function):
+    """The text of a lambda, which is the outermost one that begins in its line."""
+    source, line = inspect.getsource(inspect.getmodule(function)), function.__code__.co_firstlineno
+    found = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Lambda))
+    return ast.get_source_segment(source, next(each for each in found if each.lineno == line))
 
 
 def _owners(name):

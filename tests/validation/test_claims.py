@@ -8,7 +8,7 @@ from validation.registry import CLAIMS
 from validation.running import check_claim
 from validation.search import Search
 
-FEW = Search(seconds=1.0, instances=60)
+FEW = Search(seconds=20.0, instances=60)
 RECORDED = recorded()
 
 

@@ -95,7 +95,7 @@ def test_algorithm_3_with_one_token_is_the_rule_itself():
 def test_sets_in_algorithm_3_are_lossy_with_either_plan(plan, row):
     target = memoryless((Fraction(1, 3), Fraction(2, 3)))
     with pytest.raises(Fails):
-        section_7.alg3(memoryless(row), target, 2, 2, plan)
+        section_7.sets_continue(draft=memoryless(row), target=target, length=2, k=2, plan=plan)
 
 
 def test_a_prefix_tree_keeps_or_merges_equal_sequences():

@@ -2,8 +2,7 @@
 
 p is the draft, q the target, k (printed K) the number of drafts, b the law of the draft that the
 first step selects, by weights β_y(x). α_ij is the probability that the drafts are i and j in any
-order and i is selected. In an instance, ``order`` is the number of one of many β, couplings, or
-values at which some α_ij and w_i are held.
+order and i is selected. ``order`` is the number of one of many β, couplings, or held α_ij.
 """
 
-MODULES = ("section_3", "section_4", "appendix_a", "appendix_b", "appendix_c", "appendix_d")
+MODULES = ("section_3", "section_4", "appendix_a", "appendix_b_c", "appendix_d")

@@ -19,9 +19,10 @@ def states(draft, target, k, rounds):
 
     For all n in rounds and drafts such that R_n is possible; p_n is all 0 where nothing is left.
     """
+    whole, possible = distinct(draft, k), [x for x, mass in enumerate(draft) if mass]
     for n in rounds:
-        for first in permutations([x for x, mass in enumerate(draft) if mass], n):
-            table = {x: mass for x, mass in distinct(draft, k).items() if x[:n] == first}
+        for first in permutations(possible, n):
+            table = {x: mass for x, mass in whole.items() if x[:n] == first}
             run = Ran(lambda x: rejection_distinct(target, draft, x).branches(), table)
             if rejected(run, n, target):
                 law, drawn = target, draft

@@ -5,16 +5,15 @@ from functools import partial
 from itertools import accumulate
 from operator import mul
 
-from validation import algorithms
-from validation.algorithms import rejection, residuals
+from validation import algorithms, drafted
+from validation.algorithms import residuals
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases, drafts, laws, pairs
-from validation.drafted import drafts as drafted_trees
-from validation.drafted import named
 from validation.mcsd import algorithms as mcsd
 from validation.mcsd.algorithms import DISTINCT, alg1, alg2, block, configured, efficiency
 from validation.mcsd.section_2 import naive_sampling
 from validation.notation import ONE, ZERO, collect, distinct, overlap, same, support, total
+from validation.tree_rules import rejection, top_down
 
 CASES = cases(n=3, random_n=4)
 SMALL = configured((1,), (2,), (2, 1), (1, 2), (2, 2))
@@ -197,28 +196,21 @@ claim("mcsd.sec4.5d", "section 4.5, last paragraph", DISTINCT,
       )(partial(mcsd.accepts_more, run=alg2, others=(mcsd.naive, mcsd.naive_distinct)))  # fmt: skip
 
 
-def walk(draft, target, children_of, node, prefix=()):
-    """Yield what Algorithm 1 at every step returns, with its chance, from the root on."""
-    children = children_of(node)
-    run = rejection(target(prefix), draft(prefix), tuple(token for token, _ in children))
+def in_batch(draft, target, rows, prefix=()):
+    """Yield what Algorithm 1 at every step returns from rows of (branch, token), and its chance."""
+    step = list(dict.fromkeys(row[0] for row in rows if row))
+    run = algorithms.rejection(target(prefix), draft(prefix), tuple(y for _, y in step))
     for mass, y, i in run.branches():
-        text = (*prefix, y)
-        ended = i is None
-        rest = [(text, ONE)] if ended else walk(draft, target, children_of, children[i][1], text)
-        yield from ((longer, mass * chance) for longer, chance in rest)
+        kept = [row[1:] for row in rows if i is not None and row[0] == step[i]]
+        longer = in_batch(draft, target, kept, (*prefix, y)) if kept else [((*prefix, y), ONE)]
+        yield from ((text, mass * chance) for text, chance in longer)
 
 
-def next_in_batch(rows):
-    """The next tokens of rows of (branch, token), each with the rows that are kept with it."""
-    step = dict.fromkeys(row[0] for row in rows if row)
-    return [(y, [row[1:] for row in rows if row[0] == (i, y)]) for i, y in step]
-
-
-def rows_of(children):
-    """The candidates of a tree, each as its branches and tokens."""
-    if not children:
+def rows_of(tree):
+    """The candidates of a drafted tree, each as its branches and tokens."""
+    if not tree:
         return [()]
-    return [((i, y), *rest) for i, (y, below) in enumerate(children) for rest in rows_of(below)]
+    return [((i, y), *rest) for i, (y, below) in enumerate(tree) for rest in rows_of(below)]
 
 
 @claim("mcsd.sec4.5e", "section 4.5, last paragraph", TREES)
@@ -228,10 +220,9 @@ def same_tokens_in_a_tree(draft, target, config):
 
     Printed: In Table 4 they differ slightly, as measurements do.
     """
-    law = []
-    for tree, mass in drafted_trees(named("x".join(map(str, config))), draft).items():
-        found = collect(walk(draft, target, lambda children: children, tree))
-        batch = collect(walk(draft, target, next_in_batch, rows_of(tree)))
-        equal(found, batch, "the tree, against the batch")
-        law += [(text, mass * chance) for text, chance in found.items()]
-    return equal(collect(law), block(draft, target, config))
+    verify = top_down(rejection)(target, draft, "iid")
+    law = drafted.drafts(drafted.named("x".join(map(str, config))), draft, "iid")
+    for tree in law:
+        batch = collect(in_batch(draft, target, rows_of(tree)))
+        equal(drafted.Ended(verify, {tree: ONE}).released, batch, "the tree, against the batch")
+    return equal(drafted.Ended(verify, law).released, block(draft, target, config))

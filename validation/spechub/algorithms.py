@@ -100,13 +100,9 @@ def _in_order(draft: Exact, target: Exact) -> bool:
     return draft[0] == max(draft) < 1 and others == sorted(others, reverse=True)
 
 
-def _uncertain(draft: Exact, **_: Exact) -> bool:
-    return max(draft) < 1
-
-
-UNCERTAIN = drafts(5, random_n=9).where(_uncertain)
+UNCERTAIN = drafts(5, random_n=9).where(lambda draft: max(draft) < 1)
 HUBS = mixed(
     laws("draft", "target", n=4, least=2).where(_in_order),
-    pairs(n=4, least=2, random_n=5).where(_uncertain),
+    pairs(n=4, least=2, random_n=5).where(lambda draft, **_: max(draft) < 1),
 )
 """Pairs in which the hub, any of the likeliest tokens, is not certain."""

@@ -4,6 +4,7 @@ from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.notation import ONE, ZERO, collect, same, total
 from validation.oracles import least_bound
 from validation.spechub.algorithms import HUBS, Hub, get_residual
+from validation.spechub.section_2 import lossless
 from validation.spechub.section_4 import printed_solution
 
 
@@ -80,7 +81,7 @@ def is_lossless(draft, target, literal=True):
     Compute both updates first and use them for every pair of drafts.
     """
     hub = Hub(draft, target)
-    return same((hub.literal if literal else hub.ran).output(len(draft)), target, "output")
+    return lossless(hub.literal if literal else hub.ran, target)
 
 
 @corrected("spechub.alg3b", Severity.WRONG, HUBS, literal=False)

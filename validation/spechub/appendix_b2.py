@@ -10,6 +10,7 @@ from validation.notation import ZERO, positive, same, total
 from validation.spechub.algorithms import HUBS, UNCERTAIN, Hub
 from validation.spechub.appendix_b1 import displayed_plan
 from validation.spechub.programs import completed, couples
+from validation.spechub.section_2 import lossless
 
 DRAWS, DOUBT = 4_000, 1e-9
 """Pairs sampled per instance, and the probability that any of its frequencies is too far off."""
@@ -24,7 +25,7 @@ def theorem_2(draft, target):
     """
     hub = Hub(draft, target)
     couples(completed(displayed_plan(hub), hub.table, target), hub.table, target)
-    return same(hub.ran.output(len(draft)), target, "output")
+    return lossless(hub.ran, target)
 
 
 @claim("spechub.secB.2a", "Proof of theorem 2 and figure 6", SAMPLED, method=Method.SIMULATION)
@@ -68,14 +69,10 @@ def hub_by_draft(draft, target):
     $\min(q(a), \sum_x P'(a, x) + P'(x, a))$.
     """
     hub = Hub(draft, target)
-    found = (
-        hub.ran.accepted(0, hub.a),
-        hub.ran.accepted(1, hub.a),
-        hub.ran.output(len(draft))[hub.a],
-    )
+    equal(hub.ran.accepted(0, hub.a), min(hub.q, hub.firsts), "hub as first draft")
     second = min(max(hub.q - hub.firsts, ZERO), hub.lasts)
-    claimed = (min(hub.q, hub.firsts), second, min(hub.q, hub.firsts + hub.lasts))
-    return same(found, claimed, "hub: first draft, second, and in all: number")
+    equal(hub.ran.accepted(1, hub.a), second, "hub as second draft")
+    return equal(hub.ran.output(len(draft))[hub.a], min(hub.q, hub.firsts + hub.lasts), "hub")
 
 
 @corrected("spechub.secB.2d", Severity.MISPRINT, HUBS, quotients=False)
@@ -109,11 +106,9 @@ def enough_for_the_hub(draft, target, strictly=True):
     return slack + equal(slack, total(hub.twice) - hub.q, "what the hub leaves")
 
 
-@claim("spechub.secB.2f", "Proof of theorem 2, the sum of Q", HUBS)
-def pairs_sum(draft, target):
-    r"""$\sum_{x \ne a} P(a, x) + P(x, a) = 1$."""
-    hub = Hub(draft, target)
-    return equal(total(hub.first) + total(hub.last), 1, "sum")
+claim("spechub.secB.2f", "Proof of theorem 2, the sum of Q", HUBS,
+      r"$\sum_{x \ne a} P(a, x) + P(x, a) = 1$.",
+)(lambda draft, target: equal(total(Hub(draft, target).table.values()), 1, "sum"))  # fmt: skip
 
 
 @corrected("spechub.secB.2g", Severity.MISPRINT, HUBS, swapped=False)

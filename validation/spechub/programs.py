@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 from math import lcm
 from typing import Any
 
@@ -100,16 +100,14 @@ def couples(coupling: Coupling, table: Table, target: Exact) -> Fraction:
 def maximum_flow(table: Table, target: Exact) -> tuple[Fraction, int, int]:
     """Return the maximum flow of appendix E's network as printed, and its nodes and arcs."""
     n, network = len(target), nx.DiGraph()
-    unit = lcm(*(mass.denominator for mass in (*table.values(), *target)))
-
-    def arc(tail: Any, head: Any, capacity: Fraction) -> None:
+    arcs: dict[Any, Fraction] = {
+        ("source", v): total(table.get((v, w), ZERO) for w in range(n)) for v in range(n)
+    }
+    arcs |= {(v, "sink"): mass for v, mass in enumerate(target)}
+    arcs |= {(u, v): table.get((u, v), ZERO) for u, v in permutations(range(n), 2)}
+    unit = lcm(*(capacity.denominator for capacity in arcs.values()))
+    for (tail, head), capacity in arcs.items():
         at_least(ONE, capacity, "capacity 1")
         network.add_edge(tail, head, capacity=int(capacity * unit))
-
-    for v in range(n):
-        arc("source", v, total(table.get((v, w), ZERO) for w in range(n)))
-        arc(v, "sink", target[v])
-        for u in set(range(n)) - {v}:
-            arc(u, v, table.get((u, v), ZERO))
     value = Fraction(int(nx.maximum_flow_value(network, "source", "sink")), unit)
     return value, network.number_of_nodes(), network.number_of_edges()

@@ -10,20 +10,38 @@ from validation.notation import ONE, ZERO, distinct, iid, overlap, same, support
 from validation.oracles import least_bound
 from validation.spechub.algorithms import rrs, rrsw
 
-SEVERAL = cases(n=3, k=(2, 3), random_n=4)
+DISTINCT = cases(random_k=(1, 2, 3, 4)).where(lambda draft, k, **_: support(draft) >= k)
+SEVERAL = cases(n=3, k=(2, 3), random_k=(2, 3, 4))
+WITHOUT = "Section 2, Recursive Rejection Sampling without Replacement"
 RATES = Domain(
     lambda: ({"rate": Fraction(m, d)} for d in range(1, 16) for m in range(d)),
     lambda rng: ({"rate": Fraction(int(rng.integers(999)), 999)} for _ in count()),
 ).one(depth=(1, 2, 3, 5, 8, 29))
 
 
-@claim("spechub.sec2a", "Section 2, Speculative Sampling", pairs(n=5, random_n=6))
-def one_draft_is_lossless(draft, target):
-    r"""One draft $x \sim p$, accepted with probability $\min(1, q(x)/p(x))$, else a token from
-    $(q - p)_+$ normalised: the output is distributed as the target.
-    """
-    ran = Ran(maximal_coupling(draft, target), iid(draft, 1))
-    return same(ran.output(len(draft)), target, "output")
+def lossless(ran, target):
+    """The output is distributed as the target."""
+    return same(ran.output(len(target)), target, "output")
+
+
+def one_draft(draft, target):
+    """Run speculative sampling of one draft."""
+    return Ran(maximal_coupling(draft, target), iid(draft, 1))
+
+
+claim("spechub.sec2a", "Section 2, Speculative Sampling", pairs(n=5, random_n=6),
+      r"One draft $x \sim p$, accepted with probability $\min(1, q(x)/p(x))$, else a token from "
+      r"$(q - p)_+$ normalised: the output is distributed as the target.",
+)(lambda draft, target: lossless(one_draft(draft, target), target))  # fmt: skip
+claim("spechub.alg1a", "Algorithm 1, with replacement", cases(n=3, random_k=(1, 2, 3, 4)),
+      "Token-level RRS with independent drafts is lossless.",
+)(lambda draft, target, k: lossless(rrs(draft, target, k), target))  # fmt: skip
+claim("spechub.alg1b", "Algorithm 1, without replacement", DISTINCT,
+      "Token-level RRS with drafts without replacement is lossless: the changes of the draft after "
+      "each rejection keep the marginal distribution.",
+      printed="In the last round line 12 may normalise a draft whose mass is 0; the result is "
+      "never used.",
+)(lambda draft, target, k: lossless(rrsw(draft, target, k), target))  # fmt: skip
 
 
 @claim("spechub.sec2b", "Section 2, Speculative Sampling", RATES)
@@ -41,7 +59,7 @@ def one_draft_is_optimal(draft, target):
     r"""Rejection sampling of one draft has the highest acceptance rate of all lossless rules,
     $\sum \min(p, q)$: it is a maximal coupling.
     """
-    found = Ran(maximal_coupling(draft, target), iid(draft, 1)).among_drafts()
+    found = one_draft(draft, target).among_drafts()
     equal(found, overlap(draft, target), "acceptance")
     return equal(found, least_bound(iid(draft, 1), target), "acceptance")
 
@@ -66,27 +84,6 @@ def later_rates(draft, target, k, strictly=True):
     return min((compare(*two, "a draft, against the next") for two in pairs_of_rates), default=None)
 
 
-@claim("spechub.alg1a", "Algorithm 1, with replacement", cases(n=3, random_n=4))
-def lossless_with_replacement(draft, target, k):
-    """Token-level RRS with independent drafts is lossless."""
-    return same(rrs(draft, target, k).output(len(draft)), target, "output")
-
-
-@claim("spechub.alg1b", "Algorithm 1, without replacement", cases(random_n=5))
-def lossless_without_replacement(draft, target, k):
-    """Token-level RRS with drafts without replacement is lossless: the changes of the draft after
-    each rejection keep the marginal distribution.
-    Printed: In the last round line 12 may normalise a draft whose mass is 0; the result is never
-    used.
-    """
-    if support(draft) < k:
-        return None
-    return same(rrsw(draft, target, k).output(len(draft)), target, "output")
-
-
-WITHOUT = "Section 2, Recursive Rejection Sampling without Replacement"
-
-
 @claim("spechub.sec2e", WITHOUT, cases(random_n=6, random_k=(1, 2, 3, 5, 8)))
 def rejected_again(draft, target, k):
     """A token that RRS has rejected has probability 0 in the residual from then on, so that it is
@@ -99,13 +96,11 @@ def rejected_again(draft, target, k):
     return ZERO if len(laws) > 1 else None
 
 
-@claim("spechub.sec2f", WITHOUT, cases(k=(2, 3)))
+@claim("spechub.sec2f", WITHOUT, DISTINCT.where(lambda k, **_: k in (2, 3)))
 def distinct_drafts_help(draft, target, k):
     """RRSw speeds up RRS by avoiding repetition but falls short of the optimum: RRSw accepts at
     least as much as RRS and at most the optimum for drafts without replacement.
     """
-    if support(draft) < k:
-        return None
     found = rrsw(draft, target, k).among_drafts()
     at_least(least_bound(distinct(draft, k), target), found, "optimum, against RRSw")
     return at_least(found, rrs(draft, target, k).among_drafts(), "RRSw, against RRS")

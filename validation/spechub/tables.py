@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -38,9 +38,8 @@ class Row:
 
     def of(self, kind: str, more: int) -> Row:
         """Return the row of a tree of this kind with more levels."""
-        tree = f"{kind}^{int(self.tree[-1]) + more}"
-        where = (self.table, self.temperature, self.data, tree)
-        return next(r for r in ROWS if (r.table, r.temperature, r.data, r.tree) == where)
+        other = replace(self, tree=f"{kind}^{int(self.tree[-1]) + more}")
+        return next(row for row in ROWS if str(row) == str(other))
 
 
 def _read(table: str, line: str) -> Row:

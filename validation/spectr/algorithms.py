@@ -96,6 +96,11 @@ def rhos(draft, target, k):
     return sorted(grid | {high} if low == high else grid)
 
 
+def overlapping(draft, target, **_):
+    """Whether some token has both: d_TV < 1."""
+    return overlap(draft, target) > 0
+
+
 def determined(draft, target, k, rho):
     """Whether (6) determines ρ*, and ρ is at least that."""
     return overlap(draft, target) > 0 and rho >= rho_star(draft, target, k)[1]
@@ -106,7 +111,7 @@ RHOS = mixed(cases(n=3).each(rho=rhos), cases(n=4).one(rho=rhos))
 VALID = RHOS.where(determined)
 SMALL = cases(n=3, random_n=4)
 CASES = cases(random_n=5, random_k=(1, 2, 3, 5, 8))
-ROOTED = CASES.where(lambda draft, target, **_: overlap(draft, target) > 0)
+ROOTED = CASES.where(overlapping)
 """Those for which (6) determines ρ*."""
 COUPLINGS = mixed(cases(n=3).each(order=range(3)), cases(n=3).one(order=range(12)))
 """Pairs, k, and which coupling of the drafts and the target, see ``notation.some_coupling``."""

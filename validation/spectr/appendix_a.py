@@ -2,38 +2,17 @@
 
 import math
 
+from validation import notation as nt
 from validation.algorithms import beta
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases, given, mixed
-from validation.notation import (
-    ONE,
-    ZERO,
-    accepted,
-    iid,
-    marginals,
-    overlap,
-    some_coupling,
-    subsets,
-    total,
-    total_variation,
-)
-from validation.spectr.algorithms import (
-    COUPLINGS,
-    SMALL,
-    accepted_at_root,
-    alg_2,
-    bound_of_set,
-    hit,
-    largest_ratio,
-    optimum,
-    p_acc,
-    uniform,
-    upper_bound,
-)
+from validation.notation import ONE, ZERO, accepted, iid, marginals, some_coupling, total
+from validation.spectr import algorithms as alg
+from validation.spectr.algorithms import COUPLINGS, SMALL, hit, largest_ratio, optimum, upper_bound
 
 BOUNDED = SMALL.where(lambda draft, target, **_: largest_ratio(draft, target) < math.inf)
 UNIFORM = given(*(
-    {"draft": uniform(d, d), "target": uniform(d, size), "k": k}
+    {"draft": alg.uniform(d, d), "target": alg.uniform(d, size), "k": k}
     for d in range(1, 5) for size in range(1, d + 1) if d % size == 0 for k in (1, 2, 3)
 ))  # fmt: skip
 
@@ -49,13 +28,11 @@ claim("spectr.lem3b", "Lemma 3, appendix A.1", SMALL,
 )  # fmt: skip
 
 
-@claim(
-    "spectr.lem3d",
-    "Appendix A.1, below Lemma 3",
-    mixed(UNIFORM, cases(n=2, least=2, k=range(1, 6))),
-    "The upper bound is tight for the examples of appendix B.",
-    printed="In fact it is tight for all pairs (beyond.lemma3).",
-)
+@claim("spectr.lem3d",
+       "Appendix A.1, below Lemma 3",
+       mixed(UNIFORM, cases(n=2, least=2, k=range(1, 6))),
+       "The upper bound is tight for the examples of appendix B.",
+       printed="In fact it is tight for all pairs (beyond.lemma3).")  # fmt: skip
 @claim("spectr.lem3c", "Appendix A.1, above Lemma 3", cases(k=(1,)),
        "For $k = 1$ the upper bound matches the optimum.")  # fmt: skip
 def is_tight(**at):
@@ -80,7 +57,7 @@ def valid_at_largest_ratio(draft, target, k):
     $\beta(\rho_{max}) \ge 1/\rho_{max} > 0$.
     """
     rho = largest_ratio(draft, target)
-    joint = alg_2(draft, target, k, rho).coupling()
+    joint = alg.alg_2(draft, target, k, rho).coupling()
     equal(marginals(joint, len(target)), (iid(draft, k), target), "marginals")
     at_least(min(joint.values()), ZERO, "least mass of the coupling")
     return at_least(beta(draft, target, rho), 1 / rho, "beta(rho_max)")
@@ -91,8 +68,8 @@ def accepts_p_acc(draft, target, k, hits=ZERO):
     r"""Its acceptance is $\alpha(\pi_{\rho_{max}}) = 1 - (1 - \beta(\rho_{max}))^k$."""
     if (rho := largest_ratio(draft, target)) == math.inf:
         return None
-    found = alg_2(draft, target, k, rho).among_drafts()
-    return equal(found, p_acc(draft, target, k, rho) + hits, "Pr(Y in S(X))")
+    found = alg.alg_2(draft, target, k, rho).among_drafts()
+    return equal(found, alg.p_acc(draft, target, k, rho) + hits, "Pr(Y in S(X))")
 
 
 @corrected("spectr.secA.2c", Severity.MISPRINT, BOUNDED)
@@ -118,25 +95,23 @@ def moved_target(draft, target, k):
     for x0 in (token for token, p in enumerate(draft) if p):
         moved = [q if p else ZERO for p, q in zip(draft, target, strict=True)]
         moved[x0] += off
-        equal(total_variation(target, moved), off, "d_TV(q, q')")
+        equal(nt.total_variation(target, moved), off, "d_TV(q, q')")
         equal(largest_ratio(draft, moved) < math.inf, True, "whether q'/p is bounded")
         bound = optimum(draft, tuple(moved), k) - off
         slack = min(slack, at_least(optimum(draft, target, k), bound, "alpha_k(p, q)"))
     return slack
 
 
-@claim("spectr.secA.3a", "Appendix A.3", COUPLINGS)
-def coupling_is_bounded(draft, target, k, order):
-    r"""For every coupling and every $\Omega_0$, $\Pr(Y \in S(X^k))$ is at most the term of
-    $\Omega_0$ in (9).
-    """
-    found = accepted(some_coupling(iid(draft, k), dict(enumerate(target)), order))
-    bounds = (bound_of_set(draft, target, k, chosen) for chosen in subsets(len(draft)))
-    return min(at_least(bound, found, "bound of a set") for bound in bounds)
-
-
-@claim("spectr.secA.3b", "Appendix A.3", SMALL)
-def root_attains_share(draft, target, k):
-    r"""k-Seq at $\rho^*$ accepts at least $(1 - (1 - 1/k)^k)\, \bar\alpha_k$."""
-    low = accepted_at_root(draft, target, k)[0] if overlap(draft, target) else ZERO
-    return at_least(low, hit(k, k) * upper_bound(draft, target, k), "alpha at rho*")
+claim("spectr.secA.3a", "Appendix A.3", COUPLINGS,
+      r"For every coupling and every $\Omega_0$, $\Pr(Y \in S(X^k))$ is at most the term of "
+      r"$\Omega_0$ in (9).")(
+    lambda draft, target, k, order: at_least(
+        min(alg.bound_of_set(draft, target, k, chosen) for chosen in nt.subsets(len(draft))),
+        accepted(some_coupling(iid(draft, k), dict(enumerate(target)), order)), "least bound")
+)  # fmt: skip
+claim("spectr.secA.3b", "Appendix A.3", SMALL,
+      r"k-Seq at $\rho^*$ accepts at least $(1 - (1 - 1/k)^k)\, \bar\alpha_k$.")(
+    lambda draft, target, k: at_least(
+        alg.accepted_at_root(draft, target, k)[0] if nt.overlap(draft, target) else ZERO,
+        hit(k, k) * upper_bound(draft, target, k), "alpha at rho*")
+)  # fmt: skip

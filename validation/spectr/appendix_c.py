@@ -3,59 +3,32 @@
 import math
 from fractions import Fraction
 
+from validation import notation as nt
 from validation.algorithms import beta
 from validation.claim import Fails, Severity, above, at_least, claim, corrected, equal
 from validation.domains import drafts, given
-from validation.notation import (
-    ONE,
-    ZERO,
-    as_row,
-    collect,
-    normalised,
-    overlap,
-    same,
-    total,
-    total_variation,
-)
-from validation.spectr.algorithms import (
-    CASES,
-    RHOS,
-    ROOTED,
-    SMALL,
-    VALID,
-    accepted_at_root,
-    alg_2,
-    determined,
-    f,
-    hit,
-    largest_ratio,
-    optimum,
-    p_acc,
-    residual,
-    rho_star,
-)
+from validation.notation import ONE, ZERO, as_row, collect, normalised, overlap, same, total
+from validation.spectr import algorithms as alg
+from validation.spectr.algorithms import RHOS, ROOTED, VALID, accepted_at_root, alg_2, f, hit, p_acc
 from validation.spectr.section_7 import DRAFTING, decoded
 
 STEP = Fraction(1, 4)
-OVERLAPPING = RHOS.where(lambda draft, target, **_: overlap(draft, target) > 0)
+OVERLAPPING = RHOS.where(alg.overlapping)
 UNLIKE, UNLIKE_RHOS = (some.where(lambda draft, target, **_: draft != target)
                        for some in (ROOTED, OVERLAPPING))  # fmt: skip
 
 
-@claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS)
-def f_decreases(rho, **at):
-    r"""If $0 < d_{TV}(p, q) < 1$, $f(\rho) = 1 - (1 - \beta(\rho))^k - \rho \beta(\rho)$ is
-    decreasing on $[1, \infty)$.
-
-    Printed: Monotone; its proof says decreasing.
-    """
-    return above(f(**at, rho=rho), f(**at, rho=rho + STEP), f"f({rho})")
+claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS,
+      r"If $0 < d_{TV}(p, q) < 1$, $f(\rho) = 1 - (1 - \beta(\rho))^k - \rho \beta(\rho)$ is "
+      r"decreasing on $[1, \infty)$.", printed="Monotone; its proof says decreasing.")(
+    f_decreases := lambda rho, **at: above(f(**at, rho=rho), f(**at, rho=rho + STEP), "f(rho)")
+)  # fmt: skip
 
 
 @claim("spectr.lem4b", "Lemma 4, appendix C.1", UNLIKE)
 def root_in_range(draft, target, k):
     r"""If $0 < d_{TV}(p, q) < 1$, $\rho^* \in [1, \min\{k, \max_x q(x)/p(x)\}]$."""
-    end = min(Fraction(k), largest_ratio(draft, target))
+    end = min(Fraction(k), alg.largest_ratio(draft, target))
     for rho in (STEP, 2 * STEP, 3 * STEP):
         above(f(draft, target, k, rho), ZERO, f"f({rho})")
     for rho in (end + STEP, end + 1, end + k):
@@ -70,7 +43,7 @@ def steps_of_lemma_4(draft, target, k):
     $1 - (1-x)^k \le kx$ on $[0, 1]$; at $\rho = \max q/p > 1$, if finite, $\beta = 1/\rho$ and
     $1 - (1 - \beta)^k < 1 = \rho \beta$.
     """
-    variation, ratio = total_variation(draft, target), largest_ratio(draft, target)
+    variation, ratio = nt.total_variation(draft, target), alg.largest_ratio(draft, target)
     equal(beta(draft, target, ONE), 1 - variation, "beta(1)")
     equal(p_acc(draft, target, k, ONE), 1 - variation**k, "p_acc at rho = 1")
     at_least(k * variation, 1 - (1 - variation) ** k, "kx at x = d_TV")
@@ -81,16 +54,15 @@ def steps_of_lemma_4(draft, target, k):
 
 
 @claim("spectr.secC.1b", "Appendix C.1, proof of Lemma 4, (1)", UNLIKE_RHOS)
-def both_decrease(draft, target, k, rho):
+def both_decrease(draft, target, k, rho, falls=above):
     r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
 
     Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1.
     """
     if not overlap(draft, target):
         return None
-    here, there = beta(draft, target, rho), beta(draft, target, rho + STEP)
-    above(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
-    return above(here, there, f"beta({rho})")
+    falls(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
+    return falls(beta(draft, target, rho), beta(draft, target, rho + STEP), f"beta({rho})")
 
 
 @corrected("spectr.secC.1b", Severity.DEGENERATE, OVERLAPPING)
@@ -99,23 +71,19 @@ def do_not_increase(draft, target, k, rho):
     it is constant, f is still decreasing, because ρβ increases.
     """
     least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
-    if rho >= least:
-        return both_decrease(draft, target, k, rho)
     f_decreases(rho, draft=draft, target=target, k=k)
-    at_least(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
-    return at_least(beta(draft, target, rho), beta(draft, target, rho + STEP), f"beta({rho})")
+    return both_decrease(draft, target, k, rho, above if rho >= least else at_least)
 
 
 claim("spectr.secC.1c", "Appendix C.1, valid transport plan", RHOS,
       r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \ge \rho \beta(\rho)$.")(
-    lambda **at: at_least(f(**at), ZERO, "the difference") if determined(**at) else None
+    lambda **at: at_least(f(**at), ZERO, "the difference") if alg.determined(**at) else None
 )  # fmt: skip
-
-
-@corrected("spectr.secC.1c", Severity.MISPRINT, VALID)
-def misprint_reversed(draft, target, k, rho):
-    r"""For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$."""
-    return at_least(rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta")
+corrected("spectr.secC.1c", Severity.MISPRINT, VALID,
+          r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$.")(
+    lambda draft, target, k, rho: at_least(
+        rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta")
+)  # fmt: skip
 
 
 @claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID)
@@ -138,7 +106,7 @@ def first_draft_as_value(draft, target, k, rho):
     (1 - \beta) \min(p(x), q(x)/\rho)$. Y may equal $X_1$ though $X_1$ was rejected: by a later
     draft of the same value, or by the residual.
     """
-    if not determined(draft, target, k, rho) or rho > k:
+    if not alg.determined(draft, target, k, rho) or rho > k:
         return None
     run = alg_2(draft, target, k, rho)
     for token, (p, q) in enumerate(zip(draft, target, strict=True)):
@@ -181,8 +149,9 @@ def printed_weight(**at):
 
     Printed: Factor and denominator are both printed wrong, so that the sum is right.
     """
-    none = 1 - alg_2(**at).accepted() if determined(**at) else None
-    return none if none is None else equal(none, p_acc(**at), "Pr(no draft is accepted)")
+    if not alg.determined(**at):
+        return None
+    return equal(1 - alg_2(**at).accepted(), p_acc(**at), "Pr(no draft is accepted)")
 
 
 @corrected("spectr.secC.1g", Severity.MISPRINT, VALID)
@@ -190,17 +159,16 @@ def correct_weight(draft, target, k, rho):
     r"""Both are $(1 - \beta)^k$, and the two parts sum to $q(x)$."""
     run, weight = alg_2(draft, target, k, rho), (1 - beta(draft, target, rho)) ** k
     equal(1 - run.accepted(), weight, "Pr(no draft is accepted)")
-    drawn = enumerate(residual(draft, target, k, rho))
+    drawn = enumerate(alg.residual(draft, target, k, rho))
     return same([run.accepted(token=y) + weight * r for y, r in drawn], target, "sum of the parts")
 
 
-@claim("spectr.secC.1h", "Appendix C.1, acceptance probability", VALID)
-def accepts_more(**at):
-    r"""For $\rho \ge \rho^*$, $\alpha(\pi_\rho) \ge \Pr(\text{one of } X^k \text{ is accepted}) =
-    1 - (1 - \beta(\rho))^k$.
-    """
-    equal(alg_2(**at).accepted(), p_acc(**at), "Pr(one is accepted)")
-    return at_least(alg_2(**at).among_drafts(), p_acc(**at), "alpha")
+claim("spectr.secC.1h", "Appendix C.1, acceptance probability", VALID,
+      r"For $\rho \ge \rho^*$, $\alpha(\pi_\rho) \ge \Pr(\text{one of } X^k \text{ is accepted}) = "
+      r"1 - (1 - \beta(\rho))^k$.")(
+    lambda **at: min(at_least(alg_2(**at).among_drafts(), p_acc(**at), "alpha"),
+                     equal(alg_2(**at).accepted(), p_acc(**at), "Pr(one is accepted)"))
+)  # fmt: skip
 
 
 def inflated(draft, target, k):
@@ -217,19 +185,19 @@ def factor(draft, target, k):
 
 
 @claim("spectr.secC.1i", "Appendix C.1, optimality guarantee",
-       SMALL.where(lambda draft, target, **_: overlap(draft, target) > 0))  # fmt: skip
+       alg.SMALL.where(alg.overlapping))  # fmt: skip
 def chain_to_k(draft, target, k):
     r"""$\alpha(\pi_{\rho^*}) \ge 1 - (1 - \beta(\rho^*))^k \ge 1 - (1 - \beta(k))^k =
     c_k \sum_x \min(k p(x), q(x))$ with $c_k = (1 - (1 - \beta(k))^k) / (k \beta(k))$.
     """
-    (low, _), root = accepted_at_root(draft, target, k), rho_star(draft, target, k)[1]
+    (low, _), root = accepted_at_root(draft, target, k), alg.rho_star(draft, target, k)[1]
     at_least(alg_2(draft, target, k, root).among_drafts(), low, "alpha")
     last = factor(draft, target, k) * inflated(draft, target, k)
     equal(p_acc(draft, target, k, Fraction(k)), last, "p_acc at rho = k")
     return at_least(low, last, "p_acc at rho*")
 
 
-@claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", CASES)
+@claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", alg.CASES)
 def factor_in_range(draft, target, k):
     r"""$c_k(p, q) \in [1 - (1 - 1/k)^k, 1)$."""
     found = factor(draft, target, k)
@@ -241,6 +209,7 @@ corrected("spectr.secC.1j", Severity.DEGENERATE, ROOTED,
           "reads 0/0.")(
     lambda k, **at: factor_in_range(k=k, **at) if k > 1 else equal(factor(k=k, **at), ONE, "c_1")
 )  # fmt: skip
+
 UNIT = drafts(n=2, least=2).each(k=range(1, 9)).of(lambda draft, k: {"k": k, "x": draft[1]})
 WHOLE = given(*({"k": k, "x": Fraction(size - k)} for size in range(2, 20) for k in range(1, size)))
 
@@ -262,16 +231,13 @@ def quotient_behaves(k, x):
     return min(at_least(here, between, "f(x)"), at_least(between, end, "f between x and 1/k"))
 
 
-@corrected(
-    "spectr.secC.1l",
-    Severity.CONDITION,
-    UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
-    r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$.",
-)
-@claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE)  # fmt: skip
-def union_bound(k, x):
-    r"""$kx \ge 1 - (1-x)^k$ for all $x \ge 0$."""
-    return at_least(k * x, 1 - (1 - x) ** k, "kx")
+claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE,
+      r"$kx \ge 1 - (1-x)^k$ for all $x \ge 0$.")(
+    union_bound := lambda k, x: at_least(k * x, 1 - (1 - x) ** k, "kx")
+)  # fmt: skip
+corrected("spectr.secC.1l", Severity.CONDITION, UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
+          r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$."
+)(union_bound)  # fmt: skip
 
 
 @claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED)
@@ -288,24 +254,23 @@ def eq11(draft, target, k):
 claim("spectr.eq12", "Equation (12), appendix C.1; sections 5 and 6", ROOTED,
       r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k)\, \alpha_k(p, q)$.")(
     lambda draft, target, k: at_least(
-        accepted_at_root(draft, target, k)[0], hit(k, k) * optimum(draft, target, k), "alpha"
+        accepted_at_root(draft, target, k)[0], hit(k, k) * alg.optimum(draft, target, k), "alpha"
     )
 )  # fmt: skip
 
 
 @claim("spectr.secC.2", "Appendix C.2, proof of Theorem 2", DRAFTING)
-def first_token_given_stop(draft, target, length, k, plan):
+def first_token_given_stop(target, **at):
     r"""When $\tau = 1$, $Y_1 \sim M_b(\cdot | x^t)$."""
-    outputs = decoded(draft, target, length, k, plan)
+    outputs = decoded(target=target, **at)
     single = [outputs.get((y,), ZERO) for y in range(target.n)]
     return same(normalised(single), target(()), "chance given tau = 1") if any(single) else None
 
 
 @corrected("spectr.secC.2", Severity.MISPRINT, DRAFTING)
-def first_token(draft, target, length, k, plan):
+def first_token(target, **at):
     r"""$Y_1 \sim M_b(\cdot | x^t)$, not given $\tau$: $\tau = 1$ if and only if $Y_1$ is none of
     the drafts.
     """
-    outputs = decoded(draft, target, length, k, plan)
-    first = collect((output[0], mass) for output, mass in outputs.items())
+    first = collect((output[0], mass) for output, mass in decoded(target=target, **at).items())
     return same(as_row(first, target.n), target(()), "chance of Y_1")

@@ -1,6 +1,5 @@
 """Appendix D: drafts from a prefix tree."""
 
-from functools import partial
 from math import prod
 
 from validation.claim import Severity, claim, corrected, equal
@@ -8,7 +7,6 @@ from validation.model_domain import models
 from validation.notation import ZERO, collect
 from validation.spectr.sequences import (
     PLANS,
-    as_set,
     continues_as_target,
     decoded,
     independent_drafts,
@@ -30,35 +28,28 @@ def drawn_from(trees, model, leaves):
     return ZERO
 
 
-@claim("spectr.alg4a", "Algorithm 4, step 5, appendix D", TREES)
-def first_leaf(draft, target, factors, **_):
-    r"""The sequences of Algorithm 4 are drawn from the small model.
-
-    Printed: The text samples from the small model; step 5 from $M_b(\cdot | seq)$, the large one.
-    Checked for the first sequence.
-    """
-    return drawn_from(prefix_tree(target, factors), draft, 1)
-
-
+claim("spectr.alg4a", "Algorithm 4, step 5, appendix D", TREES,
+      "The sequences of Algorithm 4 are drawn from the small model.",
+      printed=r"The text samples from the small model; step 5 from $M_b(\cdot | seq)$, the large "
+      "one. Checked for the first sequence.")(
+    lambda draft, target, factors, **_: drawn_from(prefix_tree(target, factors), draft, 1)
+)  # fmt: skip
 corrected("spectr.alg4a", Severity.MISPRINT, TREES,
           "With $M_s$ in step 5, and counted with multiplicity, each is drawn from $M_s$.")(
     lambda draft, factors, **_: drawn_from(prefix_tree(draft, factors, tuple), draft, prod(factors))
 )  # fmt: skip
 
 
-@claim("spectr.alg4b", "Algorithm 4, step 6, appendix D", TREES)
-def has_k_leaves(draft, factors, gather=as_set, **_):
-    r"""$S_L$ has $\prod_i k_i = K$ sequences.
-
-    Printed: $S_{i+1} = S_{i+1} \cup \{(seq, X_i)\}$ is a union of sets.
-    """
-    numbers = set(map(len, prefix_tree(draft, factors, gather)))
-    return equal(numbers, {prod(factors)}, "numbers of sequences")
-
-
+claim("spectr.alg4b", "Algorithm 4, step 6, appendix D", TREES,
+      r"$S_L$ has $\prod_i k_i = K$ sequences.",
+      printed=r"$S_{i+1} = S_{i+1} \cup \{(seq, X_i)\}$ is a union of sets.")(
+    lambda draft, factors, **_: equal(
+        set(map(len, prefix_tree(draft, factors))), {prod(factors)}, "numbers of sequences")
+)  # fmt: skip
 corrected("spectr.alg4b", Severity.CONDITION, TREES, "It has K sequences if equal ones are kept.")(
-    partial(has_k_leaves, gather=tuple)
-)
+    lambda draft, factors, **_: equal(
+        set(map(len, prefix_tree(draft, factors, tuple))), {prod(factors)}, "numbers of sequences")
+)  # fmt: skip
 
 
 @claim("spectr.secD.a", "Section 7, below (7); appendix D",
@@ -74,7 +65,8 @@ def wide_tree_is_independent(draft, length, k, **_):
 
 
 @claim("spectr.secD.b", "Appendix D with Theorem 2",
-       models(((2, 1),)).each(factors=((1, 2), (2, 2)), plan=PLANS))  # fmt: skip
+       models(((2, 1),)).of(lambda draft, target, **_: {"draft": draft, "target": target}).each(
+           factors=((1, 2), (2, 2)), plan=PLANS))  # fmt: skip
 def leaves_to_algorithm_3(draft, target, factors, plan, **_):
     """Algorithm 3 is lossless on the sequences of a prefix tree, which satisfy (8).
 

@@ -27,19 +27,17 @@ def residual_is_a_law(draft, target):
     return at_least(min(positive(target, draft)) / left, ZERO, "least entry of p^res")
 
 
-@corrected("spectr.alg1b", Severity.DEGENERATE, PAIRS)
-def residual_unless_equal(draft, target):
-    """It is a distribution unless $p = q$; then it reads 0/0, and is never drawn from."""
-    if draft == target:
-        return equal(alg_1(draft, target).accepted(), ONE, "probability not to draw from p^res")
-    return residual_is_a_law(draft, target)
-
-
-@claim("spectr.sec2a", "Section 2, display below Algorithm 1", PAIRS)
-def accepts_overlap(draft, target):
-    r"""Algorithm 1 has $\Pr(Y = X) = \sum_x \min(p(x), q(x)) = 1 - d_{TV}(p, q)$."""
-    equal(alg_1(draft, target).among_drafts(), overlap(draft, target), "Pr(Y = X)")
-    return equal(overlap(draft, target), 1 - total_variation(draft, target), "sum of min(p, q)")
+corrected("spectr.alg1b", Severity.DEGENERATE, PAIRS,
+          "It is a distribution unless $p = q$; then it reads 0/0, and is never drawn from.")(
+    lambda draft, target: residual_is_a_law(draft, target) if draft != target
+    else equal(alg_1(draft, target).accepted(), ONE, "probability not to draw from p^res")
+)  # fmt: skip
+claim("spectr.sec2a", "Section 2, display below Algorithm 1", PAIRS,
+      r"Algorithm 1 has $\Pr(Y = X) = \sum_x \min(p(x), q(x)) = 1 - d_{TV}(p, q)$.")(
+    lambda draft, target: equal(
+        (alg_1(draft, target).among_drafts(), 1 - total_variation(draft, target)),
+        (overlap(draft, target),) * 2, "Pr(Y = X) and 1 - d_TV")
+)  # fmt: skip
 
 
 def one_iteration(draft, target, length):
@@ -48,14 +46,12 @@ def one_iteration(draft, target, length):
     return decoded(draft, target, lambda p, q, _: alg_1(p, q).kernel(), drafts)
 
 
-@claim("spectr.sec2b", "Section 2, below Algorithm 1", MODELS)
-def all_are_accepted(target, length, **_):
-    """If $p = q$, the draft is always accepted, and one iteration of speculative decoding yields
-    $L + 1$ tokens.
-    """
-    return equal(set(map(len, one_iteration(target, target, length))), {length + 1}, "tokens")
-
-
+claim("spectr.sec2b", "Section 2, below Algorithm 1", MODELS,
+      "If $p = q$, the draft is always accepted, and one iteration of speculative decoding yields "
+      "$L + 1$ tokens.")(
+    lambda target, length, **_: equal(
+        set(map(len, one_iteration(target, target, length))), {length + 1}, "numbers of tokens")
+)  # fmt: skip
 claim("spectr.sec2c", "Section 2, below Algorithm 1", MODELS,
       "Applied recursively as long as drafts are accepted, with the token from the residual as "
       "correction and one more token from the large model if $L' = L$, Algorithm 1 yields tokens "

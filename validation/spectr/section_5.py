@@ -9,17 +9,8 @@ from validation.claim import at_least, claim, equal
 from validation.domains import cases, given, pairs
 from validation.notation import ZERO, accepted, iid, marginals, some_coupling, subsets, total
 from validation.oracles import bound
-from validation.spectr.algorithms import (
-    CASES,
-    COUPLINGS,
-    ONE_LESS_1_E,
-    SMALL,
-    best_coupling,
-    hit,
-    largest_flow,
-    largest_ratio,
-    optimum,
-)
+from validation.spectr import algorithms as alg
+from validation.spectr.algorithms import CASES, COUPLINGS, ONE_LESS_1_E, SMALL, hit, optimum
 
 NEAR = Fraction(1, 20)
 """How close to its limit the optimum must come."""
@@ -42,20 +33,17 @@ def cost_is_rejection(draft, target, k, order):
     return equal(1 - cost, total(first[:k]), "alpha")
 
 
-@claim("spectr.lem1a", "Lemma 1, monotonicity", CASES)
-def optimum_increases(draft, target, k):
-    r"""$\alpha_k(p, q) \le \alpha_{k+1}(p, q)$ for all $k \ge 1$."""
-    return at_least(optimum(draft, target, k + 1), optimum(draft, target, k), "alpha_{k+1}")
+claim("spectr.lem1a", "Lemma 1, monotonicity", CASES,
+      r"$\alpha_k(p, q) \le \alpha_{k+1}(p, q)$ for all $k \ge 1$.")(
+    lambda draft, target, k: at_least(
+        optimum(draft, target, k + 1), optimum(draft, target, k), "alpha_{k+1}")
+)  # fmt: skip
 
 
-@claim(
-    "spectr.lem1c",
-    "Lemma 1, consistency",
-    UNBOUNDED,
-    r"Else $\lim_{k \to \infty} \alpha_k(p, q) = \sum_x 1\{p(x) > 0\} q(x)$.",
-)
+@claim("spectr.lem1c", "Lemma 1, consistency", UNBOUNDED,
+       r"Else $\lim_{k \to \infty} \alpha_k(p, q) = \sum_x 1\{p(x) > 0\} q(x)$.")  # fmt: skip
 @claim("spectr.lem1b", "Lemma 1, consistency",
-       pairs().where(lambda **pair: largest_ratio(**pair) < math.inf),
+       pairs().where(lambda **pair: alg.largest_ratio(**pair) < math.inf),
        r"If $q(x)/p(x)$ is bounded, $\lim_{k \to \infty} \alpha_k(p, q) = 1$.")  # fmt: skip
 def tends_to_drafted_mass(draft, target):
     """The optimum is at most the target's mass of drafted tokens, and near it for so many drafts
@@ -74,13 +62,12 @@ def program_is_solved(draft, target, k):
     $1 - \alpha_k(p, q)$.
     """
     law = iid(draft, k)
-    coupling = best_coupling(law, target)
+    coupling = alg.best_coupling(law, target)
     at_least(min(coupling.values()), ZERO, "least mass of the coupling")
     equal(marginals(coupling, len(target)), (law, target), "marginals")
     cut = min(subsets(len(target)), key=lambda tokens: bound(law, target, tokens))
-    dual = {x: int(set(x) <= set(cut)) for x in law} | {
-        y: -int(y in cut) for y in range(len(target))
-    }
+    dual = {x: int(set(x) <= set(cut)) for x in law}
+    dual |= {y: -int(y in cut) for y in range(len(target))}
     for x, y in ((x, y) for x in law for y in range(len(target))):
         at_least(int(y not in x), dual[x] + dual[y], f"cost of {x}, {y}, against the dual's")
     value = total(law[x] * dual[x] for x in law) + total(q * dual[y] for y, q in enumerate(target))
@@ -106,7 +93,7 @@ def paths_are_few(draft, target, k):
 
     Printed: Printed is $O(n^{O(k)})$ without constants; the second half makes it checkable.
     """
-    sent, looks = largest_flow(iid(draft, k), target)
+    sent, looks = alg.largest_flow(iid(draft, k), target)
     equal(total(sent.values()), optimum(draft, target, k), "alpha_k")
     n = len(draft)
     return at_least((n ** (k + 1) + n**k + n) ** 2, looks, "bound on the looks")

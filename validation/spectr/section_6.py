@@ -6,23 +6,8 @@ from validation.algorithms import beta
 from validation.claim import Fails, Severity, above, at_least, claim, corrected, equal
 from validation.domains import given
 from validation.notation import ONE, ZERO, iid, marginals, overlap, same
-from validation.spectr.algorithms import (
-    CASES,
-    ONE_LESS_1_E,
-    RHOS,
-    ROOTED,
-    VALID,
-    accepted_at_root,
-    alg_2,
-    ber,
-    determined,
-    f,
-    optimum,
-    p_acc,
-    residual,
-    rho_star,
-    uniform,
-)
+from validation.spectr import algorithms as alg
+from validation.spectr.algorithms import RHOS, ROOTED, accepted_at_root, alg_2, f, optimum, p_acc
 
 GRID = tuple(Fraction(i, 2) for i in range(1, 13))
 ACCURACIES = tuple(Fraction(1, size) for size in (2, 10, 1000))
@@ -47,7 +32,7 @@ claim("spectr.alg2b", "Algorithm 2, step 1", RHOS,
 )  # fmt: skip
 
 
-@claim("spectr.eq5", "Equation (5), Algorithm 2, step 1; appendix C.1", VALID)
+@claim("spectr.eq5", "Equation (5), Algorithm 2, step 1; appendix C.1", alg.VALID)
 def residual_is_a_law(draft, target, k, rho):
     r"""For $\rho \ge \rho^*$,
     $p^{res} = (q - \min(p, q/\rho)\, p_{acc}/\beta(\rho)) / (1 - p_{acc})$ is a distribution.
@@ -57,7 +42,7 @@ def residual_is_a_law(draft, target, k, rho):
         raise Fails("p^res reads 0/0")
     pairs = zip(draft, target, strict=True)
     law = [(q - min(p, q / rho) * chance / scale) / (1 - chance) for p, q in pairs]
-    same(law, residual(draft, target, k, rho), "(5), against its form without 0/0,")
+    same(law, alg.residual(draft, target, k, rho), "(5), against its form without 0/0,")
     equal(sum(law), ONE, "sum of p^res")
     return at_least(min(law), ZERO, "least entry of p^res")
 
@@ -69,20 +54,17 @@ def residual_unless_0_by_0(**at):
     but with $\sum_{i<k} (1-\beta)^i$ for $p_{acc}/\beta$ it is q.
     """
     if not overlap(at["draft"], at["target"]):
-        return equal(residual(**at), at["target"], "p^res")
+        return equal(alg.residual(**at), at["target"], "p^res")
     if p_acc(**at) == 1:
         equal((at["draft"], at["rho"]), (at["target"], 1), "p and rho")
         return equal(alg_2(**at).accepted(), ONE, "Pr(a draft is accepted)")
-    return residual_is_a_law(**at) if determined(**at) else None
+    return residual_is_a_law(**at) if alg.determined(**at) else None
 
 
-@corrected(
-    "spectr.eq6",
-    Severity.DEGENERATE,
-    ROOTED,
-    r"It has exactly one if $d_{TV}(p, q) < 1$; otherwise every $\rho$ solves it.",
-)
-@claim("spectr.eq6", "Equation (6), Theorem 1", CASES)  # fmt: skip
+@corrected("spectr.eq6", Severity.DEGENERATE, ROOTED,
+           r"It has exactly one if $d_{TV}(p, q) < 1$; otherwise every $\rho$ solves "
+           "it.")  # fmt: skip
+@claim("spectr.eq6", "Equation (6), Theorem 1", alg.CASES)
 def has_one_root(draft, target, k):
     r"""$1 - (1 - \beta(\rho))^k = \rho\,\beta(\rho)$ has exactly one solution $\rho^*$.
 
@@ -92,13 +74,13 @@ def has_one_root(draft, target, k):
     roots = [rho for rho in GRID if values[rho] == 0]
     if len(roots) > 1:
         raise Fails(f"rho = {roots[0]} and rho = {roots[1]} both solve (6)")
-    low, high = rho_star(draft, target, k)
+    low, high = alg.rho_star(draft, target, k)
     below = min((values[rho] for rho in GRID if rho < low), default=ONE)
     beyond = max((values[rho] for rho in GRID if rho > high), default=-ONE)
     return min(above(below, ZERO, "f below the root"), above(ZERO, beyond, "0, against f beyond"))
 
 
-@claim("spectr.thm1a", "Theorem 1 and Algorithm 2, section 6", VALID)
+@claim("spectr.thm1a", "Theorem 1 and Algorithm 2, section 6", alg.VALID)
 def is_a_coupling(draft, target, k, rho):
     r"""For $\rho \ge \rho^*$ Algorithm 2 is a valid transport plan from $p^{\otimes k}$ to q.
 
@@ -112,7 +94,7 @@ def is_a_coupling(draft, target, k, rho):
 
 claim("spectr.thm1b", "Theorem 1, section 6", ROOTED,
       r"At $\rho = \rho^*$ its acceptance is at least $(1 - e^{-1})\, \alpha_k(p, q)$.")(
-    lambda **at: at_least(accepted_at_root(**at)[0], ONE_LESS_1_E * optimum(**at), "alpha at rho*")
+    lambda **at: at_least(accepted_at_root(**at)[0], alg.ONE_LESS_1_E * optimum(**at), "alpha")
 )  # fmt: skip
 
 
@@ -140,7 +122,7 @@ def worse_or_optimal(k):
     here $Ber(1/4)$ against $Ber(1/10)$ and $Ber(3/4)$, and $U(d)$ against $U(d/r)$.
     """
     for d, size in ((4, 2), (5, 1), (6, 2), (6, 3)):
-        pair = uniform(d, d), uniform(d, size)
+        pair = alg.uniform(d, d), alg.uniform(d, size)
         equal(accepted_at_root(*pair, k), (optimum(*pair, k),) * 2, f"U({d}) against U({size})")
-    worse = ((ber(Fraction(1, 4)), ber(b)) for b in (Fraction(1, 10), Fraction(3, 4)))
+    worse = ((alg.ber(Fraction(1, 4)), alg.ber(b)) for b in (Fraction(1, 10), Fraction(3, 4)))
     return min(above(optimum(*pair, k), accepted_at_root(*pair, k)[1], "alpha_k") for pair in worse)

@@ -1,11 +1,10 @@
 """Section 7: algorithm 3 and theorem 2."""
 
-from itertools import product
-
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import mixed
 from validation.model_domain import models
-from validation.notation import ONE, ZERO, total
+from validation.models import prefixes
+from validation.notation import ONE, ZERO, normalised
 from validation.spectr import sequences
 from validation.spectr.sequences import PLANS, continues_as_target
 
@@ -22,28 +21,26 @@ def decoded(draft, target, length, k, plan, gather=tuple):
 
 
 @claim("spectr.alg3", "Algorithm 3, section 7", models(((2, 2),)).each(k=(2,), plan=PLANS))
-def alg3(draft, target, length, k, plan):
+def sets_continue(target, **at):
     r"""Algorithm 3, with the drafts of (7) and a plan from a linear program or from Algorithm 2, is
     lossless: each decoded token has the large model's law, given those before it.
 
     Printed: Step 11: let $S_{next} = \{z^{2:L} | z \in S, z(1) = Y\}$ be the set of sub-sequences;
     equal ones count once. (In step 2 the drafts are a multiset.)
     """
-    outputs = decoded(draft, target, length, k, plan, sequences.as_set)
-    return continues_as_target(outputs, target)
+    return continues_as_target(decoded(target=target, **at, gather=sequences.as_set), target)
 
 
 @claim("spectr.sec7", "Section 7, below Algorithm 3", DRAFTING)
-def sec7(draft, target, length, k, plan):
+def lengths_in_range(length, **at):
     r"""The number of decoded tokens is in $[1, L + 1]$."""
-    numbers = set(map(len, decoded(draft, target, length, k, plan)))
+    numbers = set(map(len, decoded(length=length, **at)))
     return min(at_least(min(numbers), ONE), at_least(length + ONE, max(numbers)))
 
 
-@claim(
-    "spectr.eq8", "Equation (8), the assumption of Theorem 2", DRAFTING.where(lambda k, **_: k > 1)
-)
-def eq8(draft, target, length, k, plan):
+@claim("spectr.eq8", "Equation (8), the assumption of Theorem 2",
+       DRAFTING.where(lambda k, **_: k > 1))  # fmt: skip
+def copies_continue(draft, target, length, k, plan):
     r"""Algorithm 3 is lossless for all drafts each of which is drawn from the small model.
 
     Printed: Assume all drafts in S are generated from the small model, more precisely
@@ -55,35 +52,31 @@ def eq8(draft, target, length, k, plan):
 
 
 @claim("spectr.thm2", "Theorem 2, section 7", DRAFTING)
-def thm2(draft, target, length, k, plan):
+def is_target_given_length(target, **at):
     r"""The output $Y^\tau$ of Algorithm 3 satisfies
     $\Pr(Y^{\tau_0} = o | \tau = \tau_0) = \prod_{i \le \tau_0} M_b(o(i) | x^t, o^{i-1})$ for all
     $\tau_0 \in [1, L + 1]$ and $o \in V^{\tau_0}$.
 
     Printed: Checked with independent drafts and multisets; see spectr.alg3 and spectr.eq8.
     """
-    outputs = decoded(draft, target, length, k, plan)
+    outputs = decoded(target=target, **at)
     for size in sorted(set(map(len, outputs))):
-        whole = total(mass for output, mass in outputs.items() if len(output) == size)
-        for o in product(range(target.n), repeat=size):
-            found = outputs.get(o, ZERO) / whole
+        given_size = {output: outputs.get(output, ZERO) for output in prefixes(target.n, size)}
+        for o, found in zip(given_size, normalised([*given_size.values()]), strict=True):
             equal(found, target.mass(o), f"probability of {o}, given the length")
     return ZERO
 
 
-@corrected(
-    "spectr.eq8",
-    Severity.CONDITION,
-    DRAFTING,
-    "It is lossless for independent drafts, each drawn from the small model, as in (7).",
-)
+@corrected("spectr.eq8", Severity.CONDITION, DRAFTING,
+           "It is lossless for independent drafts, each drawn from the small model, as in "
+           "(7).")  # fmt: skip
 @corrected("spectr.alg3", Severity.WRONG, DRAFTING,
            r"It is lossless if $S_{next}$ is a multiset, as $S_z$ is in step 2.",
            explained="Whether two drafts are equal tells of their tokens, so a merged set is not "
            "what the plan for its number of drafts is made for, and the output is biased. Keep "
            "equal sub-sequences: as many drafts as agree with the selected token.")  # fmt: skip
 @corrected("spectr.thm2", Severity.WRONG, DRAFTING)
-def continues_exactly(draft, target, length, k, plan):
+def continues_exactly(target, **at):
     r"""Not given $\tau$, which depends on the tokens, but token by token:
     $\Pr(Y(i) = y | Y^{i-1}, \tau \ge i) = M_b(y | x^t, Y^{i-1})$ for all i. So the output,
     continued by the large model to any fixed length, has the large model's law.
@@ -92,4 +85,4 @@ def continues_exactly(draft, target, length, k, plan):
     says which ones they are. Read it token by token: given that one more is decoded, it has the
     large model's law.
     """
-    return continues_as_target(decoded(draft, target, length, k, plan), target)
+    return continues_as_target(decoded(target=target, **at), target)

@@ -76,9 +76,10 @@ def _about(summary: dict[str, Any]) -> str:
     restricted = "".join(f", {name} = {value}" for name, value in restrictions_of(summary))
     return (
         f"{summary['positions']:,} positions over {summary['vocabulary']:,} tokens{restricted}. "
-        f"Intervals have {100 * summary['confidence']:g}% confidence and take "
-        f"{summary['independent']} as independent. The gap is how far a rule is below the "
-        "optimum for its drafts; its columns are quantiles over the positions."
+        f"Intervals have {100 * summary['confidence']:g}% confidence and take the "
+        f"{summary['independent']} for a random sample of such {summary['independent']}. The gap "
+        "is how far a rule is below the optimum for its drafts; its columns are quantiles over the "
+        "positions."
     )
 
 

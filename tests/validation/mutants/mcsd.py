@@ -35,7 +35,7 @@ MUTANTS = {
     "mcsd.sec4.5b": ("(ONE, *[ZERO] * (len(target) - 1))", "tuple(sorted(target))"),
     "mcsd.sec4.5c": ("(ONE, *[ZERO] * (len(draft) - 1))", "tuple(sorted(draft))"),
     "mcsd.sec4.5d": ("other(draft, target, k)", "other(draft, target, k + 1)"),
-    "mcsd.sec4.5e": ("mcsd.section_4.next_in_batch", "row[0] == (i, y)", "row[0][1] == y"),
+    "mcsd.sec4.5e": ("mcsd.section_4.in_batch", "row[0] == step[i]", "row[0][1] == y"),
     "mcsd.eq3": ("residuals(target, draft, k)", "residuals(target, draft, k - 1)"),
     "mcsd.eq4": ("law[y] / drawn[y]", "target[y] / drawn[y]"),
     "mcsd.eq5": ("min(both)", "both[0] * both[1]"),

@@ -3,7 +3,7 @@
 MUTANTS = {
     # section 2
     "spectr.alg1a": ("algorithms.residual", "positive(target, draft)", "target"),
-    "spectr.alg1b": ("if draft == target:", "if draft[0] == target[0]:"),
+    "spectr.alg1b": ("draft != target", "draft[0] != target[0]"),
     "spectr.sec2a": ("1 - total_variation(draft, target)",
                      "1 - 2 * total_variation(draft, target)"),
     "spectr.sec2b": ("{length + 1}", "{length}"),
@@ -14,7 +14,7 @@ MUTANTS = {
                     "gather(chain(*agreeing))[:1]"),
     "spectr.ex1": ("Fraction(1, 2**k)", "Fraction(1, 2**(k + 1))"),
     "spectr.claim1": ("part / mass", "part"),
-    "spectr.eq1": ("total_variation(draft, target)", "2 * total_variation(draft, target)"),
+    "spectr.eq1": ("1 - nt.total_variation", "1 - 2 * nt.total_variation"),
     "spectr.sec4": ("spectr.algorithms.alg_1", "shared.maximal_coupling(draft, target)",
                     "shared.naive(target)"),
     # section 5
@@ -32,7 +32,7 @@ MUTANTS = {
     # section 6
     "spectr.alg2a": ("equal(run.accepted(i), reached * chance", "equal(run.accepted(i), chance"),
     "spectr.alg2b": ("spectr.algorithms.p_acc", "** k", "** (k + 1)"),
-    "spectr.eq5": ("if p_acc(**at) == 1:", "if not determined(**at):"),
+    "spectr.eq5": ("if alg.determined(**at) else None", ""),
     "spectr.eq6": ("spectr.algorithms.f", "- rho * beta(draft, target, rho)",
                    "- rho * beta(draft, target, rho) / 2"),
     "spectr.thm1a": ("spectr.algorithms.residual", "range(k)", "range(k - 1)"),
@@ -45,8 +45,7 @@ MUTANTS = {
     "spectr.sec7": ("length + ONE", "length"),
     "spectr.eq8": ("spectr.sequences.independent_drafts", "return {",
                    "return {(z,) * k: mass for z, mass in law.items()}\n    return {"),
-    "spectr.thm2": ("decoded(draft, target, length, k, plan)",
-                    "decoded(draft, target, length, k, plan, sequences.as_set)"),
+    "spectr.thm2": ("target=target, **at", "target=target, **at, gather=sequences.as_set"),
     # appendix A
     "spectr.lem3a": ("spectr.algorithms.bound_of_set", "(1 - draft[y]) ** k", "(1 - draft[y])"),
     "spectr.lem3b": ("spectr.algorithms.hit", "1 - (1", "1 + (1"),
@@ -83,8 +82,7 @@ MUTANTS = {
     "spectr.fig6": ("k > 1 and b < 1", "k > 1"),
     # appendix C
     "spectr.lem4a": ("f(**at", "p_acc(**at"),
-    "spectr.lem4b": ("min(Fraction(k), largest_ratio(draft, target))",
-                     "min(Fraction(k), largest_ratio(target, draft))"),
+    "spectr.lem4b": ("alg.largest_ratio(draft, target)", "alg.largest_ratio(target, draft)"),
     "spectr.secC.1a": ("1 - variation**k, \"p_acc", "(1 - variation) ** k, \"p_acc"),
     "spectr.secC.1b": ("rho >= least", "rho >= least - STEP - 1"),
     "spectr.secC.1c": ("rho * beta", "beta"),
@@ -105,8 +103,8 @@ MUTANTS = {
     "spectr.alg4b": ("spectr.sequences.prefix_tree", "{((),): ONE}", "{((), ()): ONE}"),
     "spectr.secD.a": (", tuple)", ")"),
     "spectr.secD.b": ("leaves, factors)", "leaves)"),
-    "spectr.tab1a": ("K == (1, 1)", "K == (8, 8)"),
-    "spectr.tab1b": ("above(*TABLE_1[K, L]", "above(TABLE_1[K, L][0] - 1, TABLE_1[K, L][1]"),
-    "spectr.tab1c": ("TABLE_1[1, L][1]", "TABLE_1[1, 4][1]"),
+    "spectr.tab1a": ("k == (1, 1)", "k == (8, 8)"),
+    "spectr.tab1b": ("*TABLE_1[sizes]", "TABLE_1[sizes][0] - 1, TABLE_1[sizes][1]"),
+    "spectr.tab1c": ("TABLE_1[1, length]", "TABLE_1[1, 4]"),
     "spectr.tab4": ("TABLE_4[after]", "TABLE_4[(*after[:2], 4)]"),
 }  # fmt: skip
