@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from fractions import Fraction
 from math import lcm, prod
 from typing import NamedTuple
@@ -23,6 +23,11 @@ class Coupling(dict[tuple[Prefix, Prefix], Fraction]):
     def marginal(self, side: int) -> dict[Prefix, Fraction]:
         """Return the law of the draft blocks (side 0) or of the outputs (side 1)."""
         return collect((pair[side], mass) for pair, mass in self.items())
+
+    def joins(self, first: Law, second: Law) -> Fraction:
+        """Check its marginals, (4) and (5)."""
+        same_law(self.marginal(0), first, "the draft marginal (4)")
+        return same_law(self.marginal(1), second, "the target marginal (5)")
 
     def mean_common(self) -> Fraction:
         """Return E[beta], the objective of (3)."""
@@ -46,6 +51,10 @@ class Outcomes(tuple[Outcome, ...]):
     def mass(self, event: Callable[[Outcome], bool]) -> Fraction:
         """Return the probability of an event."""
         return total(each.mass for each in self if event(each))
+
+    def chance(self, of: str = "draft", x: Prefix = (), taus: Container[int] = ()) -> Fraction:
+        """Return Pr(X^l = x^l) of the draft, or that of the output, with one of some tau."""
+        return self.mass(lambda each: getattr(each, of)[: len(x)] == x and each.accepted in taus)
 
     def output_law(self) -> dict[Prefix, Fraction]:
         """Return the law of Y^L."""
@@ -95,9 +104,9 @@ def common_prefix(first: Prefix, second: Prefix) -> int:
     return same
 
 
-def beta_is_tau(found: Outcomes) -> Fraction:
-    """Return slack 0, or fail where draft and output agree in another number than is accepted."""
-    for each in found:
+def beta_is_tau(target: Model, draft: Model, length: int, verify: Verifier) -> Fraction:
+    """Check that draft and output agree in as many tokens as are accepted."""
+    for each in outcomes(verify, target, draft, length):
         beta = common_prefix(each.draft, each.output)
         equal(beta, each.accepted, f"beta of {each.draft} and {each.output}")
     return ZERO
@@ -106,6 +115,12 @@ def beta_is_tau(found: Outcomes) -> Fraction:
 def same_law(found: Law, claimed: Law, what: str) -> Fraction:
     """Return slack 0, or fail with both laws if they differ."""
     return equal(_shown(found), _shown(claimed), what)
+
+
+def lossless(target: Model, draft: Model, length: int, verify: Verifier) -> Fraction:
+    """Check that Y^L has the law M_b^L."""
+    law = outcomes(verify, target, draft, length).output_law()
+    return same_law(law, target.blocks(length), "the law of (X^tau, Z^{L-tau})")
 
 
 def _shown(law: Law) -> str:

@@ -7,35 +7,31 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from validation.block_algorithms import Branch, Verifier
+from validation.block_algorithms import Branch, Verifier, block_verify
 from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, collect, total
-from validation.verified_blocks import verified
+from validation.verified_blocks import same_law, verified
 
 
 class Step(NamedTuple):
-    """One way through one iteration."""
+    """One way through one iteration: its mass, tau, and (X^tau, Z), or X^tau where it returns."""
 
     mass: Fraction
     accepted: int
-    """tau."""
     tokens: Prefix
-    """What the iteration appends: (X^tau, Z), or X^tau where it returns."""
     following: SpecDec | None
     """The algorithm with the models M_b' and M_s' of the next iteration; None where it returns."""
 
 
 @dataclass(frozen=True)
 class SpecDec:
-    """Algorithm 1 with a verifier and two models."""
+    """Algorithm 1 with a verifier, two models, L, and E.O.S. if there is one."""
 
     verify: Verifier
     target: LanguageModel
     draft: LanguageModel
     length: int
-    """L."""
     end: int | None = None
-    """The token E.O.S."""
     stop_at_free_token: bool = False
     """Whether it returns also where the free token Z is E.O.S.; as printed it does not."""
 
@@ -54,10 +50,7 @@ class SpecDec:
                     yield Step(branch.mass * chance, branch.accepted, tokens, following)
 
     def decode(self, tokens: int) -> dict[tuple[Prefix, int], Fraction]:
-        """Return the probabilities of (sequence, number of iterations).
-
-        Sequences are cut, and not pursued, after ``tokens`` tokens.
-        """
+        """Return the probabilities of (sequence, number of iterations), cut after some tokens."""
         nothing: dict[tuple[Prefix, int], Fraction] = {((), 0): ONE}
         if tokens <= 0:
             return nothing
@@ -84,11 +77,21 @@ class SpecDec:
         """Return the accepted prefixes X^tau with their branches.
 
         In all verifiers that are run here M_{b,next} depends on X^L only through X^tau, so drafts
-        that agree in what is accepted are one branch.
-        """
+        that agree in what is accepted are one branch."""
         together: dict[Prefix, Branch] = {}
         for block, branch in verified(self.verify, self.target, self.draft, self.length):
             head = block[: branch.accepted]
             mass = together[head].mass if head in together else ZERO
             together[head] = branch._replace(mass=branch.mass + mass)
         return list(together.items())
+
+
+TOKENS = 3
+"""How many decoded tokens are compared."""
+NOTE = f"{TOKENS} tokens decoded"
+
+
+def decodes(target, draft, length, verify=block_verify):
+    """Check that what is decoded over several iterations has the law of the large model."""
+    law = SpecDec(verify, target, draft, length).law(TOKENS)
+    return same_law(law, target.blocks(TOKENS), "the law of what is decoded")

@@ -9,7 +9,7 @@ from validation.model_domain import LARGER, MODELS, models
 from validation.models import Table, prefixes, prefixes_up_to
 from validation.notation import ZERO, collect, normalised, positive, total
 from validation.sizes import law_of
-from validation.verified_blocks import beta_is_tau, common_mass, outcomes, same_law
+from validation.verified_blocks import beta_is_tau, common_mass, lossless, outcomes, same_law
 
 DEEP = models(((2, 3), (3, 2)), larger=LARGER)
 """Where more than one token can follow a rejected one."""
@@ -20,19 +20,13 @@ AFTER_ZERO = drafts(3, 3).of(
 )  # fmt: skip
 """Any rows of a target after token 0, which it returns first; the draft is as often 1."""
 
-
-def lossless(target, draft, length, verify):
-    """Check that Y^L has the law M_b^L."""
-    law = outcomes(verify, target, draft, length).output_law()
-    return same_law(law, target.blocks(length), "the law of (X^tau, Z^{L-tau})")
-
-
 WHOLE = (
     r"With $p_{res}^{(X^\tau, x^j)}$ for $0 \le j < L - \tau$ and $M_b(\cdot | X^\tau, x^j)$ for "
     r"$j \ge L - \tau$ (for $\tau = L$: $M_b(\cdot | X^L, x^j)$), all probabilities being of whole "
     "prefixes, algorithm 3 is lossless."
 )
 READ = "Algorithm 3 is taken as corrected in block.alg3, which is how appendix B uses it."
+valid = partial(lossless, verify=ba.block_verify)
 
 claim("block.alg3", "Algorithm 3, lines 14 and 16, section 4", MODELS,
       r"BlockVerify to the letter is lossless: after $X^\tau$ the next tokens come from "
@@ -42,7 +36,7 @@ claim("block.alg3", "Algorithm 3, lines 14 and 16, section 4", MODELS,
       r"(algorithm 1, line 3), it is missing from $p_{res}^{x^j}$ and $M_b(\cdot | x^j)$; if "
       r"$x^j$ is to contain it, $j$ must run from $\tau$ to $L - 1$. See block.alg3b for a third "
       "reading.")(partial(lossless, verify=ba.block_verify_as_printed))  # fmt: skip
-corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(partial(lossless, verify=ba.block_verify))
+corrected("block.alg3", Severity.MISPRINT, MODELS, WHOLE)(valid)
 claim("block.alg3b", "Algorithm 3, line 16, with the convention of section 2", AFTER_ZERO,
       r"BlockVerify is lossless if $X^\tau$ is a context left out of the notation: with the "
       r"residuals (10) of the models $M_b(\cdot | X^\tau)$ and $M_s(\cdot | X^\tau)$.",
@@ -54,30 +48,38 @@ corrected("block.alg3b", Severity.WRONG, DEEP, WHOLE,
           r"prefix fall out of the notation, but the residuals depend on $M_b(X^\tau)$ and "
           r"$M_s(X^\tau)$: whoever computes them from the models after $X^\tau$ alone decodes with "
           r"another law. Use $p_{res}^{(X^\tau, x^j)}$, with the probabilities of whole prefixes "
-          "counted from the beginning of the block.",
-          )(partial(lossless, verify=ba.block_verify))  # fmt: skip
+          "counted from the beginning of the block.")(valid)  # fmt: skip
+claim(
+    "block.lem2",
+    "Lemma 2, section 4",
+    MODELS,
+    r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.",
+    printed=READ,
+)(valid)
+claim("block.sec4d", "Section 4, after (10); implicit in theorem 1", MODELS,
+      r"For the coupling of BlockVerify $\beta(X^L, Y^L) = \tau$: the residual never draws the "
+      "token that was rejected.",
+      printed=f"{READ} The paper says this of TokenVerify only (block.appAa).")(
+    partial(beta_is_tau, verify=ba.block_verify)
+)  # fmt: skip
 
 
 @claim("block.alg3c", "Algorithm 3, comment in line 9", MODELS)
 def always_ends(target, draft, length):
     r"""The loop always sets $\tau$, since $p_{remain}(\emptyset) = p_{rej}(\emptyset)$.
-
-    Printed: '$p_{remain}(\emptyset) = p_{res}(\emptyset)$'; $p_{res}$ is a distribution.
-    """
+    Printed: '$p_{remain}(\emptyset) = p_{res}(\emptyset)$'; $p_{res}$ is a distribution."""
     for block in draft.blocks(length):
         mass = total(part for part, _ in ba.block_acceptance(target, draft, block))
         equal(mass, 1, f"Pr(the loop sets tau | X^L = {block})")
     return equal(ba.remaining(target, draft, ()), ba.rejected(target, draft, ()), "p_remain of ()")
 
 
-def masses_at(target, draft, length, depth):
+def masses_at(depth, target, draft, length):
     """Check remaining and rejected mass of all prefixes of one depth against the algorithm."""
-    accepted = collect(
-        (block[:depth], mass * chance)
-        for block, mass in draft.blocks(length).items()
-        for chance, tau in ba.block_acceptance(target, draft, block)
-        if tau >= depth
-    )
+    accepted = collect((block[:depth], mass * chance)
+                       for block, mass in draft.blocks(length).items()
+                       for chance, tau in ba.block_acceptance(target, draft, block)
+                       if tau >= depth)  # fmt: skip
     slack = []
     for x in prefixes(target.n, depth):
         large, small, kept = target.mass(x), draft.mass(x), accepted.get(x, ZERO)
@@ -90,19 +92,18 @@ def masses_at(target, draft, length, depth):
 
 claim("block.sec4a", "Section 4, first step of algorithm 3", MODELS,
       r"After lines 2-3 the accepted mass of each $x^L$ is $\min(M_b, M_s)$, the remaining mass of "
-      r"the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$.",
-      )(lambda **one: masses_at(**one, depth=one["length"]))  # fmt: skip
+      r"the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$.")(
+    lambda length, **both: masses_at(length, **both, length=length))  # fmt: skip
 claim("block.sec4c", "Section 4, before and after (10)", MODELS,
       r"No prefix is oversampled: $\Pr(X^\ell = x^\ell, \tau \ge \ell) \le M_b(x^\ell)$; and at "
-      r"every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$.",
-      )(lambda **one: min(masses_at(**one, depth=i) for i in range(one["length"] + 1)))  # fmt: skip
+      r"every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$.")(
+    lambda **one: min(masses_at(depth, **one) for depth in range(one["length"] + 1)))  # fmt: skip
 
 
 @claim("block.sec4b", "Section 4, resampling the block", MODELS)
 def resampled_block(target, draft, length):
     """If the block is rejected, drawing $L$ tokens from $(M_b(x^L) - M_s(x^L))_+$, normalised,
-    gives $M_b^L$.
-    """
+    gives $M_b^L$."""
     blocks = list(prefixes(target.n, length))
     rest = normalised(positive(*([model.mass(x) for x in blocks] for model in (target, draft))))
     drafted = draft.blocks(length).items()
@@ -123,12 +124,10 @@ def residuals(target, draft, length):
 @corrected("block.eq10", Severity.DEGENERATE, MODELS)
 def residuals_in_use(target, draft, length):
     r"""It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it for
-    $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it is 0/0.
-    """
+    $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it is 0/0."""
     found = outcomes(ba.block_verify, target, draft, length)
-    drawn = collect(
-        (each.output[:depth], each.mass) for each in found for depth in range(each.accepted, length)
-    )
+    drawn = collect((each.output[:depth], each.mass)
+                    for each in found for depth in range(each.accepted, length))  # fmt: skip
     for x in prefixes_up_to(target.n, length - 1, 0):
         equal(drawn.get(x, ZERO), ba.remaining(target, draft, x), f"how often it is used at {x}")
     for x in drawn:
@@ -136,32 +135,14 @@ def residuals_in_use(target, draft, length):
     return min(drawn.values(), default=None)
 
 
-claim("block.lem2", "Lemma 2, section 4", MODELS,
-      r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.",
-      printed=READ)(partial(lossless, verify=ba.block_verify))  # fmt: skip
-
-
+@corrected("block.lem3", Severity.MISPRINT, MODELS, from_large=False)
 @claim("block.lem3", "Lemma 3, section 4; its proof, appendix B.2", MODELS)
 def mean_accepted(target, draft, length, from_large=True):
     r"""$E_{X^L \sim M_b^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$,
     the drafts being drawn from the large model.
-    """
-    mean = total(
-        mass * chance * tau
-        for block, mass in (target if from_large else draft).blocks(length).items()
-        for chance, tau in ba.block_acceptance(target, draft, block)
-    )
+    Corrected: $E_{X^L \sim M_s^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell),
+    M_b(x^\ell))$: the drafts come from the small model."""
+    mean = total(mass * chance * tau
+                 for block, mass in (target if from_large else draft).blocks(length).items()
+                 for chance, tau in ba.block_acceptance(target, draft, block))  # fmt: skip
     return equal(mean, common_mass(target, draft, length), "E[tau]")
-
-
-corrected("block.lem3", Severity.MISPRINT, MODELS,
-          r"$E_{X^L \sim M_s^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), "
-          r"M_b(x^\ell))$: the drafts come from the small model.",
-          )(partial(mean_accepted, from_large=False))  # fmt: skip
-
-
-claim("block.sec4d", "Section 4, after (10); implicit in theorem 1", MODELS,
-      r"For the coupling of BlockVerify $\beta(X^L, Y^L) = \tau$: the residual never draws the "
-      "token that was rejected.",
-      printed=f"{READ} The paper says this of TokenVerify only (block.appAa).",
-      )(lambda **one: beta_is_tau(outcomes(ba.block_verify, **one)))  # fmt: skip
