@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from validation.claim import Fails
@@ -19,19 +20,17 @@ Model = LanguageModel
 
 
 class Branch(NamedTuple):
-    """One way through a verifier."""
+    """One way through a verifier: its mass, tau, and M_{b,next}, what is drawn after X^tau."""
 
     mass: Fraction
     accepted: int
-    """tau."""
     following: Model
-    """M_{b,next}: what is drawn after X^tau."""
 
 
 Verifier = Callable[[Model, Model, Prefix], Iterator[Branch]]
 """(target, draft, X^L) to branches whose masses sum to 1."""
-Correction = Callable[[Model, Model, Prefix, int], Model]
-"""(target, draft, X^tau, L - tau) to M_{b,next}."""
+Reading = tuple[Model, Model, Prefix]
+"""Of which models, and after which prefix, the next tokens come from the residuals."""
 
 
 def token_verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
@@ -62,8 +61,7 @@ def corrected_token(target: Model, accepted: Prefix, row: Exact) -> Model:
 def block_acceptance(target: Model, draft: Model, block: Prefix) -> Iterator[tuple[Fraction, int]]:
     """Lines 1 to 12 of algorithm 3: yield the accepted lengths tau with their probabilities.
 
-    Where the loop ends without accepting, nothing is yielded and mass is missing.
-    """
+    Where the loop ends without accepting, nothing is yielded and mass is missing."""
     mass = ONE
     for tau in range(len(block), -1, -1):  # line 5, i = L - tau
         x = block[:tau]
@@ -109,36 +107,28 @@ def residuals_of_whole_prefix(target: Model, draft: Model, accepted: Prefix, lef
     return LanguageModel(rule, target.n)
 
 
-def block_verify_with(correction: Correction) -> Verifier:
-    """Return algorithm 3 with one reading of lines 14 and 16."""
+def block_verify(
+    target: Model, draft: Model, block: Prefix, read: Callable[..., Reading] = lambda *whole: whole
+) -> Iterator[Branch]:
+    """Algorithm 3 corrected: residuals and models of the whole prefix (X^tau, x^j)."""
+    for mass, tau in block_acceptance(target, draft, block):
+        reading = read(target, draft, block[:tau])
+        yield Branch(mass, tau, residuals_of_whole_prefix(*reading, len(block) - tau))
 
-    def verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
-        for mass, tau in block_acceptance(target, draft, block):
-            yield Branch(mass, tau, correction(target, draft, block[:tau], len(block) - tau))
 
-    return verify
-
-
-block_verify_as_printed = block_verify_with(
-    lambda target, draft, _, left: residuals_of_whole_prefix(target, draft, (), left)
-)
+block_verify_as_printed = partial(block_verify, read=lambda target, draft, _: (target, draft, ()))
 """Algorithm 3 (BlockVerify) to the letter: p_res of x^j alone, M_b(. | x^j), without X^tau."""
-block_verify_in_context = block_verify_with(
-    lambda target, draft, head, left: residuals_of_whole_prefix(
-        target.after(head), draft.after(head), (), left
-    )
+block_verify_in_context = partial(
+    block_verify, read=lambda target, draft, head: (target.after(head), draft.after(head), ())
 )
 """Algorithm 3 with X^tau as a context left out of the notation, as section 2 does with x^t."""
-block_verify = block_verify_with(residuals_of_whole_prefix)
-"""Algorithm 3 corrected: residuals and models of the whole prefix (X^tau, x^j)."""
 
 
 def block_verify_one_token(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
     """The later version of block verification, which corrects one token only.
 
     p_0 = 1, p_i = min(1, p_{i-1} M_b/M_s), Z_i = sum (p_i M_b - M_s)_+, h_i = Z_i / (Z_i + 1 - p_i)
-    for i < L with 0/0 = 1, h_L = p_L; tau is the last i with eta_i <= h_i.
-    """
+    for i < L with 0/0 = 1, h_L = p_L; tau is the last i with eta_i <= h_i."""
     kept = [ONE]
     for i, token in enumerate(block):
         before = block[:i]
