@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from validation.claim import Fails
 from validation.instances import Exact
@@ -29,8 +29,6 @@ class Branch(NamedTuple):
 
 Verifier = Callable[[Model, Model, Prefix], Iterator[Branch]]
 """(target, draft, X^L) to branches whose masses sum to 1."""
-Reading = tuple[Model, Model, Prefix]
-"""Of which models, and after which prefix, the next tokens come from the residuals."""
 
 
 def token_verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
@@ -108,7 +106,7 @@ def residuals_of_whole_prefix(target: Model, draft: Model, accepted: Prefix, lef
 
 
 def block_verify(
-    target: Model, draft: Model, block: Prefix, read: Callable[..., Reading] = lambda *whole: whole
+    target: Model, draft: Model, block: Prefix, read: Callable[..., Any] = lambda *whole: whole
 ) -> Iterator[Branch]:
     """Algorithm 3 corrected: residuals and models of the whole prefix (X^tau, x^j)."""
     for mass, tau in block_acceptance(target, draft, block):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from fractions import Fraction
+from itertools import accumulate, product
 from math import lcm, prod
+from operator import eq
 from typing import NamedTuple
 
 import networkx
@@ -35,18 +37,16 @@ class Coupling(dict[tuple[Prefix, Prefix], Fraction]):
 
 
 class Outcome(NamedTuple):
-    """One way through drafting, verifying and drawing the continuation."""
+    """One way to X^L, tau and Y^L = (X^tau, Z^{L - tau})."""
 
     mass: Fraction
     draft: Prefix
     accepted: int
-    """tau."""
     output: Prefix
-    """Y^L = (X^tau, Z^{L - tau})."""
 
 
 class Outcomes(tuple[Outcome, ...]):
-    """All ways to X^L, tau and Y^L with their probabilities."""
+    """All ways through drafting, verifying and drawing the continuation."""
 
     def mass(self, event: Callable[[Outcome], bool]) -> Fraction:
         """Return the probability of an event."""
@@ -98,10 +98,7 @@ def asked(verify: Verifier, target: Model, draft: Model, block: Prefix) -> set[P
 
 def common_prefix(first: Prefix, second: Prefix) -> int:
     """Return beta, the length of the longest common prefix."""
-    same = 0
-    while same < len(first) and first[same] == second[same]:
-        same += 1
-    return same
+    return sum(accumulate(map(eq, first, second), min))
 
 
 def beta_is_tau(target: Model, draft: Model, length: int, verify: Verifier) -> Fraction:
@@ -114,7 +111,12 @@ def beta_is_tau(target: Model, draft: Model, length: int, verify: Verifier) -> F
 
 def same_law(found: Law, claimed: Law, what: str) -> Fraction:
     """Return slack 0, or fail with both laws if they differ."""
-    return equal(_shown(found), _shown(claimed), what)
+
+    def shown(law: Law) -> str:
+        terms = (f"{''.join(map(str, x))} with {mass}" for x, mass in sorted(law.items()) if mass)
+        return "; ".join(terms) or "nothing, for the step is 0/0"
+
+    return equal(shown(found), shown(claimed), what)
 
 
 def lossless(target: Model, draft: Model, length: int, verify: Verifier) -> Fraction:
@@ -123,26 +125,18 @@ def lossless(target: Model, draft: Model, length: int, verify: Verifier) -> Frac
     return same_law(law, target.blocks(length), "the law of (X^tau, Z^{L-tau})")
 
 
-def _shown(law: Law) -> str:
-    terms = (f"{''.join(map(str, x))} with {mass}" for x, mass in sorted(law.items()) if mass)
-    return "; ".join(terms) or "nothing, for the step is 0/0"
-
-
 def best_transport(first: Law, second: Law, value: Callable[[Prefix, Prefix], int]) -> Fraction:
     """Return the largest expected value over all couplings, by network simplex.
 
-    In whole numbers, scaled by the common denominator, so that it is exact.
-    """
+    In whole numbers, scaled by the common denominator, so that it is exact."""
     scale = lcm(*(mass.denominator for law in (first, second) for mass in law.values()))
     network: networkx.DiGraph[tuple[int, Prefix]] = networkx.DiGraph()
     for side, law in ((-1, first), (1, second)):
         for x, mass in law.items():
             network.add_node((side, x), demand=int(side * mass * scale))
-    network.add_edges_from(
-        ((-1, x), (1, y), {"weight": -value(x, y)}) for x in first for y in second
-    )
-    cost, _ = networkx.network_simplex(network)
-    return Fraction(-cost, scale)
+    for x, y in product(first, second):
+        network.add_edge((-1, x), (1, y), weight=-value(x, y))
+    return Fraction(-networkx.network_simplex(network)[0], scale)
 
 
 def most_common(target: Model, draft: Model, length: int) -> Fraction:

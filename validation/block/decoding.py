@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from validation.block_algorithms import Branch, Verifier, block_verify
+from validation.block_algorithms import Verifier, block_verify
 from validation.models import LanguageModel, Prefix
-from validation.notation import ONE, ZERO, collect, total
+from validation.notation import ONE, collect, total
 from validation.verified_blocks import same_law, verified
 
 
@@ -36,18 +36,24 @@ class SpecDec:
     """Whether it returns also where the free token Z is E.O.S.; as printed it does not."""
 
     def iteration(self) -> Iterator[Step]:
-        """Yield all ways through lines 1 to 9."""
-        for head, branch in self._merged():  # lines 1 to 3
+        """Yield all ways through lines 1 to 9.
+
+        In all verifiers that are run here M_{b,next} depends on X^L only through X^tau, so drafts
+        that agree in what is accepted are one branch."""
+        found = [(block[: branch.accepted], branch) for block, branch in verified(
+            self.verify, self.target, self.draft, self.length)]  # fmt: skip
+        next_model = {head: branch.following for head, branch in found}
+        for head, mass in collect((head, branch.mass) for head, branch in found).items():
             if self.end in head:  # lines 4 and 5
-                yield Step(branch.mass, branch.accepted, head, None)
+                yield Step(mass, len(head), head, None)
                 continue
-            for token, chance in enumerate(branch.following(())):  # line 7
+            for token, chance in enumerate(next_model[head](())):  # line 7
                 if chance:
                     tokens = (*head, token)
-                    models = branch.following.after((token,)), self.draft.after(tokens)  # line 8
+                    models = next_model[head].after((token,)), self.draft.after(tokens)  # line 8
                     ends = self.stop_at_free_token and token == self.end
                     following = None if ends else replace(self, target=models[0], draft=models[1])
-                    yield Step(branch.mass * chance, branch.accepted, tokens, following)
+                    yield Step(mass * chance, len(head), tokens, following)
 
     def decode(self, tokens: int) -> dict[tuple[Prefix, int], Fraction]:
         """Return the probabilities of (sequence, number of iterations), cut after some tokens."""
@@ -57,10 +63,10 @@ class SpecDec:
         return collect(
             (((step.tokens + more)[:tokens], calls + 1), step.mass * mass)
             for step in self.iteration()
+            for left in [tokens - len(step.tokens)]
             for (more, calls), mass in (
-                step.following.decode(tokens - len(step.tokens)) if step.following else nothing
-            ).items()  # line 9
-        )
+                step.following.decode(left) if step.following else nothing).items()  # line 9
+        )  # fmt: skip
 
     def law(self, tokens: int) -> dict[Prefix, Fraction]:
         """Return the law of the first tokens that are decoded."""
@@ -72,18 +78,6 @@ class SpecDec:
             step.mass * (len(step.tokens) + step.following.mean_tokens(iterations - 1))
             for step in (self.iteration() if iterations else ())
         )
-
-    def _merged(self) -> list[tuple[Prefix, Branch]]:
-        """Return the accepted prefixes X^tau with their branches.
-
-        In all verifiers that are run here M_{b,next} depends on X^L only through X^tau, so drafts
-        that agree in what is accepted are one branch."""
-        together: dict[Prefix, Branch] = {}
-        for block, branch in verified(self.verify, self.target, self.draft, self.length):
-            head = block[: branch.accepted]
-            mass = together[head].mass if head in together else ZERO
-            together[head] = branch._replace(mass=branch.mass + mass)
-        return list(together.items())
 
 
 TOKENS = 3

@@ -53,7 +53,7 @@ MUTANTS = {
     "block.lem2": ("block_algorithms.rejected", LESS, "next_masses(draft, prefix)"),
     "block.lem3": ("verified_blocks.common_mass", "(target.n, length)", "(target.n, length, 0)"),
     "block.sec4d": ("block_algorithms.residual", MORE, "next_masses(target, prefix)"),
-    "block.sec4.1a": ("block.decoding.SpecDec.iteration", "branch.following.after((token,))",
+    "block.sec4.1a": ("block.decoding.SpecDec.iteration", "next_model[head].after((token,))",
                       "self.target.after(tokens)"),
     "block.sec4.1b": ("[model.mass(x) * row for row in model(x)]", "list(model(x))"),
     "block.sec4.1c": ("block_algorithms.residual", MORE, FREE),
