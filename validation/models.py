@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import chain, product
 from typing import Any
 
@@ -21,15 +22,12 @@ class LanguageModel:
     Where it is not defined, the rule returns a row of zeros."""
 
     def __init__(self, rule: Callable[[Prefix], Exact], n: int) -> None:
-        self._rule, self.n = rule, n
-        self._rows: dict[Prefix, Exact] = {}
+        self._rule, self.n = cache(rule), n
         self._masses: dict[Prefix, Fraction] = {(): ONE}
 
     def __call__(self, prefix: Prefix) -> Exact:
         """Return M(. | x)."""
-        if prefix not in self._rows:
-            self._rows[prefix] = self._rule(prefix)
-        return self._rows[prefix]
+        return self._rule(prefix)
 
     def mass(self, prefix: Prefix) -> Fraction:
         """Return M(x^l) = prod_i M(x_i | x^{i-1})."""

@@ -13,7 +13,7 @@ import networkx
 
 from validation.block_algorithms import Branch, Model, Verifier, token_verify
 from validation.claim import equal
-from validation.models import Prefix, Recording, prefixes_up_to
+from validation.models import Prefix, prefixes_up_to
 from validation.notation import ONE, ZERO, collect, total
 
 Law = Mapping[Prefix, Fraction]
@@ -48,13 +48,10 @@ class Outcome(NamedTuple):
 class Outcomes(tuple[Outcome, ...]):
     """All ways through drafting, verifying and drawing the continuation."""
 
-    def mass(self, event: Callable[[Outcome], bool]) -> Fraction:
-        """Return the probability of an event."""
-        return total(each.mass for each in self if event(each))
-
     def chance(self, of: str = "draft", x: Prefix = (), taus: Container[int] = ()) -> Fraction:
         """Return Pr(X^l = x^l) of the draft, or that of the output, with one of some tau."""
-        return self.mass(lambda each: getattr(each, of)[: len(x)] == x and each.accepted in taus)
+        return total(each.mass for each in self
+                     if each.accepted in taus and getattr(each, of)[: len(x)] == x)  # fmt: skip
 
     def output_law(self) -> dict[Prefix, Fraction]:
         """Return the law of Y^L."""
@@ -86,14 +83,6 @@ def outcomes(verify: Verifier, target: Model, draft: Model, length: int) -> Outc
         for block, branch in verified(verify, target, draft, length)
         for more, mass in branch.following.blocks(length - branch.accepted).items()
     )
-
-
-def asked(verify: Verifier, target: Model, draft: Model, block: Prefix) -> set[Prefix]:
-    """Return after which prefixes a verifier asks the models, up to the law of the free token."""
-    found: set[Prefix] = set()
-    for branch in verify(Recording(target, found), Recording(draft, found), block):
-        branch.following(())
-    return found
 
 
 def common_prefix(first: Prefix, second: Prefix) -> int:

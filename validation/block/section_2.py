@@ -7,7 +7,7 @@ from validation.block.decoding import NOTE, TOKENS, SpecDec, decodes
 from validation.block_algorithms import block_verify, token_verify
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.model_domain import MODELS, SHORT, models
-from validation.models import LanguageModel, prefixes_up_to
+from validation.models import LanguageModel, Recording, prefixes_up_to
 from validation.notation import ONE, ZERO, collect, iid
 from validation.oracles import flow
 
@@ -95,7 +95,10 @@ def inputs(target, draft, length, first=0):
     scoring', and line 2 of algorithm 1."""
     for verify, block in product(BOTH, draft.blocks(length)):
         listed = {block[: i - 1] for i in range(first, length + first + 1) if i}
-        unlisted = tuple(sorted(vb.asked(verify, target, draft, block) - listed))
+        asked = set()
+        for branch in verify(Recording(target, asked), Recording(draft, asked), block):
+            branch.following(())  # up to the law of the free token
+        unlisted = tuple(sorted(asked - listed))
         equal(unlisted, (), f"draft {block}: scores that are used but not listed, after")
     return ZERO
 

@@ -25,21 +25,6 @@ claim("block.thm2", "Theorem 2 and (7), section 3.1", MODELS,
     lambda **one: equal(vb.token_mean(**one), vb.common_chances(**one), "E[beta]"))  # fmt: skip
 
 
-@claim("block.sec3.1a", "Section 3.1, after (7)", MODELS)
-def terms(target, draft, length):
-    r"""The terms of (6) are minima of products, $\min(\prod_i M_s(x_i | x^{i-1}), \prod_i
-    M_b(x_i | x^{i-1}))$, and at least the products of minima in (7).
-    Printed: The product sign stands once, before $M_s$, and must be read over both; of the two
-    sentences after it the second says 'token-level' for 'block-level'."""
-    slack = []
-    for x in prefixes_up_to(target.n, length):
-        rows = [(draft(x[:i])[token], target(x[:i])[token]) for i, token in enumerate(x)]
-        of_products = min(map(prod, zip(*rows, strict=True)))
-        equal(min(draft.mass(x), target.mass(x)), of_products, f"the term of (6) at {x}")
-        slack.append(at_least(of_products, prod(map(min, rows)), f"min of products at {x}"))
-    return min(slack)
-
-
 def gain(target, draft, length):
     """Return E[tau] of BlockVerify less E[beta] of TokenVerify."""
     found = vb.outcomes(block_verify, target, draft, length).mean_accepted()
@@ -52,13 +37,26 @@ def positive_where(claimed, found, what):
     return at_least(found, ZERO, what)
 
 
-@claim("block.sec3.1b", "Section 3.1, after (7); section 1", MODELS)
-def strictly_better(target, draft, length):
-    r"""Block-level verification has strictly larger $E[\tau]$ than TokenVerify as long as there is
-    a sequence $x^\ell$ where the two terms differ (and only then)."""
-    terms_differ = any(min(draft.mass(x), target.mass(x)) != vb.least_chances(target, draft, x)
-                       for x in prefixes_up_to(target.n, length))  # fmt: skip
-    return positive_where(terms_differ, gain(target, draft, length), "gain")
+def terms(target, draft, length):
+    """Compare the terms of (6) and (7): where they differ, and only then, there is a gain."""
+    slack = []
+    for x in prefixes_up_to(target.n, length):
+        rows = [(draft(x[:i])[token], target(x[:i])[token]) for i, token in enumerate(x)]
+        of_products = min(map(prod, zip(*rows, strict=True)))
+        equal(min(draft.mass(x), target.mass(x)), of_products, f"the term of (6) at {x}")
+        slack.append(at_least(of_products, prod(map(min, rows)), f"min of products at {x}"))
+    positive_where(any(slack), gain(target, draft, length), "gain")
+    return min(slack, default=None)
+
+
+claim("block.sec3.1a", "Section 3.1, after (7)", MODELS,
+      r"The terms of (6) are minima of products, $\min(\prod_i M_s(x_i | x^{i-1}), \prod_i "
+      r"M_b(x_i | x^{i-1}))$, and at least the products of minima in (7).",
+      printed="The product sign stands once, before $M_s$, and must be read over both; of the two "
+      "sentences after it the second says 'token-level' for 'block-level'.")(terms)  # fmt: skip
+claim("block.sec3.1b", "Section 3.1, after (7); section 1", MODELS,
+      r"Block-level verification has strictly larger $E[\tau]$ than TokenVerify as long as there "
+      r"is a sequence $x^\ell$ where the two terms differ (and only then).")(terms)  # fmt: skip
 
 
 def binomial(trials, p):
@@ -77,17 +75,13 @@ def block_sum(target, draft, lengths):
     return total(overlap(binomial(i, p), binomial(i, q)) for i in lengths)
 
 
-START = (
-    "The sum is printed from $i = 0$; its first term is 1, the free token, which is not accepted."
-)
-
-
 @corrected("block.sec3.1c", Severity.MISPRINT, SOURCES, start=1)
-@claim("block.sec3.1c", "Section 3.1, memoryless sources, first displayed sum", SOURCES,
-       printed=START)  # fmt: skip
+@claim("block.sec3.1c", "Section 3.1, memoryless sources, first displayed sum", SOURCES)
 def token_on_sources(target, draft, length, start=0):
     r"""For $M_s = Ber(p)$, $M_b = Ber(q)$ without memory, TokenVerify has $E[\beta] = \sum_{i=0}^L
     (1 - d_{TV}(Ber(p), Ber(q)))^i$.
+    Printed: The sum is printed from $i = 0$; its first term is 1, the free token, which is not
+    accepted.
     Corrected: $E[\beta] = \sum_{i=1}^L (1 - d_{TV}(Ber(p), Ber(q)))^i$; the sum from 0 is $E[\beta]
     + 1$."""
     claimed = token_sum(target, draft, range(start, length + 1))
@@ -95,11 +89,12 @@ def token_on_sources(target, draft, length, start=0):
 
 
 @corrected("block.sec3.1d", Severity.MISPRINT, SOURCES, start=1)
-@claim("block.sec3.1d", "Section 3.1, memoryless sources, second displayed sum", SOURCES,
-       printed=START)  # fmt: skip
+@claim("block.sec3.1d", "Section 3.1, memoryless sources, second displayed sum", SOURCES)
 def block_on_sources(target, draft, length, start=0):
     r"""For the same sources the optimal $E[\beta]$ is $\sum_{i=0}^L (1 - d_{TV}(Bin(i, p),
     Bin(i, q)))$.
+    Printed: The sum is printed from $i = 0$; its first term is 1, the free token, which is not
+    accepted.
     Corrected: The optimal $E[\beta]$ is $\sum_{i=1}^L (1 - d_{TV}(Bin(i, p), Bin(i, q)))$; the sum
     from 0 is $E[\beta] + 1$."""
     claimed = block_sum(target, draft, range(start, length + 1))

@@ -74,14 +74,14 @@ def always_ends(target, draft, length):
     return equal(ba.remaining(target, draft, ()), ba.rejected(target, draft, ()), "p_remain of ()")
 
 
-def masses_at(depth, target, draft, length):
-    """Check remaining and rejected mass of all prefixes of one depth against the algorithm."""
+def masses(target, draft, length):
+    """Check accepted, remaining and rejected mass of all prefixes against the algorithm."""
     accepted = collect((block[:depth], mass * chance)
                        for block, mass in draft.blocks(length).items()
                        for chance, tau in ba.block_acceptance(target, draft, block)
-                       if tau >= depth)  # fmt: skip
+                       for depth in range(tau + 1))  # fmt: skip
     slack = []
-    for x in prefixes(target.n, depth):
+    for x in prefixes_up_to(target.n, length, 0):
         large, small, kept = target.mass(x), draft.mass(x), accepted.get(x, ZERO)
         slack.append(at_least(large, kept, f"accepted mass of {x} within M_b"))
         equal(large - kept, max(large - small, 0), f"remaining mass of {x}")
@@ -93,11 +93,11 @@ def masses_at(depth, target, draft, length):
 claim("block.sec4a", "Section 4, first step of algorithm 3", MODELS,
       r"After lines 2-3 the accepted mass of each $x^L$ is $\min(M_b, M_s)$, the remaining mass of "
       r"the large model $(M_b - M_s)_+$, the rejected mass of the small one $(M_s - M_b)_+$.")(
-    lambda length, **both: masses_at(length, **both, length=length))  # fmt: skip
+    masses)  # fmt: skip
 claim("block.sec4c", "Section 4, before and after (10)", MODELS,
       r"No prefix is oversampled: $\Pr(X^\ell = x^\ell, \tau \ge \ell) \le M_b(x^\ell)$; and at "
       r"every depth the remaining and the rejected mass are $(M_b - M_s)_+$, $(M_s - M_b)_+$.")(
-    lambda **one: min(masses_at(depth, **one) for depth in range(one["length"] + 1)))  # fmt: skip
+    masses)  # fmt: skip
 
 
 @claim("block.sec4b", "Section 4, resampling the block", MODELS)

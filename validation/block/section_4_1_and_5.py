@@ -1,14 +1,8 @@
 """Sections 4.1 and 5: decoding with block verification over several iterations, its efficiency."""
 
+from validation import block_algorithms as ba
 from validation.block.decoding import NOTE, SpecDec, decodes
 from validation.block.section_4 import AFTER_ZERO
-from validation.block_algorithms import (
-    block_verify,
-    block_verify_one_token,
-    remaining,
-    residual,
-    token_verify,
-)
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.model_domain import MODELS, models
 from validation.models import Recording, prefixes_up_to, with_row
@@ -35,8 +29,8 @@ def same_residual(target, draft, length):
     found = None
     for x in prefixes_up_to(target.n, length - 1, 0):
         other = with_row(draft, x, (*draft(x)[1:], draft(x)[0]))
-        if remaining(target, draft, x) and remaining(target, other, x):
-            one, another = (residual(target, model, x) for model in (draft, other))
+        if ba.remaining(target, draft, x) and ba.remaining(target, other, x):
+            one, another = (ba.residual(target, model, x) for model in (draft, other))
             found = same(another, one, f"with another M_s(. | x) of the same M_s(x), after {x}")
     return found
 
@@ -60,14 +54,14 @@ def from_large_model(target, draft, length):
     Printed: The text names $M_b$ and $M_s$ only. Line 8 of algorithm 1 makes the residual
     distributions of one iteration the target of the next."""
     found = None
-    for step in SpecDec(block_verify, target, draft, length).iteration():
+    for step in SpecDec(ba.block_verify, target, draft, length).iteration():
         large, small = target.after(step.tokens), draft.after(step.tokens)
         for second in step.following.iteration() if step.accepted < length - 1 else ():
             x = second.tokens[: second.accepted]
             if second.accepted < length:
-                used = residual(step.following.target, step.following.draft, x)
+                used = ba.residual(step.following.target, step.following.draft, x)
                 what = f"after {step.tokens} is decoded and {x} accepted, (10) of M_b"
-                found = same(residual(large, small, x), used, what)
+                found = same(ba.residual(large, small, x), used, what)
     return found
 
 
@@ -81,15 +75,15 @@ corrected("block.sec4.1c", Severity.MISPRINT, models(((2, 2), (3, 2)), note=NOTE
 def asks_only_what_is_scored(target, draft, length, block):
     """The residual distributions need no more calls: in the second iteration, whose target is
     $M_b'$, both models are used only after prefixes of what is decoded and drafted."""
-    for number, branch in enumerate(block_verify(target, draft, block)):
+    for number, branch in enumerate(ba.block_verify(target, draft, block)):
         for token in [token for token, mass in enumerate(branch.following(())) if mass]:
             tokens = (*block[: branch.accepted], token)
             for second in draft.after(tokens).blocks(length):
                 text, asked = tokens + second, set()
                 large, small = (Recording(model, asked) for model in (target, draft))
-                following = list(block_verify(large, small, block))[number].following
+                following = list(ba.block_verify(large, small, block))[number].following
                 asked.clear()
-                for last in block_verify(following.after((token,)), small.after(tokens), second):
+                for last in ba.block_verify(following.after((token,)), small.after(tokens), second):
                     last.following(())
                 others = tuple(sorted(asked - {text[:i] for i in range(len(text) + 1)}))
                 equal(others, (), f"{text}: prefixes that are asked for besides")
@@ -97,12 +91,12 @@ def asks_only_what_is_scored(target, draft, length, block):
 
 
 FIRST_UNCERTAIN = models(((2, 2),)).where(lambda draft, **_: draft(())[1])
-LATER = ((block_verify, 1), (block_verify_one_token, 1), (block_verify_one_token, 2))
+LATER = ((ba.block_verify, 1), (ba.block_verify_one_token, 1), (ba.block_verify_one_token, 2))
 
 
 @corrected("block.sec5", Severity.WRONG, models(LOOPS, note="two iterations"), tries=LATER)
 @claim("block.sec5", "Section 5, block efficiency; abstract", FIRST_UNCERTAIN)
-def block_efficiency(target, draft, length, tries=((block_verify, 1), (block_verify, 2))):
+def block_efficiency(target, draft, length, tries=((ba.block_verify, 1), (ba.block_verify, 2))):
     r"""BlockVerify improves block efficiency over TokenVerify: after any number of iterations
     algorithm 1 has decoded at least as many tokens in expectation.
     Printed: 'Consistent improvements over speculative decoding on a wide variety of tasks', 'a
@@ -119,7 +113,7 @@ def block_efficiency(target, draft, length, tries=((block_verify, 1), (block_ver
     slack = []
     for verify, iterations in tries:
         found, tokens = (SpecDec(each, target, draft, length).mean_tokens(iterations)
-                         for each in (verify, token_verify))  # fmt: skip
+                         for each in (verify, ba.token_verify))  # fmt: skip
         what = f"expected tokens of {iterations} iterations, against TokenVerify"
         slack.append(at_least(found, tokens, what))
     return min(slack)
