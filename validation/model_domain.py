@@ -14,6 +14,7 @@ from validation.instances import Exact, distributions, random_distribution
 from validation.models import Rows, Table
 from validation.notation import ONE, ZERO
 
+Sizes = Sequence[tuple[int, int]]
 SHORT = ((2, 1), (2, 2), (3, 1))
 """Tokens and draft length of the cheapest instances."""
 SIZES = (*SHORT, (2, 3), (3, 2))
@@ -22,11 +23,7 @@ LARGER = ((2, 4), (3, 3))
 """Those of random instances of what is quickly checked, besides."""
 
 
-def models(
-    sizes: Sequence[tuple[int, int]] = SIZES,
-    larger: Sequence[tuple[int, int]] = (),
-    note: str = "",
-) -> Domain:
+def models(sizes: Sizes = SIZES, larger: Sizes = (), note: str = "") -> Domain:
     """Return the domain of ``draft`` and ``target``, tables, and ``length``, the draft length L.
 
     Both ``sizes`` and ``larger``, for random models only, are numbers of tokens n with an L."""
@@ -37,7 +34,7 @@ MODELS = models(larger=LARGER)
 """What claims about blocks are checked on."""
 
 
-def _smallest(sizes: Sequence[tuple[int, int]]) -> Iterator[Instance]:
+def _smallest(sizes: Sizes) -> Iterator[Instance]:
     """Yield pairs of models by n + L + all denominators.
 
     One pair for each relabelling of the tokens after each prefix. Rows after prefixes that have
@@ -49,15 +46,10 @@ def _smallest(sizes: Sequence[tuple[int, int]]) -> Iterator[Instance]:
                 yield {"draft": draft, "target": target, "length": length}
 
 
-_Tree = tuple[Any, ...]
-"""A row and the trees after each token; empty after a prefix of no probability."""
-
-
 @cache
-def _trees(
-    n: int, depth: int, size: int, drafted: bool, wanted: bool
-) -> tuple[tuple[_Tree, _Tree], ...]:
-    """Return the pairs of models of some depth whose denominators sum to a size."""
+def _trees(n: int, depth: int, size: int, drafted: bool, wanted: bool) -> tuple[Any, ...]:
+    """Return the pairs of models of some depth whose denominators sum to a size: as trees, a row
+    and the trees after each token, which are empty after a prefix of no probability."""
     if depth == 0 or not (drafted or wanted):
         return (((), ()),) if size == 0 else ()
     return tuple(
@@ -84,7 +76,7 @@ def _ordered(n: int, first: int, second: int) -> tuple[tuple[Exact, Exact], ...]
     return tuple(pair for pair, at in pairs if at == sorted(at, reverse=True))
 
 
-def _rows(tree: _Tree, n: int, depth: int) -> Rows:
+def _rows(tree: tuple[Any, ...], n: int, depth: int) -> Rows:
     """Return the rows of a tree in the order of :data:`Rows`."""
     anything = (ONE, *(ZERO,) * (n - 1))
     level, rows = [tree], []
@@ -94,7 +86,7 @@ def _rows(tree: _Tree, n: int, depth: int) -> Rows:
     return tuple(rows)
 
 
-def _random(rng: np.random.Generator, sizes: Sequence[tuple[int, int]]) -> Iterator[Instance]:
+def _random(rng: np.random.Generator, sizes: Sizes) -> Iterator[Instance]:
     """Yield random pairs without end: dense, sparse, memoryless, partly equal."""
     for largest in growing(most=30):
         n, length = sizes[int(rng.integers(len(sizes)))]

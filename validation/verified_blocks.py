@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from fractions import Fraction
 from itertools import accumulate, product
 from math import lcm, prod
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import networkx
 
-from validation.block_algorithms import Branch, Model, Verifier, token_verify
+from validation.block_algorithms import Model, Verifier, token_verify
 from validation.claim import equal
 from validation.models import Prefix, prefixes_up_to
 from validation.notation import ONE, ZERO, collect, total
@@ -66,22 +66,14 @@ class Outcomes(tuple[Outcome, ...]):
         return total(each.mass * each.accepted for each in self)
 
 
-def verified(
-    verify: Verifier, target: Model, draft: Model, length: int
-) -> Iterator[tuple[Prefix, Branch]]:
-    """Yield all drafts X^L with the branches of their verification; masses include the draft's."""
-    for block, mass in draft.blocks(length).items():
-        for branch in verify(target, draft, block):
-            if branch.mass:
-                yield block, branch._replace(mass=mass * branch.mass)
-
-
 def outcomes(verify: Verifier, target: Model, draft: Model, length: int) -> Outcomes:
     """Return what a verifier does."""
     return Outcomes(
-        Outcome(branch.mass * mass, block, branch.accepted, block[: branch.accepted] + more)
-        for block, branch in verified(verify, target, draft, length)
-        for more, mass in branch.following.blocks(length - branch.accepted).items()
+        Outcome(drafted * branch.mass * mass, block, branch.accepted, block[: branch.accepted] + y)
+        for block, drafted in draft.blocks(length).items()
+        for branch in verify(target, draft, block)
+        if branch.mass
+        for y, mass in branch.following.blocks(length - branch.accepted).items()
     )
 
 

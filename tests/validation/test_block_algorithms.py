@@ -11,7 +11,7 @@ from programs_table import VALUE_ERROR, needs_cdd
 from otspec.programs import BlockProgram
 from otspec.rules import MaximalCoupling
 from otspec.solvers import solve
-from validation.block.decoding import SpecDec
+from validation.block.section_2 import SpecDec
 from validation.block_algorithms import (
     block_acceptance,
     block_verify,

@@ -26,21 +26,6 @@ def chances(target, draft, block):
     return [min(ONE, target(block[:i])[x] / draft(block[:i])[x]) for i, x in enumerate(block)]
 
 
-@claim("block.lem4", "Lemma 4, appendix A", MODELS)
-def lemma_4(target, draft, length):
-    r"""For TokenVerify and $\ell < L$, with $r_i = \min(1, M_b(x_i | x^{i-1}) / M_s(x_i |
-    x^{i-1}))$: $\Pr(\tau = \ell | X^L = x^L) = (1 - r_{\ell+1}) \prod_{i \le \ell} r_i$, and
-    $\Pr(\tau = L | X^L = x^L) = \prod_{i \le L} r_i$."""
-    for block in draft.blocks(length):
-        branches = ba.token_verify(target, draft, block)
-        law = collect((branch.accepted, branch.mass) for branch in branches)
-        r = chances(target, draft, block)
-        for tau, left in enumerate([*(1 - chance for chance in r), ONE]):
-            claimed = left * prod(r[:tau])
-            equal(law.get(tau, ZERO), claimed, f"Pr(tau = {tau} | X^L = {block})")
-    return ZERO
-
-
 @corrected("block.appAb", Severity.MISPRINT, MODELS, last=1)
 @claim("block.appAb", "Appendix A, proof of theorem 2, fourth line for Pr(τ = ℓ)", MODELS)
 def law_of_tau_by_drafts(target, draft, length, last=0):
@@ -58,17 +43,31 @@ def law_of_tau_by_drafts(target, draft, length, last=0):
     return ZERO
 
 
-@claim("block.appAc", "Appendix A, proof of theorem 2, last lines", MODELS)
 def law_of_tau(target, draft, length):
-    r"""With $c_\ell = \sum_{x^\ell} \prod_{i \le \ell} \min(M_b, M_s)$: $\Pr(\tau = \ell) =
-    c_\ell - c_{\ell+1}$ for $\ell < L$, $\Pr(\tau = L) = c_L$, and
-    $E[\tau] = \sum_{\ell=1}^L c_\ell$."""
+    """The law of tau given every draft, by r, and without, by c."""
+    for block in draft.blocks(length):
+        branches = ba.token_verify(target, draft, block)
+        law = collect((branch.accepted, branch.mass) for branch in branches)
+        r = chances(target, draft, block)
+        for tau, left in enumerate([*(1 - chance for chance in r), ONE]):
+            claimed = left * prod(r[:tau])
+            equal(law.get(tau, ZERO), claimed, f"Pr(tau = {tau} | X^L = {block})")
     found = vb.outcomes(ba.token_verify, target, draft, length)
     c = [total(vb.least_chances(target, draft, x) for x in prefixes(target.n, depth))
          for depth in range(length + 1)]  # fmt: skip
     for tau, more in enumerate([*c[1:], ZERO]):
         equal(found.chance(taus=[tau]), c[tau] - more, f"Pr(tau = {tau})")
     return equal(found.mean_accepted(), total(c[1:]), "E[tau]")
+
+
+claim("block.lem4", "Lemma 4, appendix A", MODELS,
+      r"For TokenVerify and $\ell < L$, with $r_i = \min(1, M_b(x_i | x^{i-1}) / M_s(x_i | "
+      r"x^{i-1}))$: $\Pr(\tau = \ell | X^L = x^L) = (1 - r_{\ell+1}) \prod_{i \le \ell} r_i$, and "
+      r"$\Pr(\tau = L | X^L = x^L) = \prod_{i \le L} r_i$.")(law_of_tau)  # fmt: skip
+claim("block.appAc", "Appendix A, proof of theorem 2, last lines", MODELS,
+      r"With $c_\ell = \sum_{x^\ell} \prod_{i \le \ell} \min(M_b, M_s)$: $\Pr(\tau = \ell) = "
+      r"c_\ell - c_{\ell+1}$ for $\ell < L$, $\Pr(\tau = L) = c_L$, and $E[\tau] = "
+      r"\sum_{\ell=1}^L c_\ell$.")(law_of_tau)  # fmt: skip
 
 
 def up_to(target, draft, length):

@@ -7,7 +7,7 @@ FREE = "positive(target(prefix), draft(prefix))"
 
 MUTANTS = {
     "block.alg1": ("block_algorithms.residual_token", FREE, "target(prefix)"),
-    "block.alg1b": ("block.decoding.SpecDec.iteration", "token == self.end", "self.end in head"),
+    "block.alg1b": ("block.section_2.SpecDec.iteration", "token == self.end", "self.end in head"),
     "block.sec2a": ("not in step.tokens[: step.accepted]", "not in step.tokens"),
     "block.alg2": ("block_algorithms.corrected_token", "target(accepted + more)", "target(more)"),
     "block.alg2b": ("length + first + 1)", "length + first)"),
@@ -53,7 +53,7 @@ MUTANTS = {
     "block.lem2": ("block_algorithms.rejected", LESS, "next_masses(draft, prefix)"),
     "block.lem3": ("verified_blocks.common_mass", "(target.n, length)", "(target.n, length, 0)"),
     "block.sec4d": ("block_algorithms.residual", MORE, "next_masses(target, prefix)"),
-    "block.sec4.1a": ("block.decoding.SpecDec.iteration", "next_model[head].after((token,))",
+    "block.sec4.1a": ("block.section_2.SpecDec.iteration", "next_model[head].after((token,))",
                       "self.target.after(tokens)"),
     "block.sec4.1b": ("[model.mass(x) * row for row in model(x)]", "list(model(x))"),
     "block.sec4.1c": ("block_algorithms.residual", MORE, FREE),
