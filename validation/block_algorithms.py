@@ -1,8 +1,7 @@
 """Algorithms 2 and 3 of block verification step by step, as printed and as corrected.
 
 A verifier takes both models and a draft block and yields its branches: instead of drawing the
-uniform numbers it follows both outcomes of each comparison, with their probabilities.
-"""
+uniform numbers it follows both outcomes of each comparison, with their probabilities."""
 
 from __future__ import annotations
 
@@ -97,12 +96,9 @@ def residual(target: Model, draft: Model, prefix: Prefix) -> Exact:
 
 def residuals_of_whole_prefix(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
     """Line 16 as appendix B uses it: p_res of (X^tau, x^j), then M_b(. | X^tau, x^j)."""
-
-    def rule(more: Prefix) -> Exact:
-        prefix = accepted + more
-        return residual(target, draft, prefix) if len(more) < left else target(prefix)
-
-    return LanguageModel(rule, target.n)
+    return LanguageModel(
+        lambda more: residual(target, draft, accepted + more) if len(more) < left
+        else target(accepted + more), target.n)  # fmt: skip
 
 
 def block_verify(
@@ -129,8 +125,7 @@ def block_verify_one_token(target: Model, draft: Model, block: Prefix) -> Iterat
     for i < L with 0/0 = 1, h_L = p_L; tau is the last i with eta_i <= h_i."""
     kept = [ONE]
     for i, token in enumerate(block):
-        before = block[:i]
-        kept.append(at_most_one(kept[-1] * target(before)[token], draft(before)[token]))
+        kept.append(at_most_one(kept[-1] * target(block[:i])[token], draft(block[:i])[token]))
     chance, mass, following = kept[-1], ONE, target.after(block)
     for tau in range(len(block), -1, -1):
         if tau < len(block):

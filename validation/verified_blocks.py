@@ -22,14 +22,11 @@ Law = Mapping[Prefix, Fraction]
 class Coupling(dict[tuple[Prefix, Prefix], Fraction]):
     """A joint law of draft blocks and outputs."""
 
-    def marginal(self, side: int) -> dict[Prefix, Fraction]:
-        """Return the law of the draft blocks (side 0) or of the outputs (side 1)."""
-        return collect((pair[side], mass) for pair, mass in self.items())
-
-    def joins(self, first: Law, second: Law) -> Fraction:
-        """Check its marginals, (4) and (5)."""
-        same_law(self.marginal(0), first, "the draft marginal (4)")
-        return same_law(self.marginal(1), second, "the target marginal (5)")
+    def joins(self, *laws: Law) -> None:
+        """Check its marginals, the laws of the draft blocks, (4), and of the outputs, (5)."""
+        for side, law in enumerate(laws):
+            marginal = collect((pair[side], mass) for pair, mass in self.items())
+            same_law(marginal, law, f"the marginal ({side + 4})")
 
     def mean_common(self) -> Fraction:
         """Return E[beta], the objective of (3)."""

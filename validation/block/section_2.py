@@ -122,9 +122,9 @@ def algorithm_1(target, draft, length):
     Printed: What stands after the first E.O.S. is E.O.S. by convention (footnote 2), and the
     sequence that is returned can hold several: $X^\tau$ is returned whole, and an iteration follows
     where $Z$ is E.O.S."""
-    found = [with_end(verify, target, draft, length).law(TOKENS) for verify in BOTH]
+    laws = [with_end(verify, target, draft, length).law(TOKENS) for verify in BOTH]
     wanted, *found = (collect((up_to_end(sequence), mass) for sequence, mass in law.items())
-                      for law in (ending(target).blocks(TOKENS), *found))  # fmt: skip
+                      for law in (ending(target).blocks(TOKENS), *laws))  # fmt: skip
     return max(vb.same_law(law, wanted, "decoded up to E.O.S. is") for law in found)
 
 
@@ -201,5 +201,4 @@ claim("block.sec2c", "Section 2, end; abstract", MODELS,
       printed="'outperforms TokenVerify in terms of the expected number of accepted tokens'; "
       "block.sec3.1b says when strictly, block.sec5 what becomes of it over several blocks.")(
     lambda **one: at_least(vb.outcomes(block_verify, **one).mean_accepted(),
-                           vb.outcomes(token_verify, **one).mean_accepted(), "E[tau]")
-)  # fmt: skip
+                           vb.outcomes(token_verify, **one).mean_accepted(), "E[tau]"))  # fmt: skip

@@ -17,6 +17,9 @@ from validation.models import LanguageModel, Table, memoryless, prefixes_up_to, 
 from validation.notation import ONE, ZERO, total
 from validation.verified_blocks import common_prefix, outcomes, same_law
 
+CUT = r"The index of the sum is $\tau$, that of its terms $\ell$; they must be the same."
+SMALL = ({"n": n, "length": length} for n, length in product(range(1, 10), range(1, 6))
+         if n**length <= 81)  # fmt: skip
 HALF = Fraction(1, 2)
 EVEN = (HALF, HALF)
 THREE = models(((2, 3), (3, 3)))
@@ -34,13 +37,9 @@ def remark_1(acceptance):
     """For $L = 1$, $M_s = Ber(1)$ and $M_b = Ber(1/2)$, accepted samples of $M_s$ alone never have
     the law $M_b$, whatever the acceptance probability; accepting 1 with probability 1/2 and
     returning 0 otherwise has it (and no other probability does)."""
-
-    def verify(target, _draft, block):
-        yield ba.Branch(acceptance, 1, target.after(block))
-        yield ba.Branch(1 - acceptance, 0, memoryless((ONE, ZERO)))
-
-    target, draft = memoryless(EVEN), memoryless((ZERO, ONE))
-    found = outcomes(verify, target, draft, 1)
+    target, otherwise = memoryless(EVEN), memoryless((ONE, ZERO))
+    ways = ba.Branch(acceptance, 1, target), ba.Branch(1 - acceptance, 0, otherwise)
+    found = outcomes(lambda *_: ways, target, memoryless((ZERO, ONE)), 1)
     valid = found.output_law() == target.blocks(1)
     equal(valid, acceptance == HALF, "the returned token is a valid sample")
     kept = [found.chance("output", (y,), [1]) for y in range(2)]
@@ -56,19 +55,15 @@ def verifier_of(pi, n):
         for tau in range(len(block) + 1):
             after = {y[tau:]: m for y, m in outputs.items() if common_prefix(block, y) == tau}
             chance = total(after.values()) / total(outputs.values())
-            yield ba.Branch(chance, tau, continuing(after, n))
+            yield ba.Branch(chance, tau, LanguageModel(partial(following, after, n), n))
 
     return verify
 
 
-def continuing(law, n):
-    """Return the language model whose blocks have a law, up to a factor."""
-
-    def rule(head):
-        longer = ((y[len(head)], mass) for y, mass in law.items() if y[: len(head)] == head)
-        return nt.normalised(nt.as_row(nt.collect(longer), n))
-
-    return LanguageModel(rule, n)
+def following(law, n, head):
+    """Return the distribution of the token after a head, in blocks of a law, up to a factor."""
+    longer = ((y[len(head)], mass) for y, mass in law.items() if y[: len(head)] == head)
+    return nt.normalised(nt.as_row(nt.collect(longer), n))
 
 
 def coupled(target, draft, length, coupling):
@@ -127,8 +122,7 @@ claim("block.rem2a", "Remark 2, section 3", None,
       "With $L = 3$, accepting $X_1$ and $X_3$ but not $X_2$ may leave no $y$ with $M_b(X_1, y, "
       "X_3) > 0$, though $X_1$ and $X_3$ are possible at their places.",
       printed="'It is likely that there does not exist y'.")(
-    lambda search: occurs(search, mixed(THIRD_ROWS, THREE), no_token_between)
-)  # fmt: skip
+    lambda search: occurs(search, mixed(THIRD_ROWS, THREE), no_token_between))  # fmt: skip
 
 
 @claim("block.rem2b", "Remark 2, section 3, displayed equation", THREE)
@@ -170,10 +164,6 @@ def verification_to_coupling(target, draft, length):
     return min(slack)
 
 
-SMALL = ({"n": n, "length": length} for n, length in product(range(1, 10), range(1, 6))
-         if n**length <= 81)  # fmt: skip
-
-
 @claim("block.sec3d", "Section 3, 'Challenges in solving the optimization problem'",
        given(*SMALL, note="n^L <= 81: finitely many programs"))  # fmt: skip
 def program_size(n, length):
@@ -183,9 +173,6 @@ def program_size(n, length):
     rows, columns = BlockProgram(lambda _: row, lambda _: row, length).build().shape
     equal(columns, n ** (2 * length), "variables")
     return equal(rows, 2 * n**length, "equality constraints")
-
-
-CUT = r"The index of the sum is $\tau$, that of its terms $\ell$; they must be the same."
 
 
 @claim("block.thm1", "Theorem 1 and (6), section 3", MODELS, printed=CUT)
@@ -214,5 +201,4 @@ claim("block.thm1b", "Section 3, before theorem 1; abstract", MODELS,
 claim("block.lem1", "Lemma 1, section 3", MODELS,
       r"$\max_\pi E_\pi[\beta] \le \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$.",
       printed=CUT)(
-    lambda **one: at_least(vb.common_mass(**one), vb.most_common(**one), "the bound")
-)  # fmt: skip
+    lambda **one: at_least(vb.common_mass(**one), vb.most_common(**one), "the bound"))  # fmt: skip

@@ -12,12 +12,12 @@ from validation.model_domain import MODELS
 from validation.models import memoryless, prefixes_up_to
 from validation.notation import ZERO, overlap, total
 
-TWO_SYMBOLS = pairs(2, least=2)
-LENGTHS = mixed(TWO_SYMBOLS.each(length=(1, 2, 3)), TWO_SYMBOLS.one(length=(1, 2, 3, 4, 5)))
-SOURCES = LENGTHS.of(lambda draft, target, length: {
-    "draft": memoryless(draft), "target": memoryless(target), "length": length})  # fmt: skip
+Q = Fraction(3, 4)
+FIGURE_2 = drafts(2, 2).where(lambda draft: all(draft) and draft[1] != Q)
+TWO_SYMBOLS = pairs(2, least=2).of(lambda draft, target: {
+    "draft": memoryless(draft), "target": memoryless(target)})  # fmt: skip
+SOURCES = mixed(TWO_SYMBOLS.each(length=(1, 2, 3)), TWO_SYMBOLS.one(length=(1, 2, 3, 4, 5)))
 """Memoryless sources, Ber(p) and Ber(q) by their rows (1 - p, p), and lengths."""
-
 
 claim("block.thm2", "Theorem 2 and (7), section 3.1", MODELS,
       r"For the coupling of TokenVerify, $E[\beta] = \sum_{\ell=1}^L \sum_{x^\ell} \prod_{i \le "
@@ -128,10 +128,6 @@ def gap_grows(target, draft, length, exact=False):
     claimed = inside(target, draft) if exact else target.rows != draft.rows
     what = f"growth of the gap from L = {length} to {length + 1}"
     return positive_where(claimed, longer - shorter, what)
-
-
-Q = Fraction(3, 4)
-FIGURE_2 = drafts(2, 2).where(lambda draft: all(draft) and draft[1] != Q)
 
 
 @claim("block.fig2", "Figure 2, section 3.1", replace(FIGURE_2, note="q = 3/4, L <= 10"))

@@ -12,13 +12,18 @@ from validation.notation import ZERO, collect, normalised, positive, same, total
 from validation.sizes import law_of
 from validation.verified_blocks import beta_is_tau, common_mass, lossless, outcomes, same_law
 
+LOOPS = ((2, 1), (2, 2))
+"""Tokens and draft lengths of what is decoded over several iterations."""
+FIRST_BLOCKS = models().one(block=lambda draft, length, **_: tuple(draft.blocks(length)))
+"""Models with one draft block of the first iteration."""
+FIRST_UNCERTAIN = models(((2, 2),)).where(lambda draft, **_: draft(())[1])
+LATER = ((ba.block_verify, 1), (ba.block_verify_one_token, 1), (ba.block_verify_one_token, 2))
 DEEP = models(((2, 3), (3, 2)), larger=LARGER)
 """Where more than one token can follow a rejected one."""
 HALVES, FIRST = law_of((1, 1, 0)), law_of((1, 0, 0))
 AFTER_ZERO = drafts(3, 3).of(
     lambda draft: {"draft": Table((HALVES, HALVES, FIRST, FIRST)),
-                   "target": Table((FIRST, draft, FIRST, FIRST)), "length": 2}
-)  # fmt: skip
+                   "target": Table((FIRST, draft, FIRST, FIRST)), "length": 2})  # fmt: skip
 """Any rows of a target after token 0, which it returns first; the draft is as often 1."""
 
 WHOLE = (
@@ -61,8 +66,7 @@ claim("block.sec4d", "Section 4, after (10); implicit in theorem 1", MODELS,
       r"For the coupling of BlockVerify $\beta(X^L, Y^L) = \tau$: the residual never draws the "
       "token that was rejected.",
       printed=f"{READ} The paper says this of TokenVerify only (block.appAa).")(
-    partial(beta_is_tau, verify=ba.block_verify)
-)  # fmt: skip
+    partial(beta_is_tau, verify=ba.block_verify))  # fmt: skip
 
 
 @claim("block.alg3c", "Algorithm 3, comment in line 9", MODELS)
@@ -114,24 +118,18 @@ def resampled_block(target, draft, length):
     return same_law(law, target.blocks(length), "the law of the output")
 
 
+@corrected("block.eq10", Severity.DEGENERATE, MODELS, in_use=True)
 @claim("block.eq10", "(10), section 4", MODELS)
-def residuals(target, draft, length):
-    r"""$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$."""
-    for x in prefixes_up_to(target.n, length, 0):
-        equal(sum(ba.residual(target, draft, x)), 1, f"the residual after {x} has sum")
-    return ZERO
-
-
-@corrected("block.eq10", Severity.DEGENERATE, MODELS)
-def residuals_in_use(target, draft, length):
-    r"""It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it for
-    $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it is 0/0."""
+def residuals(target, draft, length, in_use=False):
+    r"""$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$.
+    Corrected: It is one if $p_{remain}(x^i) > 0$, else 0/0. Algorithm 3 (corrected) draws from it
+    for $i < L$ only, after $x^i$ with probability $p_{remain}(x^i)$, so never where it is 0/0."""
     found = outcomes(ba.block_verify, target, draft, length)
     drawn = collect((each.output[:depth], each.mass)
                     for each in found for depth in range(each.accepted, length))  # fmt: skip
     for x in prefixes_up_to(target.n, length - 1, 0):
         equal(drawn.get(x, ZERO), ba.remaining(target, draft, x), f"how often it is used at {x}")
-    for x in drawn:
+    for x in drawn if in_use else prefixes_up_to(target.n, length, 0):
         equal(sum(ba.residual(target, draft, x)), 1, f"the residual after {x} has sum")
     return min(drawn.values(), default=None)
 
@@ -148,11 +146,6 @@ def mean_accepted(target, draft, length, from_large=True):
                  for chance, tau in ba.block_acceptance(target, draft, block))  # fmt: skip
     return equal(mean, common_mass(target, draft, length), "E[tau]")
 
-
-LOOPS = ((2, 1), (2, 2))
-"""Tokens and draft lengths of what is decoded over several iterations."""
-FIRST_BLOCKS = models().one(block=lambda draft, length, **_: tuple(draft.blocks(length)))
-"""Models with one draft block of the first iteration."""
 
 claim("block.sec4.1a", "Section 4.1, first paragraph", models((*LOOPS, (3, 1)), note=NOTE),
       "Algorithm 1 with BlockVerify returns a valid sample sequence of $M_b$: what it decodes over "
@@ -229,10 +222,6 @@ def asks_only_what_is_scored(target, draft, length, block):
                 others = tuple(sorted(asked - {text[:i] for i in range(len(text) + 1)}))
                 equal(others, (), f"{text}: prefixes that are asked for besides")
     return ZERO
-
-
-FIRST_UNCERTAIN = models(((2, 2),)).where(lambda draft, **_: draft(())[1])
-LATER = ((ba.block_verify, 1), (ba.block_verify_one_token, 1), (ba.block_verify_one_token, 2))
 
 
 @corrected("block.sec5", Severity.WRONG, models(LOOPS, note="two iterations"), tries=LATER)

@@ -22,7 +22,7 @@ MUTANTS = {
                     "x[:2] in {y[:2] for y in blocks} and x[:1] not in first"),
     "block.rem2b": ("block.section_3.between", "mass * model((first, y))[last]", "mass"),
     "block.sec3c": ("block_algorithms.block_verify_one_token",
-                    "kept[-1] * target(before)[token]", "target(before)[token]"),
+                    "kept[-1] * target(block[:i])[token]", "target(block[:i])[token]"),
     "block.sec3d": ("2 * n**length", "2 * n**length - 1"),
     "block.thm1": ("verified_blocks.common_mass", "min(draft.mass(x), target.mass(x))",
                    "least_chances(target, draft, x)"),
