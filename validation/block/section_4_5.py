@@ -55,13 +55,8 @@ corrected("block.alg3b", Severity.WRONG, DEEP, WHOLE,
           r"$M_s(X^\tau)$: whoever computes them from the models after $X^\tau$ alone decodes with "
           r"another law. Use $p_{res}^{(X^\tau, x^j)}$, with the probabilities of whole prefixes "
           "counted from the beginning of the block.")(valid)  # fmt: skip
-claim(
-    "block.lem2",
-    "Lemma 2, section 4",
-    MODELS,
-    r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.",
-    printed=READ,
-)(valid)
+claim("block.lem2", "Lemma 2, section 4", MODELS, printed=READ,
+      statement=r"BlockVerify is lossless: $(X^\tau, Z^{L-\tau}) \sim M_b^L$.")(valid)  # fmt: skip
 claim("block.sec4d", "Section 4, after (10); implicit in theorem 1", MODELS,
       r"For the coupling of BlockVerify $\beta(X^L, Y^L) = \tau$: the residual never draws the "
       "token that was rejected.",
