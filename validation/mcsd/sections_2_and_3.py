@@ -65,16 +65,13 @@ def longer_drafts(draft, target, config):
     return min(at_least(before, after, "gain") for before, after in pairwise(gains))
 
 
-@claim("mcsd.sec3b", "section 3, third paragraph, and section 3.1", mcsd.SMALL)
-def text_keeps_its_law(draft, target, config):
-    """With k drafts at every step and the accepted one kept, the text has the law of the target:
-    the block continued by the target, for models that look at the whole prefix."""
-    length = len(config) + 1
-    found = collect((text + more, mass * chance)
-                    for text, mass in block(draft, target, config).items()
-                    for more, chance in target.after(text).blocks(length - len(text)).items()
-                    )  # fmt: skip
-    return equal(found, target.blocks(length))
+claim("mcsd.sec3b", "section 3, third paragraph, and section 3.1", mcsd.SMALL,
+      "With k drafts at every step and the accepted one kept, the text has the law of the target: "
+      "the block continued by the target, for models that look at the whole prefix.")(
+    lambda draft, target, config: equal(collect(
+        (text + more, mass * chance) for text, mass in block(draft, target, config).items()
+        for more, chance in target.after(text).blocks(len(config) + 1 - len(text)).items()),
+        target.blocks(len(config) + 1)))  # fmt: skip
 
 
 @claim("mcsd.sec3.1a", "section 3.1, first sentence", DIFFERENT)
@@ -140,11 +137,11 @@ def drawn_one_by_one(draft, k, any_k=True):
     Printed: Appendix B: given any distributions p(x) and q(x).
     Corrected: That is so for k up to the support of p; the k drafts then have the law without
     replacement. Beyond it, and so for $k \ge 2$ at temperature 0, the denominator of $p_i$ is 0."""
-    if k > support(draft) and not any_k:
-        return equal(undefined(drawn_one_by_one, draft, k), True, "whether it is undefined")
     drawn = {(): ONE}
-    for _ in range(k):
+    for i in range(k):
         left = {gone: [ZERO if x in gone else m for x, m in enumerate(draft)] for gone in drawn}
+        if i >= support(draft) and not any_k:
+            return equal({total(masses) for masses in left.values()}, {ZERO}, "denominators")
         drawn = collect(((*gone, x), mass * chance) for gone, mass in drawn.items()
                         for x, chance in enumerate(algorithms.normalised(left[gone])))  # fmt: skip
     return equal(drawn, table_of(WithoutReplacement(draft, k)))
@@ -217,17 +214,16 @@ def trees(alphabet: int = 3) -> Domain:
     """Return the domain of configurations with tokens: all equal ones, then random ones."""
 
     def instances(drawn):
-        for config in configurations():
-            size = len(squeezed(config))
-            tokens, prompt = drawn(alphabet, size), drawn(3, (size - 1) % 4 + 1)
-            yield {"config": config, "tokens": tuple(tokens), "prompt": tuple(prompt)}
+        for config, size in ((each, len(squeezed(each))) for each in configurations()):
+            yield {"config": config, "tokens": drawn(alphabet, size),
+                   "prompt": drawn(3, (size - 1) % 4 + 1)}  # fmt: skip
 
     def random(rng):
         while True:
-            yield from instances(lambda high, size: rng.integers(0, high, size).tolist())
+            yield from instances(lambda high, size: tuple(rng.integers(0, high, size).tolist()))
 
     note = "budgets up to 8, up to 3 steps"
-    return Domain(lambda: instances(lambda _, size: [0] * size), random, note)
+    return Domain(lambda: instances(lambda _, size: (0,) * size), random, note)
 
 
 @corrected("mcsd.sec3.3a", Severity.MISPRINT, trees(), itself=True)
