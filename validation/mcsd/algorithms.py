@@ -1,6 +1,6 @@
 """Algorithms 1 and 2 and naive sampling over all drafts, and blocks of several tokens."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -18,7 +18,8 @@ Runs = Callable[[Exact, Exact, int], Ran]
 
 CASES = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 DISTINCT = CASES.where(lambda draft, k, **_: k <= support(draft))
-alg1, alg2 = partial(ran_iid, rejection), partial(ran_distinct, rejection_distinct)
+alg1 = lru_cache(maxsize=4096)(partial(ran_iid, rejection))
+alg2 = lru_cache(maxsize=4096)(partial(ran_distinct, rejection_distinct))
 
 
 def naive(draft: Exact, target: Exact, k: int, drawing: Callable[..., Table] = iid) -> Ran:
@@ -55,17 +56,13 @@ def configured(*configs: Tokens, sizes: Sequence[tuple[int, int]] = SIZES) -> Do
 SMALL = configured((1,), (2,), (2, 1), (1, 2), (2, 2))
 
 
-@lru_cache(maxsize=4096)
-def _step(draft: Exact, target: Exact, k: int) -> Mapping[tuple[bool, int], Fraction]:
-    branches = (branch for _, branch in alg1(draft, target, k).branches)
-    return collect(((each.accepted is not None, each.output), each.mass) for each in branches)
-
-
 def block(draft: Model, target: Model, config: Tokens, prefix: Tokens = ()) -> Table:
     """Return the law of the tokens of one block: Algorithm 1 with k drafts in every step."""
     k, rest = (config[0], config[1:]) if config else (0, ())
+    branches = (branch for _, branch in alg1(draft(prefix), target(prefix), k).branches)
+    step = collect(((each.accepted is not None, each.output), each.mass) for each in branches)
     parts: list[tuple[Tokens, Fraction]] = []
-    for (accepted, x), mass in _step(draft(prefix), target(prefix), k).items():
+    for (accepted, x), mass in step.items():
         longer = block(draft, target, rest, (*prefix, x)) if accepted else {(*prefix, x): ONE}
         parts += [(more, mass * chance) for more, chance in longer.items()]
     return collect(parts)

@@ -1,8 +1,8 @@
 """Appendices A to C: Algorithms 1 and 2 return the target's law, and 1 accepts more than naive."""
 
 from functools import partial
-from itertools import accumulate, pairwise, permutations
-from operator import mul
+from itertools import pairwise, permutations
+from math import prod
 
 from validation import notation as nt
 from validation.algorithms import Ran, rejection_distinct, residual, residuals
@@ -187,21 +187,15 @@ claim("mcsd.appCc", "appendix C, second paragraph", CASES,
       "returns x at most as often as naive sampling does.")(lambda draft, target, k: min(map(
           at_least, returned(naive(draft, target, k), k, target),
           returned(alg1(draft, target, k), k, target))))  # fmt: skip
+claim("mcsd.eq18", "eq. (18), appendix C", CASES,
+      r"$P_S(x, R_k) = q_k(x) \prod_{i=1}^k P(\text{reject } x_i \mid R_{i-1})$.")(
+    lambda **at: in_rounds(lambda n, law, drawn, run: (returned(run, n, law), [
+        mass * prod(1 - overlap(drawn, each) for each in residuals(at["target"], drawn, n - 1))
+        for mass in law]), rounds=lambda k: [k], **at))  # fmt: skip
 claim("mcsd.eq19", "eq. (19), appendix C", CASES, r"$P_N(x, R_k) = q(x) (1 - p(x))^k$.")(
     lambda draft, target, k: same(
         returned(naive(draft, target, k), k, target),
         [q * (1 - p) ** k for p, q in zip(draft, target, strict=True)], "P_N"))  # fmt: skip
-
-
-@claim("mcsd.eq18", "eq. (18), appendix C", CASES)
-def refusals_of_algorithm_1(draft, target, k):
-    r"""$P_S(x, R_k) = q_k(x) \prod_{i=1}^k P(\text{reject } x_i \mid R_{i-1})$."""
-    *earlier, last = residuals(target, draft, k)
-    if len(earlier) < k:
-        return None
-    *_, through = accumulate((1 - overlap(draft, law) for law in earlier), mul, initial=ONE)
-    found = returned(alg1(draft, target, k), k, target)
-    return same(found, [mass * through for mass in last], "P_S")
 
 
 @corrected("mcsd.appCd", Severity.MISPRINT, CASES, first=1)

@@ -1,5 +1,6 @@
 """Sections 2 and 3: one draft and blocks, Algorithms 1 and 2, candidates squeezed into a tree."""
 
+from contextlib import suppress
 from functools import partial
 from itertools import accumulate, pairwise, product
 from math import prod
@@ -120,15 +121,6 @@ def never_again(draft, target, k):
     return checked
 
 
-def undefined(step, *given):
-    """Whether a step divides zero by zero."""
-    try:
-        step(*given)
-    except algorithms.Undefined:
-        return True
-    return False
-
-
 @corrected("mcsd.eq1", Severity.CONDITION, DRAFTS, any_k=False)
 @claim("mcsd.eq1", "eq. (1), section 3.2", DRAFTS)
 def drawn_one_by_one(draft, k, any_k=True):
@@ -162,10 +154,11 @@ def steps_are_defined(draft, target, k, always=True):
     Corrected: There p has mass left except when k equals the support of p and all k drafts were
     rejected; that is after the last round, and p is not read any more."""
     for x in nt.distinct(draft, k):
-        stuck = undefined(algorithms.rejection_distinct, target, draft, x, True)
-        refused = algorithms.rejection_distinct(target, draft, x).reach(k) > 0
-        claimed = not always and refused and k == support(draft)
-        equal(stuck, claimed, f"whether it divides by zero for drafts {x}")
+        refused, defined = algorithms.rejection_distinct(target, draft, x).reach(k) > 0, False
+        with suppress(algorithms.Undefined):
+            defined = bool(algorithms.rejection_distinct(target, draft, x, literal=True))
+        claimed = always or not refused or k < support(draft)
+        equal(defined, claimed, f"whether all is defined for drafts {x}")
     return ZERO
 
 
