@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 
-from otspec.arithmetic import Number
 from validation import algorithms
 from validation.algorithms import Ran, ran_distinct, ran_iid, rejection, rejection_distinct
 from validation.claim import at_least, equal
@@ -14,7 +13,6 @@ from validation.model_domain import SIZES, models
 from validation.notation import ONE, Table, Tokens, collect, iid, same, support, total
 
 Model = Callable[[Tokens], Exact]
-Runs = Callable[[Exact, Exact, int], Ran]
 
 CASES = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 DISTINCT = CASES.where(lambda draft, k, **_: k <= support(draft))
@@ -27,19 +25,18 @@ def naive(draft: Exact, target: Exact, k: int, drawing: Callable[..., Table] = i
     return Ran(algorithms.naive(target), drawing(draft, k))
 
 
-def lossless(draft: Exact, target: Exact, k: int = 1, run: Runs = alg1) -> Fraction:
+def lossless(draft, target, k=1, run=alg1):
     """Check that the token that is returned has the law of the target."""
     return same(run(draft, target, k).output(len(target)), target, "output")
 
 
-def accepts_more(draft: Exact, target: Exact, k: int = 1, run: Runs = alg1,
-                 others: Sequence[Runs] = (naive,)) -> Number:  # fmt: skip
+def accepts_more(draft, target, k=1, run=alg1, others=(naive,)):
     """Check that an algorithm accepts at least as often as others."""
     found = run(draft, target, k).accepted()
     return min(at_least(found, other(draft, target, k).accepted()) for other in others)
 
 
-def naive_sampling(draft: Exact, target: Exact, k: int = 1) -> Fraction:
+def naive_sampling(draft, target, k=1):
     """Check that naive sampling is lossless, with the acceptance that is printed."""
     lossless(draft, target, k, naive)
     claimed = total(q * (1 - (1 - p) ** k) for p, q in zip(draft, target, strict=True))
@@ -61,7 +58,7 @@ def block(draft: Model, target: Model, config: Tokens, prefix: Tokens = ()) -> T
     k, rest = (config[0], config[1:]) if config else (0, ())
     branches = (branch for _, branch in alg1(draft(prefix), target(prefix), k).branches)
     step = collect(((each.accepted is not None, each.output), each.mass) for each in branches)
-    parts: list[tuple[Tokens, Fraction]] = []
+    parts = []
     for (accepted, x), mass in step.items():
         longer = block(draft, target, rest, (*prefix, x)) if accepted else {(*prefix, x): ONE}
         parts += [(more, mass * chance) for more, chance in longer.items()]

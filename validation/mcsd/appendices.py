@@ -8,7 +8,7 @@ from validation import notation as nt
 from validation.algorithms import Ran, rejection_distinct, residual, residuals
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases
-from validation.mcsd.algorithms import CASES, accepts_more, alg1, alg2, naive
+from validation.mcsd.algorithms import CASES, accepts_more, alg1, naive
 from validation.notation import ONE, ZERO, overlap, same
 
 DISTINCT = cases(n=3, random_n=4).where(lambda draft, k, **_: k <= nt.support(draft))
@@ -37,9 +37,8 @@ def after(draft, target, k, rounds):
 
 
 def after_distinct(draft, target, k, rounds):
-    """Yield n, q_n, p_n of eqs. (10) and (1), and Algorithm 2 with given first n drafts.
-
-    For all n in rounds and drafts such that R_n is possible; p_n is all 0 where nothing is left."""
+    """Yield n, q_n, p_n of eqs. (10) and (1), and Algorithm 2 with given first n drafts, for all of
+    these such that R_n is possible; p_n is all 0 where nothing is left."""
     whole, possible = nt.distinct(draft, k), [x for x, mass in enumerate(draft) if mass]
     for first in (first for n in rounds for first in permutations(possible, n)):
         n, table = len(first), {x: m for x, m in whole.items() if x[: len(first)] == first}
@@ -110,11 +109,11 @@ def tails_are_residuals(rounds=lambda k: range(k + 1), **at):
 
 
 @claim("mcsd.eq9", "eq. (9), the conclusion of appendix A", CASES)
-def conclusion(draft, target, k, algorithm=alg1):
+def conclusion(**at):
     r"""$P(x) = P(x \mid R_0) = A_0 = q(x)$ for Algorithm 1."""
-    run = algorithm(draft, target, k)
-    equal(run.output(len(target)), tails(run, 0, target), "P(x), against A_0")
-    return same(tails(run, 0, target), target, "A_0")
+    return in_rounds(lambda n, law, _, run: (
+        (*run.output(len(law)), *tails(run, n, law)), (*law, *law)),
+        rounds=lambda _: [0], **at)  # fmt: skip
 
 
 def rest(n, law, drawn, run):
@@ -170,7 +169,7 @@ claim("mcsd.eq16", "eq. (16), appendix B", DISTINCT,
     partial(tails_are_residuals, states=after_distinct, rounds=range))  # fmt: skip
 claim("mcsd.eq17", "eq. (17), the conclusion of appendix B", DISTINCT,
       r"$P(x) = P(x \mid R_0) = A_0 = q(x)$ for Algorithm 2.")(
-    partial(conclusion, algorithm=alg2))  # fmt: skip
+    partial(conclusion, states=after_distinct))  # fmt: skip
 claim("mcsd.appCa", "appendix C, first statement", CASES,
       r"For every $k \ge 1$, Algorithm 1 accepts at least as often as naive sampling.",
       printed="the acceptance rate of multi-candidate speculative sampling has an upper bound for "
