@@ -13,7 +13,6 @@ from validation.model_domain import SIZES, models
 from validation.notation import ONE, Table, Tokens, collect, iid, same, support, total
 
 Model = Callable[[Tokens], Exact]
-
 CASES = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 DISTINCT = CASES.where(lambda draft, k, **_: k <= support(draft))
 alg1 = lru_cache(maxsize=4096)(partial(ran_iid, rejection))
@@ -48,9 +47,6 @@ def configured(*configs: Tokens, sizes: Sequence[tuple[int, int]] = SIZES) -> Do
     some = models([size for size in sizes if size[1] in set(map(len, configs))])
     some = some.each(config=lambda length, **_: [c for c in configs if len(c) == length])
     return some.of(lambda **one: {key: one[key] for key in ("draft", "target", "config")})
-
-
-SMALL = configured((1,), (2,), (2, 1), (1, 2), (2, 2))
 
 
 def block(draft: Model, target: Model, config: Tokens, prefix: Tokens = ()) -> Table:

@@ -125,6 +125,19 @@ def rest(n, law, drawn, run):
     return found
 
 
+@claim("mcsd.appBa", "appendix B, between eqs. (14) and (15)", DISTINCT)
+def last_does_not_matter(draft, target, k):
+    r"""$q_n$ does not depend on $x_n$, for $n = 1, \dots, k$: the residual after n rejections is
+    the same whichever token the nth draft was."""
+    seen, found = {}, None
+    for x in nt.distinct(draft, k):
+        for n, law in enumerate(rejection_distinct(target, draft, x).targets[1:]):
+            if x[:n] in seen:
+                found = equal(law, seen[x[:n]], f"after {n + 1} rejections of {x}")
+            seen[x[:n]] = law
+    return found
+
+
 claim("mcsd.eq11", "eq. (11), appendix B", DISTINCT,
       r"$P(\text{accept } x_{n+1} \mid R_n, x_1, \dots, x_{n+1}) = \min(1, q_n(x_{n+1}) / "
       r"p_n(x_{n+1}))$ in Algorithm 2, with $q_n \propto (q_{n-1} - p_{n-1})_+$.")(
@@ -147,21 +160,6 @@ claim("mcsd.eq14", "eq. (14), appendix B", DISTINCT,
         tails(run, n, law),
         [min(p, q) + a for p, q, a in zip(drawn, law, rest(n, law, drawn, run), strict=True)]),
         states=after_distinct, **at))  # fmt: skip
-
-
-@claim("mcsd.appBa", "appendix B, between eqs. (14) and (15)", DISTINCT)
-def last_does_not_matter(draft, target, k):
-    r"""$q_n$ does not depend on $x_n$, for $n = 1, \dots, k$: the residual after n rejections is
-    the same whichever token the nth draft was."""
-    seen, found = {}, None
-    for x in nt.distinct(draft, k):
-        for n, law in enumerate(rejection_distinct(target, draft, x).targets[1:]):
-            if x[:n] in seen:
-                found = equal(law, seen[x[:n]], f"after {n + 1} rejections of {x}")
-            seen[x[:n]] = law
-    return found
-
-
 claim("mcsd.eq15", "eq. (15), appendix B", DISTINCT, "$A_k = q_k(x)$.")(
     partial(tails_are_residuals, states=after_distinct, rounds=lambda k: [k]))  # fmt: skip
 claim("mcsd.eq16", "eq. (16), appendix B", DISTINCT,
@@ -179,8 +177,6 @@ claim("mcsd.appCb", "appendix C, second paragraph", CASES,
     lambda draft, target, k: min(
         equal(run.accepted(), 1 - sum(returned(run, k, target)))
         for run in (alg1(draft, target, k), naive(draft, target, k))))  # fmt: skip
-
-
 claim("mcsd.appCc", "appendix C, second paragraph", CASES,
       r"$P_S(x, R_k) \le P_N(x, R_k)$ for every token x: with all drafts rejected, Algorithm 1 "
       "returns x at most as often as naive sampling does.")(lambda draft, target, k: min(map(

@@ -9,11 +9,12 @@ from validation import algorithms, drafted
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases, drafts, laws, pairs
 from validation.mcsd import algorithms as mcsd
-from validation.mcsd.algorithms import DISTINCT, SMALL, alg1, alg2, block, configured, efficiency
+from validation.mcsd.algorithms import DISTINCT, alg1, alg2, block, configured, efficiency
 from validation.notation import ONE, ZERO, collect, distinct, overlap, support, total
 from validation.tree_rules import rejection, top_down
 
 CASES = cases(n=3, random_n=4)
+SMALL = configured((1,), (2,), (2, 1), (1, 2), (2, 2))
 TREES = configured((2,), (2, 1), (1, 2), sizes=((2, 1), (3, 1), (2, 2)))
 MANY = cases(n=3, k=(1, 2, 4, 32), random_n=6, random_k=(1, 2, 4, 8, 16, 32, 64))
 PAIRS = pairs(random_n=6)
@@ -106,8 +107,7 @@ def monotonic_in_budget(draft, target, config):
     Printed: The words allow both readings: the reverse, or any increasing configuration.
     Corrected: 4x2 has at least the tokens a block of 2x4 and of 1x8; 8x1 has not always."""
     rising = max(stationary(draft, target, each) for each in ((2, 4), (1, 8)))
-    found = stationary(draft, target, config)
-    return at_least(found, rising, f"{config} against the best increasing one")
+    return at_least(stationary(draft, target, config), rising, f"{config} against increasing")
 
 
 @corrected("mcsd.sec4.4c", Severity.CONDITION, CASES, run=alg1)
@@ -127,6 +127,12 @@ claim("mcsd.sec4.5a", "footnote 5, section 4.5", CASES,
       r"Naive sampling with k independent drafts, which draws $y \sim q$ and accepts if y is a "
       r"draft, returns the law $q$ and accepts with probability $\sum_x q(x) (1 - (1-p(x))^k)$.",
       printed="The acceptance is stated through eq. (19) only.")(mcsd.naive_sampling)  # fmt: skip
+claim("mcsd.sec4.5d", "section 4.5, last paragraph", DISTINCT,
+      "Algorithm 2 accepts at least as often as naive sampling with k drafts, be they independent "
+      "or without replacement.",
+      printed="MCSS offers the most significant improvement when compared to MCNS.")(
+    partial(mcsd.accepts_more, run=alg2, others=(mcsd.naive, partial(mcsd.naive, drawing=distinct)))
+)  # fmt: skip
 
 
 @claim("mcsd.sec4.5b", "section 4.5, argmax sampling", laws("target", n=5).each(k=(1, 2, 3, 5)))
@@ -152,14 +158,6 @@ def certain_target(draft, k):
     return found
 
 
-claim("mcsd.sec4.5d", "section 4.5, last paragraph", DISTINCT,
-      "Algorithm 2 accepts at least as often as naive sampling with k drafts, be they independent "
-      "or without replacement.",
-      printed="MCSS offers the most significant improvement when compared to MCNS.")(
-    partial(mcsd.accepts_more, run=alg2, others=(mcsd.naive, partial(mcsd.naive, drawing=distinct)))
-)  # fmt: skip
-
-
 def in_batch(draft, target, rows, prefix=()):
     """Yield what Algorithm 1 at every step returns from rows of (branch, token), and its chance."""
     step = list(dict.fromkeys(row[0] for row in rows if row))
@@ -172,8 +170,7 @@ def in_batch(draft, target, rows, prefix=()):
 
 def rows_of(tree):
     """The candidates of a drafted tree, each as its branches and tokens."""
-    below = enumerate(tree)
-    return [((i, y), *rest) for i, (y, more) in below for rest in rows_of(more)] or [()]
+    return [((i, y), *rest) for i, (y, more) in enumerate(tree) for rest in rows_of(more)] or [()]
 
 
 @claim("mcsd.sec4.5e", "section 4.5, last paragraph", TREES)

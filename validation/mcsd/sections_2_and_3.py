@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from functools import partial
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, chain, count, pairwise, product
 from math import prod
 from operator import mul
 
@@ -17,6 +17,7 @@ from validation.notation import ONE, ZERO, Tokens, collect, overlap, support, to
 from validation.oracles import table_of
 
 PAIRS = pairs(random_n=8)
+SMALL = configured((1,), (2,), (2, 1), (1, 2), (2, 2))
 DRAFTS = drafts(4, random_n=5).each(k=(1, 2, 3))
 DIFFERENT = cases(n=3, k=(2, 3), least=2, random_n=4, random_k=(2, 3, 4)).where(
     lambda draft, target, **_: draft != target and all(draft) and all(target))  # fmt: skip
@@ -31,8 +32,8 @@ def tokens_of_a_block(draft, target, config):
     is not an accepted draft."""
     law, kept = block(draft, target, config), {(): ONE}
     for i in range(len(config) + 2):
-        longer = total(mass for x, mass in law.items() if len(x) > i)
-        equal(longer, total(kept.values()), f"P(more than {i} tokens)")
+        longer = (mass for x, mass in law.items() if len(x) > i)
+        equal(total(longer), total(kept.values()), f"P(more than {i} tokens)")
         kept = {(*x, y): mass * min(draft(x)[y], target(x)[y]) for x, mass in kept.items()
                 for y in range(draft.n if i < len(config) else 0)}  # fmt: skip
     return ZERO
@@ -55,6 +56,13 @@ claim("mcsd.sec2e", "section 2, last sentence", PAIRS,
       r"$\sum_x \min(p(x), q(x)) \ge \sum_x p(x) q(x)$.",
       printed="possessing an upper bound on the acceptance rate of naive sampling")(
     mcsd.accepts_more)  # fmt: skip
+claim("mcsd.sec3b", "section 3, third paragraph, and section 3.1", SMALL,
+      "With k drafts at every step and the accepted one kept, the text has the law of the target: "
+      "the block continued by the target, for models that look at the whole prefix.")(
+    lambda draft, target, config: equal(collect(
+        (text + more, mass * chance) for text, mass in block(draft, target, config).items()
+        for more, chance in target.after(text).blocks(len(config) + 1 - len(text)).items()),
+        target.blocks(len(config) + 1)))  # fmt: skip
 
 
 @claim("mcsd.sec3a", "section 3, first paragraph", configured((1,) * 3, (2,) * 3))
@@ -64,15 +72,6 @@ def longer_drafts(draft, target, config):
     tokens = [efficiency(block(draft, target, config[:gamma])) for gamma in range(4)]
     gains = [more - fewer for fewer, more in pairwise(tokens)]
     return min(at_least(before, after, "gain") for before, after in pairwise(gains))
-
-
-claim("mcsd.sec3b", "section 3, third paragraph, and section 3.1", mcsd.SMALL,
-      "With k drafts at every step and the accepted one kept, the text has the law of the target: "
-      "the block continued by the target, for models that look at the whole prefix.")(
-    lambda draft, target, config: equal(collect(
-        (text + more, mass * chance) for text, mass in block(draft, target, config).items()
-        for more, chance in target.after(text).blocks(len(config) + 1 - len(text)).items()),
-        target.blocks(len(config) + 1)))  # fmt: skip
 
 
 @claim("mcsd.sec3.1a", "section 3.1, first sentence", DIFFERENT)
@@ -92,6 +91,17 @@ claim("mcsd.alg1", "Algorithm 1, section 3.1", CASES,
       "For any $p$, $q$ and $k$, the token that Algorithm 1 returns, run step by step with the "
       "residual stored in $q$ itself, has the law $q$; no step divides by zero.")(
     mcsd.lossless)  # fmt: skip
+claim("mcsd.alg2a", "Algorithm 2, section 3.2", DISTINCT,
+      "For any $p$, $q$ and k up to the support of p, the token that Algorithm 2 returns has the "
+      "law $q$, with $p$ and $q$ updated in place in the order printed: the residual of q, then "
+      "the rejected token leaves p, then p is normalised.")(
+    partial(mcsd.lossless, run=alg2))  # fmt: skip
+claim("mcsd.sec3.2c", "sections 1 and 3.2: a more efficient version", DISTINCT,
+      "For k up to the support of p, Algorithm 2 with drafts without replacement accepts at least "
+      "as often as Algorithm 1 with k independent drafts.",
+      printed="we also introduce a more efficient version for candidates sampled without "
+      "replacement; an intuitive way to prevent token collisions")(
+    partial(mcsd.accepts_more, run=alg2, others=(alg1,)))  # fmt: skip
 
 
 @claim("mcsd.sec3.2a", "section 3.2, second sentence", DRAFTS)
@@ -139,13 +149,6 @@ def drawn_one_by_one(draft, k, any_k=True):
     return equal(drawn, table_of(WithoutReplacement(draft, k)))
 
 
-claim("mcsd.alg2a", "Algorithm 2, section 3.2", DISTINCT,
-      "For any $p$, $q$ and k up to the support of p, the token that Algorithm 2 returns has the "
-      "law $q$, with $p$ and $q$ updated in place in the order printed: the residual of q, then "
-      "the rejected token leaves p, then p is normalised.")(
-    partial(mcsd.lossless, run=alg2))  # fmt: skip
-
-
 @corrected("mcsd.alg2b", Severity.DEGENERATE, DISTINCT, always=False)
 @claim("mcsd.alg2b", "Algorithm 2, line 5", DISTINCT)
 def steps_are_defined(draft, target, k, always=True):
@@ -160,14 +163,6 @@ def steps_are_defined(draft, target, k, always=True):
         claimed = always or not refused or k < support(draft)
         equal(defined, claimed, f"whether all is defined for drafts {x}")
     return ZERO
-
-
-claim("mcsd.sec3.2c", "sections 1 and 3.2: a more efficient version", DISTINCT,
-      "For k up to the support of p, Algorithm 2 with drafts without replacement accepts at least "
-      "as often as Algorithm 1 with k independent drafts.",
-      printed="we also introduce a more efficient version for candidates sampled without "
-      "replacement; an intuitive way to prevent token collisions")(
-    partial(mcsd.accepts_more, run=alg2, others=(alg1,)))  # fmt: skip
 
 
 def squeezed(config: Tokens) -> list[Tokens]:
@@ -211,12 +206,9 @@ def trees(alphabet: int = 3) -> Domain:
             yield {"config": config, "tokens": drawn(alphabet, size),
                    "prompt": drawn(3, (size - 1) % 4 + 1)}  # fmt: skip
 
-    def random(rng):
-        while True:
-            yield from instances(lambda high, size: tuple(rng.integers(0, high, size).tolist()))
-
-    note = "budgets up to 8, up to 3 steps"
-    return Domain(lambda: instances(lambda _, size: (0,) * size), random, note)
+    return Domain(lambda: instances(lambda _, size: (0,) * size), lambda rng: chain.from_iterable(
+        instances(lambda high, size: tuple(rng.integers(0, high, size).tolist()))
+        for _ in count()), "budgets up to 8, up to 3 steps")  # fmt: skip
 
 
 @corrected("mcsd.sec3.3a", Severity.MISPRINT, trees(), itself=True)
@@ -252,8 +244,7 @@ def tokens_of_the_tree(config, prompt, **_):
     parents = {nodes.index(node[:-1]) for node in nodes if len(node) > 1}
     equal(len(nodes) - len(parents), prod(config), "candidates")
     equal(len(nodes), sum(accumulate(config, mul)), "tokens")
-    batch = sum(len(prompt) + len(row) for row in rows)
-    return at_least(batch, len(prompt) + len(nodes), "tokens in the batch")
+    return at_least(sum(len(prompt) + len(row) for row in rows), len(prompt) + len(nodes), "batch")
 
 
 @corrected("mcsd.sec3.3c", Severity.CONDITION, trees(alphabet=50), differ=True)
