@@ -6,6 +6,7 @@ Importance sampling also with the numbers of free tokens of the paper's ablation
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -88,6 +89,7 @@ def acceptances(
     }
 
 
+@lru_cache(maxsize=2)
 def on_letters(ks: tuple[int, ...]) -> dict[str, tuple[float, ...]]:
     """Return what all schemes accept at a random place of the letters for each k."""
     pair = letter_pair()

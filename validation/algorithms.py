@@ -66,22 +66,14 @@ Rule = Callable[[Tokens], Iterable[Branch]]
 
 @dataclass(frozen=True)
 class Run:
-    """What a sequential algorithm does with given drafts.
-
-    Parameters
-    ----------
-    drafts : tuple of int
-    chances : tuple of Fraction
-        The probability that draft i is accepted if all earlier ones were rejected; shorter than
-        the drafts if one is accepted with certainty.
-    targets : tuple
-        What the algorithm calls its target in each of these rounds and, last, after all
-        rejections: the law that the token is drawn from.
-    """
+    """What a sequential algorithm does with given drafts."""
 
     drafts: Tokens
     chances: tuple[Fraction, ...]
+    """The probability that draft i is accepted if all earlier ones were rejected; shorter than the
+    drafts if one is accepted with certainty."""
     targets: tuple[Exact, ...]
+    """The target in each of these rounds and, last, the law that is drawn from after all."""
 
     def reach(self, rounds: int) -> Fraction:
         """Return the probability that the first ``rounds`` drafts are all rejected."""
@@ -190,15 +182,7 @@ def selecting(kernel: Kernel, target: Exact, law: Exact) -> Rule:
 
 
 class Ran:
-    """What a rule does over a law of drafts.
-
-    Parameters
-    ----------
-    rule : callable
-        From the drafts to branches.
-    table : mapping
-        The drafts with their probabilities.
-    """
+    """What a rule does over a law of drafts, the drafts with their probabilities."""
 
     def __init__(self, rule: Rule, table: Mapping[Tokens, Fraction]) -> None:
         self.table = table

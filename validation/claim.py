@@ -55,8 +55,7 @@ class Evidence:
     instances: int
     """How many instances were checked."""
     worst: Number | None = None
-    """The least slack of an inequality that is claimed: 0 where it is attained. None where there
-    is nothing to measure."""
+    """The least slack of an inequality: 0 where it is attained; None with nothing to measure."""
     scope: str = ""
     """The sizes and denominators that occurred; for a simulation, its confidence."""
     random: int = 0
@@ -93,13 +92,7 @@ Check = Callable[["Search"], Outcome]
 
 
 class Fails(Exception):  # noqa: N818 (not an error: a finding)
-    """Raised where an instance contradicts a claim.
-
-    Parameters
-    ----------
-    found : str
-        What is true instead, in numbers.
-    """
+    """Raised where an instance contradicts a claim, with what is true instead, in numbers."""
 
     def __init__(self, found: str) -> None:
         super().__init__(found)
@@ -129,67 +122,44 @@ def above(found: Number, bound: Number, what: str = "") -> Number:
 
 @dataclass(frozen=True)
 class Tested:
-    """A statement, in the project's notation, as Markdown with ``$`` for formulas, and its check.
-
-    Parameters
-    ----------
-    statement : str
-    slack : callable
-        Checks one instance; without a domain, the whole check: a search → an outcome.
-    over : Domain, optional
-        The instances.
-    method : Method
-    """
+    """A statement and its check."""
 
     statement: str
+    """In the project's notation, as Markdown with ``$`` for formulas."""
     slack: Slack
+    """Checks one instance; without a domain it is the whole check: a search → an outcome."""
     over: Domain | None = None
+    """The instances."""
     method: Method = Method.EXACT
 
     def check(self, search: Search) -> Outcome:
         """Check the statement wherever the search looks."""
-        if self.over is None:
-            outcome: Any = self.slack(search)
-            return outcome  # type: ignore[no-any-return]
-        return search.over(self.over, self.slack)
+        whole: Check = self.slack  # type: ignore[assignment]
+        return whole(search) if self.over is None else search.over(self.over, self.slack)
 
 
 @dataclass(frozen=True)
 class Corrected(Tested):
-    """A statement that holds in place of one that does not.
-
-    Parameters
-    ----------
-    severity : Severity
-        How the claim fails that it stands for.
-    explained : str
-        Why, and what to use instead, in two sentences: for those that are wrong.
-    """
+    """A statement that holds in place of one that does not."""
 
     severity: Severity = Severity.CONDITION
+    """How the claim fails that it stands for."""
     explained: str = ""
+    """Why, and what to use instead, in two sentences: for those that are wrong."""
 
 
 @dataclass(frozen=True)
 class Claim(Tested):
-    """A claim of a paper, or of this project; it says what is printed, also where that is wrong.
-
-    Parameters
-    ----------
-    id : str
-        The paper and the place, such as ``"spechub.thm4"``.
-    where : str
-        Where it stands, such as "Theorem 4, appendix C.2".
-    printed : str
-        How it is printed, where that differs from ``statement`` in more than notation.
-    corrected : Corrected, optional
-        For a claim that fails as printed.
-    """
+    """A claim of a paper, or of this project; it says what is printed, also where that is wrong."""
 
     id: str = ""
+    """The paper and the place, such as ``"spechub.thm4"``."""
     where: str = ""
+    """Where it stands, such as "Theorem 4, appendix C.2"."""
     printed: str = ""
+    """How it is printed, where that differs from the statement in more than notation."""
     corrected: Corrected | None = None
+    """For a claim that fails as printed."""
 
     @property
     def paper(self) -> str:
@@ -217,16 +187,10 @@ def claim(
     printed: str = "",
     method: Method = Method.EXACT,
 ) -> Callable[[Declared], Declared]:
-    """Declare that a check is that of a claim.
+    """Declare that a check, whose keywords are those of the instances, is that of a claim.
 
-    Parameters
-    ----------
-    id, where, printed, method
-        See :class:`Claim`.
-    over : Domain, optional
-        The instances, whose keywords the check takes; without any it takes the search.
-    statement : str, optional
-        Else it is the check's docstring, whose paragraph "Printed: ..." says how it is printed.
+    The statement is its docstring if not given; a paragraph "Printed: ..." there says how it is
+    printed. See :class:`Claim` for the rest.
     """
 
     def declare(slack: Declared) -> Declared:
@@ -250,18 +214,11 @@ def corrected(
     method: Method = Method.EXACT,
     **changed: Any,
 ) -> Callable[[Declared], Declared]:
-    """Declare that a check is that of what holds in place of a claim.
+    """Declare that a check is that of what holds in place of a claim that has been declared.
 
-    Parameters
-    ----------
-    id : str
-        The claim, which has been declared before.
-    severity, explained, over, statement, method
-        See :class:`Corrected` and :func:`claim`; a paragraph "Explained: ..." of the docstring is
-        the explanation.
-    **changed
-        What a parameter of the claim's own check is instead of its default: the check then stands
-        for both, and the docstring's paragraph "Corrected: ..." says what holds.
+    A paragraph "Explained: ..." of the docstring is the explanation. With keywords besides, the
+    claim's own check stands for both: they are what its parameters are instead of their defaults,
+    and the docstring's paragraph "Corrected: ..." says what holds.
     """
 
     def declare(slack: Declared) -> Declared:

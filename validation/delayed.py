@@ -25,8 +25,7 @@ OPTIMAL, REJECTION, _, NAIVE = map(rules.top_down, TOKEN_RULES)
 @claim("delayed.lossless", "Losslessness", OF_RULES)
 def from_the_root_on(rule, **drafting):
     """A rule for one token that is lossless, applied from the root on, returns the law of the
-    target's text: recursive rejection, K-Seq, naive sampling, an optimal coupling.
-    """
+    target's text: recursive rejection, K-Seq, naive sampling, an optimal coupling."""
     return lossless(rules.top_down(RULES[rule]), **drafting)
 
 
@@ -45,8 +44,7 @@ def by_branches(rule, draft, target, shape, prefix=()):
 @claim("delayed.eq1", "Equations 1 to 3", OF_RULES)
 def sum_over_nodes(draft, target, tree, rule, **_):
     r"""$E[\tau + 1]$ of a rule from the root on is the sum over the nodes of the tree of the
-    product of the branching probabilities on the way to it.
-    """
+    product of the branching probabilities on the way to it."""
     found = by_branches(RULES[rule], draft, target, named(tree)) - 1
     return equal(kept(rules.top_down(RULES[rule]), draft=draft, target=target, tree=tree), found)
 
@@ -63,8 +61,7 @@ def falls(**pair):
     """The probability that token verification accepts, given that it has come so far, falls with
     the depth.
 
-    Printed: Measured on pairs of language models.
-    """
+    Printed: Measured on pairs of language models."""
     slacks = [at_least(a, b, "accepted, against the next") for a, b in pairwise(rates(**pair))]
     return min(slacks, default=None)
 
@@ -73,8 +70,7 @@ def falls(**pair):
 def is_mean_overlap(draft, target, length):
     r"""It is the mean of $1 - d_{TV}(M_s(\cdot | x), M_b(\cdot | x))$ over the accepted texts x,
     whose law is in proportion to $\prod_i \min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))$, and falls
-    where the models grow apart on them.
-    """
+    where the models grow apart on them."""
     for depth, rate in enumerate(rates(draft, target, length)):
         weights = {x: least_chances(target, draft, x) for x in prefixes(target.n, depth)}
         mean = total(w * overlap(draft(x), target(x)) for x, w in weights.items())
@@ -93,8 +89,7 @@ def late_is_better(**pair):
     """A rule from the root on keeps at least as many tokens where the path branches late as where
     it branches at the root, of as many drafted tokens: recursive rejection of 1x3, against 2x1.
 
-    Printed: Measured; argued from acceptance that falls with the depth.
-    """
+    Printed: Measured; argued from acceptance that falls with the depth."""
     late, early = kept(REJECTION, tree="1x3", **pair), kept(REJECTION, tree="2x1", **pair)
     return at_least(late, early, "kept of 1x3, not 2x1")
 
@@ -112,8 +107,7 @@ def traversal_dominates(rule, **drafting):
 def sequential_above_rejection(draft, target, k):
     r"""K-Seq with the least $\rho$ accepts at least as often as recursive rejection.
 
-    Printed: Block efficiencies, measured.
-    """
+    Printed: Block efficiencies, measured."""
     low, _ = rules.least_inflation(draft, target, k)
     most = 1 - (1 - algorithms.beta(draft, target, low)) ** k
     rejected = algorithms.ran_iid(algorithms.rejection, draft, target, k).accepted()
@@ -123,8 +117,7 @@ def sequential_above_rejection(draft, target, k):
 @claim("delayed.most", "Rules from the root on", DELAYED.one(rule=list(RULES)[1:]))
 def below_optimal(rule, **drafting):
     """K-Seq, recursive rejection and naive sampling keep at most what an optimal coupling at each
-    node keeps of the same tree.
-    """
+    node keeps of the same tree."""
     return keeps_more(OPTIMAL, rules.top_down(RULES[rule]), **drafting)
 
 
@@ -150,7 +143,6 @@ def tree_above_token(**drafting):
 def block_above_naive(length, **pair):
     """Block verification keeps at least as many tokens of one path as naive sampling.
 
-    Printed: Block efficiencies, measured.
-    """
+    Printed: Block efficiencies, measured."""
     single = one_path(block_verify_one_token, length=length, **pair).mean()
     return at_least(single, kept(NAIVE, tree="x".join("1" * length), **pair), "one path")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, count, product
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -22,26 +22,22 @@ Instance = Mapping[str, Any]
 """The keywords of a check: laws as tuples of fractions, numbers, texts, tuples of numbers."""
 Choices = Iterable[Any] | Callable[..., Iterable[Any]]
 """Values of one more keyword; as a function, of the keywords there are."""
+Drawn = Callable[[np.random.Generator], Iterable[Instance]]
 
 
 @dataclass(frozen=True)
 class Domain:
     """Instances for a check: half of those that it sees are random, where a domain has any.
 
-    Parameters
-    ----------
-    small : callable
-        Yields instances, the smallest first; they may end.
-    random : callable, optional
-        From a generator of random numbers to instances without end. A domain without random ones
-        is looked at whole: a figure, a table, a worked example.
-    note : str
-        For the scope of the evidence; sizes and denominators are said without it.
+    One without random instances is looked at whole: a figure, a table, a worked example.
     """
 
     small: Callable[[], Iterable[Instance]]
-    random: Callable[[np.random.Generator], Iterable[Instance]] | None = None
+    """Yields instances, the smallest first; they may end."""
+    random: Drawn | None = None
+    """From a generator of random numbers to instances without end."""
     note: str = ""
+    """For the scope of the evidence; sizes and denominators are said without it."""
 
     def each(self, **choices: Choices) -> Domain:
         """Return the domain in which every instance comes with each choice of more keywords."""
@@ -101,12 +97,11 @@ def pairs(n: int = 4, least: int = 1, *, random_n: int = 0) -> Domain:
     Random ones are dense, sparse, tied, equal or nearly certain, over up to ``random_n`` tokens
     (n without it), with denominators that grow to 60 and more.
     """
-
-    def random(rng: np.random.Generator) -> Iterator[Instance]:
-        for largest in growing():
-            yield random_pair(rng, int(rng.integers(least, (random_n or n) + 1)), largest)
-
-    return Domain(lambda: smallest_pairs(n, least), random)
+    most = (random_n or n) + 1
+    return Domain(
+        lambda: smallest_pairs(n, least),
+        endless(lambda rng, largest: random_pair(rng, int(rng.integers(least, most)), largest)),
+    )
 
 
 def cases(
@@ -117,14 +112,9 @@ def cases(
     random_n: int = 0,
     random_k: Iterable[int] = (),
 ) -> Domain:
-    """Return the domain of ``draft``, ``target`` and k: each of small pairs, one of random ones.
+    """Return the domain of ``draft``, ``target`` and k: each for small pairs, one for random ones.
 
-    Parameters
-    ----------
-    n, least, random_n
-        As for :func:`pairs`.
-    k, random_k : iterable of int
-        Numbers of drafts; those of random pairs, if they differ.
+    ``random_k``: numbers of drafts of random pairs, if they differ. See also :func:`pairs`.
     """
     some = pairs(n, least, random_n=random_n)
     return mixed(some.each(k=tuple(k)), some.one(k=tuple(random_k or k)))
@@ -135,70 +125,59 @@ def mixed(small: Domain, random: Domain) -> Domain:
     return replace(small, random=random.random)
 
 
-def drafts(n: int = 5, least: int = 1, *, random_n: int = 0) -> Domain:
-    """Return the domain of ``draft`` alone, in any order of its masses."""
-
-    def small() -> Iterator[Instance]:
-        for size in count(2):
-            for tokens in range(least, min(size - 1, n) + 1):
-                for law in distributions(tokens, size - tokens):
-                    yield {"draft": law}
-
-    def random(rng: np.random.Generator) -> Iterator[Instance]:
-        for largest in growing():
-            tokens = int(rng.integers(least, (random_n or n) + 1))
-            yield {"draft": random_distribution(rng, tokens, largest)}
-
-    return Domain(small, random)
-
-
-def laws(*names: str, n: int = 3, least: int = 1) -> Domain:
-    """Return the domain of several distributions over one vocabulary, such as of two drafts."""
+def laws(*names: str, n: int = 3, least: int = 1, random_n: int = 0) -> Domain:
+    """Return the domain of distributions over one vocabulary in any order, as of two drafts."""
 
     def small() -> Iterator[Instance]:
         for size in count(len(names)):
             for tokens in range(least, n + 1):
                 for denominators in sums(size - tokens, len(names)):
-                    some = (distributions(tokens, each) for each in denominators)
-                    for found in product(*some):
+                    for found in product(*(distributions(tokens, each) for each in denominators)):
                         yield dict(zip(names, found, strict=True))
 
-    def random(rng: np.random.Generator) -> Iterator[Instance]:
-        for largest in growing():
-            tokens = int(rng.integers(least, n + 1))
-            yield {name: random_distribution(rng, tokens, largest) for name in names}
+    def random(rng: np.random.Generator, largest: int) -> Instance:
+        tokens = int(rng.integers(least, (random_n or n) + 1))
+        return {name: random_distribution(rng, tokens, largest) for name in names}
 
-    return Domain(small, random)
+    return Domain(small, endless(random))
+
+
+def drafts(n: int = 5, least: int = 1, *, random_n: int = 0) -> Domain:
+    """Return the domain of ``draft`` alone, in any order of its masses."""
+    return laws("draft", n=n, least=least, random_n=random_n)
 
 
 SHAPES = ((1, 1), (1, 2), (2, 1), (3, 1), (2, 2), (3, 2), (2, 3))
 """Numbers of tokens and of drafts of any joint law."""
 
 
-def joints(shapes: Iterable[tuple[int, int]] = SHAPES) -> Domain:
+def joints(shapes: Sequence[tuple[int, int]] = SHAPES) -> Domain:
     """Return the domain of any law of k drafts: ``joint``, by the order of tuples, and a target."""
-    some = tuple(shapes)
 
     def small() -> Iterator[Instance]:
         for size in count(2):
-            for n, k in some:
+            for n, k in shapes:
                 for first, second in sums(size - n - k, 2):
-                    for joint, target in product(distributions(n**k, first),
-                                                 distributions(n, second)):  # fmt: skip
+                    both = distributions(n**k, first), distributions(n, second)
+                    for joint, target in product(*both):
                         yield {"joint": joint, "target": target, "k": k}
 
-    def random(rng: np.random.Generator) -> Iterator[Instance]:
-        for largest in growing():
-            n, k = some[int(rng.integers(len(some)))]
-            joint, target = (random_distribution(rng, each, largest) for each in (n**k, n))
-            yield {"joint": joint, "target": target, "k": k}
+    def random(rng: np.random.Generator, largest: int) -> Instance:
+        n, k = shapes[int(rng.integers(len(shapes)))]
+        joint, target = (random_distribution(rng, each, largest) for each in (n**k, n))
+        return {"joint": joint, "target": target, "k": k}
 
-    return Domain(small, random)
+    return Domain(small, endless(random))
 
 
-def growing(start: float = 4.0, most: int = 60) -> Iterator[int]:
+def endless(draw: Callable[[np.random.Generator, int], Instance]) -> Drawn:
+    """Return random instances without end, each from a generator and the largest weight."""
+    return lambda rng: (draw(rng, largest) for largest in growing())
+
+
+def growing(most: int = 60) -> Iterator[int]:
     """Yield the largest weight of the next random distribution, without end."""
-    largest = start
+    largest = 4.0
     while True:
         largest = min(largest * 1.01, most)
         yield int(largest)
@@ -212,8 +191,3 @@ def sums(total: int, parts: int) -> Iterator[tuple[int, ...]]:
         return
     for first in range(1, total):
         yield from ((first, *rest) for rest in sums(total - first, parts - 1))
-
-
-def joined(*domains: Domain) -> Domain:
-    """Return the domain of the instances of one domain after the other, which all end."""
-    return Domain(lambda: chain.from_iterable(domain.small() for domain in domains))

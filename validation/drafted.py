@@ -198,8 +198,7 @@ PATHS = {(2, 1): (1, 2, 3), (2, 2): (1, 2, 3), (2, 3): (1, 2), (3, 1): (1, 2, 3)
 def trees(*children: str, of: Mapping[tuple[int, int], Sequence[str]] = TREES) -> Domain:
     """Return the domain of pairs of models, a tree, and each of some ways to draft children.
 
-    Only of those for which there are enough tokens.
-    """
+    Only of those for which there are enough tokens."""
     some = models(tuple(of)).one(tree=lambda draft, length, **_: of[draft.n, length])
     some = replace(some, note="trees of up to 6 nodes").each(children=children)
     return some.where(

@@ -84,8 +84,7 @@ def law_of_choice(target, draft, length, k, choose):
 def one_path_is_optimal(draft, target, length):
     """Published block verification keeps the most of one path among all lossless verifiers after
     whose corrected token the plain target follows, also among those that see both models off the
-    path.
-    """
+    path."""
     most = joint(target, drafted_sets(draft, length, 1), length)
     return equal(one_path(block_verify_one_token, draft, target, length).mean(), most)
 
@@ -93,8 +92,7 @@ def one_path_is_optimal(draft, target, length):
 @claim("gbv.polymatroid", "Constraints of the program of several paths", SMALL)
 def covering_is_submodular(draft, length, k, **_):
     """The probability that some path of a set is drafted is a submodular function of the set, and
-    choosing by a strict order of all paths attains it for every set of the first in the order.
-    """
+    choosing by a strict order of all paths attains it for every set of the first in the order."""
     law, texts = drafted_paths(draft, length, k), sorted(draft.blocks(length))
     Random(len(law)).shuffle(texts)  # noqa: S311
     covered = {
@@ -116,8 +114,7 @@ def covering_is_submodular(draft, length, k, **_):
 def choice_then_one_path(draft, target, length, k):
     """The most that a lossless verifier of $K$ paths keeps, after whose corrected token the plain
     target follows, is kept by choosing a path of the drafts and by block verification of it with
-    the law of the chosen path in place of $M_s$.
-    """
+    the law of the chosen path in place of $M_s$."""
     sets = drafted_sets(draft, length, k)
     return equal(split(target, sets, length), joint(target, sets, length), "choice and one path")
 
@@ -126,8 +123,7 @@ def choice_then_one_path(draft, target, length, k):
 def law_of_greatest(draft, target, length, k):
     """With $A$ the mass of paths ranked below a node, $x$ its own, $y$ that of its continuations
     ranked below $t$ and $z$ that of $t$, the greatest of $K$ paths goes on with $t$ with
-    probability $((A + y + z)^K - (A + y)^K) / ((A + x)^K - A^K)$.
-    """
+    probability $((A + y + z)^K - (A + y)^K) / ((A + x)^K - A^K)$."""
     found = law_of_choice(target, draft, length, k, greatest(by_ratio))
     return same_law(skewed(target, draft, k, by_ratio).blocks(length), found, "chosen path")
 
@@ -135,8 +131,7 @@ def law_of_greatest(draft, target, length, k):
 @claim("gbv.lossless", "Losslessness", ANY)
 def returns_the_law(draft, target, length, k):
     """Choosing the greatest path by the strict order of $M_b/M_s$ and of token numbers, and
-    verifying it with its own law, is lossless.
-    """
+    verifying it with its own law, is lossless."""
     return verified(target, draft, length, k).lossless(target, length)
 
 
@@ -144,8 +139,7 @@ def returns_the_law(draft, target, length, k):
 def code_is_lossless(draft, target, length, k):
     r"""Choosing at each node the first drafted child of the highest $\min(1, M_b/M_s)$, and
     verifying the path with the law that a stable sort by $\min(1, M_b/M_s)$ would give, is
-    lossless.
-    """
+    lossless."""
     options = {"rank": by_clipped_ratio, "choose": first_highest}
     return verified(target, draft, length, k, **options).lossless(target, length)
 
@@ -158,8 +152,7 @@ def last_of_equal_is_lossless(draft, target, length, k):
     Explained: Of children of equal rank the code chooses the one drafted first but computes the
     law of the chosen path as if it were the one with the highest number, so that the path is
     verified with a law that it does not have, even where draft and target are equal. Break ties of
-    the choice as the sort does.
-    """
+    the choice as the sort does."""
     return verified(target, draft, length, k, rank=by_clipped_ratio).lossless(target, length)
 
 
@@ -167,8 +160,7 @@ def last_of_equal_is_lossless(draft, target, length, k):
 def above_one_path(draft, target, length, k):
     """It keeps at least as many tokens of $K$ paths as block verification keeps of one.
 
-    Printed: Measured: about 30 % more in block efficiency than block verification.
-    """
+    Printed: Measured: about 30 % more in block efficiency than block verification."""
     single = one_path(block_verify_one_token, draft, target, length).mean()
     return at_least(verified(target, draft, length, k).mean(), single, f"{k} paths against one")
 
@@ -177,8 +169,7 @@ def above_one_path(draft, target, length, k):
 def best_of_one_token(draft, target, length, k):
     """For $L = 1$ it keeps the most that is possible with $K$ drafts, and so at least as much as of
     one, exactly if a set of lowest ranks of $M_b/M_s$ among the tokens that may be drafted holds
-    all of them with $G > M_b$ and none with $G < M_b$, $G$ the law of the chosen token.
-    """
+    all of them with $G > M_b$ and none with $G < M_b$, $G$ the law of the chosen token."""
     law, wanted = skewed(target, draft, k, by_ratio)(()), target(())
     kept = verified(target, draft, length, k).mean()
     table = {tuple(x for (x,) in each): m for each, m in drafted_paths(draft, 1, k).items()}

@@ -46,8 +46,7 @@ def joint(target: LanguageModel, sets: Sets, length: int) -> Fraction:
     """Return the most that a lossless verifier keeps, which may look at all it likes.
 
     Variables: the probability of drafts S, a kept beginning of one of S, and the token after it.
-    Of the text each beginning of L tokens has the probability that the target gives it.
-    """
+    Of the text each beginning of L tokens has the probability that the target gives it."""
     variables = []
     for drafted in sets:
         for kept in sorted({path[:depth] for path in drafted for depth in range(length + 1)}):
@@ -71,8 +70,7 @@ def joint(target: LanguageModel, sets: Sets, length: int) -> Fraction:
 def split(target: LanguageModel, sets: Sets, length: int) -> Fraction:
     """Return the most that block verification keeps of a path that is chosen of the drafts.
 
-    Variables: the probability of drafts S and the choice of a path of S, and a(s).
-    """
+    Variables: the probability of drafts S and the choice of a path of S, and a(s)."""
     choices = [(drafted, path) for drafted in sets for path in sorted(drafted)]
     texts = list(prefixes_up_to(target.n, length))
     place = {text: len(choices) + i for i, text in enumerate(texts)}

@@ -34,8 +34,7 @@ def heads(target, draft, length):
 @claim("spectr_gbv.chance", "Acceptance probability of one draft, as a review quotes it", LONGER)
 def is_a_probability(draft, target, length):
     r"""With $A = \sum_x (M_b(x_i x) - M_s(x_i x))_+$ and $\Delta = M_b(x_i) - M_s(x_i)$, of whole
-    beginnings $x_i$, $h = (A + \Delta_+)/(A - \Delta)$ is a probability.
-    """
+    beginnings $x_i$, $h = (A + \Delta_+)/(A - \Delta)$ is a probability."""
     quotients = ((head, *chance(target, draft, head)) for head in heads(target, draft, length))
     slacks = [at_least(b, a, f"A - D of {head}, against A + (D)_+") for head, a, b in quotients]
     return min(slacks, default=None)
@@ -44,8 +43,7 @@ def is_a_probability(draft, target, length):
 @corrected("spectr_gbv.chance", Severity.MISPRINT, LONGER)
 def capped_is_that_of_blocks(draft, target, length):
     r"""$\min(1, h)$ is the probability with which block verification of the preprint keeps that
-    beginning: $h > 1$ exactly where $\Delta > 0$, and there that one is 1.
-    """
+    beginning: $h > 1$ exactly where $\Delta > 0$, and there that one is 1."""
     for head in heads(target, draft, length):
         left = algorithms.remaining(target, draft, head)
         less = algorithms.rejected(target, draft, head)
@@ -74,8 +72,7 @@ def verify(target, draft, block):
 @claim("spectr_gbv.one", "Losslessness and optimality, for one draft", models())
 def one_draft_is_optimal(draft, target, length):
     r"""With $\min(1, h)$ and with residuals up to the end of the block it returns the law of the
-    target's text, and keeps the most of all couplings of one draft.
-    """
+    target's text, and keeps the most of all couplings of one draft."""
     found = blocks.outcomes(verify, target, draft, length)
     blocks.same_law(found.output_law(), target.blocks(length), "the law of Y^L")
     best = blocks.most_common(target, draft, length)
@@ -98,7 +95,8 @@ def best(draft, target, length, k):
 def attains_the_bound(draft, target, length, k):
     r"""The best coupling of $K$ i.i.d. drafts of $L$ tokens keeps $\sum_s \min(M_b(s), 1 - (1 -
     M_s(s))^K)$ tokens.
-    """
+
+    Printed: The abstract says that the rule attains the optimum; the sum for it is our reading."""
     most = bound(target, draft, length, k)
     return equal(best(draft, target, length, k), most, "the best coupling, against the bound")
 

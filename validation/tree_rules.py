@@ -108,8 +108,7 @@ def walk(rule: TokenRule, target: Model, draft: Model, children: str, scaling: b
     The last token means that the node is not kept. A child that the rule selects with probability
     a_i, given the drafts, is visited with weight a_i/(1 − a_1 − … − a_{i−1}); if neither it nor
     anything below is kept, the next child follows, and after the last the rule's drawn token.
-    Without scaling it is visited with that probability, and then has weight 1.
-    """
+    Without scaling it is visited with that probability, and then has weight 1."""
 
     @cache
     def chosen(prefix: Prefix, drafted: Tokens, weight: Fraction) -> Choice:

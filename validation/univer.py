@@ -35,8 +35,7 @@ def returns_the_law(**drafting):
 @claim("univer.node", "Optimal acceptance under the conditional framework", NODES)
 def selects_the_most(draft, target, tree, children, weight, **_):
     r"""At a node of weight $w$ one of the children is selected with probability $\min_A w M_b(A) +
-    1 - P(\text{all children in } A)$, the most that the scaled target and the draft law allow.
-    """
+    1 - P(\text{all children in } A)$, the most that the scaled target and the draft law allow."""
     p, wanted = draft(()), (*(weight * mass for mass in target(())), 1 - weight)
     table = drafted.CHILDREN[children](p, int(tree))
     found = sum(
@@ -59,8 +58,7 @@ def is_block_verification(**drafting):
        trees("iid", "distinct", of=EVEN))  # fmt: skip
 def above_rejection(**drafting):
     """It keeps at least as many tokens in expectation as recursive rejection, which goes from the
-    root on, keeps of the same tree.
-    """
+    root on, keeps of the same tree."""
     return drafted.keeps_more(UNIVER, rules.top_down(rules.rejection), **drafting)
 
 
@@ -68,8 +66,7 @@ def above_rejection(**drafting):
 def above_the_same_from_the_root(**drafting):
     """With one number of children for each depth it does, and keeps at least as many as the same
     optimal selection at each node from the root on; an optimum for one token does not look at what
-    is drafted below.
-    """
+    is drafted below."""
     return drafted.keeps_more(UNIVER, rules.top_down(rules.optimal), **drafting)
 
 
@@ -79,8 +76,7 @@ def above_the_same_from_the_root(**drafting):
        MEMORYLESS.one(length=[3], tree=["1x2x1"], children=["distinct"]))  # fmt: skip
 def above_traversal(**drafting):
     """It keeps at least as many tokens in expectation as Traversal Verification of the same
-    tree.
-    """
+    tree."""
     return drafted.keeps_more(UNIVER, rules.traversal, **drafting)
 
 

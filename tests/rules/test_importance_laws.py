@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from instances import floats, pairs, weights
+from programs_table import needs_cdd
 
-from otspec.rules import ImportanceSampling, NotExactError, importance_laws
+from otspec.rules import ImportanceSampling, NotExactError, importance_laws, importance_stages
 
 
 def cases(seed, count, ks=(1, 2, 3, 4)):
@@ -107,6 +108,17 @@ def test_a_flow_and_a_linear_program_select_as_well():
         assert by_flow == pytest.approx(by_program, abs=1e-9)
 
 
+@needs_cdd
+def test_the_rational_solver_selects_exactly_as_well():
+    for draft, target, k, options in cases(3_305, 24, ks=(2,)):
+        by_flow, by_program = (
+            ImportanceSampling(draft, target, k, solver=solver, **options).verified.known
+            for solver in (None, "rational")
+        )
+        assert type(by_flow) is Fraction
+        assert by_flow == by_program
+
+
 def test_more_drafts_may_accept_less_if_few_tokens_are_free():
     """Each stage is truncated anew, so that a draft more can take away what is wanted."""
     rng = np.random.default_rng(3_304)
@@ -115,3 +127,11 @@ def test_more_drafts_may_accept_less_if_few_tokens_are_free():
     every = ImportanceSampling.acceptances(draft, target, (2, 8, 16), free=60)
     assert few[2] < few[1]
     assert every == sorted(every)
+
+
+def test_more_free_tokens_than_the_memory_holds_pairs_of_are_refused(monkeypatch):
+    monkeypatch.setattr(importance_stages, "memory", lambda: 800)
+    pair = [0.5, 0.25, 0.25, 0.0], [0.25, 0.25, 0.25, 0.25]
+    assert ImportanceSampling(*pair, 2, free=3).acceptance() > 0.5
+    with pytest.raises(ValueError, match=r"free is 4: .*; use fewer free tokens"):
+        ImportanceSampling(*pair, 2, free=99).acceptance()

@@ -9,7 +9,6 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, fractions, pairs, shares, weights
-from programs_table import needs_cdd
 from scipy.stats import binom
 
 import otspec
@@ -68,7 +67,6 @@ def check_rule(rule, table, target):
     return accepted, report.optimum, sum(by_draft)
 
 
-@needs_cdd
 def test_it_is_lossless_whatever_is_truncated():
     truncated = others = 0
     for draft, target, k, options in cases(seed=240, count=160):
@@ -86,7 +84,6 @@ def test_it_is_lossless_whatever_is_truncated():
     assert others > 25
 
 
-@needs_cdd
 def test_two_drafts_of_all_free_tokens_are_optimal_and_fewer_lose_at_most_the_bound():
     for draft, target, k, options in cases(seed=241, count=120, ks=(2,)):
         options.pop("alphabet", None)
@@ -104,7 +101,6 @@ def test_two_drafts_of_all_free_tokens_are_optimal_and_fewer_lose_at_most_the_bo
         assert exact.acceptance() == optimum
 
 
-@needs_cdd
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_equal_distributions_are_accepted(k):
     for draft, _ in pairs(242, 24, most_tokens=3):
@@ -113,7 +109,6 @@ def test_equal_distributions_are_accepted(k):
         assert rule.law_of_selection.sum() == 1
 
 
-@needs_cdd
 def test_one_draft_is_maximal_coupling():
     for draft, target in pairs(243, 40, most_tokens=5):
         rule = ImportanceSampling(draft, target, 1)
@@ -121,7 +116,6 @@ def test_one_draft_is_maximal_coupling():
         assert rule.acceptance() == sum(map(min, draft, target))
 
 
-@needs_cdd
 def test_more_free_tokens_never_lose_with_two_drafts():
     for draft, target in pairs(244, 40, most_tokens=4):
         found = [
@@ -131,7 +125,6 @@ def test_more_free_tokens_never_lose_with_two_drafts():
         assert found == sorted(found)
 
 
-@needs_cdd
 def test_the_alphabet_keeps_the_likeliest_tokens_of_the_target():
     draft, target = fractions("1/2", "1/4", "1/4"), fractions("1/4", "1/2", "1/4")
     rule = ImportanceSampling(draft, target, 2, alphabet=2)

@@ -10,8 +10,7 @@ from validation.notation import ONE, ZERO, accepted, iid, some_coupling, total
 @claim("canonical.eq17", "Appendix A, (16) and (17)", section_3.WITH_BETA)
 def eq17(draft, target, k, order):
     r"""The law of the selected token is $b(y) = \sum_x P(x) \beta_y(x) 1\{y \in S(x)\} =
-    \sum_{x : y \in S(x)} P(x) \beta_y(x)$.
-    """
+    \sum_{x : y \in S(x)} P(x) \beta_y(x)$."""
     table, n = iid(draft, k), len(target)
     kernel = section_3.kernel_of(table, order)
     within = [total(p * kernel[x][y] for x, p in table.items() if y in x) for y in range(n)]
@@ -30,8 +29,7 @@ corrected("canonical.eq19", Severity.CONDITION, section_3.WITH_BETA,
           "among the drafts with at least this probability, since a residual token may be another "
           r"draft, and with exactly this probability for a best $\beta$.",
 )(lambda draft, target, k, order: section_3.best_steps([draft] * k, target) + at_least(
-    *section_3.some_steps(draft, target, k, order), "output among the drafts"
-))  # fmt: skip
+    *section_3.some_steps(draft, target, k, order), "output among the drafts"))  # fmt: skip
 
 
 def accepts(draft, target, k, order):
@@ -55,8 +53,7 @@ claim("canonical.eq30", "Appendix A, (27) to (30)", section_3.WITH_BETA,
 def eq37(draft, target, k, order):
     r"""For a coupling $\pi$, $\beta_y(x) = \pi(y|x) + (1 - \sum_{z \in S(x)} \pi(z|x)) / |S(x)|$
     is at least $\pi(y|x)$, sums to 1 over $S(x)$, and followed by speculative sampling accepts at
-    least as much as $\pi$.
-    """
+    least as much as $\pi$."""
     plan, kernel = some_coupling(iid(draft, k), dict(enumerate(target)), order), {}
     for x, mass in iid(draft, k).items():
         kept = {y: plan.get((x, y), ZERO) / mass for y in set(x)}

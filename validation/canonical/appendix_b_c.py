@@ -1,11 +1,9 @@
 """Example 2, appendix B: what is left of theorem 2's system; appendices C and H.1: its cone."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, product
-from typing import Any
 
 from otspec.cones import certainty_cone, optimum_cone
 from otspec.cones.double_description import cone_generators
@@ -13,21 +11,19 @@ from otspec.cones.elimination import eliminate
 from validation.canonical.section_3 import ORDERS, certain, near
 from validation.claim import Counterexample, Evidence, Method, at_least, claim, equal
 from validation.domains import drafts, pairs
-from validation.instances import Exact
-from validation.notation import ONE, Table, Tokens, mass_of, subsets, total
+from validation.notation import ONE, mass_of, subsets, total
 from validation.oracles import spread
 
-Pairs = dict[tuple[int, int], Fraction]
 HELD = near(pairs(4, least=2)).one(order=ORDERS)
 """Pairs, and a number for what is eliminated and where the others are held."""
 
 
-def unordered(draft: Exact) -> Table:
+def unordered(draft):
     """Return 2 p_i p_j for i < j: the probability to see these two drafts in any order."""
     return {(i, j): 2 * draft[i] * draft[j] for i, j in combinations(range(len(draft)), 2)}
 
 
-def split(draft: Exact, order: int, least: int = 0, most: int = 7) -> tuple[Pairs, Pairs]:
+def split(draft, order, least=0, most=7):
     """Return α_ij of pairs that are held, at fourths, and 2 p_i p_j of those eliminated."""
     drawn, held, free = random.Random(order), {}, {}  # noqa: S311
     for (i, j), mass in unordered(draft).items():
@@ -38,19 +34,19 @@ def split(draft: Exact, order: int, least: int = 0, most: int = 7) -> tuple[Pair
     return held, free
 
 
-def needs(draft: Exact, held: Pairs, tokens: Sequence[int]) -> Fraction:
+def needs(draft, held, tokens):
     """Return the right-hand side of (64)."""
     leaving = total(mass for (i, j), mass in held.items() if i in tokens and j not in tokens)
     return mass_of(draft, tokens) ** 2 + leaving
 
 
-def enough(draft: Exact, target: Exact, held: Pairs, most: int = 9) -> bool:
+def enough(draft, target, held, most=9):
     """Whether (64) holds for all sets of at most so many tokens."""
     sets = (s for s in subsets(len(draft)) if len(s) <= most)
     return all(mass_of(target, s) >= needs(draft, held, s) for s in sets)
 
 
-def solvable(draft: Exact, target: Exact, held: Pairs, free: Mapping[Tokens, Fraction]) -> bool:
+def solvable(draft, target, held, free):
     """Whether values for the eliminated variables exist."""
     room = [q - needs(draft, held, (y,)) for y, q in enumerate(target)]
     return min(room) >= 0 and total(spread(free, room).values()) == sum(free.values())
@@ -59,8 +55,7 @@ def solvable(draft: Exact, target: Exact, held: Pairs, free: Mapping[Tokens, Fra
 @claim("canonical.ex2a", "Example 2, (41) and (42); appendix B, (46) to (54)", HELD)
 def ex2a(draft, target, order):
     r"""With $\alpha_{ij} \ge 0$, $\alpha_{ij} + \alpha_{ji} = 2 p_i p_j$, the equations
-    $q_i = p_i^2 + \sum_j \alpha_{ij}$ and the inequalities $\ge$ have the same solutions.
-    """
+    $q_i = p_i^2 + \sum_j \alpha_{ij}$ and the inequalities $\ge$ have the same solutions."""
     held, _ = split(draft, order, most=4)
     chosen = tuple(needs(draft, held, (y,)) for y in range(len(draft)))
     equal(sum(chosen), ONE, "sum of the right-hand sides")
@@ -86,8 +81,7 @@ claim("canonical.ex2c", "Example 2, the result", near(pairs(3, least=3)),
 @claim("canonical.lem1", "Lemma 1, appendix B, (55) to (62)", HELD)
 def lem1(draft, target, order):
     r"""The system (50) to (53) has the solutions of $q(S) \ge p(S)^2 + \sum_{i \in S,
-    j \notin S} \alpha_{ij}$ for all $S$.
-    """
+    j \notin S} \alpha_{ij}$ for all $S$."""
     held, _ = split(draft, order, most=4)
     return equal(enough(draft, target, held), enough(draft, target, held, 1), "(55)")
 
@@ -123,7 +117,7 @@ claim("canonical.rem5", "Remark 5", near(pairs()),
 )(lambda draft, target: certain(draft, target, enough(draft, target, {})))  # fmt: skip
 
 
-def proved(_search: Any, sizes: Sequence[tuple], solve: Callable[..., Any]) -> Any:
+def proved(_search, sizes, solve):
     """Prove for each size that only the conditions of sets are left, after each step, too."""
     for size in sizes:
         found = solve(*size)
@@ -149,8 +143,7 @@ COLUMNS = [
 """A of (103) by the columns of α_12, α_13, α_21, ..: the equations of tokens 1, 2 and of pairs."""
 GENERATORS = (
     *(tuple(int(i == j) for j in range(5)) for i in range(5)),
-    (-1, 0, 1, 1, 0), (0, -1, 1, 0, 1), (1, 1, -1, 0, 0), (-1, -1, 1, 1, 1),
-)  # fmt: skip
+    (-1, 0, 1, 1, 0), (0, -1, 1, 0, 1), (1, 1, -1, 0, 0), (-1, -1, 1, 1, 1))  # fmt: skip
 """The rows of (108): the identity, then the conditions of the other four token sets."""
 
 
@@ -158,11 +151,10 @@ claim("canonical.eq98", "Appendix C, (95) to (102)", drafts(3, least=3).one(orde
       "For three tokens the five equations of tokens 1 and 2 and of the three pairs imply the "
       "equation of token 3.",
 )(lambda draft, order: equal(  # the right-hand sides of the equations of tokens sum to 1
-    sum(needs(draft, split(draft, order, most=4)[0], (y,)) for y in range(3)), ONE
-))  # fmt: skip
+    sum(needs(draft, split(draft, order, most=4)[0], (y,)) for y in range(3)), ONE))  # fmt: skip
 
 
-def products(draft: Exact, target: Exact) -> list:
+def products(draft, target):
     """Return b of (104) times each generator."""
     b = [target[i] - draft[i] ** 2 for i in (0, 1)] + [2 * draft[i] * draft[j] for i, j in PAIRS]
     return [sum(c * each for c, each in zip(row, b, strict=True)) for row in GENERATORS]
@@ -180,8 +172,7 @@ def eq108(_search):
     r"""For $n = 3$, $k = 2$ the generators of $\{z \in R^5 : A^T z \ge 0\}$ are the five unit
     vectors and $(-1, 0, 1, 1, 0)$, $(0, -1, 1, 0, 1)$, $(1, 1, -1, 0, 0)$, $(-1, -1, 1, 1, 1)$.
 
-    Printed: As a matrix with an identity block; the order of its rows is immaterial.
-    """
+    Printed: As a matrix with an identity block; the order of its rows is immaterial."""
     lines, rays = cone_generators(COLUMNS)
     for z in {*lines} | ({*map(tuple, rays)} ^ {*GENERATORS}):
         return Counterexample({"z": z}, "claimed" if z in GENERATORS else "not claimed")

@@ -1,7 +1,6 @@
 """Appendix D: what is left when variables are eliminated from theorem 3's linear program."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -10,30 +9,29 @@ from validation.canonical import appendix_b_c as system
 from validation.canonical.section_3 import ORDERS
 from validation.claim import Method, at_least, claim, equal
 from validation.domains import drafts, pairs
-from validation.instances import Exact
-from validation.notation import ZERO, Tokens, mass_of, positive, subsets, total
+from validation.notation import ZERO, mass_of, positive, subsets, total
 from validation.oracles import spread
 
 
-def levels(target: Exact, order: int) -> list[Fraction]:
+def levels(target, order):
     """Return values of w_i, in fourths of q_i."""
     drawn = random.Random(order + 100)  # noqa: S311
     return [q * Fraction(drawn.randrange(5), 4) for q in target]
 
 
-def covers(draft: Exact, tokens: Iterable[int]) -> Fraction:
+def covers(draft, tokens):
     """Return p(S)² + 2 p(S) p(Sᶜ)."""
     inside = mass_of(draft, tokens)
     return inside**2 + 2 * inside * (1 - inside)
 
 
-def reach(draft: Exact, held: system.Pairs, free: system.Pairs, tokens: Tokens) -> Fraction:
+def reach(draft, held, free, tokens):
     """Return the right-hand side of (148)."""
     crossed = total(mass for (i, j), mass in free.items() if (i in tokens) ^ (j in tokens))
     return system.needs(draft, held, tokens) + crossed
 
 
-def filled(supplies: Mapping[Tokens, Fraction], w: Sequence[Fraction]) -> bool:
+def filled(supplies, w):
     """Whether the supplies can give as much as w to each token."""
     return total(spread(supplies, w).values()) == sum(w)
 
@@ -84,8 +82,7 @@ claim("canonical.eq120", "Appendix D, (120) to (122)", system.HELD,
 @claim("canonical.eq135", "Appendix D, (126) to (136)", drafts(4))
 def eq135(draft):
     r"""Combining (116) for $S \cup W$ with (118) for $S'$ gives nothing that (116) for
-    $S \cup (W \setminus S')$ and (118) for $S' \setminus W$ do not imply.
-    """
+    $S \cup (W \setminus S')$ and (118) for $S' \setminus W$ do not imply."""
     sets = [frozenset(s) for s in subsets(len(draft))]
     rest = {s: 1 - mass_of(draft, s) ** 2 for s in sets}  # of (116)
     covered = {s: covers(draft, s) for s in sets}
@@ -98,8 +95,7 @@ claim("canonical.eq138", "Appendix D, (137) to (143)", drafts(5),
       r"$S \setminus \{i\}$ does not imply.",
 )(lambda draft: min(
     at_least(covers(draft, s), covers(draft, {*s} - {y}), f"S = {s}")
-    for s in subsets(len(draft)) for y in s
-))  # fmt: skip
+    for s in subsets(len(draft)) for y in s))  # fmt: skip
 claim("canonical.eq148", "Proof of Lemma 3, (148) to (158)", system.HELD,
       r"After eliminating the pairs $E$: $w(S) \le p(S)^2 + \sum_{i \in S, j \notin S} c_{ij}$ "
       r"for all $S$, $c_{ij} = 2 p_i p_j$ for $ij \in E$ and $\alpha_{ij}$ otherwise.",

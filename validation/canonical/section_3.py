@@ -1,48 +1,45 @@
 """Sections 2 and 3: the two steps (theorem 1), α for two drafts (theorems 2, 3), fig. 2."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd
 
 from otspec.rules import KSequential, RecursiveRejection
 from validation import notation as nt
-from validation.algorithms import Kernel, Ran, selecting
+from validation.algorithms import Ran, selecting
 from validation.claim import above, at_least, claim, equal
-from validation.domains import Domain, cases, drafts, given, laws, pairs
-from validation.instances import Exact
-from validation.notation import ONE, ZERO, Tokens, collect, iid, mass_of, subsets, total
+from validation.domains import cases, drafts, given, laws, pairs
+from validation.notation import ONE, ZERO, collect, iid, mass_of, subsets, total
 from validation.oracles import best_kernel, flow, least_bound
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
-Laws = Mapping[Tokens, Fraction]
 ORDERS = range(61)
 WITH_BETA = cases(n=3, random_n=4).one(order=ORDERS)
 
 
-def nearer(draft: Exact, target: Exact, share: Fraction, **more: int) -> dict:
+def nearer(draft, target, share, **more):
     """Return the instance whose target is mixed with so much of the draft."""
     mixed = tuple(share * p + (1 - share) * q for p, q in zip(draft, target, strict=True))
     return {"draft": draft, "target": mixed, **more}
 
 
-def near(domain: Domain) -> Domain:
+def near(domain):
     """Return the domain in which the targets are as they are, halfway, or near to the draft."""
     return domain.one(share=(ZERO, HALF, Fraction(9, 10))).of(nearer)
 
 
-def optimum(draft: Exact, target: Exact, k: int = 2) -> Fraction:
+def optimum(draft, target, k=2):
     """Return α of k i.i.d. drafts, by a maximum flow."""
     return flow(iid(draft, k), target)
 
 
-def certain(draft: Exact, target: Exact, claimed: bool, k: int = 2) -> Fraction:
+def certain(draft, target, claimed, k=2):
     """Check whether α is 1."""
     best = optimum(draft, target, k)
     return equal(best == 1, claimed, f"alpha = {best}; alpha = 1")
 
 
-def kernel_of(table: Iterable[Tokens], order: int, options: Callable = set) -> Kernel:
+def kernel_of(table, order, options=set):
     """Return one β of many, or laws over other options: even for order 0, else with this seed."""
     drawn, rows = random.Random(order), {}  # noqa: S311
     for x in table:
@@ -52,13 +49,13 @@ def kernel_of(table: Iterable[Tokens], order: int, options: Callable = set) -> K
     return rows
 
 
-def selected(table: Laws, kernel: Kernel, n: int) -> Exact:
+def selected(table, kernel, n):
     """Return b(y) = Σ_x P(x) β_y(x)."""
     parts = ((y, mass * chance) for x, mass in table.items() for y, chance in kernel[x].items())
     return nt.as_row(collect(parts), n)
 
 
-def two_steps(table: Laws, kernel: Kernel, target: Exact, law: Exact = ()) -> Ran:
+def two_steps(table, kernel, target, law=()):
     """Select a draft by β and verify it: losslessly, accepting Σ min(q, b), if it has this law."""
     chosen = selected(table, kernel, len(target))
     nt.same(chosen, law or chosen, "law of the selected token")
@@ -68,13 +65,13 @@ def two_steps(table: Laws, kernel: Kernel, target: Exact, law: Exact = ()) -> Ra
     return found
 
 
-def some_steps(draft: Exact, target: Exact, k: int, order: int) -> tuple[Fraction, Fraction]:
+def some_steps(draft, target, k, order):
     """Return how often an output is among the drafts and is accepted, with one β of many."""
     found = two_steps(iid(draft, k), kernel_of(iid(draft, k), order), target)
     return found.among_drafts(), found.accepted()
 
 
-def best_steps(drafts: Sequence[Exact], target: Exact) -> Fraction:
+def best_steps(drafts, target):
     """The two steps with the best β accept what no rule can exceed."""
     table = nt.independent(drafts)
     found = two_steps(table, best_kernel(table, target), target)
@@ -93,8 +90,7 @@ def def1(draft, k, order):
     $\beta_y(x)$, $y \in S(x)$, that sum to 1, by summing over all indices $i$ with
     $x_i = y$; and all such weights arise so.
 
-    Printed: Only the first half is asserted; the second is what makes (1) as general.
-    """
+    Printed: Only the first half is asserted; the second is what makes (1) as general."""
     table = iid(draft, k)
     rows = kernel_of(table, order, lambda _: range(k))
     kernel = {x: collect((x[i], c) for i, c in row.items()) for x, row in rows.items()}
@@ -110,8 +106,7 @@ claim("canonical.thm1a", "Theorem 1, (2) to (4)", WITH_BETA,
       r"$\alpha(P, q) = \max_\beta \sum_y \min(q(y), \sum_x P(x) \beta_y(x))$ over "
       r"$0 \le \beta_y(x) \le 1$ with $\sum_{y \in S(x)} \beta_y(x) = 1$, for i.i.d. drafts.",
 )(lambda draft, target, k, order: best_steps([draft] * k, target) + at_least(
-    optimum(draft, target, k), some_steps(draft, target, k, order)[1], "another beta"
-))  # fmt: skip
+    optimum(draft, target, k), some_steps(draft, target, k, order)[1], "another beta"))  # fmt: skip
 claim("canonical.thm1b", "Theorem 1, the canonical architecture", cases(n=3, random_n=4),
       r"Selecting a draft by the best $\beta$ and then verifying it by single-draft speculative "
       r"sampling is lossless and accepts $\alpha(P, q)$.",
@@ -122,7 +117,7 @@ claim("canonical.rem1", "Remark 1", laws("first", "second", "third", "target"),
 )(lambda first, second, third, target: best_steps([first, second, third], target))  # fmt: skip
 
 
-def fits(draft: Exact, target: Exact) -> bool:
+def fits(draft, target):
     """Whether q(S) ≥ p(S)² for all token sets, (5)."""
     return all(mass_of(target, s) >= mass_of(draft, s) ** 2 for s in subsets(len(draft)))
 
@@ -137,8 +132,7 @@ def sec3a(draft, target):
     r"""For $k = 2$ the acceptance can be 1 although $p \ne q$, if $p$ is close to $q$; for
     $k = 1$ it is then below 1.
 
-    Printed: 'Close' is read as: within m(1 − m) in total variation, m the least mass of p.
-    """
+    Printed: 'Close' is read as: within m(1 − m) in total variation, m the least mass of p."""
     m, far = min(draft), nt.total_variation(draft, target)
     if far == 0 or m == 0:
         return None
@@ -152,7 +146,7 @@ claim("canonical.sec3b", "After Theorem 2", pairs(random_n=6),
 )(lambda draft, target: certain(draft, target, draft == target, 1))  # fmt: skip
 
 
-def baselines(draft: Exact, target: Exact, k: int = 2) -> dict[str, Fraction]:
+def baselines(draft, target, k=2):
     """Return the acceptance of each baseline; a residual draw that is a draft is accepted."""
     rules = {"SpecTr": KSequential, "SpecInfer": RecursiveRejection}
     return {name: rule(draft, target, k).acceptance() for name, rule in rules.items()}
@@ -164,8 +158,7 @@ def sec3c(draft, target, k=2):
 
     Printed: To the best of the authors' knowledge. SpecTr's rule is k-Seq at the smallest valid
     factor (just above it where it is irrational); a residual draw that is a draft counts as
-    accepted.
-    """
+    accepted."""
     for name, found in baselines(draft, target, k).items():
         equal(found == 1, draft == target, f"{name} accepts {found}; all accepted")
     return ZERO
@@ -189,22 +182,21 @@ claim("canonical.ex1b", "Example 1",
       r"For $p = (1/2, 1/2)$: $\alpha_2 = 1$ if and only if $1/4 \le q_1 \le 3/4$, and "
       r"$\alpha_1 = 1$ only for $q_1 = 1/2$.",
 )(lambda draft, target: certain(draft, target, target == draft, 1) + certain(
-    draft, target, Fraction(1, 4) <= target[0] <= Fraction(3, 4)
-))  # fmt: skip
+    draft, target, Fraction(1, 4) <= target[0] <= Fraction(3, 4)))  # fmt: skip
 
 
-def term(draft: Exact, target: Exact, s: Tokens) -> Fraction:
+def term(draft, target, s):
     """Return q(S) + p(Sᶜ)² + 2 p(S) p(Sᶜ) of (6)."""
     inside, outside = mass_of(draft, s), mass_of(draft, {*range(len(draft))} - {*s})
     return mass_of(target, s) + outside**2 + 2 * inside * outside
 
 
-def rewritten(draft: Exact, target: Exact, s: Tokens, k: int = 2) -> Fraction:
+def rewritten(draft, target, s, k=2):
     """Return q(S) + 1 − p(S)^k of (9)."""
     return mass_of(target, s) + 1 - mass_of(draft, s) ** k
 
 
-def least(draft: Exact, target: Exact) -> Fraction:
+def least(draft, target):
     """Return the minimum (6)."""
     return min(term(draft, target, s) for s in subsets(len(draft)))
 
@@ -222,8 +214,7 @@ claim("canonical.eq8", "After Theorem 3, (7) and (8)", near(pairs(random_n=5)).w
       printed="Equality is checked for both trivial sets, the empty one and V.",
 )(lambda draft, target: max(
     *(equal(term(draft, target, s), ONE, f"S = {s}") for s in ((), range(len(draft)))),
-    at_least(least(draft, target), ONE, "the least term"),
-))  # fmt: skip
+    at_least(least(draft, target), ONE, "the least term")))  # fmt: skip
 claim("canonical.eq9", "Remark 2, (9)", pairs(random_n=5),
       "The terms of (6) are $q(S) + 1 - p(S)^2$.",
       printed="The second term is the one with the exponent, $-p(S)^2$.",

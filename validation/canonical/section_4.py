@@ -1,16 +1,14 @@
 """Section 4, appendices E and G: fewer variables, fewer tokens, more and different drafts."""
 
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import permutations, product
 
 from validation import notation as nt
-from validation.algorithms import Kernel, Ran, maximal_coupling
+from validation.algorithms import Ran, maximal_coupling
 from validation.canonical.section_3 import ORDERS, kernel_of, selected, two_steps
 from validation.claim import at_least, claim, equal
 from validation.domains import cases, drafts, laws, pairs
-from validation.instances import Exact
 from validation.notation import ONE, ZERO, collect, iid, independent, mass_of, subsets, total
 from validation.oracles import best_kernel, flow, spread
 
@@ -30,8 +28,7 @@ def sec4a(draft, target, k):
     drafts.
 
     Printed: 'The optimal rule does not depend on the order', which can only mean that one such
-    rule exists: others do.
-    """
+    rule exists: others do."""
     table, average = iid(draft, k), {}
     kernel = best_kernel(table, target)
     for x in table:
@@ -44,8 +41,7 @@ def sec4a(draft, target, k):
 @claim("canonical.eq11", "Section 4, (10) and (11)", drafts(4, random_n=5).one(order=ORDERS))
 def eq11(draft, order):
     r"""With $w_{i,j}$ the probability to select $i$ given the drafts $i$ and $j$ in any order,
-    $P(Y = k) = p_k^2 + \sum_{i \ne k} 2 p_i p_k w_{k,i}$.
-    """
+    $P(Y = k) = p_k^2 + \sum_{i \ne k} 2 p_i p_k w_{k,i}$."""
     table, law = iid(draft, 2), [mass**2 for mass in draft]
     kernel = kernel_of(table, order)
     for i, j in [x for x in table if x[0] != x[1]]:
@@ -55,16 +51,11 @@ def eq11(draft, order):
     return nt.same(selected(table, kernel, len(draft)), law, "P(Y = k)")
 
 
-Chosen = tuple[Sequence[int], Sequence[int], Kernel]
-"""What the truncated program puts out: Ω₁ and Ω₂, each in order, and the weights as β."""
-
-
-def program(first: Exact, second: Exact, target: Exact, free: int) -> Chosen:
-    """Solve the truncated program: algorithm 1, or that of appendix G for different drafts.
+def program(first, second, target, free):
+    """Solve the truncated program, algorithm 1 or that of appendix G: Ω₁, Ω₂ in order, and β.
 
     Of tokens in decreasing order of q − p₁ p₂ the earlier one is selected, (12), unless both are
-    among the ``free`` first: these pairs, in any order if i.i.d., share what is left of q.
-    """
+    among the ``free`` first: these pairs, in any order if i.i.d., share what is left of q."""
     order = sorted(range(len(target)), key=lambda y: first[y] * second[y] - target[y])
     kernel = {x: {min(x, key=order.index): ONE} for x in product(order, repeat=2)}
     pairs = {x: tuple(sorted(x)) if first == second else x
@@ -78,7 +69,7 @@ def program(first: Exact, second: Exact, target: Exact, free: int) -> Chosen:
     return order[:free], order[free:], kernel
 
 
-def printed_law(first: Exact, second: Exact, chosen: Chosen) -> list[Fraction]:
+def printed_law(first, second, chosen):
     """Return (188) and (189), the law of the selected token; for equal drafts (13), P_I."""
     (inside, outside, w), law = chosen, [p * other for p, other in zip(first, second, strict=True)]
     for k in inside:
@@ -122,7 +113,7 @@ claim("canonical.eq14", "Section 4, (14), appendix E", TRUNCATED,
       r"(q(y) - p(y)^2)_+$.")(truncated)  # fmt: skip
 
 
-def restricted(law: Exact, kept: Iterable[int]) -> Exact:
+def restricted(law, kept):
     """Return a law on the kept tokens, renormalised."""
     return nt.normalised([mass if y in kept else ZERO for y, mass in enumerate(law)])
 
@@ -152,7 +143,7 @@ claim("canonical.rem3", "Remark 3, appendix G, (185) to (189)", TWO_LAWS,
       r"all variables accepts $\alpha$.")(truncated)  # fmt: skip
 
 
-def in_stages(drafts: Sequence[Exact], target: Exact, free: int) -> tuple[Exact, Kernel]:
+def in_stages(drafts, target, free):
     """Select within twos, then among the selected (remark 4): the law, and β given all drafts."""
     if len(drafts) == 1:
         return drafts[0], {(y,): {y: ONE} for y in range(len(target))}
@@ -170,8 +161,7 @@ def in_stages(drafts: Sequence[Exact], target: Exact, free: int) -> tuple[Exact,
 @claim("canonical.rem4", "Remark 4", cases(n=3, k=(3, 4)).one(free=(0, 1, 2, 3)))
 def rem4(draft, target, k, free):
     r"""For $k > 2$, selecting within groups of two and then among the selected tokens, whose laws
-    are known, selects one of the drafts; speculative sampling on it is lossless.
-    """
+    are known, selects one of the drafts; speculative sampling on it is lossless."""
     law, kernel = in_stages([draft] * k, target, free)
     two_steps(iid(draft, k), kernel, target, law)
     return equal({y in x for x, row in kernel.items() for y in row}, {True}, "one of the drafts")

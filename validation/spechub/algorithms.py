@@ -26,12 +26,7 @@ def get_residual(
 
 
 class Hub:
-    """SpecHub's pairs (x, a) and (a, x), of a hub a that is not certain, and what is left of them.
-
-    Parameters
-    ----------
-    draft, target : tuple of Fraction
-    """
+    """The pairs (x, a) and (a, x) of a hub a that is not certain, and what is left of them."""
 
     def __init__(self, draft: Exact, target: Exact) -> None:
         self.a = a = draft.index(max(draft))

@@ -20,8 +20,7 @@ def solutions_become_couplings(joint, target, k, share, everywhere=False):
     counted once here; what happens otherwise is sec3.2b.
     Corrected: Every solution does if the product of what is left is added for all y, also those
     among the drafts; the cost is then at most 1 − what the solution accepts. For an optimal
-    solution the two reconstructions are the same.
-    """
+    solution the two reconstructions are the same."""
     table = lp.joint_table(joint, len(target), k)
     best = sorted(lp.simplified(table, target, once=True)[1].items())
     plan = {key: mass if i % 2 else share * mass for i, (key, mass) in enumerate(best)}
@@ -39,8 +38,7 @@ def couplings_become_solutions(joint, target, k, share, once=False):
     r"""For a coupling $\pi'$, $\pi''(x, x_i) = \pi'(x, x_i)$ is a solution of the simplified
     program whose value is the transport cost of $\pi'$.
     Printed: With sums over i as printed a token that is drafted twice counts twice.
-    Corrected: It is if the sums of the program run over the distinct tokens of x.
-    """
+    Corrected: It is if the sums of the program run over the distinct tokens of x."""
     table = lp.joint_table(joint, len(target), k)
     best = lp.transport(table, target)[1]
     coupling = blurred(best, table, dict(enumerate(target)), 1 - share)
@@ -54,8 +52,7 @@ def couplings_become_solutions(joint, target, k, share, once=False):
 def flow_is_the_optimum(joint, target, k):
     r"""For two drafts of any law the maximum flow from s to t, with capacities $\sum_w P(v, w)$ on
     (s, v), $P(u, v)$ on (u, v), $u \ne v$, and $q(v)$ on (v, t), all in [0, 1], is the optimum of
-    the simplified program; the network has $n + 2$ nodes and at most $n^2 + n$ arcs.
-    """
+    the simplified program; the network has $n + 2$ nodes and at most $n^2 + n$ arcs."""
     n, table = len(target), lp.joint_table(joint, len(target), k)
     value, nodes, arcs = lp.maximum_flow(table, target)
     equal((nodes, arcs), (n + 2, n * n + n), "nodes and arcs")

@@ -38,8 +38,7 @@ def plan_serves_the_hub(draft, target, everywhere=True):
     Printed: The sums run over all x of V, and with the first line x = a adds q(a) − min(p(a), q(a))
     (the paper's q is the draft) to the last one. The third line lacks a parenthesis; it is read
     like the fourth.
-    Corrected: They do if all sums run over $x \ne a$.
-    """
+    Corrected: They do if all sums run over $x \ne a$."""
     hub = Hub(draft, target)
     plan = displayed_plan(hub, everywhere)
     rows = collect((x, mass) for (x, _), mass in plan.items())
@@ -52,8 +51,7 @@ def plan_serves_the_hub(draft, target, everywhere=True):
 @claim("spechub.alg2", "Algorithm 2, GetResidual", HUBS)
 def residual_of_a_column(draft, target):
     """GetResidual returns what rejection sampling of one column leaves of target and draft off the
-    hub, and leaves the hub's target as it is.
-    """
+    hub, and leaves the hub's target as it is."""
     hub, wanted = Hub(draft, target), target
     for column in (hub.last, hub.first):
         taken = [p and p * min(ONE, q / p) for q, p in zip(wanted, column, strict=True)]
@@ -78,8 +76,7 @@ def is_lossless(draft, target, literal=True):
     drafts are.
     Explained: The two kinds of pairs, $(a, x)$ and $(x, a)$, share the hub's mass $q(a)$, but as
     printed neither hears of what the other has used, so that the top token comes out too often.
-    Compute both updates first and use them for every pair of drafts.
-    """
+    Compute both updates first and use them for every pair of drafts."""
     hub = Hub(draft, target)
     return lossless(hub.literal if literal else hub.ran, target)
 
@@ -91,8 +88,7 @@ def follows_the_plan(draft, target, literal=True):
     optimum for its drafts.
     Corrected: It does if both updates of the hub's residual are made before the branches.
     Explained: As printed the hub is accepted twice for the same mass, so that a measured acceptance
-    rate can exceed what any lossless rule has. With the updates of alg3a it is the optimum.
-    """
+    rate can exceed what any lossless rule has. With the updates of alg3a it is the optimum."""
     hub = Hub(draft, target)
     ran = hub.literal if literal else hub.ran
     found = collect(((x, b.output), b.mass) for x, b in ran.branches if b.accepted is not None)

@@ -21,8 +21,7 @@ SAMPLED = UNCERTAIN.where(lambda draft: len(draft) > 1).one(seed=range(20))
 def theorem_2(draft, target):
     """SpecHub generates each token x with probability q(x): both the completed transport plan and
     the verification that the proof describes.
-    Printed: Algorithm 3 as printed is another matter: see alg3a.
-    """
+    Printed: Algorithm 3 as printed is another matter: see alg3a."""
     hub = Hub(draft, target)
     couples(completed(displayed_plan(hub), hub.table, target), hub.table, target)
     return lossless(hub.ran, target)
@@ -31,8 +30,7 @@ def theorem_2(draft, target):
 @claim("spechub.secB.2a", "Proof of theorem 2 and figure 6", SAMPLED, method=Method.SIMULATION)
 def sampled_pairs(draft, seed):
     r"""The pairs $(x, a)$ and $(a, x)$, $x \ne a$, are sampled with probabilities $p(x)$ and
-    $p(a) p(x)/(1 - p(a))$, and no others.
-    """
+    $p(a) p(x)/(1 - p(a))$, and no others."""
     n, hub, stated = len(draft), Hub(draft, draft), np.zeros((len(draft), len(draft)))
     stated[:, hub.a] = hub.last
     stated[hub.a, :] += np.array([hub.p * mass / (1 - hub.p) for mass in hub.last], float)
@@ -48,8 +46,7 @@ def sampled_pairs(draft, seed):
 def off_the_hub(draft, target):
     r"""For $x \ne a$, $X = x = x^{(1)}$ has probability $\min(q, p)$, $X = x = x^{(2)}$ has
     $\min(q - \min(q, p), p(a) p(x)/(1 - p(a)))$, the residual is
-    $(q(x) - p(x) - p(a) p(x)/(1 - p(a)))_+$, and the three add up to $q(x)$.
-    """
+    $(q(x) - p(x) - p(a) p(x)/(1 - p(a)))_+$, and the three add up to $q(x)$."""
     hub = Hub(draft, target)
     for x, p, q in hub.others:
         pair = hub.odds * p
@@ -66,8 +63,7 @@ def off_the_hub(draft, target):
 def hub_by_draft(draft, target):
     r"""The hub is generated as first draft with probability $\min(q(a), \sum_x P'(a, x))$, as
     second with $\min((q(a) - \sum_x P'(a, x))_+, \sum_x P'(x, a))$, and in all with
-    $\min(q(a), \sum_x P'(a, x) + P'(x, a))$.
-    """
+    $\min(q(a), \sum_x P'(a, x) + P'(x, a))$."""
     hub = Hub(draft, target)
     equal(hub.ran.accepted(0, hub.a), min(hub.q, hub.firsts), "hub as first draft")
     second = min(max(hub.q - hub.firsts, ZERO), hub.lasts)
@@ -81,8 +77,7 @@ def middle_line(draft, target, quotients=True):
     r"""$\min(q(a), \frac{q(a)}{\sum_x P'(a, x)}) + \min((q(a) - \sum_x P'(a, x))_+,
     \frac{q(a)}{\sum_x P'(x, a)}) = \min(q(a), \sum_x P'(a, x) + P'(x, a))$.
     Printed: The middle line of three; 0/0 is read as 0.
-    Corrected: With $\sum_x P'(a, x)$ and $\sum_x P'(x, a)$ in the place of the two quotients.
-    """
+    Corrected: With $\sum_x P'(a, x)$ and $\sum_x P'(x, a)$ in the place of the two quotients."""
     hub = Hub(draft, target)
     one, other = hub.firsts, hub.lasts
     if quotients:  # what is divided by 0 is above any bound
@@ -96,8 +91,7 @@ def middle_line(draft, target, quotients=True):
 def enough_for_the_hub(draft, target, strictly=True):
     r"""$q(a) < \sum_x P'(a, x) + P'(x, a)$.
     Corrected: $q(a) \le \sum_x P'(a, x) + P'(x, a)$; the difference is $\sum_{x \ne a} q''(x)$,
-    what is drawn from the residual, and so it is 0 where all pairs are accepted.
-    """
+    what is drawn from the residual, and so it is 0 where all pairs are accepted."""
     hub = Hub(draft, target)
     if strictly:
         return above(hub.firsts + hub.lasts, hub.q, "what is left of the pairs")
@@ -119,8 +113,7 @@ def last_chain(draft, target, swapped=True):
     P(a, x) + P(x, a) - q(x) = q(a)$.
     Printed: q and q' have changed places: algorithm 3 takes (x, a) first.
     Corrected: The second expression is
-    $\sum_{x \ne a} (P(a, x) - q'(x))_+ + (P(x, a) - q(x))_+$.
-    """
+    $\sum_{x \ne a} (P(a, x) - q'(x))_+ + (P(x, a) - q(x))_+$."""
     hub = Hub(draft, target)
     by_first, by_last = (target, hub.once) if swapped else (hub.once, target)
     both = [p + r for p, r in zip(hub.first, hub.last, strict=True)]
@@ -135,8 +128,7 @@ def last_chain(draft, target, swapped=True):
 def corollary_1(draft, target):
     """SpecHub generates the top token a with probability q(a), and always as an accepted draft: it
     is never undersampled.
-    Printed: The proof of theorem 3 calls this “Lemma 1”; there is none.
-    """
+    Printed: The proof of theorem 3 calls this “Lemma 1”; there is none."""
     hub = Hub(draft, target)
     equal(hub.ran.output(len(draft))[hub.a], hub.q, "hub generated")
     return equal(hub.ran.accepted(token=hub.a), hub.q, "hub accepted")

@@ -23,8 +23,7 @@ def later_drafts(draft, target, k, independent=False):
     Printed: “the probability mass of the residual distribution decreases, leading to lower
     acceptance rates for subsequent drafts”, with figure 9 for both.
     Corrected: RRS does not, and the optimum of i.i.d. drafts gains no more by draft $k + 1$ than by
-    draft k. Without replacement a later draft can be accepted more often.
-    """
+    draft k. Without replacement a later draft can be accepted more often."""
     if k == 1 or (support(draft) < k and not independent):
         return None
     of_rrs = falling(map(rrs(draft, target, k).accepted, range(k)), "RRS")
@@ -37,7 +36,6 @@ def later_drafts(draft, target, k, independent=False):
 @claim("spechub.secC.2", "Appendix C.2", SIZES)
 def times_n(n, k):
     """The number of variables of the program (1) is of the order $n^{k+1}$ and grows exponentially
-    with k: n-fold with every draft.
-    """
+    with k: n-fold with every draft."""
     before = variables("membership", n, k - 1) if k > 1 else n
     return equal(variables("membership", n, k), n * before, "variables, against one draft less")

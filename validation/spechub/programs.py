@@ -48,15 +48,10 @@ def transport(table: Table, target: Exact) -> tuple[Fraction, Coupling]:
     return -value, dict(zip(keys, point, strict=True))
 
 
-def counted(x: Tokens, y: int, *, once: bool) -> int:
-    """Return how often the sums over i meet y: as often as it occurs in x, or once."""
-    return int(y in x) if once else x.count(y)
-
-
 def simplified(table: Table, target: Exact, *, once: bool = False) -> tuple[Fraction, Coupling]:
     """Solve the simplified program, as printed or with each distinct token counted once."""
     keys = [(x, y) for x in table for y in sorted(set(x))]
-    times = [counted(x, y, once=once) for x, y in keys]
+    times = [1 if once else x.count(y) for x, y in keys]
     rows = ((*key, count, count) for key, count in zip(keys, times, strict=True))
     value, point = program_of(table, target, rows).solve()
     return 1 - value, dict(zip(keys, point, strict=True))
@@ -68,8 +63,9 @@ def unallocated(
     """Return what the sums over i leave of each tuple and of each token."""
     of_drafts, of_tokens = dict(table), list(target)
     for (x, y), mass in plan.items():
-        of_drafts[x] -= counted(x, y, once=once) * mass
-        of_tokens[y] -= counted(x, y, once=once) * mass
+        times = 1 if once else x.count(y)
+        of_drafts[x] -= times * mass
+        of_tokens[y] -= times * mass
     return of_drafts, of_tokens
 
 

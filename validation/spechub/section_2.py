@@ -47,8 +47,7 @@ claim("spechub.alg1b", "Algorithm 1, without replacement", DISTINCT,
 @claim("spechub.sec2b", "Section 2, Speculative Sampling", RATES)
 def tokens_per_call(rate, depth):
     r"""With a single draft of any length and acceptance rate $\alpha$ for each token, the expected
-    number of tokens per iteration is at most $1/(1 - \alpha)$, its supremum.
-    """
+    number of tokens per iteration is at most $1/(1 - \alpha)$, its supremum."""
     stopped = [rate**j * (1 - rate) * (j + 1) for j in range(depth)]
     missing = at_least(1 / (1 - rate), total(stopped) + rate**depth * (depth + 1), "1/(1 − α)")
     return missing + equal(missing, rate ** (depth + 1) / (1 - rate), "what is missing")
@@ -57,8 +56,7 @@ def tokens_per_call(rate, depth):
 @claim("spechub.sec2c", "Section 2, Rejection Sampling in Speculative Decoding", pairs(random_n=6))
 def one_draft_is_optimal(draft, target):
     r"""Rejection sampling of one draft has the highest acceptance rate of all lossless rules,
-    $\sum \min(p, q)$: it is a maximal coupling.
-    """
+    $\sum \min(p, q)$: it is a maximal coupling."""
     found = one_draft(draft, target).among_drafts()
     equal(found, overlap(draft, target), "acceptance")
     return equal(found, least_bound(iid(draft, 1), target), "acceptance")
@@ -72,8 +70,7 @@ def later_rates(draft, target, k, strictly=True):
     positive).
     Printed: “later iterations use a residual distribution modified by previous acceptances, leading
     to misalignment with the original draft distribution and lower acceptance rates”
-    Corrected: No later draft has a higher conditional acceptance rate; the rates can be equal.
-    """
+    Corrected: No later draft has a higher conditional acceptance rate; the rates can be equal."""
     ran, left, chances = rrs(draft, target, k), ONE, []
     for i in range(k):
         if left:
@@ -87,8 +84,7 @@ def later_rates(draft, target, k, strictly=True):
 @claim("spechub.sec2e", WITHOUT, cases(random_n=6, random_k=(1, 2, 3, 5, 8)))
 def rejected_again(draft, target, k):
     """A token that RRS has rejected has probability 0 in the residual from then on, so that it is
-    rejected whenever it is drafted again.
-    """
+    rejected whenever it is drafted again."""
     laws = list(residuals(target, draft, k))
     for before, after in combinations(laws, 2):
         again = [mass for x, mass in enumerate(after) if before[x] < draft[x]]
@@ -99,8 +95,7 @@ def rejected_again(draft, target, k):
 @claim("spechub.sec2f", WITHOUT, DISTINCT.where(lambda k, **_: k in (2, 3)))
 def distinct_drafts_help(draft, target, k):
     """RRSw speeds up RRS by avoiding repetition but falls short of the optimum: RRSw accepts at
-    least as much as RRS and at most the optimum for drafts without replacement.
-    """
+    least as much as RRS and at most the optimum for drafts without replacement."""
     found = rrsw(draft, target, k).among_drafts()
     at_least(least_bound(distinct(draft, k), target), found, "optimum, against RRSw")
     return at_least(found, rrs(draft, target, k).among_drafts(), "RRSw, against RRS")

@@ -18,14 +18,8 @@ SIZES = given(
 )
 TWO = joints(((1, 2), (2, 2), (3, 2)))
 DRAFTS = drafts(4, random_n=5).each(k=(1, 2, 3))
-EXAMPLE = given(
-    {"draft": exact("0.5", "0.3", "0.2"), "target": exact("0.1", "0.6", "0.3")},
-    note="the worked example",
-)
-ONE_PAIR = given(
-    {"draft": exact("1/3", "1/3", "1/3"), "target": exact("2/3", "1/3", "0")},
-    note="one pair is enough",
-)
+EXAMPLE = given({"draft": exact("0.5", "0.3", "0.2"), "target": exact("0.1", "0.6", "0.3")})
+ONE_PAIR = given({"draft": exact("1/3", "1/3", "1/3"), "target": exact("2/3", "1/3", 0)})
 ORDERS = "Section 3.2, Unbalanced Tree and Asymmetric Verification"
 
 
@@ -49,8 +43,7 @@ claim("spechub.sec3.1", "Section 3.1, after equation (1)", SIZES,
 @claim("spechub.sec3.2a", "Section 3.2", SIZES)
 def simplified_size(n, k):
     r"""The simplified program has $O(n^k)$ variables (for fixed k):
-    $n\,(n^k - (n-1)^k) \le k\,n^k$, one for each tuple and each of its distinct tokens.
-    """
+    $n\,(n^k - (n-1)^k) \le k\,n^k$, one for each tuple and each of its distinct tokens."""
     found = variables("reduced", n, k)
     return at_least(k * n**k, found, "k n^k") + equal(found, n * (n**k - (n - 1) ** k), "variables")
 
@@ -67,8 +60,7 @@ def reconstruction(joint, target, k, once=False):
     sum is printed without parentheses in section 3.2 and with them in appendix A; where nothing is
     left (0/0) nothing is added.
     Corrected: If the program's sums run over the distinct tokens of x, each optimal solution
-    becomes a coupling, and its transport cost is the program's value.
-    """
+    becomes a coupling, and its transport cost is the program's value."""
     table = lp.joint_table(joint, len(target), k)
     value, plan = lp.simplified(table, target, once=once)
     coupling = lp.completed(plan, table, target, once=once)
@@ -81,8 +73,7 @@ def equivalence(joint, target, k):
     r"""For any draft law $P$ and target $q$, $1 - \sum_x \sum_{i=1}^k \pi(x, x_i)$ at an optimal
     solution of the simplified program is the optimal transport cost $C(\pi^*)$.
     Printed: Both readings of the sums over i have this value: where they count a token that occurs
-    twice among the drafts twice, the solution has half its mass.
-    """
+    twice among the drafts twice, the solution has half its mass."""
     table = lp.joint_table(joint, len(target), k)
     best = lp.transport(table, target)[0]
     equal(lp.simplified(table, target, once=True)[0], best, "optimum, distinct tokens")
@@ -92,8 +83,7 @@ def equivalence(joint, target, k):
 @claim("spechub.fig5", "Figure 5, section 3.2", EXAMPLE)
 def figure_5(draft, target):
     """For the draft (0.5, 0.3, 0.2) and the target (0.1, 0.6, 0.3), RRSw has transport cost 0.06,
-    because token b is accepted 0.06 too rarely; an optimal solution has a lower cost.
-    """
+    because token b is accepted 0.06 too rarely; an optimal solution has a lower cost."""
     ran = rrsw(draft, target)
     lacking = [q - ran.accepted(token=y) for y, q in enumerate(target)]
     same(lacking, exact("0", "0.06", "0"), "what is accepted too rarely")
@@ -105,8 +95,7 @@ def figure_5(draft, target):
 def order(joint, target, k):
     """In a single step the order in which the drafts are selected does not matter: $(x_1, x_2)$ and
     $(x_2, x_1)$ have the same optimal acceptance.
-    Printed: “appears inconsequential”
-    """
+    Printed: “appears inconsequential”"""
     table = lp.joint_table(joint, len(target), k)
     turned = {x[::-1]: mass for x, mass in table.items()}
     return equal(lp.simplified(turned, target)[0], lp.simplified(table, target)[0], "optimum")
@@ -116,8 +105,7 @@ def order(joint, target, k):
 def lower_first_draft(draft, target):
     """Optimal algorithms may accept the first draft less often than RRS, to accept more in all:
     for some p and q every optimal rule does.
-    Printed: “may decrease the first few drafts' acceptance rate slightly”
-    """
+    Printed: “may decrease the first few drafts' acceptance rate slightly”"""
     table = iid(draft, 2)
     best = 1 - lp.simplified(table, target)[0]
     above(best, rrs(draft, target).among_drafts(), "optimum")
@@ -133,8 +121,7 @@ def without_replacement(draft, k, of_distinct=False):
     r"""Drafts without replacement have the law
     $P(x) = \prod_{i=1}^k p(x_i) \big/ \prod_{i=1}^{k-1} (1 - \sum_{j=1}^i p(x_j))$.
     Printed: Nothing says that the $x_i$ are distinct.
-    Corrected: That is their law for distinct $x_i$; all other tuples have probability 0.
-    """
+    Corrected: That is their law for distinct $x_i$; all other tuples have probability 0."""
     if support(draft) < k:
         return None
     table = distinct(draft, k)

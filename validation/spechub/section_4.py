@@ -23,8 +23,7 @@ def law_of_pairs(draft, of_hub=True):
     Printed: The cases overlap at (a, a): the first gives it p(a). Appendix B.2 says that
     Q(a, a) = 0. If p(a) = 1 the second is 0/0.
     Corrected: With $P(a, a) = 0$, for $p(a) < 1$, it is the law of these two steps: draw $x_1$ from
-    $p$; then $x_2$ is $a$ if $x_1 \ne a$, and from $p$ off $a$ if $x_1 = a$.
-    """
+    $p$; then $x_2$ is $a$ if $x_1 \ne a$, and from $p$ off $a$ if $x_1 = a$."""
     hub, tokens = Hub(draft, draft), range(len(draft))
     mass_of_pair = {
         (x, y): draft[x] if y == hub.a else hub.odds * draft[y] * (x == hub.a)
@@ -61,8 +60,7 @@ def printed_solution(hub):
 def solution_is_optimal(draft, target):
     r"""$\pi(x, a, x) = \min(q(x), p(x))$ and $\pi(a, x, x) = \min(q(x) - \pi(x, a, x), P(a, x))$
     for $x \ne a$, and $a$ served out of what is left up to $q(a)$, solves the simplified program;
-    it gives the tokens off the hub as much as possible.
-    """
+    it gives the tokens off the hub as much as possible."""
     hub = Hub(draft, target)
     others = total(map(total, printed_solution(hub)))
     offered = list(map(sum, zip(hub.last, hub.first, strict=True)))
@@ -75,8 +73,7 @@ def solution_is_optimal(draft, target):
 def figure_6(draft, target):
     r"""For the draft (0.5, 0.3, 0.2) and the target (0.1, 0.6, 0.3), SpecHub samples $(x, a)$ and
     $(a, x)$ with probabilities $p(x)$ and $p(a) p(x)/(1 - p(a))$: 0.3, 0.2, 0.3, 0.2. It accepts
-    always.
-    """
+    always."""
     hub = Hub(draft, target)
     found = [hub.table[x] for x in ((1, 0), (2, 0), (0, 1), (0, 2))]
     same(found, exact("0.3", "0.2", "0.3", "0.2"), "mass of a pair")
@@ -91,8 +88,7 @@ def figure_6(draft, target):
 def rate_of_rejection(draft, target, alpha=max):
     r"""The acceptance rate of the first draft of rejection sampling is
     $\alpha = \sum_x \max(p(x), q(x))$.
-    Corrected: It is $\alpha = \sum_x \min(p(x), q(x))$, as theorem 3 has it.
-    """
+    Corrected: It is $\alpha = \sum_x \min(p(x), q(x))$, as theorem 3 has it."""
     return equal(rrs(draft, target).accepted(0), total(map(alpha, draft, target)), "first draft")
 
 
@@ -104,8 +100,7 @@ def better_than_rejection(draft, target, alpha=max):
     Printed: “a higher acceptance rate”; since that α is at least 1, the condition is always met.
     Read strictly it also fails where p = q.
     Corrected: SpecHub accepts at least as much as RRS, in all, if $p(a)/(1 - p(a)) > 1 - \alpha$
-    with $\alpha = \sum_x \min(p(x), q(x))$.
-    """
+    with $\alpha = \sum_x \min(p(x), q(x))$."""
     if Hub(draft, target).odds <= 1 - total(map(alpha, draft, target)):
         return None
     found, other = (run(draft, target).among_drafts() for run in (spechub, rrs))
@@ -125,8 +120,7 @@ def zero_temperature(draft, target, temperature):
     """At zero temperature SpecHub is equivalent to RRS without replacement: both are top-2 greedy
     decoding.
     Printed: With three or more logits tied at the top of the draft they differ: uniform over three
-    tokens, SpecHub drafts each token off the hub half the time, RRSw two thirds.
-    """
+    tokens, SpecHub drafts each token off the hub half the time, RRSw two thirds."""
     draft, target = (normalised([m ** int(1 / temperature) for m in p]) for p in (draft, target))
     top = sorted(range(len(draft)), key=lambda y: -draft[y])[:2]
     limit = target.index(max(target)) in top

@@ -2,5 +2,4 @@
 
 MODULES = (
     "section_2", "section_4", "section_5", "section_6", "section_7",
-    "appendix_a", "appendix_b", "figures", "appendix_c", "appendix_d", "tables",
-)  # fmt: skip
+    "appendix_a", "appendix_b", "figures", "appendix_c", "appendix_d", "tables")  # fmt: skip

@@ -42,7 +42,8 @@ def p_acc(draft, target, k, rho):
 
 def f(draft, target, k, rho):
     """Return f(ρ) of lemma 4: the left-hand side of (6) minus its right-hand side."""
-    return p_acc(draft, target, k, rho) - rho * beta(draft, target, rho)
+    scale = beta(draft, target, rho)
+    return 1 - (1 - scale) ** k - rho * scale
 
 
 @lru_cache(maxsize=1024)
@@ -83,8 +84,7 @@ def rho_star(draft, target, k, halvings=40):
 
 def accepted_at_root(draft, target, k, halvings=40):
     """Return rational numbers around what algorithm 2 accepts at ρ*: p_acc, for there the residual
-    is 0 wherever p > q/ρ, so that what is drawn from it is no rejected draft.
-    """
+    is 0 wherever p > q/ρ, so that what is drawn from it is no rejected draft."""
     low, high = rho_star(draft, target, k, halvings)
     return p_acc(draft, target, k, high), p_acc(draft, target, k, low)
 
@@ -146,10 +146,10 @@ def largest_flow(law, target):
 @lru_cache(maxsize=8192)
 def optimum(draft, target, k):
     """Return α_k(p, q) as a maximum flow from the sets of drafts to the tokens."""
-    inside, law = {some: mass_of(draft, some) ** k for some in subsets(len(draft))}, {}
-    for some in inside:
-        parts = ((len(part), mass) for part, mass in inside.items() if set(part) <= set(some))
-        law[some] = total((-1) ** (len(some) - size) * mass for size, mass in parts)
+    law = {some: mass_of(draft, some) ** k for some in subsets(len(draft))}
+    for y in range(len(draft)):  # from the chance to be inside a set to that of all of it
+        for some in (some for some in law if y in some):
+            law[some] -= law[tuple(token for token in some if token != y)]
     return total(largest_flow(law, target)[0].values())
 
 

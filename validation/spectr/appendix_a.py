@@ -20,8 +20,7 @@ claim("spectr.lem3a", "Lemma 3, appendix A.1", SMALL,
       r"$\alpha_k \le \bar\alpha_k = \min_{\Omega_0 \subseteq V} \{ \sum_{y \in \Omega_0} "
       r"\min(q(y), 1 - (1 - p(y))^k) + \sum_{x \in V^k} \min(\prod p(x_i), "
       r"\sum_{y \in S(x) \setminus \Omega_0} q(y)) \}$.")(
-    lambda **at: at_least(upper_bound(**at), optimum(**at), "upper bound")
-)  # fmt: skip
+    lambda **at: at_least(upper_bound(**at), optimum(**at), "upper bound"))  # fmt: skip
 claim("spectr.lem3b", "Lemma 3, appendix A.1", SMALL,
       r"$(1 - (1 - 1/k)^k)\, \bar\alpha_k \le \alpha_k$: the bound is tight up to that factor.")(
     lambda k, **at: at_least(optimum(**at, k=k), hit(k, k) * upper_bound(**at, k=k), "alpha_k")
@@ -43,8 +42,7 @@ def is_tight(**at):
 @claim("spectr.secA.2a", "Appendix A.2, monotonicity", COUPLINGS)
 def one_more_draft(draft, target, k, order):
     r"""For a coupling $\pi$ of $p^{\otimes k}$ and q, $\pi'(x^{k+1}, y) = \pi(x^k, y)\, p(x(k+1))$
-    couples $p^{\otimes k+1}$ and q and accepts at least as often.
-    """
+    couples $p^{\otimes k+1}$ and q and accepts at least as often."""
     joint = some_coupling(iid(draft, k), dict(enumerate(target)), order)
     larger = {((*x, z), y): m * p for (x, y), m in joint.items() for z, p in enumerate(draft)}
     equal(marginals(larger, len(target)), (iid(draft, k + 1), target), "marginals")
@@ -54,8 +52,7 @@ def one_more_draft(draft, target, k, order):
 @claim("spectr.secA.2b", "Appendix A.2, consistency", BOUNDED)
 def valid_at_largest_ratio(draft, target, k):
     r"""If $q/p$ is bounded, Algorithm 2 with $\rho_{max} = \max q/p$ is a valid coupling, and
-    $\beta(\rho_{max}) \ge 1/\rho_{max} > 0$.
-    """
+    $\beta(\rho_{max}) \ge 1/\rho_{max} > 0$."""
     rho = largest_ratio(draft, target)
     joint = alg.alg_2(draft, target, k, rho).coupling()
     equal(marginals(joint, len(target)), (iid(draft, k), target), "marginals")
@@ -76,8 +73,7 @@ def accepts_p_acc(draft, target, k, hits=ZERO):
 def accepts_more(draft, target, k):
     r"""Its acceptance is that or more, since a draw from the residual, which is q at $\rho_{max}$,
     may be one of the rejected drafts: with $\beta = 1/\rho_{max}$ and $m = p - q/\rho_{max}$,
-    $\alpha = 1 - (1-\beta)^k + \sum_y q(y) [(1-\beta)^k - (1-\beta-m(y))^k]$.
-    """
+    $\alpha = 1 - (1-\beta)^k + \sum_y q(y) [(1-\beta)^k - (1-\beta-m(y))^k]$."""
     rho, pairs = largest_ratio(draft, target), zip(draft, target, strict=True)
     left = 1 - 1 / rho
     hits = total(q * (left**k - (left - (p - q / rho)) ** k) for p, q in pairs)
@@ -89,8 +85,7 @@ def accepts_more(draft, target, k):
 def moved_target(draft, target, k):
     r"""With $p_{off} = \sum 1\{p = 0\} q$ and q' = q with that mass moved to a drafted token:
     $d_{TV}(q, q') = p_{off}$, $q'/p$ is bounded, and
-    $\alpha_k(p, q) \ge \alpha_k(p, q') - p_{off}$.
-    """
+    $\alpha_k(p, q) \ge \alpha_k(p, q') - p_{off}$."""
     off, slack = total(q for p, q in zip(draft, target, strict=True) if not p), ONE
     for x0 in (token for token, p in enumerate(draft) if p):
         moved = [q if p else ZERO for p, q in zip(draft, target, strict=True)]
@@ -113,5 +108,4 @@ claim("spectr.secA.3b", "Appendix A.3", SMALL,
       r"k-Seq at $\rho^*$ accepts at least $(1 - (1 - 1/k)^k)\, \bar\alpha_k$.")(
     lambda draft, target, k: at_least(
         alg.accepted_at_root(draft, target, k)[0] if nt.overlap(draft, target) else ZERO,
-        hit(k, k) * upper_bound(draft, target, k), "alpha at rho*")
-)  # fmt: skip
+        hit(k, k) * upper_bound(draft, target, k), "alpha at rho*"))  # fmt: skip

@@ -35,23 +35,16 @@ def constant_drafts(p, q, k):
 
 claim("spectr.eq10", "Equation (10), appendix B.1", BERNOULLI,
       r"$\alpha_k(Ber(p), Ber(q)) = \min(q, 1 - (1-p)^k) + \min(1 - q, 1 - p^k)$.")(
-    lambda p, q, k: equal(optimum(ber(p), ber(q), k), closed_form(p, q, k), "alpha_k")
-)  # fmt: skip
+    lambda p, q, k: equal(optimum(ber(p), ber(q), k), closed_form(p, q, k), "alpha_k"))  # fmt: skip
 claim("spectr.secB.1a", "Appendix B.1, below (10)", BERNOULLI,
       r"$\Omega_0 = \{0, 1\}$ in Lemma 3 gives (10) as upper bound.")(
     lambda p, q, k: equal(bound_of_set(ber(p), ber(q), k, (0, 1)), closed_form(p, q, k), "bound")
 )  # fmt: skip
-
-
-@claim("spectr.secB.1b", "Appendix B.1, below (10)", BITS)
-def cheap_iff_constant(x):
-    r"""For two tokens, $1\{y \notin S(x^k)\} < 1$ if and only if $x^k$ is $0^k$ or $1^k$."""
-    for y in (0, 1):
-        what = f"whether 1{{y not in S(x)}} = {int(y not in x)} is below 1, y = {y}"
-        equal(y in x, len(set(x)) == 1, what)
-    return ZERO
-
-
+claim("spectr.secB.1b", "Appendix B.1, below (10)", BITS,
+      r"For two tokens, $1\{y \notin S(x^k)\} < 1$ if and only if $x^k$ is $0^k$ or $1^k$.")(
+    lambda x: equal(
+        [y in x for y in (0, 1)], [len(set(x)) == 1] * 2, "whether 1{y not in S(x)} < 1, y = 0, 1")
+)  # fmt: skip
 corrected("spectr.secB.1b", Severity.MISPRINT, BITS,
           r"$1\{y \notin S(x^k)\} = 1$ for some y if and only if $x^k$ is $0^k$ or $1^k$.")(
     lambda x: equal(any(y not in x for y in (0, 1)), len(set(x)) == 1, "whether some y costs 1")
@@ -61,8 +54,7 @@ corrected("spectr.secB.1b", Severity.MISPRINT, BITS,
 @claim("spectr.secB.1c", "Appendix B.1, displays below (10)", BERNOULLI)
 def mixed_and_constant(p, q, k):
     r"""$\alpha_k(Ber(p), Ber(q)) = 1 - p^k - (1-p)^k + \min(p^k, q) + \min((1-p)^k, 1-q)$, the
-    first three terms being the mass of drafts that are not constant.
-    """
+    first three terms being the mass of drafts that are not constant."""
     ones, zeros, *kept = constant_drafts(p, q, k)
     mixed = total(mass for x, mass in iid(ber(p), k).items() if len(set(x)) == 2)
     equal(mixed, 1 - ones - zeros, "mass of mixed drafts")
@@ -75,8 +67,7 @@ def printed_plan(p, q, k):
     $\pi(0^k, 1)$ the rest of $p^k$ and $(1-p)^k$ is a valid transport plan, and attains (10).
 
     Printed: Only these four masses are printed; for other drafts what is left of q is shared in
-    proportion.
-    """
+    proportion."""
     ones, zeros, one, zero = constant_drafts(p, q, k)
     law, rest = iid(ber(p), k), (1 - q - zero - (ones - one), q - one - (zeros - zero))
     at_least(min(rest), ZERO, "what is left for mixed drafts")
@@ -93,8 +84,7 @@ def printed_plan(p, q, k):
 def three_cases(p, q, k):
     r"""Both the display of spectr.secB.1c and (10) are 1 if $p^k \le q$ and $(1-p)^k \le 1-q$,
     $1 + q - p^k$ if $p^k > q$, and $1 + (1-q) - (1-p)^k$ if $(1-p)^k > 1-q$; there is no other
-    case.
-    """
+    case."""
     ones, zeros, *kept = constant_drafts(p, q, k)
     if ones > q and zeros > 1 - q:
         raise Fails("p^k > q and (1 - p)^k > 1 - q")
@@ -107,15 +97,13 @@ claim("spectr.secB.1f", "Appendix B.1, uniform pairs", uniforms(30, k=range(1, 9
       r"$\alpha_k(U(d), U(d/r)) = 1 - (1 - 1/r)^k$.")(
     lambda d, r, k: equal(
         otspec.optimal_acceptance(otspec.IID(uniform(d, d), k), uniform(d, d // r)).acceptance,
-        hit(r, k), "alpha_k")
-)  # fmt: skip
+        hit(r, k), "alpha_k"))  # fmt: skip
 
 
 @claim("spectr.secB.1g", "Appendix B.1, uniform pairs", uniforms(6, k=(1, 2, 3)))
 def drawing_from_hits(d, r, k):
     r"""Drawing Y uniformly from $S(X) \cap [d/r]$, or from $[d/r]$ if that is empty, is a valid
-    transport plan that accepts $1 - (1 - 1/r)^k$.
-    """
+    transport plan that accepts $1 - (1 - 1/r)^k$."""
     wanted, law, coupling = set(range(d // r)), iid(uniform(d, d), k), {}
     for x, mass in law.items():
         drawn = wanted & set(x) or wanted
@@ -127,8 +115,7 @@ def drawing_from_hits(d, r, k):
 @claim("spectr.secB.1h", "Appendix B.1, uniform pairs", uniforms(6, k=(1, 2, 3, 4)))
 def set_gives_uniform_bound(d, r, k):
     r"""$\Omega_0 = [d] \setminus [d/r]$ in Lemma 3 gives
-    $\Pr(S(X) \cap [d/r] \ne \emptyset) = 1 - (1 - 1/r)^k$ as upper bound.
-    """
+    $\Pr(S(X) \cap [d/r] \ne \emptyset) = 1 - (1 - 1/r)^k$ as upper bound."""
     draft, others = uniform(d, d), range(d // r, d)
     equal(1 - mass_of(draft, others) ** k, hit(r, k), "Pr(S(X) meets [d/r])")
     return equal(bound_of_set(draft, uniform(d, d // r), k, others), hit(r, k), "bound")

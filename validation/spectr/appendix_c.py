@@ -16,8 +16,6 @@ STEP = Fraction(1, 4)
 OVERLAPPING = RHOS.where(alg.overlapping)
 UNLIKE, UNLIKE_RHOS = (some.where(lambda draft, target, **_: draft != target)
                        for some in (ROOTED, OVERLAPPING))  # fmt: skip
-
-
 claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS,
       r"If $0 < d_{TV}(p, q) < 1$, $f(\rho) = 1 - (1 - \beta(\rho))^k - \rho \beta(\rho)$ is "
       r"decreasing on $[1, \infty)$.", printed="Monotone; its proof says decreasing.")(
@@ -41,8 +39,7 @@ def root_in_range(draft, target, k):
 def steps_of_lemma_4(draft, target, k):
     r"""$\beta(1) = 1 - d_{TV}$ and $1 - (1 - \beta(1))^k = 1 - d_{TV}^k \ge 1 - d_{TV}$;
     $1 - (1-x)^k \le kx$ on $[0, 1]$; at $\rho = \max q/p > 1$, if finite, $\beta = 1/\rho$ and
-    $1 - (1 - \beta)^k < 1 = \rho \beta$.
-    """
+    $1 - (1 - \beta)^k < 1 = \rho \beta$."""
     variation, ratio = nt.total_variation(draft, target), alg.largest_ratio(draft, target)
     equal(beta(draft, target, ONE), 1 - variation, "beta(1)")
     equal(p_acc(draft, target, k, ONE), 1 - variation**k, "p_acc at rho = 1")
@@ -57,8 +54,7 @@ def steps_of_lemma_4(draft, target, k):
 def both_decrease(draft, target, k, rho, falls=above):
     r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
 
-    Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1.
-    """
+    Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1."""
     if not overlap(draft, target):
         return None
     falls(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
@@ -68,8 +64,7 @@ def both_decrease(draft, target, k, rho, falls=above):
 @corrected("spectr.secC.1b", Severity.DEGENERATE, OVERLAPPING)
 def do_not_increase(draft, target, k, rho):
     r"""Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$ on; where
-    it is constant, f is still decreasing, because ρβ increases.
-    """
+    it is constant, f is still decreasing, because ρβ increases."""
     least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
     f_decreases(rho, draft=draft, target=target, k=k)
     return both_decrease(draft, target, k, rho, above if rho >= least else at_least)
@@ -82,15 +77,13 @@ claim("spectr.secC.1c", "Appendix C.1, valid transport plan", RHOS,
 corrected("spectr.secC.1c", Severity.MISPRINT, VALID,
           r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$.")(
     lambda draft, target, k, rho: at_least(
-        rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta")
-)  # fmt: skip
+        rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta"))  # fmt: skip
 
 
 @claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID)
 def residual_is_positive(draft, target, k, rho):
     r"""For $\rho \ge \rho^*$ and all x, $\min(p, q/\rho)\, p_{acc}/\beta \le
-    (1 - (1-\beta)^k)/(\rho\beta)\, q \le q$.
-    """
+    (1 - (1-\beta)^k)/(\rho\beta)\, q \le q$."""
     scale, slack = p_acc(draft, target, k, rho) / beta(draft, target, rho), ONE
     for p, q in zip(draft, target, strict=True):
         at_least(scale / rho * q, min(p, q / rho) * scale, "middle")
@@ -104,8 +97,7 @@ def first_draft_as_value(draft, target, k, rho):
 
     Printed: Likewise $\Pr(Y = X_2 = x) = \Pr(Y \ne X_1) \Pr(Y = X_2 | Y \ne X_1) =
     (1 - \beta) \min(p(x), q(x)/\rho)$. Y may equal $X_1$ though $X_1$ was rejected: by a later
-    draft of the same value, or by the residual.
-    """
+    draft of the same value, or by the residual."""
     if not alg.determined(draft, target, k, rho) or rho > k:
         return None
     run = alg_2(draft, target, k, rho)
@@ -118,8 +110,7 @@ def first_draft_as_value(draft, target, k, rho):
 @corrected("spectr.secC.1e", Severity.MISPRINT, VALID)
 def each_draft_as_event(draft, target, k, rho):
     r"""$\Pr(X_1, \dots, X_i \text{ rejected}, X_{i+1} = x \text{ accepted}) =
-    (1 - \beta(\rho))^i \min(p(x), q(x)/\rho)$ for $i = 0, \dots, k - 1$.
-    """
+    (1 - \beta(\rho))^i \min(p(x), q(x)/\rho)$ for $i = 0, \dots, k - 1$."""
     run, left = alg_2(draft, target, k, rho), 1 - beta(draft, target, rho)
     for i in range(k):
         wanted = [left**i * min(p, q / rho) for p, q in zip(draft, target, strict=True)]
@@ -132,8 +123,7 @@ def accepted_output(draft, target, k, rho):
     r"""$\Pr(Y = x, \text{one of } X^k \text{ is accepted}) =
     \min(p(x), q(x)/\rho)\, (1 - (1-\beta)^k)/\beta$, which sums to $1 - (1-\beta)^k$.
 
-    Printed: Read for β > 0.
-    """
+    Printed: Read for β > 0."""
     run, chance = alg_2(draft, target, k, rho), p_acc(draft, target, k, rho)
     scale = chance / beta(draft, target, rho)
     wanted = [min(p, q / rho) * scale for p, q in zip(draft, target, strict=True)]
@@ -147,8 +137,7 @@ def printed_weight(**at):
     the factor $\Pr(\text{none accepted})$ is $1 - (1 - \beta)^k$, as is the denominator of
     $p^{res}$.
 
-    Printed: Factor and denominator are both printed wrong, so that the sum is right.
-    """
+    Printed: Factor and denominator are both printed wrong, so that the sum is right."""
     if not alg.determined(**at):
         return None
     return equal(1 - alg_2(**at).accepted(), p_acc(**at), "Pr(no draft is accepted)")
@@ -188,8 +177,7 @@ def factor(draft, target, k):
        alg.SMALL.where(alg.overlapping))  # fmt: skip
 def chain_to_k(draft, target, k):
     r"""$\alpha(\pi_{\rho^*}) \ge 1 - (1 - \beta(\rho^*))^k \ge 1 - (1 - \beta(k))^k =
-    c_k \sum_x \min(k p(x), q(x))$ with $c_k = (1 - (1 - \beta(k))^k) / (k \beta(k))$.
-    """
+    c_k \sum_x \min(k p(x), q(x))$ with $c_k = (1 - (1 - \beta(k))^k) / (k \beta(k))$."""
     (low, _), root = accepted_at_root(draft, target, k), alg.rho_star(draft, target, k)[1]
     at_least(alg_2(draft, target, k, root).among_drafts(), low, "alpha")
     last = factor(draft, target, k) * inflated(draft, target, k)
@@ -197,17 +185,14 @@ def chain_to_k(draft, target, k):
     return at_least(low, last, "p_acc at rho*")
 
 
-@claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", alg.CASES)
-def factor_in_range(draft, target, k):
-    r"""$c_k(p, q) \in [1 - (1 - 1/k)^k, 1)$."""
-    found = factor(draft, target, k)
-    return min(at_least(found, hit(k, k), "c_k"), above(ONE, found, "1, against c_k"))
-
-
+claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", alg.CASES,
+      r"$c_k(p, q) \in [1 - (1 - 1/k)^k, 1)$.")(
+    in_range := lambda k, **at: min(at_least(factor(k=k, **at), hit(k, k), "c_k"),
+                                    above(ONE, factor(k=k, **at), "1, against c_k")))  # fmt: skip
 corrected("spectr.secC.1j", Severity.DEGENERATE, ROOTED,
           r"If $k \ge 2$ and $d_{TV} < 1$ it is in that range; $c_1 = 1$; for disjoint supports it "
           "reads 0/0.")(
-    lambda k, **at: factor_in_range(k=k, **at) if k > 1 else equal(factor(k=k, **at), ONE, "c_1")
+    lambda k, **at: in_range(k=k, **at) if k > 1 else equal(factor(k=k, **at), ONE, "c_1")
 )  # fmt: skip
 
 UNIT = drafts(n=2, least=2).each(k=range(1, 9)).of(lambda draft, k: {"k": k, "x": draft[1]})
@@ -220,8 +205,7 @@ def quotient_behaves(k, x):
     $\lim_{x \to 0^+} f(x) = 1$.
 
     Printed: Monotonically decreasing; for k = 1 it is constant. The limit is checked as
-    $1 - f(x) \le (k-1)x/2$.
-    """
+    $1 - f(x) \le (k-1)x/2$."""
     if not x:
         return None
     points = (x / k, (x + 1) / (2 * k), Fraction(1, k))
@@ -233,30 +217,24 @@ def quotient_behaves(k, x):
 
 claim("spectr.secC.1l", "Appendix C.1, above (11)", WHOLE,
       r"$kx \ge 1 - (1-x)^k$ for all $x \ge 0$.")(
-    union_bound := lambda k, x: at_least(k * x, 1 - (1 - x) ** k, "kx")
-)  # fmt: skip
+    union_bound := lambda k, x: at_least(k * x, 1 - (1 - x) ** k, "kx"))  # fmt: skip
 corrected("spectr.secC.1l", Severity.CONDITION, UNIT.of(lambda k, x: {"k": k, "x": 2 * x}),
           r"It holds for $0 \le x \le 2$; the proof needs $0 \le x \le 1$."
 )(union_bound)  # fmt: skip
-
-
-@claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED)
-def eq11(draft, target, k):
-    r"""$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k) \sum_x \min(kp, q) \ge
-    (1 - (1 - 1/k)^k) \sum_x \min(1 - (1-p)^k, q)$.
-    """
-    least = total(min(1 - (1 - p) ** k, q) for p, q in zip(draft, target, strict=True))
-    middle = hit(k, k) * inflated(draft, target, k)
-    return min(at_least(accepted_at_root(draft, target, k)[0], middle, "alpha at rho*"),
-               at_least(middle, hit(k, k) * least, "middle"))  # fmt: skip
-
-
+claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED,
+      r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k) \sum_x \min(kp, q) \ge "
+      r"(1 - (1 - 1/k)^k) \sum_x \min(1 - (1-p)^k, q)$.")(
+    lambda draft, target, k: min(
+        at_least(accepted_at_root(draft, target, k)[0],
+                 hit(k, k) * inflated(draft, target, k), "alpha at rho*"),
+        at_least(inflated(draft, target, k),
+                 overlap([1 - (1 - p) ** k for p in draft], target), "sum of min(kp, q)"))
+)  # fmt: skip
 claim("spectr.eq12", "Equation (12), appendix C.1; sections 5 and 6", ROOTED,
       r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k)\, \alpha_k(p, q)$.")(
     lambda draft, target, k: at_least(
         accepted_at_root(draft, target, k)[0], hit(k, k) * alg.optimum(draft, target, k), "alpha"
-    )
-)  # fmt: skip
+    ))  # fmt: skip
 
 
 @claim("spectr.secC.2", "Appendix C.2, proof of Theorem 2", DRAFTING)
@@ -270,7 +248,6 @@ def first_token_given_stop(target, **at):
 @corrected("spectr.secC.2", Severity.MISPRINT, DRAFTING)
 def first_token(target, **at):
     r"""$Y_1 \sim M_b(\cdot | x^t)$, not given $\tau$: $\tau = 1$ if and only if $Y_1$ is none of
-    the drafts.
-    """
+    the drafts."""
     first = collect((output[0], mass) for output, mass in decoded(target=target, **at).items())
     return same(as_row(first, target.n), target(()), "chance of Y_1")

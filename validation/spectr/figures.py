@@ -28,16 +28,14 @@ def curves(b, k):
 
 claim("spectr.fig4a", "Fig. 4, appendix B", points((QUARTER,), range(1, 101)),
       "For $p = q = Ber(1/4)$ the acceptance of both the optimum and k-Seq is always 1.")(
-    lambda b, k: equal(curves(b, k), (ONE, ONE, ONE), "optimum and k-Seq")
-)  # fmt: skip
+    lambda b, k: equal(curves(b, k), (ONE, ONE, ONE), "optimum and k-Seq"))  # fmt: skip
 
 
 @claim("spectr.fig4b", "Fig. 4, appendix B",
        points([Fraction(i, 20) for i in range(21) if i != 5], range(1, 9)))  # fmt: skip
 def both_increase(b, k):
     r"""For $p = Ber(1/4)$ and $q = Ber(b)$, $b \ne 1/4$, both increase with k before they reach
-    1.
-    """
+    1."""
     (best, _, high), (more, low, _) = curves(b, k), curves(b, k + 1)
     return min(ONE if best == 1 else above(more, best, "alpha_{k+1}"), above(low, high, "k-Seq"))
 
@@ -45,19 +43,15 @@ def both_increase(b, k):
 claim("spectr.fig4c", "Fig. 4, appendix B", points(TENTH_AND_MORE, range(1, 17)),
       "For $p = Ber(1/4)$ and $q = Ber(b)$ with $b = 0.1$ or $0.75$, k-Seq accepts less than the "
       "optimum.", printed="For no particular k; the single draft is included here.")(
-    worse := lambda b, k: above(curves(b, k)[0], curves(b, k)[2], "alpha_k")
-)  # fmt: skip
+    worse := lambda b, k: above(curves(b, k)[0], curves(b, k)[2], "alpha_k"))  # fmt: skip
 corrected("spectr.fig4c", Severity.DEGENERATE, points(TENTH_AND_MORE, range(2, 17)),
           r"It accepts less for $k \ge 2$; one draft is accepted equally often."
 )(worse)  # fmt: skip
-
-
-@claim("spectr.fig4d", "Fig. 4, appendix B", points((ONE,), range(1, 101)))
-def certain_target_alike(b, k):
-    """For $p = Ber(1/4)$ and $q = Ber(1)$ k-Seq accepts as much as the optimum."""
-    pair, rho = (ber(QUARTER), ber(b)), 4 * hit(4, k)
-    equal(f(*pair, k, rho), ZERO, "f at rho*")
-    return equal(p_acc(*pair, k, rho), closed_form(QUARTER, b, k), "k-Seq")
+claim("spectr.fig4d", "Fig. 4, appendix B", points((ONE,), range(1, 101)),
+      "For $p = Ber(1/4)$ and $q = Ber(1)$ k-Seq accepts as much as the optimum.")(
+    lambda b, k: equal(
+        [value(ber(QUARTER), ber(b), k, 4 * hit(4, k)) for value in (f, p_acc)],
+        [ZERO, closed_form(QUARTER, b, k)], "f at rho* and k-Seq"))  # fmt: skip
 
 
 @claim("spectr.fig5", "Fig. 5, appendix B",
@@ -66,8 +60,7 @@ def uniform_curve(size):
     """For $p = U(120)$ and $q = U(d_q)$ the optimum increases with k and tends to 1, and k-Seq
     attains it.
 
-    Printed: The values of $d_q$ are in the picture only; all divisors of 120 are checked.
-    """
+    Printed: The values of $d_q$ are in the picture only; all divisors of 120 are checked."""
     draft, target, r = uniform(120, 120), uniform(120, size), 120 // size
     ks = [*range(1, 17), 1 if r == 1 else ceil(log(1 / 20) / log1p(-1 / r))]
     found = otspec.optimal_acceptances(draft, target, ks).tolist()
@@ -93,8 +86,7 @@ def both_beat_multi_round(b, k):
     accept more than multi-round rejection sampling.
 
     Printed: Both have a higher acceptance probability (section 6); both outperform it (appendix
-    B.3). For no particular k; the single draft is included here.
-    """
+    B.3). For no particular k; the single draft is included here."""
     best, low, _ = curves(b, k)
     above(best, multi_round(b, k), "optimum")
     return above(low, multi_round(b, k), "k-Seq")
@@ -103,8 +95,7 @@ def both_beat_multi_round(b, k):
 @corrected("spectr.fig6", Severity.CONDITION, FIGURE_6)
 def beat_or_tie(b, k):
     r"""They accept more for $k \ge 2$ and $b \ne 1$; for $k = 1$ and for $b = 1$ all three accept
-    the same.
-    """
+    the same."""
     if k > 1 and b < 1:
         return both_beat_multi_round(b, k)
     best, low, high = curves(b, k)

@@ -36,8 +36,7 @@ claim("spectr.sec2a", "Section 2, display below Algorithm 1", PAIRS,
       r"Algorithm 1 has $\Pr(Y = X) = \sum_x \min(p(x), q(x)) = 1 - d_{TV}(p, q)$.")(
     lambda draft, target: equal(
         (alg_1(draft, target).among_drafts(), 1 - total_variation(draft, target)),
-        (overlap(draft, target),) * 2, "Pr(Y = X) and 1 - d_TV")
-)  # fmt: skip
+        (overlap(draft, target),) * 2, "Pr(Y = X) and 1 - d_TV"))  # fmt: skip
 
 
 def one_iteration(draft, target, length):

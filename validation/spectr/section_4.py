@@ -24,8 +24,7 @@ FIGURE_3 = given(*(
 def run_of_the_figure(drafts):
     """With four drafts of four tokens, three of them starting with 'be', two with 'be liked', and
     these going on with 'by' and 'for': if 'be', 'liked', 'by' and then 'three' are selected, the
-    selections see 4, 3, 2 and 1 drafts, and 4 tokens are generated.
-    """
+    selections see 4, 3, 2 and 1 drafts, and 4 tokens are generated."""
     seen, model = [], memoryless(uniform(6, 6))
 
     def chosen(_, __, k):
@@ -41,8 +40,7 @@ def run_of_the_figure(drafts):
 def one_after_the_other(k):
     r"""With $p = Ber(1)$ and $q = Ber(1/2)$ each draft is accepted with probability 1/2 in
     Algorithm 1; applied to k drafts in turn it outputs 1 with probability at least $1 - 1/2^k$,
-    so that the output is not $Ber(1/2)$ for $k > 1$.
-    """
+    so that the output is not $Ber(1/2)$ for $k > 1$."""
     draft, target = ber(ONE), ber(Fraction(1, 2))
     chance = alg_1(draft, target).accepted()
     equal(chance, Fraction(1, 2), "chance of a draft")
@@ -69,8 +67,6 @@ claim("spectr.eq1", "Equation (1), section 4", pairs(),
       printed="The left-hand side is a cost, the right-hand side an acceptance.")(
     lambda draft, target: equal(1 - optimum(draft, target, 1), overlap(draft, target), "least cost")
 )  # fmt: skip
-
-
 corrected("spectr.eq1", Severity.MISPRINT, pairs(),
           r"$\min_\pi \Pr(Y \ne X) = 1 - \sum_x \min(p(x), q(x)) = d_{TV}(p, q)$; the sum is "
           r"$\max_\pi \Pr(Y = X)$.")(

@@ -22,8 +22,7 @@ UNBOUNDED = pairs(least=2).of(lambda draft, target: {
 @claim("spectr.eq2", "Equation (2) and membership cost, section 5", COUPLINGS)
 def cost_is_rejection(draft, target, k, order):
     r"""$C(\pi) = E[1\{Y \notin S(X)\}] = \Pr(Y \notin S(X))$ and
-    $\alpha(\pi) = 1 - C(\pi) = \Pr(Y \in S(X))$; for $k = 1$ the cost is $\Pr(Y \ne X)$.
-    """
+    $\alpha(\pi) = 1 - C(\pi) = \Pr(Y \in S(X))$; for $k = 1$ the cost is $\Pr(Y \ne X)$."""
     joint = some_coupling(iid(draft, k), dict(enumerate(target)), order)
     cost = total(mass * (y not in set(x)) for (x, y), mass in joint.items())
     first = [total(m for (x, y), m in joint.items() if (*x, y).index(y) == i) for i in range(k + 1)]
@@ -36,8 +35,7 @@ def cost_is_rejection(draft, target, k, order):
 claim("spectr.lem1a", "Lemma 1, monotonicity", CASES,
       r"$\alpha_k(p, q) \le \alpha_{k+1}(p, q)$ for all $k \ge 1$.")(
     lambda draft, target, k: at_least(
-        optimum(draft, target, k + 1), optimum(draft, target, k), "alpha_{k+1}")
-)  # fmt: skip
+        optimum(draft, target, k + 1), optimum(draft, target, k), "alpha_{k+1}"))  # fmt: skip
 
 
 @claim("spectr.lem1c", "Lemma 1, consistency", UNBOUNDED,
@@ -47,8 +45,7 @@ claim("spectr.lem1a", "Lemma 1, monotonicity", CASES,
        r"If $q(x)/p(x)$ is bounded, $\lim_{k \to \infty} \alpha_k(p, q) = 1$.")  # fmt: skip
 def tends_to_drafted_mass(draft, target):
     """The optimum is at most the target's mass of drafted tokens, and near it for so many drafts
-    that they miss any of them with a probability of at most ``NEAR``.
-    """
+    that they miss any of them with a probability of at most ``NEAR``."""
     rarest = min(mass for mass in draft if mass > 0)
     enough = 1 if rarest == 1 else math.ceil(math.log(NEAR) / math.log1p(-rarest))
     few, many = (optimum(draft, target, k) for k in (3, enough))
@@ -59,8 +56,7 @@ def tends_to_drafted_mass(draft, target):
 @claim("spectr.eq4", "Equation (4), section 5", SMALL)
 def program_is_solved(draft, target, k):
     r"""The transport problem (3) is the linear program (4), whose least value is
-    $1 - \alpha_k(p, q)$.
-    """
+    $1 - \alpha_k(p, q)$."""
     law = iid(draft, k)
     coupling = alg.best_coupling(law, target)
     at_least(min(coupling.values()), ZERO, "least mass of the coupling")
@@ -91,8 +87,7 @@ def paths_are_few(draft, target, k):
     look at no more arcs than the square of the number of variables and constraints of (4), however
     large the denominators.
 
-    Printed: Printed is $O(n^{O(k)})$ without constants; the second half makes it checkable.
-    """
+    Printed: Printed is $O(n^{O(k)})$ without constants; the second half makes it checkable."""
     sent, looks = alg.largest_flow(iid(draft, k), target)
     equal(total(sent.values()), optimum(draft, target, k), "alpha_k")
     n = len(draft)
@@ -102,5 +97,4 @@ def paths_are_few(draft, target, k):
 claim("spectr.sec5b", "Section 5, below Lemma 2; appendix A.1",
       given(*({"k": k} for k in range(1, 1001))),
       r"$1 - (1 - 1/k)^k \ge 1 - 1/e$ for all $k \ge 1$.")(
-    lambda k: at_least(hit(k, k), ONE_LESS_1_E, "1 - (1 - 1/k)^k")
-)  # fmt: skip
+    lambda k: at_least(hit(k, k), ONE_LESS_1_E, "1 - (1 - 1/k)^k"))  # fmt: skip

@@ -16,8 +16,7 @@ ACCURACIES = tuple(Fraction(1, size) for size in (2, 10, 1000))
 @claim("spectr.alg2a", "Algorithm 2, steps 2 to 7", RHOS)
 def accepts_with_beta(draft, target, k, rho):
     r"""For every $\rho \ge 1$ each draft that is reached is accepted with probability
-    $\beta(\rho) = \sum_x \min(p(x), q(x)/\rho)$.
-    """
+    $\beta(\rho) = \sum_x \min(p(x), q(x)/\rho)$."""
     run, reached, chance = alg_2(draft, target, k, rho), ONE, beta(draft, target, rho)
     for i in range(k):
         equal(run.accepted(i), reached * chance, f"Pr(draft {i} is accepted)")
@@ -35,8 +34,7 @@ claim("spectr.alg2b", "Algorithm 2, step 1", RHOS,
 @claim("spectr.eq5", "Equation (5), Algorithm 2, step 1; appendix C.1", alg.VALID)
 def residual_is_a_law(draft, target, k, rho):
     r"""For $\rho \ge \rho^*$,
-    $p^{res} = (q - \min(p, q/\rho)\, p_{acc}/\beta(\rho)) / (1 - p_{acc})$ is a distribution.
-    """
+    $p^{res} = (q - \min(p, q/\rho)\, p_{acc}/\beta(\rho)) / (1 - p_{acc})$ is a distribution."""
     chance, scale = p_acc(draft, target, k, rho), beta(draft, target, rho)
     if chance == 1 or scale == 0:
         raise Fails("p^res reads 0/0")
@@ -51,8 +49,7 @@ def residual_is_a_law(draft, target, k, rho):
 def residual_unless_0_by_0(**at):
     r"""It is one if $\beta > 0$ and $p_{acc} < 1$. If $p_{acc} = 1$ (then $p = q$ and $\rho = 1$)
     it reads 0/0 and is never drawn from. If $\beta = 0$ (disjoint supports) it reads 0/0 as well,
-    but with $\sum_{i<k} (1-\beta)^i$ for $p_{acc}/\beta$ it is q.
-    """
+    but with $\sum_{i<k} (1-\beta)^i$ for $p_{acc}/\beta$ it is q."""
     if not overlap(at["draft"], at["target"]):
         return equal(alg.residual(**at), at["target"], "p^res")
     if p_acc(**at) == 1:
@@ -68,8 +65,7 @@ def residual_unless_0_by_0(**at):
 def has_one_root(draft, target, k):
     r"""$1 - (1 - \beta(\rho))^k = \rho\,\beta(\rho)$ has exactly one solution $\rho^*$.
 
-    Printed: Let $\rho^*$ be the solution to the identity below.
-    """
+    Printed: Let $\rho^*$ be the solution to the identity below."""
     values = {rho: f(draft, target, k, rho) for rho in GRID}
     roots = [rho for rho in GRID if values[rho] == 0]
     if len(roots) > 1:
@@ -85,8 +81,7 @@ def is_a_coupling(draft, target, k, rho):
     r"""For $\rho \ge \rho^*$ Algorithm 2 is a valid transport plan from $p^{\otimes k}$ to q.
 
     Printed: Pairs with disjoint supports, for which (6) does not determine ρ*, are left to
-    spectr.eq5. The converse is not printed, and does not hold.
-    """
+    spectr.eq5. The converse is not printed, and does not hold."""
     joint = alg_2(draft, target, k, rho).coupling()
     equal(marginals(joint, len(target)), (iid(draft, k), target), "marginals")
     return at_least(min(joint.values()), ZERO, "least mass of the coupling")
@@ -104,8 +99,7 @@ def search_is_quick(draft, target, k, delta):
     r"""$\rho^*$ can be computed up to accuracy $\delta$ in time $O(n \log((k-1)/\delta))$: binary
     search over $[1, k]$ takes $n \lceil \log_2((k-1)/\delta) \rceil$ steps.
 
-    Printed: For k = 1, where ρ* = 1, the printed time is the logarithm of 0; k ≥ 2 here.
-    """
+    Printed: For k = 1, where ρ* = 1, the printed time is the logarithm of 0; k ≥ 2 here."""
     low, high, steps = ONE, Fraction(k), 0
     while high - low > delta:
         middle, steps = (low + high) / 2, steps + len(draft)
@@ -119,8 +113,7 @@ def search_is_quick(draft, target, k, delta):
 @claim("spectr.sec6a", "Section 6, below Theorem 1", given(*({"k": k} for k in range(2, 9))))
 def worse_or_optimal(k):
     """k-Seq is strictly worse than the optimum in some cases and optimal in non-trivial others:
-    here $Ber(1/4)$ against $Ber(1/10)$ and $Ber(3/4)$, and $U(d)$ against $U(d/r)$.
-    """
+    here $Ber(1/4)$ against $Ber(1/10)$ and $Ber(3/4)$, and $U(d)$ against $U(d/r)$."""
     for d, size in ((4, 2), (5, 1), (6, 2), (6, 3)):
         pair = alg.uniform(d, d), alg.uniform(d, size)
         equal(accepted_at_root(*pair, k), (optimum(*pair, k),) * 2, f"U({d}) against U({size})")

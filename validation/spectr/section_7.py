@@ -26,16 +26,14 @@ def sets_continue(target, **at):
     lossless: each decoded token has the large model's law, given those before it.
 
     Printed: Step 11: let $S_{next} = \{z^{2:L} | z \in S, z(1) = Y\}$ be the set of sub-sequences;
-    equal ones count once. (In step 2 the drafts are a multiset.)
-    """
+    equal ones count once. (In step 2 the drafts are a multiset.)"""
     return continues_as_target(decoded(target=target, **at, gather=sequences.as_set), target)
 
 
-@claim("spectr.sec7", "Section 7, below Algorithm 3", DRAFTING)
-def lengths_in_range(length, **at):
-    r"""The number of decoded tokens is in $[1, L + 1]$."""
-    numbers = set(map(len, decoded(length=length, **at)))
-    return min(at_least(min(numbers), ONE), at_least(length + ONE, max(numbers)))
+claim("spectr.sec7", "Section 7, below Algorithm 3", DRAFTING,
+      r"The number of decoded tokens is in $[1, L + 1]$.")(
+    lambda length, **at: min(min(at_least(len(y), ONE), at_least(length + ONE, len(y)))
+                             for y in decoded(length=length, **at)))  # fmt: skip
 
 
 @claim("spectr.eq8", "Equation (8), the assumption of Theorem 2",
@@ -45,8 +43,7 @@ def copies_continue(draft, target, length, k, plan):
 
     Printed: Assume all drafts in S are generated from the small model, more precisely
     $z(i) \sim M_s(\cdot | x^t, z^{i-1})$ for all $z \in S$ and i. Independence is not assumed;
-    checked with K copies of one draft.
-    """
+    checked with K copies of one draft."""
     copies = {(z,) * k: mass for z, mass in draft.blocks(length).items()}
     return continues_as_target(sequences.decoded(draft, target, PLANS[plan], copies), target)
 
@@ -57,8 +54,7 @@ def is_target_given_length(target, **at):
     $\Pr(Y^{\tau_0} = o | \tau = \tau_0) = \prod_{i \le \tau_0} M_b(o(i) | x^t, o^{i-1})$ for all
     $\tau_0 \in [1, L + 1]$ and $o \in V^{\tau_0}$.
 
-    Printed: Checked with independent drafts and multisets; see spectr.alg3 and spectr.eq8.
-    """
+    Printed: Checked with independent drafts and multisets; see spectr.alg3 and spectr.eq8."""
     outputs = decoded(target=target, **at)
     for size in sorted(set(map(len, outputs))):
         given_size = {output: outputs.get(output, ZERO) for output in prefixes(target.n, size)}
@@ -83,6 +79,5 @@ def continues_exactly(target, **at):
 
     Explained: Algorithm 3 stops at the first token that no draft has, so how many tokens there are
     says which ones they are. Read it token by token: given that one more is decoded, it has the
-    large model's law.
-    """
+    large model's law."""
     return continues_as_target(decoded(target=target, **at), target)

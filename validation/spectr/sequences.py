@@ -38,8 +38,7 @@ def as_set(found):
 def as_nodes(drafts, factors=()):
     """Return each draft as a chain of nodes: of a token, and a tuple of the nodes below it.
 
-    With expansion factors the drafts are the leaves of a tree, and its nodes are returned.
-    """
+    With expansion factors the drafts are the leaves of a tree, and its nodes are returned."""
     size = len(drafts) // factors[0] if factors else 1
     blocks = (drafts[i : i + size] for i in range(0, len(drafts) if drafts[0] else 0, size))
     return tuple((b[0][0], as_nodes([z[1:] for z in b], factors[1:])) for b in blocks)
@@ -49,8 +48,7 @@ def draft_selection(draft, target, plan, nodes, gather=tuple):
     """Follow algorithm 3: yield what each branch returns, with its probability.
 
     ``gather`` is what step 11 makes of what is left of the drafts that agree with the selected
-    token: a set, as printed, or all of it.
-    """
+    token: a set, as printed, or all of it."""
     kernel = plan(draft(()), target(()), len(nodes))
     for y, mass in kernel[tuple(token for token, _ in nodes)].items():
         agreeing, after = [below for token, below in nodes if token == y], [((), ONE)]
@@ -71,8 +69,7 @@ def independent_drafts(model, length, k):
 def prefix_tree(model, factors, gather=as_set):
     """Return the law of S_L of algorithm 4, drawing from ``model``.
 
-    ``gather`` is the union of step 6: of sets, as printed, or with multiplicity.
-    """
+    ``gather`` is the union of step 6: of sets, as printed, or with multiplicity."""
     states = {((),): ONE}
     for factor in factors:
         grown = []

@@ -17,16 +17,13 @@ STEPS = given(*(
 claim("spectr.tab1a", "Table 1, section 8", STEPS,
       "In Table 1 the wall-clock speedup increases as K and L increase.")(
     grows := lambda k, length: above(
-        TABLE_1[k[1], length[1]][1], TABLE_1[k[0], length[0]][1], "speedup")
-)  # fmt: skip
+        TABLE_1[k[1], length[1]][1], TABLE_1[k[0], length[0]][1], "speedup"))  # fmt: skip
 corrected("spectr.tab1a", Severity.CONDITION, STEPS,
           "It increases with K, and with L for K = 8; for K = 1 it falls as L grows.")(
-    lambda k, length: grows(k, length[::-1] if k == (1, 1) else length)
-)  # fmt: skip
+    lambda k, length: grows(k, length[::-1] if k == (1, 1) else length))  # fmt: skip
 claim("spectr.tab1b", "Table 1, section 8", given(*({"sizes": sizes} for sizes in TABLE_1)),
       "In Table 1 the wall-clock speedup is smaller than the block efficiency.")(
-    lambda sizes: above(*TABLE_1[sizes], "block efficiency")
-)  # fmt: skip
+    lambda sizes: above(*TABLE_1[sizes], "block efficiency"))  # fmt: skip
 
 
 @claim("spectr.tab1c", "Table 1, section 8; abstract", given({"k": 8, "length": 8}))
@@ -34,8 +31,7 @@ def further_speedup(k, length):
     """For L = 8 and K = 8 the speedup is 2.13, a further 1.37 over speculative decoding.
 
     Printed: That is against speculative decoding with the same L = 8 (1.56); against its better
-    speedup in the table (1.67, L = 4) the factor is 1.28.
-    """
+    speedup in the table (1.67, L = 4) the factor is 1.28."""
     ratio = TABLE_1[k, length][1] / TABLE_1[1, length][1]
     off = abs(ratio - Fraction("1.37"))
     return above(Fraction(1, 200), off, f"rounding error of {float(ratio):.4f}")
@@ -58,5 +54,4 @@ claim("spectr.tab4", "Table 4, appendix E", given(*(
 ), note="all pairs of rows that this compares"),
       "In Table 4 larger draft models have larger block efficiency for every K and L, and SpecTr "
       "has the best for all sizes of the draft model.")(
-    lambda before, after: above(TABLE_4[after], TABLE_4[before], "block efficiency")
-)  # fmt: skip
+    lambda before, after: above(TABLE_4[after], TABLE_4[before], "block efficiency"))  # fmt: skip

@@ -31,7 +31,7 @@ MUTANTS = {
     "canonical.sec3d": ("canonical.section_3.selected", "mass * chance", "chance / len(table)"),
     "canonical.ex1a": ("canonical.section_3.certain", "optimum(draft, target, k)",
                        "optimum(draft, target, 1)"),
-    "canonical.ex1b": ("canonical.section_3.certain", "k: int = 2", "k: int = 3"),
+    "canonical.ex1b": ("canonical.section_3.certain", "k=2", "k=3"),
     "canonical.thm3": HALF_OF_BOTH,
     "canonical.sec3e": ("canonical.section_3.fits", "** 2", ""),
     "canonical.eq8": HALF_OF_BOTH,

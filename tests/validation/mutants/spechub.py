@@ -40,7 +40,7 @@ MUTANTS = {
     "spechub.sec4e": ("odds <= 1", "odds * 2 <= 1"),
     "spechub.sec5.2b": ("[:2]", "[:1]"),
     "spechub.secAa": ("spechub.programs.completed", "(everywhere or y not in x)", "y not in x"),
-    "spechub.secAb": ("spechub.programs.counted", "int(y in x) if once", "x.count(y) if once"),
+    "spechub.secAb": ("spechub.programs.unallocated", "1 if once else x.count(y)", "x.count(y)"),
     "spechub.secE": ("spechub.programs.maximum_flow", "{(u, v): table", "{(v, u): table"),
     "spechub.secB.1": ("spechub.appendix_b1.displayed_plan", "hub.q - of_first", "hub.q"),
     "spechub.alg2": ("spechub.algorithms.get_residual", "max(p - q, ZERO)", "p"),

@@ -33,8 +33,7 @@ MUTANTS = {
     "spectr.alg2a": ("equal(run.accepted(i), reached * chance", "equal(run.accepted(i), chance"),
     "spectr.alg2b": ("spectr.algorithms.p_acc", "** k", "** (k + 1)"),
     "spectr.eq5": ("if alg.determined(**at) else None", ""),
-    "spectr.eq6": ("spectr.algorithms.f", "- rho * beta(draft, target, rho)",
-                   "- rho * beta(draft, target, rho) / 2"),
+    "spectr.eq6": ("spectr.algorithms.f", "- rho * scale", "- rho * scale / 2"),
     "spectr.thm1a": ("spectr.algorithms.residual", "range(k)", "range(k - 1)"),
     "spectr.thm1b": ("spectr.algorithms.rho_star", "low, high = ONE, Fraction(k)",
                      "return Fraction(3 * k), Fraction(3 * k)"),
@@ -95,7 +94,7 @@ MUTANTS = {
     "spectr.secC.1j": ("spectr.algorithms.hit", "** k", "** (2 * k)"),
     "spectr.secC.1k": ("(k - 1) * points[0] / 2", "(k - 1) * points[0] / 4"),
     "spectr.secC.1l": ("at_least(k * x", "at_least(k * x / 2"),
-    "spectr.eq11": ("min(1 - (1 - p) ** k, q)", "min(1 - (1 - k * p) ** k, q)"),
+    "spectr.eq11": ("1 - (1 - p) ** k", "1 - (1 - k * p) ** k"),
     "spectr.eq12": ("spectr.algorithms.hit", "** k", "** (2 * k)"),
     "spectr.secC.2": ("output[0]", "output[-1]"),
     # appendix D and tables
