@@ -26,7 +26,7 @@ def chances(target, draft, block):
     return [min(ONE, target(block[:i])[x] / draft(block[:i])[x]) for i, x in enumerate(block)]
 
 
-@corrected("block.appAb", Severity.MISPRINT, MODELS, last=1)
+@corrected("block.appAb", Severity.MISPRINT, last=1)
 @claim("block.appAb", "Appendix A, proof of theorem 2, fourth line for Pr(τ = ℓ)", MODELS)
 def law_of_tau_by_drafts(target, draft, length, last=0):
     r"""$\Pr(\tau = \ell) = \sum_{x^{\ell+1}} \prod_{i=1}^{\ell} M_s(x_i | x^{i-1})

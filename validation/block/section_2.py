@@ -128,7 +128,7 @@ def algorithm_1(target, draft, length):
     return max(vb.same_law(law, wanted, "decoded up to E.O.S. is") for law in found)
 
 
-@corrected("block.alg1b", Severity.MISPRINT, DECODED, stop=True)
+@corrected("block.alg1b", Severity.MISPRINT, stop=True)
 @claim("block.alg1b", "Algorithm 1, lines 4 and 7-9, section 2", DECODED)
 def calls(target, draft, length, stop=False):
     r"""SpecDec with TokenVerify never calls the large model more often than it returns tokens up to
@@ -144,7 +144,7 @@ def calls(target, draft, length, stop=False):
     )
 
 
-@corrected("block.sec2a", Severity.DEGENERATE, models(SHORT), always_free=False)
+@corrected("block.sec2a", Severity.DEGENERATE, always_free=False)
 @claim("block.sec2a", "Section 2, after algorithm 1", models(SHORT))
 def appended(target, draft, length, always_free=True):
     r"""One iteration of algorithm 1 appends $\tau + 1$ tokens, the accepted $X^\tau$ and the free
@@ -165,7 +165,7 @@ def algorithm_2(target, draft, length):
     return decodes(target, draft, length, token_verify)
 
 
-@corrected("block.alg2b", Severity.MISPRINT, MODELS, first=1)
+@corrected("block.alg2b", Severity.MISPRINT, first=1)
 @claim("block.alg2b", "Algorithms 2 and 3, input", MODELS)
 def inputs(target, draft, length, first=0):
     r"""The scores that the algorithms take as input, $M_b(\cdot | X^{i-1})$ for $i = 0, …, L$, are

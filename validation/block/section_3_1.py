@@ -75,7 +75,7 @@ def block_sum(target, draft, lengths):
     return total(overlap(binomial(i, p), binomial(i, q)) for i in lengths)
 
 
-@corrected("block.sec3.1c", Severity.MISPRINT, SOURCES, start=1)
+@corrected("block.sec3.1c", Severity.MISPRINT, start=1)
 @claim("block.sec3.1c", "Section 3.1, memoryless sources, first displayed sum", SOURCES)
 def token_on_sources(target, draft, length, start=0):
     r"""For $M_s = Ber(p)$, $M_b = Ber(q)$ without memory, TokenVerify has $E[\beta] = \sum_{i=0}^L
@@ -88,7 +88,7 @@ def token_on_sources(target, draft, length, start=0):
     return equal(vb.token_mean(target, draft, length), claimed, "E[beta] of TokenVerify")
 
 
-@corrected("block.sec3.1d", Severity.MISPRINT, SOURCES, start=1)
+@corrected("block.sec3.1d", Severity.MISPRINT, start=1)
 @claim("block.sec3.1d", "Section 3.1, memoryless sources, second displayed sum", SOURCES)
 def block_on_sources(target, draft, length, start=0):
     r"""For the same sources the optimal $E[\beta]$ is $\sum_{i=0}^L (1 - d_{TV}(Bin(i, p),
@@ -106,7 +106,7 @@ def inside(target, draft):
     return target.rows != draft.rows and all(target(()) + draft(()))
 
 
-@corrected("block.sec3.1e", Severity.DEGENERATE, SOURCES, exact=True)
+@corrected("block.sec3.1e", Severity.DEGENERATE, exact=True)
 @claim("block.sec3.1e", "Section 3.1, after the example", SOURCES)
 def strict_on_sources(target, draft, length, exact=False):
     r"""For the same sources there is a strict improvement from token-level to block-level coupling
@@ -117,7 +117,7 @@ def strict_on_sources(target, draft, length, exact=False):
     return positive_where(claimed, gain(target, draft, length), "improvement")
 
 
-@corrected("block.sec3.1f", Severity.DEGENERATE, SOURCES, exact=True)
+@corrected("block.sec3.1f", Severity.DEGENERATE, exact=True)
 @claim("block.sec3.1f", "Section 3.1, after the example", SOURCES)
 def gap_grows(target, draft, length, exact=False):
     r"""For the same sources with $p \ne q$ the gap increases with $L$.

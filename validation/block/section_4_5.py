@@ -113,7 +113,7 @@ def resampled_block(target, draft, length):
     return same_law(law, target.blocks(length), "the law of the output")
 
 
-@corrected("block.eq10", Severity.DEGENERATE, MODELS, in_use=True)
+@corrected("block.eq10", Severity.DEGENERATE, in_use=True)
 @claim("block.eq10", "(10), section 4", MODELS)
 def residuals(target, draft, length, in_use=False):
     r"""$p_{res}^{x^i}$ is a distribution for all $i \le L$ and all $x^i$.
@@ -129,7 +129,7 @@ def residuals(target, draft, length, in_use=False):
     return min(drawn.values(), default=None)
 
 
-@corrected("block.lem3", Severity.MISPRINT, MODELS, from_large=False)
+@corrected("block.lem3", Severity.MISPRINT, from_large=False)
 @claim("block.lem3", "Lemma 3, section 4; its proof, appendix B.2", MODELS)
 def mean_accepted(target, draft, length, from_large=True):
     r"""$E_{X^L \sim M_b^L}[\tau] = \sum_{\ell=1}^L \sum_{x^\ell} \min(M_s(x^\ell), M_b(x^\ell))$,

@@ -59,7 +59,7 @@ def in_rounds(equation, draft, target, k, states=after, rounds=range):
     return found
 
 
-@corrected("mcsd.eq3", Severity.DEGENERATE, CASES, reached=True)
+@corrected("mcsd.eq3", Severity.DEGENERATE, reached=True)
 @claim("mcsd.eq3", "eq. (3), appendix A", CASES)
 def residuals_are_defined(draft, target, k, reached=False):
     r"""For any $p$, $q$, $n \le k$: $q_0 = q$, $q_n \propto (q_{n-1} - p)_+$ are distributions.
@@ -193,7 +193,7 @@ claim("mcsd.eq19", "eq. (19), appendix C", CASES, r"$P_N(x, R_k) = q(x) (1 - p(x
         [q * (1 - p) ** k for p, q in zip(draft, target, strict=True)], "P_N"))  # fmt: skip
 
 
-@corrected("mcsd.appCd", Severity.MISPRINT, CASES, first=1)
+@corrected("mcsd.appCd", Severity.MISPRINT, first=1)
 @claim("mcsd.appCd", "appendix C, before eq. (20)", CASES)
 def residual_vanishes(draft, target, k, first=0):
     r"""If $q_i(x) - p(x) \le 0$, then $q_j(x) = 0$ for $j \ge i$.

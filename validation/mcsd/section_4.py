@@ -110,7 +110,7 @@ def monotonic_in_budget(draft, target, config):
     return at_least(stationary(draft, target, config), rising, f"{config} against increasing")
 
 
-@corrected("mcsd.sec4.4c", Severity.CONDITION, CASES, run=alg1)
+@corrected("mcsd.sec4.4c", Severity.CONDITION, run=alg1)
 @claim("mcsd.sec4.4c", "section 4.4, last sentence", CASES)
 def gains_diminish(draft, target, k, run=alg2):
     r"""The gain in tokens from one more candidate does not increase with the budget, for

@@ -131,7 +131,7 @@ def never_again(draft, target, k):
     return checked
 
 
-@corrected("mcsd.eq1", Severity.CONDITION, DRAFTS, any_k=False)
+@corrected("mcsd.eq1", Severity.CONDITION, any_k=False)
 @claim("mcsd.eq1", "eq. (1), section 3.2", DRAFTS)
 def drawn_one_by_one(draft, k, any_k=True):
     r"""For any $p$ and $k$: $p_i$, which is p renormalised off the drafts $x_1, \dots, x_i$, is a
@@ -149,7 +149,7 @@ def drawn_one_by_one(draft, k, any_k=True):
     return equal(drawn, table_of(WithoutReplacement(draft, k)))
 
 
-@corrected("mcsd.alg2b", Severity.DEGENERATE, DISTINCT, always=False)
+@corrected("mcsd.alg2b", Severity.DEGENERATE, always=False)
 @claim("mcsd.alg2b", "Algorithm 2, line 5", DISTINCT)
 def steps_are_defined(draft, target, k, always=True):
     """Every step of Algorithm 2 is defined for k up to the support of p: p then has mass left.
@@ -211,7 +211,7 @@ def trees(alphabet: int = 3) -> Domain:
         for _ in count()), "budgets up to 8, up to 3 steps")  # fmt: skip
 
 
-@corrected("mcsd.sec3.3a", Severity.MISPRINT, trees(), itself=True)
+@corrected("mcsd.sec3.3a", Severity.MISPRINT, itself=True)
 @claim("mcsd.sec3.3a", "Figure 2 and section 3.3", trees())
 def exclusive_mask(config, tokens, prompt, itself=False):
     """With all candidates in one sequence, each token at its position in its candidate (footnote

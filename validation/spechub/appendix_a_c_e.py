@@ -13,7 +13,7 @@ from validation.spechub.section_2_3 import SEVERAL, TWO, cost
 SHARES = joints().each(share=(Fraction(0), Fraction(1, 2), Fraction(1)))
 
 
-@corrected("spechub.secAa", Severity.CONDITION, SHARES, everywhere=True)
+@corrected("spechub.secAa", Severity.CONDITION, everywhere=True)
 @claim("spechub.secAa", "Appendix A, from solutions to couplings", SHARES)
 def solutions_become_couplings(joint, target, k, share, everywhere=False):
     r"""Every valid solution of the simplified program becomes a coupling of $P$ and $q$ by the
@@ -34,7 +34,7 @@ def solutions_become_couplings(joint, target, k, share, everywhere=False):
     return at_least(1 - total(plan.values()), 1 - accepted(coupling), "1 − what is accepted")
 
 
-@corrected("spechub.secAb", Severity.CONDITION, SHARES, once=True)
+@corrected("spechub.secAb", Severity.CONDITION, once=True)
 @claim("spechub.secAb", "Appendix A, from couplings to solutions", SHARES)
 def couplings_become_solutions(joint, target, k, share, once=False):
     r"""For a coupling $\pi'$, $\pi''(x, x_i) = \pi'(x, x_i)$ is a solution of the simplified
@@ -50,7 +50,7 @@ def couplings_become_solutions(joint, target, k, share, once=False):
     return equal(total(of_drafts.values()), 1 - accepted(coupling), "value of the solution")
 
 
-@corrected("spechub.secC.1", Severity.CONDITION, SEVERAL, independent=True)
+@corrected("spechub.secC.1", Severity.CONDITION, independent=True)
 @claim("spechub.secC.1", "Appendix C.1", SEVERAL)
 def later_drafts(draft, target, k, independent=False):
     """More drafts offer diminishing returns: RRS and RRSw accept no later draft more often.

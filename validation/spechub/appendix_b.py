@@ -36,7 +36,7 @@ def displayed_plan(hub, everywhere=False):
     return plan
 
 
-@corrected("spechub.secB.1", MISPRINT, HUBS, everywhere=False)
+@corrected("spechub.secB.1", MISPRINT, everywhere=False)
 @claim("spechub.secB.1", "Appendix B.1, the transport plan of the top token", HUBS)
 def plan_serves_the_hub(draft, target, everywhere=True):
     r"""The four displayed lines solve the simplified program and accept $a$ with mass $q(a)$: of
@@ -67,7 +67,7 @@ def residual_of_a_column(draft, target):
     return ZERO
 
 
-@corrected("spechub.alg3a", Severity.WRONG, HUBS, run="ran")
+@corrected("spechub.alg3a", Severity.WRONG, run="ran")
 @claim("spechub.alg3a", "Algorithm 3, with theorem 2", HUBS)
 def is_lossless(draft, target, run="literal"):
     r"""Algorithm 3 is lossless.
@@ -83,7 +83,7 @@ def is_lossless(draft, target, run="literal"):
     return lossless(getattr(Hub(draft, target), run), target)
 
 
-@corrected("spechub.alg3b", Severity.WRONG, HUBS, run="ran")
+@corrected("spechub.alg3b", Severity.WRONG, run="ran")
 @claim("spechub.alg3b", "Algorithm 3, with section 4", HUBS)
 def follows_the_plan(draft, target, run="literal"):
     """Algorithm 3 accepts each draft with the masses of section 4's plan, in all the optimum.
@@ -157,7 +157,7 @@ def hub_by_draft(draft, target):
     return equal(generated, (hub.q, hub.q), "hub")
 
 
-@corrected("spechub.secB.2d", MISPRINT, HUBS, quotients=False)
+@corrected("spechub.secB.2d", MISPRINT, quotients=False)
 @claim("spechub.secB.2d", "Proof of theorem 2, the total probability of a", HUBS)
 def middle_line(draft, target, quotients=True):
     r"""$\min(q(a), \frac{q(a)}{\sum_x P'(a, x)}) + \min((q(a) - \sum_x P'(a, x))_+,
@@ -171,7 +171,7 @@ def middle_line(draft, target, quotients=True):
     return equal(found, min(hub.q, hub.firsts + hub.lasts), "middle line")
 
 
-@corrected("spechub.secB.2e", Severity.DEGENERATE, HUBS, compare=at_least)
+@corrected("spechub.secB.2e", Severity.DEGENERATE, compare=at_least)
 @claim("spechub.secB.2e", "Proof of theorem 2, “it can be shown”", HUBS)
 def enough_for_the_hub(draft, target, compare=above):
     r"""$q(a) < \sum_x P'(a, x) + P'(x, a)$.
@@ -183,7 +183,7 @@ def enough_for_the_hub(draft, target, compare=above):
     return slack + equal(slack, total(hub.twice) - hub.q, "what the hub leaves")
 
 
-@corrected("spechub.secB.2g", MISPRINT, HUBS, swapped=False)
+@corrected("spechub.secB.2g", MISPRINT, swapped=False)
 @claim("spechub.secB.2g", "Proof of theorem 2, the last chain", HUBS)
 def last_chain(draft, target, swapped=True):
     r"""$\sum_{x \ne a} P'(a, x) + P'(x, a) = \sum_{x \ne a} (P(a, x) - q(x))_+ +

@@ -51,7 +51,7 @@ def of_others(draft, target, claimed, i=None):
     return ZERO
 
 
-@corrected("spechub.thm3", DEGENERATE, HUBS, strictly=False)
+@corrected("spechub.thm3", DEGENERATE, strictly=False)
 @claim("spechub.thm3", "Theorem 3, appendix B.3", HUBS)
 def theorem_3(draft, target, strictly=True):
     r"""SpecHub has a higher acceptance rate in the second draft than RRS if
@@ -113,7 +113,7 @@ claim("spechub.secB.3i", "After theorem 4", mixed(NEAR, HUBS),
   else None)  # fmt: skip
 
 
-@corrected("spechub.secB.3c", DEGENERATE, HUBS, strictly=False)
+@corrected("spechub.secB.3c", DEGENERATE, strictly=False)
 @claim("spechub.secB.3c", "After theorem 3, the example", HUBS)
 def a_third(draft, target, strictly=True):
     r"""If $\alpha = 1/2$ and $p(a) > 1/3$, SpecHub is faster than RRS: it accepts more.
@@ -139,7 +139,7 @@ def needed(draft, target):
     return at_least(ran.accepted(), spechub(draft, target).accepted(), "RRS, against SpecHub")
 
 
-@corrected("spechub.thm4", DEGENERATE, HUBS, strictly=False)
+@corrected("spechub.thm4", DEGENERATE, strictly=False)
 @claim("spechub.thm4", "Theorem 4, appendix B.3; section 4, Analysis", HUBS)
 def theorem_4(draft, target, strictly=True):
     r"""SpecHub accepts more in all than OTM with two independent drafts if $p(a) > 1/2$.
@@ -153,7 +153,7 @@ def theorem_4(draft, target, strictly=True):
     return against_otm(draft, target, above if strictly else at_least)
 
 
-@corrected("spechub.secB.3e", DEGENERATE, DRAFTS, at_zero=equal)
+@corrected("spechub.secB.3e", DEGENERATE, at_zero=equal)
 @claim("spechub.secB.3e", "Proof of theorem 4, the inequality", DRAFTS)
 def square(draft, at_zero=above):
     r"""$1 - (1 - p(x))^2 < 2 p(x)$ for every token x.
@@ -174,7 +174,7 @@ def contained(draft, target):
     return at_least(overlap(target, drafted), least_bound(table, target), "bound")
 
 
-@corrected("spechub.secB.3h", DEGENERATE, UNCERTAIN, possible=True)
+@corrected("spechub.secB.3h", DEGENERATE, possible=True)
 @claim("spechub.secB.3h", "Proof of theorem 4, the conclusion", UNCERTAIN)
 def doubled(draft, possible=False):
     r"""For $x \ne a$, $\frac{p(x)}{1 - p(a)} > 2 p(x)$ exactly if $p(a) > 1/2$.
@@ -197,7 +197,7 @@ def tight(top):
     return against_otm(draft, exact(0, 0, 1, 0), lambda found, best, _: above(best, found, "OTM"))
 
 
-@corrected("spechub.secB.4b", Severity.CONDITION, HUBS, exactly=True)
+@corrected("spechub.secB.4b", Severity.CONDITION, exactly=True)
 @claim("spechub.secB.4b", "Appendix B.4", HUBS)
 def loses_only_when(draft, target, exactly=False):
     r"""That is the only case: if $q(a) \le p(a)$, or no other token takes any of $P(a, x)$, SpecHub

@@ -76,7 +76,7 @@ def tokens_per_call(rate, depth):
     return missing + equal(missing, rate ** (depth + 1) / (1 - rate), "what is missing")
 
 
-@corrected("spechub.sec2d", Severity.DEGENERATE, SEVERAL, compare=at_least)
+@corrected("spechub.sec2d", Severity.DEGENERATE, compare=at_least)
 @claim("spechub.sec2d", "Sections 1 and 2, Recursive Rejection Sampling", SEVERAL)
 def later_rates(draft, target, k, compare=above):
     """In RRS every later draft has a lower acceptance rate than the one before: the chance of draft
@@ -149,7 +149,7 @@ claim("spechub.sec3.2c", ORDERS, TWO,
 )(lambda **at: equal(cost(**at, step=-1), cost(**at), "cost"))  # fmt: skip
 
 
-@corrected("spechub.sec3.2b", Severity.CONDITION, joints(), once=True)
+@corrected("spechub.sec3.2b", Severity.CONDITION, once=True)
 @claim("spechub.sec3.2b", "Section 3.2, the reconstruction", joints())
 def reconstruction(joint, target, k, once=False):
     r"""An optimal solution of the simplified program becomes a coupling of $P$ and $q$ with
@@ -193,7 +193,7 @@ def lower_first_draft(draft, target):
     return above(overlap(draft, target), of_first.solve()[0], "RRS's first draft")
 
 
-@corrected("spechub.sec3.3", Severity.MISPRINT, DRAFTS, of_distinct=True)
+@corrected("spechub.sec3.3", Severity.MISPRINT, of_distinct=True)
 @claim("spechub.sec3.3", "Section 3.3", DRAFTS)
 def without_replacement(draft, k, of_distinct=False):
     r"""Drafts without replacement have the law

@@ -14,7 +14,7 @@ from validation.spechub.section_2_3 import EXAMPLE
 ANALYSIS = "Section 4, Analysis"
 
 
-@corrected("spechub.sec4a", Severity.MISPRINT, UNCERTAIN, of_hub=False)
+@corrected("spechub.sec4a", Severity.MISPRINT, of_hub=False)
 @claim("spechub.sec4a", "Section 4, the joint draft distribution", UNCERTAIN)
 def law_of_pairs(draft, of_hub=True):
     r"""$P(x_1, x_2) = p(x_1)$ if $x_2 = a$, $p(a) p(x_2)/(1 - p(a))$ if $x_1 = a$, else 0 is a law.
@@ -75,7 +75,7 @@ def figure_6(draft, target):
     return equal(hub.ran.among_drafts(), 1, "acceptance")
 
 
-@corrected("spechub.sec4d", Severity.MISPRINT, pairs(random_n=6), alpha=min)
+@corrected("spechub.sec4d", Severity.MISPRINT, alpha=min)
 @claim("spechub.sec4d", ANALYSIS, pairs(random_n=6))
 def rate_of_rejection(draft, target, alpha=max):
     r"""Rejection sampling accepts the first draft at the rate $\alpha = \sum_x \max(p(x), q(x))$.
@@ -83,7 +83,7 @@ def rate_of_rejection(draft, target, alpha=max):
     return equal(rrs(draft, target).accepted(0), total(map(alpha, draft, target)), "first draft")
 
 
-@corrected("spechub.sec4e", Severity.MISPRINT, HUBS, alpha=min)
+@corrected("spechub.sec4e", Severity.MISPRINT, alpha=min)
 @claim("spechub.sec4e", ANALYSIS, HUBS)
 def better_than_rejection(draft, target, alpha=max):
     r"""SpecHub accepts at least as much as RRS if $p(a)/(1 - p(a)) > 1 - \alpha$, with
