@@ -3,8 +3,6 @@
 A verifier takes both models and a draft block and yields its branches: instead of drawing the
 uniform numbers it follows both outcomes of each comparison, with their probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial

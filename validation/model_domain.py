@@ -1,7 +1,5 @@
 """Pairs of small language models: the smallest first, then random ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count, product

@@ -1,7 +1,5 @@
 """Couplings of draft and output blocks that a verifier makes, the best one, and what they keep."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Mapping
 from fractions import Fraction
 from itertools import accumulate, product
