@@ -59,7 +59,7 @@ def falls(**pair):
     return min(slacks, default=None)
 
 
-@corrected("delayed.depth", Severity.CONDITION, models())
+@corrected("delayed.depth", Severity.CONDITION)
 def is_mean_overlap(draft, target, length):
     r"""It is the mean of $1 - d_{TV}(M_s(\cdot | x), M_b(\cdot | x))$ over the accepted texts x,
     whose law is in proportion to $\prod_i \min(M_s(x_i | x^{i-1}), M_b(x_i | x^{i-1}))$, and falls
@@ -111,7 +111,7 @@ claim("delayed.most", "Rules from the root on", DELAYED.one(rule=list(RULES)[1:]
 )(lambda rule, **drafting: keeps_more(rules.OPTIMAL, TOP_DOWN[rule], **drafting))  # fmt: skip
 
 
-@corrected("delayed.khisti", Severity.CONDITION, DELAYED, verify=token_verify)
+@corrected("delayed.khisti", Severity.CONDITION, verify=token_verify)
 @claim("delayed.khisti", "Ranking: Khisti (4.41), block verification (4.30)", DELAYED)
 def tree_above_one_path(verify=block_verify_one_token, **drafting):
     """An optimal coupling at each node of a tree keeps at least as many tokens as block

@@ -119,7 +119,7 @@ def returns_the_law(draft, target, length, k, **options):
     return verified(target, draft, length, k, **options).lossless(target, length)
 
 
-@corrected("gbv.code", Severity.WRONG, ANY, choose=greatest(by_clipped_ratio))
+@corrected("gbv.code", Severity.WRONG, choose=greatest(by_clipped_ratio))
 @claim("gbv.code", "Public code: clipped ratios, the first drafted child of the highest", ANY)
 def code_is_lossless(choose=first_highest, **drafting):
     r"""Choosing at each node the first drafted child of the highest $\min(1, M_b/M_s)$, and

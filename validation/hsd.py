@@ -49,7 +49,7 @@ def keeps(verify, **pair):
     return one_path(verify, **pair).mean()
 
 
-@corrected("hsd.lossless", Severity.WRONG, models(), capped=True)
+@corrected("hsd.lossless", Severity.WRONG, capped=True)
 @claim("hsd.lossless", "Losslessness, public code", models())
 def code_is_lossless(draft, target, length, capped=False):
     r"""The verification of one draft returns the law of the target's text, where the whole block is
@@ -77,7 +77,7 @@ def cap_keeps_more(**pair):
     return above(keeps(WITH_CAP, **pair), single, "block-wise") if gains else None
 
 
-@corrected("hsd.better", Severity.WRONG, models())
+@corrected("hsd.better", Severity.WRONG)
 def cap_is_block_verification(draft, target, length):
     """With the cap it is block verification as it was published: of every draft each length is kept
     with the same probability, and the same token follows.

@@ -37,7 +37,7 @@ def is_a_probability(**pair):
     return min(slacks, default=None)
 
 
-@corrected("spectr_gbv.chance", Severity.MISPRINT, LONGER)
+@corrected("spectr_gbv.chance", Severity.MISPRINT)
 def capped_is_that_of_blocks(draft, target, length):
     r"""$\min(1, h)$ is the probability with which block verification of the preprint keeps that
     beginning: $h > 1$ exactly where $\Delta > 0$, and there that one is 1."""
@@ -79,7 +79,7 @@ def best(draft, target, length, k):
     return best_kept(draft, target, str(k) + "x1" * (length - 1))
 
 
-@corrected("spectr_gbv.bound", Severity.CONDITION, SMALL, attained=1)
+@corrected("spectr_gbv.bound", Severity.CONDITION, attained=1)
 @claim("spectr_gbv.bound", "Optimal expected acceptance length of i.i.d. drafts", SMALL)
 def attains_the_bound(draft, target, length, k, attained=3):
     r"""The best coupling of $K$ i.i.d. drafts of $L$ tokens keeps $\sum_s \min(M_b(s), 1 - (1 -
