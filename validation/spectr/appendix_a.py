@@ -7,8 +7,9 @@ from validation.algorithms import beta
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases, given, mixed
 from validation.notation import ONE, ZERO, accepted, iid, marginals, some_coupling, total
+from validation.oracles import optimum
 from validation.spectr import algorithms as alg
-from validation.spectr.algorithms import COUPLINGS, SMALL, hit, largest_ratio, optimum, upper_bound
+from validation.spectr.algorithms import COUPLINGS, SMALL, hit, largest_ratio, upper_bound
 
 BOUNDED = SMALL.where(lambda draft, target, **_: largest_ratio(draft, target) < math.inf)
 UNIFORM = given(*(

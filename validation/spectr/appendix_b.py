@@ -8,7 +8,8 @@ from validation.algorithms import beta
 from validation.claim import Fails, Severity, above, at_least, claim, corrected, equal
 from validation.domains import cases, given
 from validation.notation import ONE, ZERO, accepted, iid, marginals, mass_of, total
-from validation.spectr.algorithms import alg_2, ber, bound_of_set, f, hit, optimum, uniform
+from validation.oracles import optimum
+from validation.spectr.algorithms import alg_2, ber, bound_of_set, f, hit, uniform
 
 BERNOULLI = cases(n=2, least=2, random_k=range(1, 6)).of(
     lambda draft, target, k: {"p": draft[1], "q": target[1], "k": k}

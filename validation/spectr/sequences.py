@@ -11,7 +11,8 @@ from math import prod
 
 from validation.claim import equal
 from validation.notation import ONE, ZERO, collect, iid
-from validation.spectr.algorithms import alg_2, best_coupling
+from validation.oracles import best_coupling
+from validation.spectr.algorithms import alg_2
 
 
 @lru_cache(maxsize=4096)
