@@ -57,9 +57,9 @@ def direct_use_fails(draft, target, k):
     used for verification of multiple candidates. What direct use means, and for which
     distributions, is not said: tested for the plainest direct use.
     """
-    found = algorithms.Ran(lambda x: algorithms.one_by_one(
-        x, lambda _, y: min(ONE, target[y] / draft[y]), lambda: algorithms.residual(target, draft)
-    ).branches(), iid(draft, k)).output(len(target))  # fmt: skip
+    run = partial(algorithms.one_by_one, chance=lambda _, y: min(ONE, target[y] / draft[y]),
+                  drawn=lambda: algorithms.residual(target, draft))  # fmt: skip
+    found = algorithms.Ran(lambda x: run(x).branches(), iid(draft, k)).output(len(target))
     return above(distance(found, target), 0, "distance of the output from q")
 
 

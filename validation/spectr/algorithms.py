@@ -118,6 +118,10 @@ def selects(draft, target, k, rho):
     if not determined(draft, target, k, rho):
         return ZERO
     at_least(min(run.coupling().values()), ZERO, "least mass of the coupling")
+    scale = chance / (1 - left)
+    for mass, q in zip(kept, target, strict=True):
+        at_least(scale / rho * q, mass * scale, "q p_acc/(rho beta)")
+        at_least(q, scale / rho * q, "q")
     return at_least(run.among_drafts(), chance, "alpha")
 
 

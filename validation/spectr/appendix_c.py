@@ -11,7 +11,7 @@ from validation.notation import ONE, ZERO, as_row, collect, normalised, overlap,
 from validation.spectr import algorithms as alg
 from validation.spectr.algorithms import OVERLAPPING, ROOTED, VALID, alg_2, f, hit, p_acc
 from validation.spectr.section_5_6 import bounds_at_root
-from validation.spectr.section_7 import DRAFTING, decoded
+from validation.spectr.section_7_d import DRAFTING, decoded
 
 STEP = Fraction(1, 4)
 UNLIKE, UNLIKE_RHOS = (some.where(lambda draft, target, **_: draft != target)
@@ -23,23 +23,8 @@ claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS,
 )  # fmt: skip
 
 
-@claim("spectr.lem4b", "Lemma 4, appendix C.1", UNLIKE)
-def root_in_range(draft, target, k):
-    r"""If $0 < d_{TV}(p, q) < 1$, $\rho^* \in [1, \min\{k, \max_x q(x)/p(x)\}]$."""
-    end = min(Fraction(k), alg.largest_ratio(draft, target))
-    for rho in (STEP, 2 * STEP, 3 * STEP):
-        above(f(draft, target, k, rho), ZERO, f"f({rho})")
-    for rho in (end + STEP, end + 1, end + k):
-        above(ZERO, f(draft, target, k, rho), f"0, against f({rho})")
-    at_least(ZERO, f(draft, target, k, end), "0, against f at the upper end")
-    return at_least(f(draft, target, k, ONE), ZERO, "f(1)")
-
-
-@claim("spectr.secC.1a", "Appendix C.1, proof of Lemma 4, (2) to (4)", UNLIKE)
 def steps_of_lemma_4(draft, target, k):
-    r"""$\beta(1) = 1 - d_{TV}$ and $1 - (1 - \beta(1))^k = 1 - d_{TV}^k \ge 1 - d_{TV}$;
-    $1 - (1-x)^k \le kx$ on $[0, 1]$; at $\rho = \max q/p > 1$, if finite, $\beta = 1/\rho$ and
-    $1 - (1 - \beta)^k < 1 = \rho \beta$."""
+    """Check β, p_acc and f at ρ = 1 and ρ = max q/p, and the signs of f around [1, min(k, q/p)]."""
     variation, ratio = nt.total_variation(draft, target), alg.largest_ratio(draft, target)
     equal(beta(draft, target, ONE), 1 - variation, "beta(1)")
     equal(p_acc(draft, target, k, ONE), 1 - variation**k, "p_acc at rho = 1")
@@ -47,7 +32,22 @@ def steps_of_lemma_4(draft, target, k):
     if above(ratio, ONE, "max q/p") < math.inf:
         equal(beta(draft, target, ratio), 1 / ratio, "beta(max q/p)")
         above(ONE, p_acc(draft, target, k, ratio), "1, against p_acc at max q/p")
+    end = min(Fraction(k), ratio)
+    for below, beyond in zip((STEP, 2 * STEP, 3 * STEP), (STEP, 1, k), strict=True):
+        above(f(draft, target, k, below), ZERO, f"f({below})")
+        above(ZERO, f(draft, target, k, end + beyond), f"0, against f({end + beyond})")
+    at_least(ZERO, f(draft, target, k, end), "0, against f at the upper end")
+    at_least(f(draft, target, k, ONE), ZERO, "f(1)")
     return at_least(1 - variation**k, 1 - variation, "1 - d_TV^k")
+
+
+claim("spectr.lem4b", "Lemma 4, appendix C.1", UNLIKE,
+      r"If $0 < d_{TV}(p, q) < 1$, $\rho^* \in [1, \min\{k, \max_x q(x)/p(x)\}]$.",
+)(steps_of_lemma_4)  # fmt: skip
+claim("spectr.secC.1a", "Appendix C.1, proof of Lemma 4, (2) to (4)", UNLIKE,
+      r"$\beta(1) = 1 - d_{TV}$ and $1 - (1 - \beta(1))^k = 1 - d_{TV}^k \ge 1 - d_{TV}$; "
+      r"$1 - (1-x)^k \le kx$ on $[0, 1]$; at $\rho = \max q/p > 1$, if finite, $\beta = 1/\rho$ "
+      r"and $1 - (1 - \beta)^k < 1 = \rho \beta$.")(steps_of_lemma_4)  # fmt: skip
 
 
 @claim("spectr.secC.1b", "Appendix C.1, proof of Lemma 4, (1)", UNLIKE_RHOS)
@@ -77,19 +77,9 @@ corrected("spectr.secC.1c", Severity.MISPRINT, VALID,
           r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$.")(
     lambda draft, target, k, rho: at_least(
         rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta"))  # fmt: skip
-
-
-@claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID)
-def residual_is_positive(draft, target, k, rho):
-    r"""For $\rho \ge \rho^*$ and all x, $\min(p, q/\rho)\, p_{acc}/\beta \le
-    (1 - (1-\beta)^k)/(\rho\beta)\, q \le q$."""
-    scale, slack = p_acc(draft, target, k, rho) / beta(draft, target, rho), ONE
-    for p, q in zip(draft, target, strict=True):
-        at_least(scale / rho * q, min(p, q / rho) * scale, "middle")
-        slack = min(slack, at_least(q, scale / rho * q, "q"))
-    return slack
-
-
+claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID,
+      r"For $\rho \ge \rho^*$ and all x, $\min(p, q/\rho)\, p_{acc}/\beta \le "
+      r"(1 - (1-\beta)^k)/(\rho\beta)\, q \le q$.")(alg.selects)  # fmt: skip
 claim("spectr.secC.1e", "Appendix C.1, valid transport plan", VALID,
       r"$\Pr(Y = X_1 = x) = \min(p(x), q(x)/\rho)$, hence $\Pr(Y = X_1) = \beta(\rho)$.",
       printed=r"Likewise $\Pr(Y = X_2 = x) = \Pr(Y \ne X_1) \Pr(Y = X_2 | Y \ne X_1) = "
@@ -170,17 +160,13 @@ claim("spectr.eq12", "Equation (12), appendix C.1; sections 5 and 6", ROOTED,
 )(bounds_at_root)  # fmt: skip
 
 
+@corrected("spectr.secC.2", Severity.MISPRINT, DRAFTING, most=math.inf)
 @claim("spectr.secC.2", "Appendix C.2, proof of Theorem 2", DRAFTING)
-def first_token_given_stop(target, **at):
-    r"""When $\tau = 1$, $Y_1 \sim M_b(\cdot | x^t)$."""
-    outputs = decoded(target=target, **at)
-    single = [outputs.get((y,), ZERO) for y in range(target.n)]
-    return same(normalised(single), target(()), "chance given tau = 1") if any(single) else None
+def first_token(target, most=1, **at):
+    r"""When $\tau = 1$, $Y_1 \sim M_b(\cdot | x^t)$.
 
-
-@corrected("spectr.secC.2", Severity.MISPRINT, DRAFTING)
-def first_token(target, **at):
-    r"""$Y_1 \sim M_b(\cdot | x^t)$, not given $\tau$: $\tau = 1$ if and only if $Y_1$ is none of
-    the drafts."""
-    first = collect((output[0], mass) for output, mass in decoded(target=target, **at).items())
-    return same(as_row(first, target.n), target(()), "chance of Y_1")
+    Corrected: $Y_1 \sim M_b(\cdot | x^t)$, not given $\tau$: $\tau = 1$ if and only if $Y_1$ is
+    none of the drafts."""
+    outputs = decoded(target=target, **at).items()
+    first = as_row(collect((y[0], mass) for y, mass in outputs if len(y) <= most), target.n)
+    return same(normalised(first), target(()), "chance of Y_1") if any(first) else None
