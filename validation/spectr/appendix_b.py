@@ -15,8 +15,7 @@ from validation.spectr import algorithms as alg
 from validation.spectr.algorithms import ber, f, hit, p_acc, uniform
 
 BERNOULLI = cases(n=2, least=2, random_k=range(1, 6)).of(
-    lambda draft, target, k: {"p": draft[1], "q": target[1], "k": k}
-)
+    lambda draft, target, k: {"p": draft[1], "q": target[1], "k": k})  # fmt: skip
 BITS = given(*({"x": x} for k in range(1, 10) for x in product((0, 1), repeat=k)), note="k <= 9")
 
 
@@ -65,8 +64,7 @@ claim("spectr.secB.1b", "Appendix B.1, below (10)", BITS,
 )  # fmt: skip
 corrected("spectr.secB.1b", Severity.MISPRINT, BITS,
           r"$1\{y \notin S(x^k)\} = 1$ for some y if and only if $x^k$ is $0^k$ or $1^k$.")(
-    lambda x: equal(any(y not in x for y in (0, 1)), len(set(x)) == 1, "whether some y costs 1")
-)  # fmt: skip
+    lambda x: equal(any(y not in x for y in (0, 1)), len(set(x)) == 1))  # fmt: skip
 claim("spectr.secB.1c", "Appendix B.1, displays below (10)", BERNOULLI,
       r"$\alpha_k(Ber(p), Ber(q)) = 1 - p^k - (1-p)^k + \min(p^k, q) + \min((1-p)^k, 1-q)$, the "
       "first three terms being the mass of drafts that are not constant.")(bernoulli)  # fmt: skip
@@ -111,14 +109,12 @@ claim("spectr.secB.1h", "Appendix B.1, uniform pairs", uniforms(6, k=(1, 2, 3, 4
 claim("spectr.secB.2a", "Appendix B.2", uniforms(16, rho=[Fraction(i, 4) for i in range(1, 30)]),
       r"For $U(d)$ and $U(d/r)$, $\beta(\rho) = 1/\max(r, \rho)$.")(
     lambda d, r, rho: equal(
-        beta(uniform(d, d), uniform(d, d // r), rho), 1 / max(Fraction(r), rho), "beta")
-)  # fmt: skip
+        beta(uniform(d, d), uniform(d, d // r), rho), 1 / max(Fraction(r), rho)))  # fmt: skip
 claim("spectr.secB.2b", "Appendix B.2", uniforms(12, k=range(1, 9)),
       r"For $U(d)$ and $U(d/r)$, solving (6) gives $\rho^* = r (1 - (1 - 1/r)^k)$.")(
     lambda d, r, k: equal(
         [rho for rho in {*(Fraction(i, 4) for i in range(1, 4 * k + 4)), r * hit(r, k)}
-         if f(uniform(d, d), uniform(d, d // r), k, rho) == 0], [r * hit(r, k)], "roots of f")
-)  # fmt: skip
+         if not f(uniform(d, d), uniform(d, d // r), k, rho)], [r * hit(r, k)]))  # fmt: skip
 claim("spectr.secB.2c", "Appendix B.2", uniforms(6, k=(1, 2, 3)),
       r"For $U(d)$ and $U(d/r)$, k-Seq at $\rho^*$ accepts $1 - (1 - 1/r)^k$, the optimum.",
 )(uniform_pair)  # fmt: skip

@@ -50,24 +50,21 @@ claim("spectr.secC.1a", "Appendix C.1, proof of Lemma 4, (2) to (4)", UNLIKE,
       r"and $1 - (1 - \beta)^k < 1 = \rho \beta$.")(steps_of_lemma_4)  # fmt: skip
 
 
+@corrected("spectr.secC.1b", Severity.DEGENERATE, OVERLAPPING, strictly=False)
 @claim("spectr.secC.1b", "Appendix C.1, proof of Lemma 4, (1)", UNLIKE_RHOS)
-def both_decrease(draft, target, k, rho, falls=above):
+def both_decrease(draft, target, k, rho, strictly=True):
     r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
 
-    Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1."""
+    Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1.
+    Corrected: Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$ on;
+    where it is constant, f is still decreasing, because ρβ increases."""
     if not overlap(draft, target):
         return None
+    least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
+    falls = above if strictly or rho >= least else at_least
+    f_decreases(rho, draft=draft, target=target, k=k)
     falls(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
     return falls(beta(draft, target, rho), beta(draft, target, rho + STEP), f"beta({rho})")
-
-
-@corrected("spectr.secC.1b", Severity.DEGENERATE, OVERLAPPING)
-def do_not_increase(draft, target, k, rho):
-    r"""Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$ on; where
-    it is constant, f is still decreasing, because ρβ increases."""
-    least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
-    f_decreases(rho, draft=draft, target=target, k=k)
-    return both_decrease(draft, target, k, rho, above if rho >= least else at_least)
 
 
 claim("spectr.secC.1c", "Appendix C.1, valid transport plan", VALID,
@@ -102,8 +99,7 @@ claim("spectr.secC.1g", "Appendix C.1, last display of the validity proof", VALI
       r"the factor $\Pr(\text{none accepted})$ is $1 - (1 - \beta)^k$, as is the denominator of "
       "$p^{res}$.",
       printed="Factor and denominator are both printed wrong, so that the sum is right.")(
-    lambda **at: equal(1 - alg_2(**at).accepted(), p_acc(**at), "Pr(no draft is accepted)")
-)  # fmt: skip
+    lambda **at: equal(1 - alg_2(**at).accepted(), p_acc(**at), "Pr(none accepted)"))  # fmt: skip
 corrected("spectr.secC.1g", Severity.MISPRINT, VALID,
           r"Both are $(1 - \beta)^k$, and the two parts sum to $q(x)$.")(alg.selects)  # fmt: skip
 claim("spectr.secC.1h", "Appendix C.1, acceptance probability", VALID,

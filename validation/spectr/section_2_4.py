@@ -45,32 +45,30 @@ def residual_is_a_law(draft, target):
 corrected("spectr.alg1b", Severity.DEGENERATE, PAIRS,
           "It is a distribution unless $p = q$; then it reads 0/0, and is never drawn from.")(
     lambda draft, target: residual_is_a_law(draft, target) if draft != target
-    else equal(alg_1(draft, target).accepted(), ONE, "probability not to draw from p^res")
-)  # fmt: skip
+    else equal(alg_1(draft, target).accepted(), ONE, "Pr(draft accepted)"))  # fmt: skip
 claim("spectr.sec2a", "Section 2, display below Algorithm 1", PAIRS,
       r"Algorithm 1 has $\Pr(Y = X) = \sum_x \min(p(x), q(x)) = 1 - d_{TV}(p, q)$.",
 )(one_draft)  # fmt: skip
 
 
 def one_iteration(draft, target, length):
-    """Return the law of what speculative decoding adds to the context."""
-    drafts = sq.independent_drafts(draft, length, 1)
-    return sq.decoded(draft, target, lambda p, q, _: alg_1(p, q).kernel(), drafts)
+    """Check what speculative decoding adds to the context, from its draft or the target's own."""
+    own, outputs = (sq.decoded(model, target, lambda p, q, _: alg_1(p, q).kernel(),
+                               sq.independent_drafts(model, length, 1))
+                    for model in (target, draft))  # fmt: skip
+    equal(set(map(len, own)), {length + 1}, "numbers of tokens if p = q")
+    return sq.continues_as_target(outputs, target)
 
 
 claim("spectr.sec2b", "Section 2, below Algorithm 1", MODELS,
       "If $p = q$, the draft is always accepted, and one iteration of speculative decoding yields "
-      "$L + 1$ tokens.")(
-    lambda target, length, **_: equal(
-        set(map(len, one_iteration(target, target, length))), {length + 1}, "numbers of tokens")
-)  # fmt: skip
+      "$L + 1$ tokens.")(one_iteration)  # fmt: skip
 claim("spectr.sec2c", "Section 2, below Algorithm 1", MODELS,
       "Applied recursively as long as drafts are accepted, with the token from the residual as "
       "correction and one more token from the large model if $L' = L$, Algorithm 1 yields tokens "
       "each of which has the large model's law, given those before it.",
-      printed=r"The output of the algorithm is distributed according to $M_b(\cdot | x^t)$.")(
-    lambda target, **at: sq.continues_as_target(one_iteration(target=target, **at), target)
-)  # fmt: skip
+      printed=r"The output of the algorithm is distributed according to $M_b(\cdot | x^t)$.",
+)(one_iteration)  # fmt: skip
 
 BE, LIKED, BY, FOR, THREE = range(5)
 CHOSEN = (BE, LIKED, BY, THREE)

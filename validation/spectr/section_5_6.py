@@ -13,15 +13,13 @@ from validation.domains import cases, given, pairs
 from validation.notation import ONE, ZERO, accepted, iid, marginals, overlap, total
 from validation.oracles import optimum
 from validation.spectr import algorithms as alg
-from validation.spectr.algorithms import ROOTED, SMALL, accepted_at_root, alg_2, f, hit, p_acc
+from validation.spectr.algorithms import ROOTED, SMALL, accepted_at_root, f, hit, p_acc
 
-NEAR = Fraction(1, 20)
-"""How close to its limit the optimum must come."""
+NEAR = Fraction(1, 20)  # how close to its limit the optimum must come
 UNBOUNDED = pairs(least=2).of(lambda draft, target: {
     "draft": (draft[0] + draft[1], ZERO, *draft[2:]), "target": target
 }).where(lambda target, **_: target[1] > 0)  # fmt: skip
 GRID = tuple(Fraction(i, 2) for i in range(1, 13))
-ACCURACIES = tuple(Fraction(1, size) for size in (2, 10, 1000))
 
 
 @claim("spectr.eq2", "Equation (2) and membership cost, section 5", alg.COUPLINGS)
@@ -109,31 +107,30 @@ claim("spectr.alg2b", "Algorithm 2, step 1", alg.RHOS,
       "accepted.")(alg.selects)  # fmt: skip
 
 
+@corrected("spectr.eq5", Severity.DEGENERATE, alg.RHOS, unless=True)
 @claim("spectr.eq5", "Equation (5), Algorithm 2, step 1; appendix C.1", alg.VALID)
-def residual_is_a_law(draft, target, k, rho):
+def residual_is_a_law(draft, target, k, rho, unless=False):
     r"""For $\rho \ge \rho^*$,
-    $p^{res} = (q - \min(p, q/\rho)\, p_{acc}/\beta(\rho)) / (1 - p_{acc})$ is a distribution."""
+    $p^{res} = (q - \min(p, q/\rho)\, p_{acc}/\beta(\rho)) / (1 - p_{acc})$ is a distribution.
+
+    Corrected: It is one if $\beta > 0$ and $p_{acc} < 1$. If $p_{acc} = 1$ (then $p = q$ and
+    $\rho = 1$) it reads 0/0 and is never drawn from. If $\beta = 0$ (disjoint supports) it reads
+    0/0 as well, but with $\sum_{i<k} (1-\beta)^i$ for $p_{acc}/\beta$ it is q."""
     chance, scale = p_acc(draft, target, k, rho), beta(draft, target, rho)
+    if unless and scale == 0:
+        return equal(remaining(draft, target, k, rho), target, "p^res")
+    if unless and chance == 1:
+        equal((draft, rho), (target, 1), "p and rho")
+        return equal(alg.alg_2(draft, target, k, rho).accepted(), ONE, "Pr(a draft is accepted)")
     if chance == 1 or scale == 0:
         raise Fails("p^res reads 0/0")
+    if unless and not alg.determined(draft, target, k, rho):
+        return None
     pairs = zip(draft, target, strict=True)
     law = tuple((q - min(p, q / rho) * chance / scale) / (1 - chance) for p, q in pairs)
     drawn = nt.normalised(remaining(draft, target, k, rho))
     equal((law, sum(law)), (drawn, ONE), "(5), and its sum, against its form without 0/0")
     return at_least(min(law), ZERO, "least entry of p^res")
-
-
-@corrected("spectr.eq5", Severity.DEGENERATE, alg.RHOS)
-def residual_unless_0_by_0(**at):
-    r"""It is one if $\beta > 0$ and $p_{acc} < 1$. If $p_{acc} = 1$ (then $p = q$ and $\rho = 1$)
-    it reads 0/0 and is never drawn from. If $\beta = 0$ (disjoint supports) it reads 0/0 as well,
-    but with $\sum_{i<k} (1-\beta)^i$ for $p_{acc}/\beta$ it is q."""
-    if not overlap(at["draft"], at["target"]):
-        return equal(remaining(**at), at["target"], "p^res")
-    if p_acc(**at) == 1:
-        equal((at["draft"], at["rho"]), (at["target"], 1), "p and rho")
-        return equal(alg_2(**at).accepted(), ONE, "Pr(a draft is accepted)")
-    return residual_is_a_law(**at) if alg.determined(**at) else None
 
 
 @corrected("spectr.eq6", Severity.DEGENERATE, ROOTED,
@@ -176,8 +173,8 @@ claim("spectr.thm1b", "Theorem 1, section 6", ROOTED,
 )(bounds_at_root)  # fmt: skip
 
 
-@claim("spectr.thm1c", "Theorem 1, section 6; appendix C.1",
-       ROOTED.where(lambda k, **_: k > 1).each(delta=ACCURACIES))  # fmt: skip
+@claim("spectr.thm1c", "Theorem 1, section 6; appendix C.1", ROOTED.where(
+    lambda k, **_: k > 1).each(delta=[Fraction(1, size) for size in (2, 10, 1000)]))  # fmt: skip
 def search_is_quick(draft, target, k, delta):
     r"""$\rho^*$ can be computed up to accuracy $\delta$ in time $O(n \log((k-1)/\delta))$: binary
     search over $[1, k]$ takes $n \lceil \log_2((k-1)/\delta) \rceil$ steps.

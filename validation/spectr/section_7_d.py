@@ -7,7 +7,7 @@ from validation.domains import mixed
 from validation.model_domain import models
 from validation.models import prefixes
 from validation.notation import ONE, ZERO, collect, normalised
-from validation.spectr import sequences
+from validation.spectr import sequences as sq
 from validation.spectr.sequences import PLANS, continues_as_target, prefix_tree
 
 SIZES = ((2, 1), (2, 2))
@@ -18,8 +18,8 @@ DRAFTING = mixed(models(SIZES).each(k=(1, 2), plan=PLANS),
 
 def decoded(draft, target, length, k, plan, gather=tuple):
     """Return the law of what algorithm 3 decodes from the drafts of (7)."""
-    drafts = sequences.independent_drafts(draft, length, k)
-    return sequences.decoded(draft, target, PLANS[plan], drafts, gather=gather)
+    drafts = sq.independent_drafts(draft, length, k)
+    return sq.decoded(draft, target, PLANS[plan], drafts, gather=gather)
 
 
 @claim("spectr.alg3", "Algorithm 3, section 7", models(((2, 2),)).each(k=(2,), plan=PLANS))
@@ -29,7 +29,7 @@ def sets_continue(target, **at):
 
     Printed: Step 11: let $S_{next} = \{z^{2:L} | z \in S, z(1) = Y\}$ be the set of sub-sequences;
     equal ones count once. (In step 2 the drafts are a multiset.)"""
-    return continues_as_target(decoded(target=target, **at, gather=sequences.as_set), target)
+    return continues_as_target(decoded(target=target, **at, gather=sq.as_set), target)
 
 
 claim("spectr.sec7", "Section 7, below Algorithm 3", DRAFTING,
@@ -47,7 +47,7 @@ def copies_continue(draft, target, length, k, plan):
     $z(i) \sim M_s(\cdot | x^t, z^{i-1})$ for all $z \in S$ and i. Independence is not assumed;
     checked with K copies of one draft."""
     copies = {(z,) * k: mass for z, mass in draft.blocks(length).items()}
-    return continues_as_target(sequences.decoded(draft, target, PLANS[plan], copies), target)
+    return continues_as_target(sq.decoded(draft, target, PLANS[plan], copies), target)
 
 
 @claim("spectr.thm2", "Theorem 2, section 7", DRAFTING)
@@ -95,8 +95,7 @@ def drawn_from(trees, model, leaves):
     for i in range(leaves):
         law = collect((drawn[i], mass) for drawn, mass in trees.items())
         for sequence in sorted(law | model.blocks(len(next(iter(law))))):
-            what = f"probability that sequence {i} is {sequence}"
-            equal(law.get(sequence, ZERO), model.mass(sequence), what)
+            equal(law.get(sequence, ZERO), model.mass(sequence), f"Pr(sequence {i} is {sequence})")
     return ZERO
 
 
@@ -117,42 +116,29 @@ claim("spectr.alg4b", "Algorithm 4, step 6, appendix D", TREES,
         set(map(len, prefix_tree(draft, factors))), {prod(factors)}, "sizes of S_L"))  # fmt: skip
 corrected("spectr.alg4b", Severity.CONDITION, TREES, "It has K sequences if equal ones are kept.")(
     lambda draft, factors, **_: equal(
-        set(map(len, prefix_tree(draft, factors, tuple))), {prod(factors)}, "sizes of S_L")
-)  # fmt: skip
+        set(map(len, prefix_tree(draft, factors, tuple))), {prod(factors)}, "sizes"))  # fmt: skip
+claim("spectr.secD.a", "Section 7, below (7); appendix D",
+      models(((2, 1), (2, 2), (2, 3), (3, 2))).each(k=(1, 2, 3)),
+      r"The construction (7) is the prefix tree with expansion factors $(K, 1, \dots, 1)$.",
+      printed="The construction in (7) can be generalized to a prefix-tree based algorithm. "
+      "Checked with M_s and multiplicity, see spectr.alg4a and spectr.alg4b.")(
+    lambda draft, length, k, **_: equal(prefix_tree(draft, (k, *(1,) * (length - 1)), tuple),
+                                        sq.independent_drafts(draft, length, k)))  # fmt: skip
 
 
-@claim("spectr.secD.a", "Section 7, below (7); appendix D",
-       models(((2, 1), (2, 2), (2, 3), (3, 2))).each(k=(1, 2, 3)))  # fmt: skip
-def wide_tree_is_independent(draft, length, k, **_):
-    r"""The construction (7) is the prefix tree with expansion factors $(K, 1, \dots, 1)$.
-
-    Printed: The construction in (7) can be generalized to a prefix-tree based algorithm. Checked
-    with M_s and multiplicity, see spectr.alg4a and spectr.alg4b."""
-    grown = prefix_tree(draft, (k, *(1,) * (length - 1)), tuple)
-    return equal(grown, sequences.independent_drafts(draft, length, k), "law of the drafts")
-
-
+@corrected("spectr.secD.b", Severity.WRONG, TREES.each(plan=PLANS), as_tree=True)
 @claim("spectr.secD.b", "Appendix D with Theorem 2",
        models(((2, 1),)).of(lambda draft, target, **_: {"draft": draft, "target": target}).each(
            factors=((1, 2), (2, 2)), plan=PLANS))  # fmt: skip
-def leaves_to_algorithm_3(draft, target, factors, plan, **_):
+def leaves_are_drafts(draft, target, factors, plan, as_tree=False, **_):
     """Algorithm 3 is lossless on the sequences of a prefix tree, which satisfy (8).
 
     Printed: Section 7 offers the tree as another draft set for Algorithm 3; Theorem 2 asks for (8)
-    only. Sequences of one node share their first tokens, so they are not independent."""
-    leaves = prefix_tree(draft, factors, tuple)
-    return continues_as_target(sequences.decoded(draft, target, PLANS[plan], leaves), target)
-
-
-@corrected("spectr.secD.b", Severity.WRONG, TREES.each(plan=PLANS))
-def children_to_selection(draft, target, factors, plan, **_):
-    """It is lossless if each step selects among the children of all nodes that agree with what is
-    decoded, each child once: $k = m k_i$ independent drafts for m such nodes.
-
+    only. Sequences of one node share their first tokens, so they are not independent.
+    Corrected: It is lossless if each step selects among the children of all nodes that agree with
+    what is decoded, each child once: $k = m k_i$ independent drafts for m such nodes.
     Explained: Sequences below one node share its token, which Algorithm 3 counts once for each of
     them, as if it had been drawn as often. Select among the children of the nodes instead, each
     counted once."""
-    leaves = prefix_tree(draft, factors, tuple)
-    return continues_as_target(
-        sequences.decoded(draft, target, PLANS[plan], leaves, factors), target
-    )
+    leaves, nodes = prefix_tree(draft, factors, tuple), factors if as_tree else ()
+    return continues_as_target(sq.decoded(draft, target, PLANS[plan], leaves, nodes), target)

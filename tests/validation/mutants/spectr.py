@@ -31,7 +31,7 @@ MUTANTS = {
     # section 6
     "spectr.alg2a": ("left**i * mass", "left * mass"),
     "spectr.alg2b": ("spectr.algorithms.p_acc", "** k", "** (k + 1)"),
-    "spectr.eq5": ("if alg.determined(**at) else None", ""),
+    "spectr.eq5": ("and not alg.determined(draft, target, k, rho)", "and rho < 1"),
     "spectr.eq6": ("spectr.algorithms.f", "- rho * scale", "- rho * scale / 2"),
     "spectr.thm1a": ("algorithms.remaining", "range(k)", "range(k - 1)"),
     "spectr.thm1b": ("spectr.algorithms.rho_star",
@@ -44,7 +44,7 @@ MUTANTS = {
     "spectr.sec7": ("length + ONE", "length"),
     "spectr.eq8": ("spectr.sequences.independent_drafts", "return {",
                    "return {(z,) * k: mass for z, mass in law.items()}\n    return {"),
-    "spectr.thm2": ("target=target, **at", "target=target, **at, gather=sequences.as_set"),
+    "spectr.thm2": ("target=target, **at", "target=target, **at, gather=sq.as_set"),
     # appendix A
     "spectr.lem3a": ("spectr.algorithms.bound_of_set", "(1 - draft[y]) ** k", "(1 - draft[y])"),
     "spectr.lem3b": ("spectr.algorithms.hit", "1 - (1", "1 + (1"),
@@ -101,7 +101,7 @@ MUTANTS = {
     "spectr.alg4a": ("spectr.sequences.prefix_tree", "model(leaf)", "model(())"),
     "spectr.alg4b": ("spectr.sequences.prefix_tree", "{((),): ONE}", "{((), ()): ONE}"),
     "spectr.secD.a": (", tuple)", ")"),
-    "spectr.secD.b": ("leaves, factors)", "leaves)"),
+    "spectr.secD.b": ("factors if as_tree else ()", "()"),
     "spectr.tab1a": ("k == (1, 1)", "k == (8, 8)"),
     "spectr.tab1b": ("*TABLE_1[sizes]", "TABLE_1[sizes][0] - 1, TABLE_1[sizes][1]"),
     "spectr.tab1c": ("TABLE_1[1, length]", "TABLE_1[1, 4]"),
