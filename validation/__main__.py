@@ -1,7 +1,5 @@
 """``python -m validation``: check the claims of the papers."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ algorithms are sequential: they accept each draft in turn with some chance, and 
 some law where all are rejected (:class:`Run`). Nothing here calls the package.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,8 +1,6 @@
 """Facts beyond the papers: the cut formula, prefix rules, pooled selection, priority mixtures."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -15,39 +13,35 @@ from validation import domains
 from validation.claim import above, at_least, claim, equal
 from validation.domains import Domain, Instance, cases, pairs
 from validation.instances import Exact
-from validation.notation import ONE, ZERO, iid, mass_of, subsets, support, total
+from validation.notation import ONE, iid, mass_of, subsets, support, total
 from validation.oracles import bound, flow, laws, least_bound, table_of
 from validation.sizes import law_of
 
 SMALL = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 
 
-@claim("beyond.cut", "the cut formula", cases(n=3))
-def maximum_flow_is_least_cut(draft, target, k):
-    r"""$\alpha(P, q) = \min_A q(A) + 1 - P(\text{all drafts inside } A)$ for every draft law."""
-    for law in laws(draft, target, k):
-        table = table_of(law)
-        equal(flow(table, target), least_bound(table, target), type(law).__name__)
-    return ZERO
+claim("beyond.cut", "the cut formula", cases(n=3),
+      r"$\alpha(P, q) = \min_A q(A) + 1 - P(\text{all drafts inside } A)$ for every draft law.")(
+    lambda draft, target, k: min(
+        equal(flow(table, target), least_bound(table, target), name)
+        for name, table in ((type(law).__name__, table_of(law)) for law in laws(draft, target, k)))
+)  # fmt: skip
 
 
 @claim("beyond.lemma3", "SpecTr's lemma 3", SMALL)
 def lemma_3_is_attained(draft, target, k):
     r"""The upper bound $\bar\alpha_k$ of SpecTr's lemma 3 equals $\alpha_k$ for all p, q and k."""
     table = iid(draft, k)
-    least = min(
-        total(min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen)
-        + total(min(mass, mass_of(target, set(x) - set(chosen))) for x, mass in table.items())
-        for chosen in subsets(len(draft))
-    )
+    least = min(total(min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen)
+                + total(min(m, mass_of(target, {*x} - {*chosen})) for x, m in table.items())
+                for chosen in subsets(len(draft)))  # fmt: skip
     return equal(least, flow(table, target))
 
 
 def ascending(draft: Exact, target: Exact) -> list[int]:
     """Return the tokens by ascending target/draft, undrafted ones last."""
-    return sorted(
-        range(len(draft)), key=lambda y: target[y] / draft[y] if draft[y] else float("inf")
-    )
+    ratios = [q / p if p else float("inf") for p, q in zip(draft, target, strict=True)]
+    return sorted(range(len(draft)), key=ratios.__getitem__)
 
 
 def prefix_is_best(law: DraftLaw, target: Exact, order: Sequence[int]) -> Fraction:
@@ -57,72 +51,60 @@ def prefix_is_best(law: DraftLaw, target: Exact, order: Sequence[int]) -> Fracti
     return equal(best, least_bound(table, target))
 
 
-@claim("beyond.prefix_iid", "the prefix rule, i.i.d. drafts", cases(random_k=(1, 2, 3, 5)))
-def prefix_of_iid(draft, target, k):
-    """The best cut of i.i.d. drafts is a prefix of the tokens in ascending order of q/p."""
-    return prefix_is_best(otspec.IID(draft, k), target, ascending(draft, target))
+claim("beyond.prefix_iid", "the prefix rule, i.i.d. drafts", cases(random_k=(1, 2, 3, 5)),
+      "The best cut of i.i.d. drafts is a prefix of the tokens in ascending order of q/p.")(
+    lambda draft, target, k: prefix_is_best(
+        otspec.IID(draft, k), target, ascending(draft, target)))  # fmt: skip
+claim("beyond.prefix_distinct", "the prefix rule, distinct drafts",
+      cases(n=5).where(lambda draft, k, **_: support(draft) >= k),
+      "The best cut of distinct drafts is a prefix of the tokens in ascending order of q/p.")(
+    lambda draft, target, k: prefix_is_best(
+        otspec.WithoutReplacement(draft, k), target, ascending(draft, target)))  # fmt: skip
 
 
-@claim("beyond.prefix_distinct", "the prefix rule, distinct drafts", cases(n=5))
-def prefix_of_distinct(draft, target, k):
-    """The best cut of distinct drafts is a prefix of the tokens in ascending order of q/p."""
-    if support(draft) < k:
-        return None
-    return prefix_is_best(otspec.WithoutReplacement(draft, k), target, ascending(draft, target))
+def many_ties() -> Iterator[Instance]:
+    """Yield pairs over four tokens by the sum of small weights."""
+    drafts = [w for w in product(range(1, 4), repeat=4) if list(w) == sorted(w, reverse=True)]
+    targets = [w for w in product(range(5), repeat=4) if any(w)]
+    for first, second in sorted(product(drafts, targets), key=lambda two: sum(map(sum, two))):
+        yield {"draft": law_of(first), "target": law_of(second)}
 
 
-def four_tokens() -> Domain:
-    """Return the domain of pairs over four tokens by the sum of small weights, with many ties."""
-
-    def small() -> Iterator[Instance]:
-        drafts = [w for w in product(range(1, 4), repeat=4) if list(w) == sorted(w, reverse=True)]
-        targets = [w for w in product(range(5), repeat=4) if any(w)]
-        for first, second in sorted(product(drafts, targets), key=lambda two: sum(map(sum, two))):
-            yield {"draft": law_of(first), "target": law_of(second)}
-
-    return domains.mixed(Domain(small), pairs(least=2))
+TWO_DISTINCT = pairs(least=2, random_n=5).where(lambda draft, **_: support(draft) >= 2)
 
 
-@claim("beyond.prefix_hub", "the prefix rule, hub drafts", four_tokens())
+@claim("beyond.prefix_hub", "the prefix rule, hub drafts",
+       domains.mixed(Domain(many_ties), TWO_DISTINCT))  # fmt: skip
 def prefix_of_hub(draft, target):
     """The best cut of SpecHub's drafts is a prefix of the order in which the hub comes first, then
-    the others in ascending order of q/p; without the hub at the front it need not be.
-    """
-    if support(draft) < 2:
-        return None
+    the others in ascending order of q/p; without the hub at the front it need not be."""
     law = otspec.Hub(draft)
     order = [law.hub, *(y for y in ascending(draft, target) if y != law.hub)]
     return prefix_is_best(law, target, order)
 
 
-def disjoint_then_sparse() -> Domain:
-    """Return the domain of two drafts and a target: disjoint supports by size, then sparse ones."""
-
-    def small() -> Iterator[Instance]:
-        for x, y, a, b, *target in sorted(product(range(1, 4), repeat=7), key=sum):
-            yield {
-                "first": law_of((0, 0, a, b)),
-                "second": law_of((x, y, 0, 0)),
-                "target": law_of((0, *target)),
-            }
-
-    def random(rng: np.random.Generator) -> Iterable[Instance]:
-        names = ("first", "second", "target")
-        for largest in domains.growing():
-            weights = rng.integers(0, largest, (3, 4)) * rng.integers(0, 2, (3, 4))
-            weights[np.arange(3), rng.integers(0, 4, 3)] += 1
-            yield {name: law_of(tuple(row)) for name, row in zip(names, weights.tolist(),
-                                                                 strict=True)}  # fmt: skip
-
-    return Domain(small, random)
+def disjoint_drafts() -> Iterator[Instance]:
+    """Yield two drafts with disjoint supports and a target, the smallest first."""
+    for x, y, a, b, *target in sorted(product(range(1, 4), repeat=7), key=sum):
+        yield {"first": law_of((0, 0, a, b)), "second": law_of((x, y, 0, 0)),
+               "target": law_of((0, *target))}  # fmt: skip
 
 
-@claim("beyond.prefix_independent", "the prefix rule, independent drafts", disjoint_then_sparse())
+def sparse_drafts(rng: np.random.Generator) -> Iterator[Instance]:
+    """Yield random drafts and targets, about half of whose tokens are impossible."""
+    for largest in domains.growing():
+        weights = rng.integers(0, largest, (3, 4)) * rng.integers(0, 2, (3, 4))
+        weights[np.arange(3), rng.integers(0, 4, 3)] += 1
+        rows = (law_of(tuple(row)) for row in weights.tolist())
+        yield dict(zip(("first", "second", "target"), rows, strict=True))
+
+
+@claim("beyond.prefix_independent", "the prefix rule, independent drafts",
+       Domain(disjoint_drafts, sparse_drafts))  # fmt: skip
 def half_plane_of_independent(first, second, target):
     r"""The best cut of two independent drafts is a half-plane: $\{q \le u p_1 + v p_2\}$ with
     $u = p_2(A)$, $v = p_1(A)$ of any best cut A; no prefix in the order of $q/(p_1 + p_2)$ need be
-    best.
-    """
+    best."""
     law = otspec.Independent([first, second])
     table = table_of(law)
     best = least_bound(table, target)
@@ -132,17 +114,29 @@ def half_plane_of_independent(first, second, target):
     return equal(bound(table, target, halfplane), best, "bound of the half-plane")
 
 
-@claim("beyond.pooled", "pooled selection", SMALL)
-def pooled_is_optimal(draft, target, k):
-    """Pooled selection is exactly lossless and accepts the optimum, with a pool for every ratio
-    and with the fewest pools.
-    """
-    best = flow(iid(draft, k), target)
-    for pools in ("tokens", "fewest"):
-        report = otspec.audit(PooledSelection(draft, target, k, pools))
-        equal(report.total_variation, 0, f"error of the output, pools={pools}")
-        equal(report.acceptance, best, f"acceptance, pools={pools}")
-    return ZERO
+def optimal(rule, best):
+    """The rule is exactly lossless and accepts the optimum."""
+    report = otspec.audit(rule)
+    equal(report.total_variation, 0, "error of the output")
+    return equal(report.acceptance, best, "acceptance")
+
+
+claim("beyond.pooled", "pooled selection", SMALL,
+      "Pooled selection is exactly lossless and accepts the optimum, with a pool for every ratio "
+      "and with the fewest pools.")(lambda draft, target, k: min(
+          optimal(PooledSelection(draft, target, k, pools), flow(iid(draft, k), target))
+          for pools in ("tokens", "fewest")))  # fmt: skip
+claim("beyond.distinct", "two distinct drafts", TWO_DISTINCT,
+      "Pooled selection of two distinct drafts is exactly lossless and accepts the optimum.")(
+    lambda draft, target: optimal(PooledSelectionWithoutReplacement(draft, target),
+                                  flow(table_of(otspec.WithoutReplacement(draft, 2)), target))
+)  # fmt: skip
+claim("beyond.lifetimes", "pooled selection, the barriers' process", cases(k=(2, 3)),
+      "Of the knots that are not tight all die strictly before time 1.")(
+    lambda draft, target, k: min(
+        (above(ONE, life, "1, against a lifetime")
+         for life in PooledSelection(draft, target, k).lifetimes if life != np.inf),
+        default=None))  # fmt: skip
 
 
 @claim("beyond.pooled_any", "pooled selection, any pools", SMALL)
@@ -155,28 +149,10 @@ def any_pools_are_lossless(draft, target, k):
     return at_least(rule.loss_bound(), lost, "bound on the loss")
 
 
-@claim("beyond.lifetimes", "pooled selection, the barriers' process", cases(k=(2, 3)))
-def lifetimes_end_before_one(draft, target, k):
-    """Of the knots that are not tight all die strictly before time 1."""
-    finite = [life for life in PooledSelection(draft, target, k).lifetimes if life != np.inf]
-    return above(ONE, max(finite), "1, against the last lifetime") if finite else None
-
-
-@claim("beyond.distinct", "two distinct drafts", pairs(least=2, random_n=5))
-def two_distinct_drafts(draft, target):
-    """Pooled selection of two distinct drafts is exactly lossless and accepts the optimum."""
-    if support(draft) < 2:
-        return None
-    report = otspec.audit(PooledSelectionWithoutReplacement(draft, target))
-    equal(report.total_variation, 0, "error of the output")
-    return equal(report.acceptance, flow(table_of(otspec.WithoutReplacement(draft, 2)), target))
-
-
 @claim("beyond.priorities", "mixtures of priority orders", cases(n=3, k=(1, 2)))
 def any_law_mixture(draft, target, k):
     """A mixture of priority orders is exactly lossless for any draft law, and its bound and its
-    acceptance enclose the optimum.
-    """
+    acceptance enclose the optimum."""
     worst = ONE
     for law in laws(draft, target, k):
         rule = PriorityMixture(law, target, gap=0, most=2)

@@ -1,14 +1,12 @@
 """Algorithms 2 and 3 of block verification step by step, as printed and as corrected.
 
 A verifier takes both models and a draft block and yields its branches: instead of drawing the
-uniform numbers it follows both outcomes of each comparison, with their probabilities.
-"""
-
-from __future__ import annotations
+uniform numbers it follows both outcomes of each comparison, with their probabilities."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from validation.claim import Fails
 from validation.instances import Exact
@@ -19,19 +17,15 @@ Model = LanguageModel
 
 
 class Branch(NamedTuple):
-    """One way through a verifier."""
+    """One way through a verifier: its mass, tau, and M_{b,next}, what is drawn after X^tau."""
 
     mass: Fraction
     accepted: int
-    """tau."""
     following: Model
-    """M_{b,next}: what is drawn after X^tau."""
 
 
 Verifier = Callable[[Model, Model, Prefix], Iterator[Branch]]
 """(target, draft, X^L) to branches whose masses sum to 1."""
-Correction = Callable[[Model, Model, Prefix, int], Model]
-"""(target, draft, X^tau, L - tau) to M_{b,next}."""
 
 
 def token_verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
@@ -62,8 +56,7 @@ def corrected_token(target: Model, accepted: Prefix, row: Exact) -> Model:
 def block_acceptance(target: Model, draft: Model, block: Prefix) -> Iterator[tuple[Fraction, int]]:
     """Lines 1 to 12 of algorithm 3: yield the accepted lengths tau with their probabilities.
 
-    Where the loop ends without accepting, nothing is yielded and mass is missing.
-    """
+    Where the loop ends without accepting, nothing is yielded and mass is missing."""
     mass = ONE
     for tau in range(len(block), -1, -1):  # line 5, i = L - tau
         x = block[:tau]
@@ -101,52 +94,36 @@ def residual(target: Model, draft: Model, prefix: Prefix) -> Exact:
 
 def residuals_of_whole_prefix(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
     """Line 16 as appendix B uses it: p_res of (X^tau, x^j), then M_b(. | X^tau, x^j)."""
-
-    def rule(more: Prefix) -> Exact:
-        prefix = accepted + more
-        return residual(target, draft, prefix) if len(more) < left else target(prefix)
-
-    return LanguageModel(rule, target.n)
+    return LanguageModel(
+        lambda more: residual(target, draft, accepted + more) if len(more) < left
+        else target(accepted + more), target.n)  # fmt: skip
 
 
-def residuals_as_printed(target: Model, draft: Model, _: Prefix, left: int) -> Model:
-    """Lines 14 and 16 to the letter: p_res of x^j alone, then M_b(. | x^j), without X^tau."""
-    return residuals_of_whole_prefix(target, draft, (), left)
+def block_verify(
+    target: Model, draft: Model, block: Prefix, read: Callable[..., Any] = lambda *whole: whole
+) -> Iterator[Branch]:
+    """Algorithm 3 corrected: residuals and models of the whole prefix (X^tau, x^j)."""
+    for mass, tau in block_acceptance(target, draft, block):
+        reading = read(target, draft, block[:tau])
+        yield Branch(mass, tau, residuals_of_whole_prefix(*reading, len(block) - tau))
 
 
-def residuals_in_context(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
-    """Line 16 with X^tau as a context left out of the notation, as section 2 does with x^t."""
-    return residuals_of_whole_prefix(target.after(accepted), draft.after(accepted), (), left)
-
-
-def block_verify_with(correction: Correction) -> Verifier:
-    """Return algorithm 3 with one reading of lines 14 and 16."""
-
-    def verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
-        for mass, tau in block_acceptance(target, draft, block):
-            yield Branch(mass, tau, correction(target, draft, block[:tau], len(block) - tau))
-
-    return verify
-
-
-block_verify_as_printed = block_verify_with(residuals_as_printed)
-"""Algorithm 3 (BlockVerify) to the letter."""
-block_verify_in_context = block_verify_with(residuals_in_context)
-"""Algorithm 3 with models and residuals of the continuation alone."""
-block_verify = block_verify_with(residuals_of_whole_prefix)
-"""Algorithm 3 corrected: residuals and models of the whole prefix (X^tau, x^j)."""
+block_verify_as_printed = partial(block_verify, read=lambda target, draft, _: (target, draft, ()))
+"""Algorithm 3 (BlockVerify) to the letter: p_res of x^j alone, M_b(. | x^j), without X^tau."""
+block_verify_in_context = partial(
+    block_verify, read=lambda target, draft, head: (target.after(head), draft.after(head), ())
+)
+"""Algorithm 3 with X^tau as a context left out of the notation, as section 2 does with x^t."""
 
 
 def block_verify_one_token(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]:
     """The later version of block verification, which corrects one token only.
 
     p_0 = 1, p_i = min(1, p_{i-1} M_b/M_s), Z_i = sum (p_i M_b - M_s)_+, h_i = Z_i / (Z_i + 1 - p_i)
-    for i < L with 0/0 = 1, h_L = p_L; tau is the last i with eta_i <= h_i.
-    """
+    for i < L with 0/0 = 1, h_L = p_L; tau is the last i with eta_i <= h_i."""
     kept = [ONE]
     for i, token in enumerate(block):
-        before = block[:i]
-        kept.append(at_most_one(kept[-1] * target(before)[token], draft(before)[token]))
+        kept.append(at_most_one(kept[-1] * target(block[:i])[token], draft(block[:i])[token]))
     chance, mass, following = kept[-1], ONE, target.after(block)
     for tau in range(len(block), -1, -1):
         if tau < len(block):

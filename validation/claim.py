@@ -216,16 +216,17 @@ def corrected(
 ) -> Callable[[Declared], Declared]:
     """Declare that a check is that of what holds in place of a claim that has been declared.
 
-    A paragraph "Explained: ..." of the docstring is the explanation. With keywords besides, the
-    claim's own check stands for both: they are what its parameters are instead of their defaults,
-    and the docstring's paragraph "Corrected: ..." says what holds.
+    Its domain is the claim's own if not given. A paragraph "Explained: ..." of the docstring is the
+    explanation. With keywords besides, the claim's own check stands for both: they are what its
+    parameters are instead of their defaults, and a paragraph "Corrected: ..." says what holds.
     """
 
     def declare(slack: Declared) -> Declared:
         said = {"": statement, "Explained": explained} if statement else paragraphs(slack)
         told, what = said.get("Explained", explained), said.get("Corrected", said[""])
         check = partial(slack, **changed) if changed else slack
-        BOOK[id] = replace(BOOK[id], corrected=Corrected(what, check, over, method, severity, told))
+        on = over or BOOK[id].over
+        BOOK[id] = replace(BOOK[id], corrected=Corrected(what, check, on, method, severity, told))
         return slack
 
     return declare

@@ -1,7 +1,5 @@
 """Trees of drafted tokens, exactly: the law of the drafts, what a verifier keeps, its output."""
 
-from __future__ import annotations
-
 from ast import literal_eval
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

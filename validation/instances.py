@@ -1,7 +1,5 @@
 """Exact distributions and pairs of them, in order of size or at random."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import count, product

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import chain, product
 from typing import Any
 
@@ -16,26 +17,17 @@ Rows = tuple[Exact, ...]
 
 
 class LanguageModel:
-    """A map from prefixes to distributions of the next token, and the laws that follow from it.
+    """A rule from prefixes to distributions of the next of n tokens, and what follows from it.
 
-    Parameters
-    ----------
-    rule : callable
-        Prefix to distribution; a row of zeros where it is not defined.
-    n : int
-        The size of the alphabet.
-    """
+    Where it is not defined, the rule returns a row of zeros."""
 
     def __init__(self, rule: Callable[[Prefix], Exact], n: int) -> None:
-        self._rule, self.n = rule, n
-        self._rows: dict[Prefix, Exact] = {}
+        self._rule, self.n = cache(rule), n
         self._masses: dict[Prefix, Fraction] = {(): ONE}
 
     def __call__(self, prefix: Prefix) -> Exact:
         """Return M(. | x)."""
-        if prefix not in self._rows:
-            self._rows[prefix] = self._rule(prefix)
-        return self._rows[prefix]
+        return self._rule(prefix)
 
     def mass(self, prefix: Prefix) -> Fraction:
         """Return M(x^l) = prod_i M(x_i | x^{i-1})."""
@@ -52,47 +44,33 @@ class LanguageModel:
         """Return M^L: the blocks of positive probability with their probabilities."""
         law: dict[Prefix, Fraction] = {(): ONE}
         for _ in range(length):
-            law = {
-                (*block, token): mass * chance
-                for block, mass in law.items()
-                for token, chance in enumerate(self(block))
-                if chance
-            }
+            law = {(*block, token): mass * chance for block, mass in law.items()
+                   for token, chance in enumerate(self(block)) if chance}  # fmt: skip
         return law
 
 
 class Table(LanguageModel):
-    """The model with given rows; beyond their depth only the last tokens count.
-
-    Parameters
-    ----------
-    rows : tuple
-        As :data:`Rows` has them, for all prefixes shorter than the depth.
-    """
+    """The model with given rows, for all prefixes shorter than a depth, in the order of
+    :data:`Rows`; beyond it only the last tokens count."""
 
     def __init__(self, rows: Rows) -> None:
         super().__init__(self._row, len(rows[0]))
-        self.rows, self.depth, stored = rows, 0, 0
-        while stored < len(rows):
-            stored += self.n**self.depth
-            self.depth += 1
+        self.rows = rows
+        self._stored = dict(zip(prefixes_up_to(self.n, len(rows), 0), rows, strict=False))
+        self._longest = max(map(len, self._stored))
 
     def _row(self, prefix: Prefix) -> Exact:
-        last = prefix[max(len(prefix) - self.depth + 1, 0) :]
-        number = 0
-        for token in last:
-            number = number * self.n + token
-        return self.rows[sum(self.n**shorter for shorter in range(len(last))) + number]
+        return self._stored[prefix[max(len(prefix) - self._longest, 0) :]]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Table, (self.rows,)
 
     def __str__(self) -> str:
-        named = (
+        named = [
             f"({', '.join(map(str, row))}) after {''.join(map(str, prefix)) or '()'}"
-            for prefix, row in zip(prefixes_up_to(self.n, self.depth, 0), self.rows, strict=False)
-        )
-        return "; ".join(named) if self.depth > 1 else next(named).replace("()", "every prefix")
+            for prefix, row in self._stored.items()
+        ]
+        return "; ".join(named) if self._longest else named[0].replace("()", "every prefix")
 
 
 def memoryless(row: Exact) -> Table:
@@ -116,14 +94,7 @@ def with_row(model: LanguageModel, prefix: Prefix, row: Exact) -> LanguageModel:
 
 
 class Recording(LanguageModel):
-    """A model that remembers after which prefixes it was asked, also when it knows the answer.
-
-    Parameters
-    ----------
-    model : LanguageModel
-    asked : set
-        Where they are added.
-    """
+    """A model that notes after which prefixes it was asked, also when it knows the answer."""
 
     def __init__(self, model: LanguageModel, asked: set[Prefix]) -> None:
         super().__init__(model, model.n)

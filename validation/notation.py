@@ -3,8 +3,6 @@
 Nothing here calls the package.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The optimum by ways that share no code with the package: all sets, and maximum flow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What the validation book finds, on its pages, from its record: ``python -m validation.pages``."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

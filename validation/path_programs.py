@@ -1,7 +1,5 @@
 """The best verifier of several paths after whose corrected token the plain target follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product

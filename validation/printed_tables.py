@@ -1,7 +1,5 @@
 """Tables of the papers as printed: lines of text files, in sections."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

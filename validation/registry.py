@@ -1,7 +1,5 @@
 """All claims by identifier, in the order of the papers, and those of others."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

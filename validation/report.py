@@ -1,7 +1,5 @@
 """Findings as a table, as JSON, as one HTML page and as the page of errata."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction

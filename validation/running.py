@@ -1,7 +1,5 @@
 """Checking claims: one after the other or in several processes, each with a budget."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Looking for a counterexample: small instances, then random ones; the first is made smaller."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

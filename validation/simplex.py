@@ -1,7 +1,5 @@
 """Linear programs over fractions by the simplex method, for programs of a few dozen variables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The sizes of instances in words: tokens, drafts, denominators, and what else was varied."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Verifiers of drafted trees, step by step: top-down, by scaled targets, and leaf to root."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache, lru_cache

@@ -1,18 +1,18 @@
 """Couplings of draft and output blocks that a verifier makes, the best one, and what they keep."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from fractions import Fraction
+from itertools import accumulate, product
 from math import lcm, prod
+from operator import eq
 from typing import NamedTuple
 
 import networkx
 
-from validation.block_algorithms import Branch, Model, Verifier, token_verify
+from validation.block_algorithms import Model, Verifier, token_verify
 from validation.claim import equal
-from validation.models import Prefix, Recording, prefixes_up_to
-from validation.notation import ONE, collect, total
+from validation.models import Prefix, prefixes_up_to
+from validation.notation import ONE, ZERO, collect, total
 
 Law = Mapping[Prefix, Fraction]
 
@@ -20,9 +20,11 @@ Law = Mapping[Prefix, Fraction]
 class Coupling(dict[tuple[Prefix, Prefix], Fraction]):
     """A joint law of draft blocks and outputs."""
 
-    def marginal(self, side: int) -> dict[Prefix, Fraction]:
-        """Return the law of the draft blocks (side 0) or of the outputs (side 1)."""
-        return collect((pair[side], mass) for pair, mass in self.items())
+    def joins(self, *laws: Law) -> None:
+        """Check its marginals, the laws of the draft blocks, (4), and of the outputs, (5)."""
+        for side, law in enumerate(laws):
+            marginal = collect((pair[side], mass) for pair, mass in self.items())
+            same_law(marginal, law, f"the marginal ({side + 4})")
 
     def mean_common(self) -> Fraction:
         """Return E[beta], the objective of (3)."""
@@ -30,22 +32,21 @@ class Coupling(dict[tuple[Prefix, Prefix], Fraction]):
 
 
 class Outcome(NamedTuple):
-    """One way through drafting, verifying and drawing the continuation."""
+    """One way to X^L, tau and Y^L = (X^tau, Z^{L - tau})."""
 
     mass: Fraction
     draft: Prefix
     accepted: int
-    """tau."""
     output: Prefix
-    """Y^L = (X^tau, Z^{L - tau})."""
 
 
 class Outcomes(tuple[Outcome, ...]):
-    """All ways to X^L, tau and Y^L with their probabilities."""
+    """All ways through drafting, verifying and drawing the continuation."""
 
-    def mass(self, event: Callable[[Outcome], bool]) -> Fraction:
-        """Return the probability of an event."""
-        return total(each.mass for each in self if event(each))
+    def chance(self, of: str = "draft", x: Prefix = (), taus: Container[int] = ()) -> Fraction:
+        """Return Pr(X^l = x^l) of the draft, or that of the output, with one of some tau."""
+        return total(each.mass for each in self
+                     if each.accepted in taus and getattr(each, of)[: len(x)] == x)  # fmt: skip
 
     def output_law(self) -> dict[Prefix, Fraction]:
         """Return the law of Y^L."""
@@ -60,66 +61,58 @@ class Outcomes(tuple[Outcome, ...]):
         return total(each.mass * each.accepted for each in self)
 
 
-def verified(
-    verify: Verifier, target: Model, draft: Model, length: int
-) -> Iterator[tuple[Prefix, Branch]]:
-    """Yield all drafts X^L with the branches of their verification; masses include the draft's."""
-    for block, mass in draft.blocks(length).items():
-        for branch in verify(target, draft, block):
-            if branch.mass:
-                yield block, branch._replace(mass=mass * branch.mass)
-
-
 def outcomes(verify: Verifier, target: Model, draft: Model, length: int) -> Outcomes:
     """Return what a verifier does."""
     return Outcomes(
-        Outcome(branch.mass * mass, block, branch.accepted, block[: branch.accepted] + more)
-        for block, branch in verified(verify, target, draft, length)
-        for more, mass in branch.following.blocks(length - branch.accepted).items()
+        Outcome(drafted * branch.mass * mass, block, branch.accepted, block[: branch.accepted] + y)
+        for block, drafted in draft.blocks(length).items()
+        for branch in verify(target, draft, block)
+        if branch.mass
+        for y, mass in branch.following.blocks(length - branch.accepted).items()
     )
-
-
-def asked(verify: Verifier, target: Model, draft: Model, block: Prefix) -> set[Prefix]:
-    """Return after which prefixes a verifier asks the models, up to the law of the free token."""
-    found: set[Prefix] = set()
-    for branch in verify(Recording(target, found), Recording(draft, found), block):
-        branch.following(())
-    return found
 
 
 def common_prefix(first: Prefix, second: Prefix) -> int:
     """Return beta, the length of the longest common prefix."""
-    same = 0
-    while same < len(first) and first[same] == second[same]:
-        same += 1
-    return same
+    return sum(accumulate(map(eq, first, second), min))
+
+
+def beta_is_tau(target: Model, draft: Model, length: int, verify: Verifier) -> Fraction:
+    """Check that draft and output agree in as many tokens as are accepted."""
+    for each in outcomes(verify, target, draft, length):
+        beta = common_prefix(each.draft, each.output)
+        equal(beta, each.accepted, f"beta of {each.draft} and {each.output}")
+    return ZERO
 
 
 def same_law(found: Law, claimed: Law, what: str) -> Fraction:
     """Return slack 0, or fail with both laws if they differ."""
-    return equal(_shown(found), _shown(claimed), what)
+
+    def shown(law: Law) -> str:
+        terms = (f"{''.join(map(str, x))} with {mass}" for x, mass in sorted(law.items()) if mass)
+        return "; ".join(terms) or "nothing, for the step is 0/0"
+
+    return equal(shown(found), shown(claimed), what)
 
 
-def _shown(law: Law) -> str:
-    terms = (f"{''.join(map(str, x))} with {mass}" for x, mass in sorted(law.items()) if mass)
-    return "; ".join(terms) or "nothing, for the step is 0/0"
+def lossless(target: Model, draft: Model, length: int, verify: Verifier) -> Fraction:
+    """Check that Y^L has the law M_b^L."""
+    law = outcomes(verify, target, draft, length).output_law()
+    return same_law(law, target.blocks(length), "the law of (X^tau, Z^{L-tau})")
 
 
 def best_transport(first: Law, second: Law, value: Callable[[Prefix, Prefix], int]) -> Fraction:
     """Return the largest expected value over all couplings, by network simplex.
 
-    In whole numbers, scaled by the common denominator, so that it is exact.
-    """
+    In whole numbers, scaled by the common denominator, so that it is exact."""
     scale = lcm(*(mass.denominator for law in (first, second) for mass in law.values()))
     network: networkx.DiGraph[tuple[int, Prefix]] = networkx.DiGraph()
     for side, law in ((-1, first), (1, second)):
         for x, mass in law.items():
             network.add_node((side, x), demand=int(side * mass * scale))
-    network.add_edges_from(
-        ((-1, x), (1, y), {"weight": -value(x, y)}) for x in first for y in second
-    )
-    cost, _ = networkx.network_simplex(network)
-    return Fraction(-cost, scale)
+    for x, y in product(first, second):
+        network.add_edge((-1, x), (1, y), weight=-value(x, y))
+    return Fraction(-networkx.network_simplex(network)[0], scale)
 
 
 def most_common(target: Model, draft: Model, length: int) -> Fraction:

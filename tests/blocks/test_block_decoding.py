@@ -24,7 +24,7 @@ from otspec.blocks import (
     decoded_law,
     memoryless,
 )
-from validation.block.decoding import SpecDec
+from validation.block.section_2 import SpecDec
 from validation.verified_blocks import best_transport, common_prefix
 
 WHOLE = {(2, 1): (6, 8), (2, 2): (6, 8), (2, 3): (6, 8), (3, 1): (4, 8), (3, 2): (4, 8)}

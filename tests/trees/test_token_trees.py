@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from otspec.blocks import TokenTree, as_branching
 from otspec.trees.branching import as_text
-from validation.mcsd.section_3_3 import ancestors, configurations, squeezed
+from validation.mcsd.sections_2_and_3 import ancestors, configurations, squeezed
 
 IRREGULAR = (-1, 0, 0, -1, 1, 3, 3, 3, 4, -1, 8)
 """Three branches from the prompt, of depths 5, 2 and 1; its nodes are in no order of levels."""

@@ -13,19 +13,12 @@ RECORDED = recorded()
 
 
 @pytest.mark.parametrize("identifier", CLAIMS)
-def test_the_verdict_is_the_recorded_one(identifier):
+def test_the_verdict_is_the_recorded_one_and_half_of_the_instances_are_random(identifier):
     found = check_claim(identifier, FEW)
     assert found.verdicts() == RECORDED[identifier]
-
-
-WITH_RANDOM = [
-    name for name, each in CLAIMS.items() if each.holding.over and each.holding.over.random
-]
-
-
-@pytest.mark.parametrize("identifier", WITH_RANDOM)
-def test_half_of_the_instances_are_random(identifier):
-    found = CLAIMS[identifier].holding.check(Search(seconds=2.0, instances=6))
-    assert found.verdict is Verdict.HOLDS
-    assert found.random >= 3
-    assert found.seed == 0
+    over = CLAIMS[identifier].holding.over
+    holds = found.corrected or found.outcome
+    assert holds.verdict is not Verdict.REFUTED
+    if over is not None and over.random is not None:
+        assert holds.random >= 30
+        assert holds.seed == 0

@@ -9,7 +9,7 @@ import pytest
 import otspec
 from validation.algorithms import rejection_distinct
 from validation.domains import cases
-from validation.mcsd import section_3_3, section_4, tables
+from validation.mcsd import section_4, sections_2_and_3, tables
 from validation.mcsd.algorithms import alg1, alg2, block, efficiency, naive
 from validation.notation import as_row, collect, distinct, support
 
@@ -52,8 +52,8 @@ def test_a_block_by_hand():
 
 
 def test_trees_and_their_rows_by_hand():
-    assert section_3_3.squeezed((2, 1)) == [(0,), (1,), (0, 0), (1, 0)]
-    assert section_3_3.candidates((2, 1)) == [[0, 2], [1, 3]]
+    assert sections_2_and_3.squeezed((2, 1)) == [(0,), (1,), (0, 0), (1, 0)]
+    assert sections_2_and_3.candidates((2, 1)) == [[0, 2], [1, 3]]
     assert section_4.rows_of(((5, ((7, ()), (8, ()))),)) == [((0, 5), (0, 7)), ((0, 5), (1, 8))]
 
 

@@ -13,8 +13,8 @@ from validation.domains import cases, exact, joints, pairs
 from validation.notation import distinct, iid, support
 from validation.oracles import least_bound
 from validation.simplex import Program
+from validation.spechub import algorithms as alg
 from validation.spechub import appendix_d as toy
-from validation.spechub import programs as lp
 from validation.spechub.algorithms import HUBS, Hub, rrs, rrsw, spechub
 from validation.spechub.tables import ROWS
 
@@ -33,7 +33,7 @@ def test_algorithm_1_is_the_packages_recursive_rejection():
             (rrsw, rules.RecursiveRejectionWithoutReplacement),
         ):
             if run is rrs or support(draft) >= k:
-                ran, other = run(draft, target, k), rule(draft, target, k=k)
+                ran, other = run(draft, target, k=k), rule(draft, target, k=k)
                 assert ran.among_drafts() == ran.accepted() == other.acceptance()
                 by_draft = [ran.accepted(i) for i in range(k)]
                 assert by_draft == other.acceptance_by_draft().tolist()
@@ -77,12 +77,12 @@ def test_the_written_out_programs_agree_with_the_package():
         target, k = instance["target"], instance["k"]
         n = len(target)
         law = otspec.Joint(np.array(instance["joint"], dtype=object).reshape((n,) * k))
-        table = lp.joint_table(instance["joint"], n, k)
+        table = alg.joint_table(instance["joint"], n, k)
         best = otspec.optimal_acceptance(law, target).acceptance
         assert least_bound(table, target) == best
-        assert lp.transport(table, target)[0] == 1 - best
+        assert alg.transport(table, target)[0] == 1 - best
         for once in (False, True):
-            assert lp.simplified(table, target, once=once)[0] == 1 - best
+            assert alg.simplified(table, target, once=once)[0] == 1 - best
 
 
 def test_the_simplex_method():

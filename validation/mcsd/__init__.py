@@ -1,10 +1,6 @@
 """The claims of multi-candidate speculative decoding (Yang et al., 2024).
 
 $p$ is the draft and $q$ the target; the paper has them the other way round. $R_n$: the first n
-drafts were rejected; $p_n$, $q_n$: what p and q have become then.
-"""
+drafts were rejected; $p_n$, $q_n$: what p and q have become then."""
 
-MODULES = (
-    *("section_2", "section_3", "section_3_3", "section_4"),
-    *("appendix_a", "appendix_b", "appendix_c", "tables"),
-)
+MODULES = ("sections_2_and_3", "section_4", "appendices", "tables")

@@ -1,84 +1,66 @@
 """Algorithms 1 and 2 and naive sampling over all drafts, and blocks of several tokens."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 
-from otspec.arithmetic import Number
 from validation import algorithms
 from validation.algorithms import Ran, ran_distinct, ran_iid, rejection, rejection_distinct
-from validation.claim import at_least
+from validation.claim import at_least, equal
 from validation.domains import Domain, cases
 from validation.instances import Exact
 from validation.model_domain import SIZES, models
-from validation.notation import ONE, Tokens, as_row, collect, distinct, iid, same, support, total
+from validation.notation import ONE, Table, Tokens, collect, iid, same, support, total
 
 Model = Callable[[Tokens], Exact]
-Law = dict[Tokens, Fraction]
-Runs = Callable[[Exact, Exact, int], Ran]
-
 CASES = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 DISTINCT = CASES.where(lambda draft, k, **_: k <= support(draft))
+alg1 = lru_cache(maxsize=4096)(partial(ran_iid, rejection))
+alg2 = lru_cache(maxsize=4096)(partial(ran_distinct, rejection_distinct))
 
-alg1, alg2 = partial(ran_iid, rejection), partial(ran_distinct, rejection_distinct)
 
-
-def naive(draft: Exact, target: Exact, k: int, drawing: Callable[..., Law] = iid) -> Ran:
+def naive(draft: Exact, target: Exact, k: int, drawing: Callable[..., Table] = iid) -> Ran:
     """Run naive sampling with k drafts."""
     return Ran(algorithms.naive(target), drawing(draft, k))
 
 
-naive_distinct = partial(naive, drawing=distinct)
-
-
-def lossless(draft: Exact, target: Exact, k: int = 1, run: Runs = alg1) -> Fraction:
+def lossless(draft, target, k=1, run=alg1):
     """Check that the token that is returned has the law of the target."""
     return same(run(draft, target, k).output(len(target)), target, "output")
 
 
-def accepts_more(
-    draft: Exact, target: Exact, k: int = 1, run: Runs = alg1, others: Sequence[Runs] = (naive,)
-) -> Number:
+def accepts_more(draft, target, k=1, run=alg1, others=(naive,)):
     """Check that an algorithm accepts at least as often as others."""
     found = run(draft, target, k).accepted()
     return min(at_least(found, other(draft, target, k).accepted()) for other in others)
 
 
-def returned(
-    run: Ran, n: int, target: Exact, event: Callable[[Tokens], bool] = lambda _: True
-) -> Exact:
-    """Return P(x, R_n, the event of the drafts) for every token x that can be returned."""
-    late = ((b.output, b.mass) for x, b in run.branches if b.accepted not in range(n) and event(x))
-    return as_row(collect(late), len(target))
+def naive_sampling(draft, target, k=1):
+    """Check that naive sampling is lossless, with the acceptance that is printed."""
+    lossless(draft, target, k, naive)
+    claimed = total(q * (1 - (1 - p) ** k) for p, q in zip(draft, target, strict=True))
+    return equal(naive(draft, target, k).accepted(), claimed)
 
 
 def configured(*configs: Tokens, sizes: Sequence[tuple[int, int]] = SIZES) -> Domain:
     """Return the domain of pairs of models with every configuration: as many k as their length."""
-    lengths = set(map(len, configs))
-    some = models([(n, length) for n, length in sizes if length in lengths])
+    some = models([size for size in sizes if size[1] in set(map(len, configs))])
     some = some.each(config=lambda length, **_: [c for c in configs if len(c) == length])
     return some.of(lambda **one: {key: one[key] for key in ("draft", "target", "config")})
 
 
-@lru_cache(maxsize=4096)
-def _step(draft: Exact, target: Exact, k: int) -> Mapping[tuple[bool, int], Fraction]:
-    branches = (branch for _, branch in alg1(draft, target, k).branches)
-    return collect(((each.accepted is not None, each.output), each.mass) for each in branches)
-
-
-def block(draft: Model, target: Model, config: Tokens, prefix: Tokens = ()) -> Law:
+def block(draft: Model, target: Model, config: Tokens, prefix: Tokens = ()) -> Table:
     """Return the law of the tokens of one block: Algorithm 1 with k drafts in every step."""
     k, rest = (config[0], config[1:]) if config else (0, ())
-    parts: list[tuple[Tokens, Fraction]] = []
-    for (accepted, x), mass in _step(draft(prefix), target(prefix), k).items():
-        text = (*prefix, x)
-        longer = block(draft, target, rest, text) if accepted else {text: ONE}
+    branches = (branch for _, branch in alg1(draft(prefix), target(prefix), k).branches)
+    step = collect(((each.accepted is not None, each.output), each.mass) for each in branches)
+    parts = []
+    for (accepted, x), mass in step.items():
+        longer = block(draft, target, rest, (*prefix, x)) if accepted else {(*prefix, x): ONE}
         parts += [(more, mass * chance) for more, chance in longer.items()]
     return collect(parts)
 
 
-def efficiency(law: Law) -> Fraction:
+def efficiency(law: Table) -> Fraction:
     """Return the expected number of tokens of a block."""
     return total(len(prefix) * mass for prefix, mass in law.items())

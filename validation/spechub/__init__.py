@@ -6,14 +6,6 @@ of it. OTM is the optimum of two independent drafts, OTMw of two distinct ones.
 """
 
 MODULES = (
-    "tables",
-    "section_2",
-    "section_3",
-    "section_4",
-    "appendix_a",
-    "appendix_b1",
-    "appendix_b2",
-    "appendix_b3",
-    "appendix_c",
-    "appendix_d",
-)
+    "tables", "section_2_3", "section_4",
+    "appendix_a_c_e", "appendix_b", "appendix_b3", "appendix_d",
+)  # fmt: skip

@@ -1,24 +1,27 @@
-"""SpecHub's drafts, its algorithms 2 and 3, and the pairs they are checked on.
+"""SpecHub's drafts, algorithms 2 and 3, the pairs they are checked on; its programs, exactly.
 
-Algorithm 1 is `rejection_distinct` of the shared ones.
+Algorithm 1 is `rejection_distinct` of the shared ones. The programs are (1), the simplified one of
+section 3, and the flow of appendix E.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import permutations, product
+from math import lcm
+
+import networkx as nx
 
 from validation import algorithms as shared
 from validation.algorithms import Branch, Ran
+from validation.claim import at_least, equal
 from validation.domains import drafts, laws, mixed, pairs
 from validation.instances import Exact
-from validation.notation import ONE, ZERO, Tokens, total
+from validation.notation import ONE, ZERO, Coupling, Table, Tokens, marginals, same, total
+from validation.simplex import Program
 
 
-def get_residual(
-    target: Sequence[Fraction], draft: Sequence[Fraction], a: int
-) -> tuple[Exact, Exact]:
+def get_residual(target: Exact, draft: Exact, a: int) -> tuple[Exact, Exact]:
     """Run algorithm 2, GetResidual, as printed."""
     both = list(enumerate(zip(target, draft, strict=True)))
     wanted = tuple(q if x == a else max(q - p, ZERO) for x, (q, p) in both)
@@ -33,9 +36,8 @@ class Hub:
         self.p, self.q, self.odds = draft[a], target[a], draft[a] / (1 - draft[a])
         self.others = [(x, p, target[x]) for x, p in enumerate(draft) if x != a]
         # P(x, a) and P(a, x), 0 at a; what is left of the target and of them: q', q'' and P'.
-        self.last = (*draft[:a], ZERO, *draft[a + 1 :])
+        self.target, self.last = target, (*draft[:a], ZERO, *draft[a + 1 :])
         self.first = tuple(self.odds * mass for mass in self.last)
-        self.target = target
         self.once, self.last_left = get_residual(target, self.last, a)
         self.twice, self.first_left = get_residual(self.once, self.first, a)
         self.lasts, self.firsts = total(self.last_left), total(self.first_left)
@@ -44,10 +46,8 @@ class Hub:
 
     def algorithm_3(self, x: Tokens, literal: bool = False) -> Iterator[Branch]:
         """Run algorithm 3, its hub's residuals updated before the branches.
-
         ``literal``: as printed, q'(a) only where a is the first draft and q''(a) only where it is
-        the second, so that the other kind of pairs never hears of it.
-        """
+        the second, so that the other kind of pairs never hears of it."""
         other = int(x[0] == self.a)  # which of the drafts is not the hub: it is verified first
         offered, wanted = ((self.last, self.target), (self.first, self.once))[other]
         for_second = self.q if literal else max(self.q - self.firsts, ZERO)
@@ -63,15 +63,10 @@ class Hub:
                 for y, mass in enumerate(shared.normalised(rest)):
                     yield Branch((1 - keep) * (1 - then) * mass, y, None)
 
-    @cached_property
-    def ran(self) -> Ran:
-        """What algorithm 3, with its updates, does."""
-        return Ran(self.algorithm_3, self.table)
-
-    @cached_property
-    def literal(self) -> Ran:
-        """What algorithm 3 does as printed."""
-        return Ran(partial(self.algorithm_3, literal=True), self.table)
+    ran = cached_property(lambda self: Ran(self.algorithm_3, self.table))
+    """What algorithm 3, with its updates, does."""
+    literal = cached_property(lambda self: Ran(partial(self.algorithm_3, literal=True), self.table))
+    """What algorithm 3 does as printed."""
 
 
 def spechub(draft: Exact, target: Exact) -> Ran:
@@ -79,25 +74,102 @@ def spechub(draft: Exact, target: Exact) -> Ran:
     return Hub(draft, target).ran
 
 
-def rrs(draft: Exact, target: Exact, k: int = 2) -> Ran:
-    """Return what algorithm 1 does with independent drafts."""
-    return shared.ran_iid(shared.rejection, draft, target, k)
-
-
-def rrsw(draft: Exact, target: Exact, k: int = 2) -> Ran:
-    """Return what algorithm 1 does with drafts without replacement."""
-    return shared.ran_distinct(shared.rejection_distinct, draft, target, k)
-
-
-def _in_order(draft: Exact, target: Exact) -> bool:
-    """Whether token 0 is a hub that is not certain, and the others, interchangeable, are sorted."""
-    others = list(zip(draft[1:], target[1:], strict=True))
-    return draft[0] == max(draft) < 1 and others == sorted(others, reverse=True)
+rrs = partial(shared.ran_iid, shared.rejection, k=2)
+"""What algorithm 1 does with independent drafts."""
+rrsw = partial(shared.ran_distinct, shared.rejection_distinct, k=2)
+"""What algorithm 1 does with drafts without replacement."""
 
 
 UNCERTAIN = drafts(5, random_n=9).where(lambda draft: max(draft) < 1)
 HUBS = mixed(
-    laws("draft", "target", n=4, least=2).where(_in_order),
+    laws("draft", "target", n=4, least=2).where(lambda draft, target: draft[0] == max(draft) < 1
+        and (others := list(zip(draft, target, strict=True))[1:]) == sorted(others, reverse=True)),
     pairs(n=4, least=2, random_n=5).where(lambda draft, **_: max(draft) < 1),
-)
-"""Pairs in which the hub, any of the likeliest tokens, is not certain."""
+)  # fmt: skip
+"""Pairs in which the hub, any of the likeliest tokens, is not certain.
+
+Of the small ones those with hub 0 and with the other tokens, interchangeable, sorted."""
+
+
+def joint_table(joint: Exact, n: int, k: int) -> Table:
+    """Return the law with these masses in the order of the tuples."""
+    return {x: mass for x, mass in zip(product(range(n), repeat=k), joint, strict=True) if mass}
+
+
+def program_of(
+    table: Table, target: Exact, keys: Iterable[tuple[Tokens, int, int]], *, equal: bool = False
+) -> Program:
+    """Return the program in the masses of some drafts and outputs, with both marginals.
+    With each come how often it counts in its rows, and in the sum that is maximised. ``equal``:
+    whether the marginals are attained."""
+    chosen = list(enumerate(keys))
+    program = Program(len(chosen))
+    program.objective = [Fraction(gain) for _, (*_, gain) in chosen]
+    for part, marginal in enumerate((table.items(), enumerate(target))):
+        for line, mass in marginal:
+            row = [(v, key[2]) for v, key in chosen if key[part] == line]
+            program.add(row, mass, equal=equal)
+    return program
+
+
+def transport(table: Table, target: Exact) -> tuple[Fraction, Coupling]:
+    """Solve the program (1): couple drafts and output at the least cost."""
+    keys = list(product(table, range(len(target))))
+    rows = ((x, y, 1, -int(y not in x)) for x, y in keys)
+    value, point = program_of(table, target, rows, equal=True).solve()
+    return -value, dict(zip(keys, point, strict=True))
+
+
+def simplified(table: Table, target: Exact, *, once: bool = False) -> tuple[Fraction, Coupling]:
+    """Solve the simplified program, as printed or with each distinct token counted once."""
+    keys = [(x, y) for x in table for y in sorted(set(x))]
+    times = [1 if once else x.count(y) for x, y in keys]
+    rows = ((*key, count, count) for key, count in zip(keys, times, strict=True))
+    value, point = program_of(table, target, rows).solve()
+    return 1 - value, dict(zip(keys, point, strict=True))
+
+
+def unallocated(plan: Coupling, table: Table, target: Exact, once: bool) -> tuple[Table, Exact]:
+    """Return what the sums over i leave of each tuple and of each token."""
+    of_drafts, of_tokens = dict(table), list(target)
+    for (x, y), mass in plan.items():
+        times = 1 if once else x.count(y)
+        of_drafts[x] -= times * mass
+        of_tokens[y] -= times * mass
+    return of_drafts, tuple(of_tokens)
+
+
+def completed(
+    plan: Coupling, table: Table, target: Exact, *, once: bool = True, everywhere: bool = False
+) -> Coupling:
+    """Complete a solution by the product of what is left, for the tokens off the drafts.
+    ``everywhere``: also for those among the drafts. Where nothing is left it adds nothing."""
+    of_drafts, of_tokens = unallocated(plan, table, target, once=once)
+    coupling, scale = dict(plan), total(of_tokens)
+    for (x, left), (y, wanted) in product(of_drafts.items(), enumerate(of_tokens)):
+        if scale and (everywhere or y not in x):
+            coupling[x, y] = coupling.get((x, y), ZERO) + wanted / scale * left
+    return coupling
+
+
+def couples(coupling: Coupling, table: Table, target: Exact) -> Fraction:
+    """Fail unless no mass is negative and both marginals are right."""
+    at_least(min(coupling.values()), ZERO, "least mass")
+    drafts, output = marginals(coupling, len(target))
+    for x, mass in table.items():
+        equal(drafts.get(x, ZERO), mass, f"sum over y at the drafts {x}")
+    return same(output, target, "sum over drafts")
+
+
+def maximum_flow(table: Table, target: Exact) -> tuple[Fraction, int, int]:
+    """Return the maximum flow of appendix E's network as printed, and its nodes and arcs."""
+    n, network = len(target), nx.DiGraph()
+    arcs = {("source", v): total(table.get((v, w), ZERO) for w in range(n)) for v in range(n)}
+    arcs |= {(v, "sink"): mass for v, mass in enumerate(target)}
+    arcs |= {(u, v): table.get((u, v), ZERO) for u, v in permutations(range(n), 2)}
+    unit = lcm(*(capacity.denominator for capacity in arcs.values()))
+    for (tail, head), capacity in arcs.items():
+        at_least(ONE, capacity, "capacity 1")
+        network.add_edge(tail, head, capacity=int(capacity * unit))
+    value = Fraction(int(nx.maximum_flow_value(network, "source", "sink")), unit)
+    return value, network.number_of_nodes(), network.number_of_edges()

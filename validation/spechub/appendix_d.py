@@ -1,8 +1,5 @@
 """Appendix D and section 1: the toy experiments of table 4, by simulation."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import sqrt
@@ -16,15 +13,13 @@ from validation.domains import Domain, given
 from validation.printed_tables import read_tables
 
 Floats = npt.NDArray[np.float64]
-Setting = tuple[Fraction, Fraction]
-"""Temperature T and similarity λ."""
 TOKENS, PRINTED_PAIRS, PRINTED_RUNS = 50, 100, 1_000
 """n, the pairs behind each printed mean, and the simulated runs of RRSw on each of them."""
-METHODS = ("RRS", "RRSw", "OTM", "OTMw", "SpecHub")
-TABLE4: dict[Setting, tuple[float, ...]] = {
+TABLE4 = {
     (Fraction(temperature), Fraction(similarity)): tuple(map(float, means))
     for temperature, similarity, *means in map(str.split, read_tables("spechub")["4"])
 }
+"""Temperature T and similarity λ → the printed means."""
 DEVIATIONS = 4.0
 """Standard errors beyond which two means differ; 30 comparisons stay within with 99.8 %."""
 
@@ -32,7 +27,7 @@ DEVIATIONS = 4.0
 def rrs(draft: Floats, target: Floats) -> Floats:
     """Return the acceptance of RRS with two drafts, for each row."""
     rejected = np.maximum(target - draft, 0).sum(axis=1)
-    return np.asarray(1 - np.maximum(target - (1 + rejected)[:, None] * draft, 0).sum(axis=1))
+    return 1 - np.maximum(target - (1 + rejected)[:, None] * draft, 0).sum(axis=1)
 
 
 def rrsw(draft: Floats, target: Floats) -> Floats:
@@ -43,25 +38,21 @@ def rrsw(draft: Floats, target: Floats) -> Floats:
         offered = (rejected / (1 - draft[:, x]))[:, None] * draft
         offered[:, x] = 0
         both += lost[:, x] * np.maximum(wanted - offered, 0).sum(axis=1) / rejected
-    return np.asarray(1 - both)
+    return 1 - both
 
 
-def optimum(draft: Floats, target: Floats, inside: Callable[[Floats], Floats]) -> Floats:
-    """Return the optimum, whose best cut is a prefix by q/p, from P(both drafts in a prefix)."""
+def optimum(draft: Floats, target: Floats, distinct: bool = False) -> Floats:
+    """Return the optimum, whose best cut is a prefix by q/p."""
     order = np.argsort(target / draft, axis=1)
     masses = np.cumsum(np.take_along_axis(target, order, 1), axis=1)
-    bounds = masses + 1 - inside(np.take_along_axis(draft, order, 1))
-    return np.asarray(np.minimum(1.0, bounds.min(axis=1)))
+    bounds = masses + 1 - both_inside(np.take_along_axis(draft, order, 1), distinct)
+    return np.minimum(1.0, bounds.min(axis=1))
 
 
-def both_independent(p: Floats) -> Floats:
-    """Return P(both of two independent drafts are among the first tokens)."""
-    return np.asarray(np.cumsum(p, axis=1) ** 2)
-
-
-def both_distinct(p: Floats) -> Floats:
-    """Return P(both of two distinct drafts are among the first tokens)."""
-    return np.asarray(1 - (1 - np.cumsum(p, axis=1)) * (1 + np.cumsum(p / (1 - p), axis=1)))
+def both_inside(p: Floats, distinct: bool) -> Floats:
+    """Return P(both of two drafts, independent or distinct, are among the first tokens)."""
+    inside = np.cumsum(p, axis=1)
+    return 1 - (1 - inside) * (1 + np.cumsum(p / (1 - p), axis=1)) if distinct else inside**2
 
 
 def spechub(draft: Floats, target: Floats) -> Floats:
@@ -69,20 +60,18 @@ def spechub(draft: Floats, target: Floats) -> Floats:
     rows, hub = np.arange(len(draft)), draft.argmax(axis=1)
     served = np.minimum(target, draft / (1 - draft[rows, hub])[:, None])
     served[rows, hub] = target[rows, hub]
-    return np.asarray(served.sum(axis=1))
+    return served.sum(axis=1)
 
 
-FORMULAS: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "RRS": rrs,
-    "RRSw": rrsw,
-    "OTM": lambda draft, target: optimum(draft, target, both_independent),
-    "OTMw": lambda draft, target: optimum(draft, target, both_distinct),
-    "SpecHub": spechub,
-}
+FORMULAS = {"RRS": rrs, "RRSw": rrsw, "OTM": optimum, "OTMw": partial(optimum, distinct=True),
+            "SpecHub": spechub}  # fmt: skip
+METHODS = tuple(FORMULAS)
 
 
 @lru_cache(maxsize=2)
-def drawn_pairs(logits: str, setting: Setting, pairs: int, seed: int) -> tuple[Floats, Floats]:
+def drawn_pairs(
+    logits: str, setting: tuple[Fraction, Fraction], pairs: int, seed: int
+) -> tuple[Floats, Floats]:
     """Return drafts and targets of appendix D, with "uniform" logits, as printed, or "normal"."""
     temperature, similarity = map(float, setting)
     rng = np.random.default_rng((seed, list(TABLE4).index(setting)))
@@ -93,22 +82,22 @@ def drawn_pairs(logits: str, setting: Setting, pairs: int, seed: int) -> tuple[F
 
 
 @lru_cache(maxsize=10)
-def acceptances(method: str, logits: str, setting: Setting, pairs: int, seed: int) -> Floats:
-    """Return the acceptance of one method on each pair of a setting."""
+def acceptances(method, logits, setting, pairs, seed):
+    """The acceptance of one method on each pair of a setting."""
     return FORMULAS[method](*drawn_pairs(logits, setting, pairs, seed))
-
-
-simulated = partial(claim, method=Method.SIMULATION)
-instead = partial(corrected, method=Method.SIMULATION)
 
 
 def settings(*methods: str, least: str = "0", most: str = "1", alike: str = "0") -> Domain:
     """Return the domain of settings of table 4, within these temperatures, with some methods."""
     low, high, similar = map(Fraction, (least, most, alike))
-    chosen = [(T, s) for T, s in TABLE4 if low <= T <= high and s >= similar]
-    each = [{"temperature": T, "similarity": s, "method": m} for T, s in chosen for m in methods]
+    each = [{"temperature": T, "similarity": s, "method": m} for T, s in TABLE4
+            if low <= T <= high and s >= similar for m in methods]  # fmt: skip
     note = "1,000 pairs for a printed mean, else 20,000; slack in standard errors"
     return given(*each, note=note).each(seed=(0,))
+
+
+simulated = partial(claim, method=Method.SIMULATION)
+instead = partial(corrected, method=Method.SIMULATION)
 
 
 @instead("spechub.tab4", Severity.MISPRINT, settings(*METHODS), logits="normal")
@@ -133,14 +122,10 @@ def printed_mean(temperature, similarity, method, seed, logits="uniform"):
 
 def above_in_mean(temperature, similarity, method, seed, one="SpecHub", least=-DEVIATIONS):
     """Return by how many standard errors more than the least one method's mean is above another's.
-
-    The least is −4 to contradict a claim that it is above, 4 to confirm it.
-    """
-    found, other = (
-        acceptances(each, "normal", (temperature, similarity), 20_000, seed)
-        for each in (one, method)
-    )
-    mean, error = (found - other).mean(), (found - other).std(ddof=1) / sqrt(len(found))
+    The least is −4 to contradict a claim that it is above, 4 to confirm it."""
+    setting = "normal", (temperature, similarity), 20_000, seed
+    more = acceptances(one, *setting) - acceptances(method, *setting)
+    mean, error = more.mean(), more.std(ddof=1) / sqrt(len(more))
     if mean < least * error:
         raise Fails(f"the mean of {one} − {method} is {mean:.4f}, its standard error {error:.4f}")
     return float(mean / error - least)
@@ -158,8 +143,7 @@ instead("spechub.sec1b", Severity.MISPRINT, settings("OTM", most="0.25"),
 simulated("spechub.secDa", "Appendix D", settings(*METHODS[3::-1], most="0.1", alike="0.7"),
     r"At T = 0.1 and $\lambda = 0.7$ SpecHub outperforms all other methods, OTM without "
     "replacement included, on average.",
-    printed="0.7402 against 0.7345, the means of a hundred pairs.",
-)(above_in_mean)  # fmt: skip
+    printed="0.7402 against 0.7345, the means of a hundred pairs.")(above_in_mean)  # fmt: skip
 instead("spechub.secDa", Severity.CONDITION, settings("SpecHub"),
     "OTM without replacement has the higher mean in all six settings of table 4.",
 )(partial(above_in_mean, one="OTMw", least=DEVIATIONS))  # fmt: skip

@@ -7,7 +7,7 @@ which range each :func:`quantity` of them is.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -42,14 +42,11 @@ class Row:
         return next(row for row in ROWS if str(row) == str(other))
 
 
-def _read(table: str, line: str) -> Row:
-    *where, rrs, rrsw, spechub = line.split()
-    last = None if spechub == "-" else Fraction(spechub)
-    return Row(int(table), *where, Fraction(rrs), Fraction(rrsw), last)
-
-
-TABLES = {name: rows for name, rows in read_tables("spechub").items() if name != "4"}
-ROWS = tuple(_read(name, line) for name, rows in TABLES.items() for line in rows)
+ROWS = tuple(
+    Row(int(name), *where, Fraction(rrs), Fraction(rrsw), None if hub == "-" else Fraction(hub))
+    for name, rows in read_tables("spechub").items() if name != "4"
+    for *where, rrs, rrsw, hub in map(str.split, rows)
+)  # fmt: skip
 BATCHES = [row for row in ROWS if row.table >= 5 and row.spechub is not None]
 
 
@@ -59,43 +56,32 @@ def gains(row: Row) -> tuple[Fraction, Fraction]:
     return found - row.rrs, found - row.rrsw
 
 
+def best_without(row: Row) -> Fraction:
+    """Return the better of RRS and RRSw."""
+    return max(row.rrs, row.rrsw)
+
+
 def quantity(row: Row, name: str) -> Any:
     """Return what is told of a row; deeper and binary trees are those of the same data."""
-    told: dict[str, Callable[[], Any]] = {
+    told = {
         "tokens": lambda: row.spechub,
         "over_rrs": lambda: gains(row)[0],
         "over_rrsw": lambda: gains(row)[1],
         "most_over_rrs": lambda: max(gains(row.of("2", -less))[0] for less in range(4)),
-        "over_deeper": lambda: (row.spechub or 0) - best_without(row.of(row.tree[0], 1)),
+        "over_deeper": lambda: row.spechub - best_without(row.of(row.tree[0], 1)),
         "binary_over": lambda: row.of("2", 0).spechub - best_without(row),
         "deeper_binary_over": lambda: row.of("2", 1).spechub - best_without(row),
     }
     return told[name]()
 
 
-def best_without(row: Row) -> Fraction:
-    """Return the better of RRS and RRSw."""
-    return max(row.rrs, row.rrsw)
-
-
-def rows_of(chosen: Mapping[str, list[Any]], but: str = "") -> Domain:
-    """Return the domain of the rows with these tables, temperatures, data and trees, but one."""
-    rows = [
-        {"row": row}
-        for row in ROWS
-        if all(getattr(row, name) in some for name, some in chosen.items()) and str(row) != but
-    ]
-    return given(*rows, note=f"{len(rows)} printed rows")
-
-
 def in_range(row: Row, ranges: Mapping[str, Any], unit: str) -> float:
     """Everything is in its range, such as "0.05 to 0.27", "0.08" or "above 0", up to a unit."""
     slacks = []
     for name, told in ranges.items():
-        found = float(quantity(row, name))
+        found, what = float(quantity(row, name)), name.replace("_", " ")
         # A range may differ by temperature or data.
         text = told if isinstance(told, str) else told.get(row.temperature) or told[row.data]
-        what = name.replace("_", " ")
         if text.startswith("above"):
             slacks.append(above(found, float(text[6:]), what))
             continue
@@ -107,9 +93,11 @@ def in_range(row: Row, ranges: Mapping[str, Any], unit: str) -> float:
 
 
 def check_of(told: Mapping[str, Any]) -> tuple[Domain, str, Any]:
-    """Return the domain, the statement and the check of what is told of some rows."""
+    """Return the domain, the statement and the check of what is told of the rows that it names."""
+    rows = [{"row": row} for row in ROWS if str(row) != told.get("but")
+            and all(getattr(row, name) in some for name, some in told["rows"].items())]  # fmt: skip
     check = partial(in_range, ranges=told["ranges"], unit=told["unit"])
-    return rows_of(told["rows"], told.get("but", "")), told["statement"], check
+    return given(*rows, note=f"{len(rows)} printed rows"), told["statement"], check
 
 
 TOLD = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
