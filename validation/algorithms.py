@@ -8,7 +8,7 @@ some law where all are rejected (:class:`Run`). Nothing here calls the package.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -154,11 +154,39 @@ def naive(target: Exact) -> Rule:
     return run
 
 
-def k_sequential(
-    draft: Exact, target: Exact, rho: Fraction, drawn: Callable[[], Exact]
-) -> Callable[[Tokens], Run]:
-    """Return k-sequential selection (SpecTr, alg. 2), with the law that is drawn from at last."""
-    return lambda x: one_by_one(x, lambda _, y: min(ONE, target[y] / (rho * draft[y])), drawn)
+def k_sequential(draft: Exact, target: Exact, rho: Fraction, drafts: Tokens) -> Run:
+    """Run k-sequential selection (SpecTr, alg. 2)."""
+    return one_by_one(
+        drafts,
+        lambda _, y: min(ONE, target[y] / (rho * draft[y])),
+        lambda: notation.normalised(remaining(draft, target, len(drafts), rho)),
+    )
+
+
+def beta(draft: Exact, target: Exact, rho: Fraction) -> Fraction:
+    """Return Σ min(p, q/ρ), the chance of one draft in k-sequential selection."""
+    return overlap(draft, [mass / rho for mass in target])
+
+
+@lru_cache(maxsize=4096)
+def remaining(draft: Exact, target: Exact, k: int, rho: Fraction) -> Exact:
+    """Return what k-sequential selection leaves of the target; below 0 for a small ρ.
+
+    That is (1 − p_acc) p^res of (5), with p_acc/β written as Σ_{i<k} (1 − β)^i.
+    """
+    left = 1 - beta(draft, target, rho)
+    times = total(left**i for i in range(k))
+    return tuple(q - times * min(p, q / rho) for p, q in zip(draft, target, strict=True))
+
+
+def halved(
+    fits: Callable[[Fraction], bool], low: Fraction, high: Fraction, accuracy: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Return numbers at most so far apart, of which the higher one fits: by halving."""
+    while high - low > accuracy:
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return low, high
 
 
 Kernel = Mapping[Tokens, Mapping[int, Fraction]]
@@ -246,8 +274,3 @@ def residuals(target: Exact, draft: Exact, rounds: int) -> Iterator[Exact]:
             return
         law = residual(law, draft)
         yield law
-
-
-def beta(draft: Exact, target: Exact, rho: Fraction) -> Fraction:
-    """Return Σ min(p, q/ρ), the chance of one draft in k-sequential selection."""
-    return overlap(draft, [mass / rho for mass in target])

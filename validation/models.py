@@ -62,6 +62,11 @@ class Table(LanguageModel):
     def _row(self, prefix: Prefix) -> Exact:
         return self._stored[prefix[max(len(prefix) - self._longest, 0) :]]
 
+    def shorter(self) -> Table:
+        """Return the model without the rows after the longest prefixes."""
+        kept = [row for x, row in self._stored.items() if len(x) < max(self._longest, 1)]
+        return Table(tuple(kept))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Table, (self.rows,)
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import lcm
-
-import networkx as nx
+from functools import lru_cache
+from itertools import chain, pairwise
 
 import otspec
 from otspec.drafts import DraftLaw
@@ -15,6 +14,7 @@ from validation.notation import (
     Table,
     Tokens,
     collect,
+    corner,
     mass_of,
     subsets,
     support,
@@ -39,26 +39,42 @@ def least_bound(table: Mapping[Tokens, Fraction], target: Exact) -> Fraction:
     return min(bound(table, target, tokens) for tokens in subsets(len(target)))
 
 
-def spread(supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]) -> Coupling:
-    """Send as much as possible of each supply to its tokens, within the room of each token.
+def largest_flow(
+    supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]
+) -> tuple[Coupling, int]:
+    """Return how much each supply sends to its tokens in a largest flow, within their room.
 
-    A maximum flow in whole numbers.
+    By shortest augmenting paths; also how many arcs were looked at for them.
     """
-    scale = lcm(*(each.denominator for each in (*supplies.values(), *room)))
-    network = nx.DiGraph()
-    network.add_nodes_from(("source", "sink"))
-    for x, mass in supplies.items():
-        network.add_edge("source", ("drafts", x), capacity=int(mass * scale))
-        for token in set(x):
-            network.add_edge(("drafts", x), ("token", token))
-    for token, mass in enumerate(room):
-        network.add_edge(("token", token), "sink", capacity=int(mass * scale))
-    _, flows = nx.maximum_flow(network, "source", "sink")
-    return {
-        (x, token): Fraction(flows["drafts", x]["token", token], scale)
-        for x in supplies
-        for token in set(x)
-    }
+    arcs: dict[tuple[object, object], Fraction] = {("source", x): m for x, m in supplies.items()}
+    arcs |= {(x, y): mass for x, mass in supplies.items() for y in x}
+    arcs |= {(y, "sink"): mass for y, mass in enumerate(room)}
+    open_arcs: dict[object, dict[object, Fraction]] = {"source": {}}
+    open_arcs |= {node: {} for arc in arcs for node in arc}
+    looks = 0
+    for (start, end), capacity in arcs.items():
+        open_arcs[start][end], open_arcs[end][start] = capacity, ZERO
+    while True:
+        came, queue = {"source": None}, ["source"]
+        for node in queue:
+            new = [other for other, left in open_arcs[node].items() if left and other not in came]
+            came |= dict.fromkeys(new, node)
+            queue += new
+            looks += len(open_arcs[node])
+        if "sink" not in came:
+            return {(x, y): open_arcs[y][x] for x in supplies for y in set(x)}, looks
+        path = ["sink"]
+        while path[-1] != "source":
+            path.append(came[path[-1]])
+        fits = min(open_arcs[start][end] for end, start in pairwise(path))
+        for end, start in pairwise(path):
+            open_arcs[start][end] -= fits
+            open_arcs[end][start] += fits
+
+
+def spread(supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]) -> Coupling:
+    """Send as much as possible of each supply to its tokens, within the room of each token."""
+    return largest_flow(supplies, room)[0]
 
 
 def flow(table: Mapping[Tokens, Fraction], target: Exact) -> Fraction:
@@ -78,19 +94,24 @@ def laws(draft: Exact, target: Exact, k: int) -> Iterator[DraftLaw]:
         yield otspec.Hub(draft)
 
 
+@lru_cache(maxsize=8192)
+def optimum(draft: Exact, target: Exact, k: int = 2) -> Fraction:
+    """Return the optimal acceptance of k i.i.d. drafts, as a maximum flow from their sets."""
+    law = {some: mass_of(draft, some) ** k for some in subsets(len(draft))}
+    for y in range(len(draft)):  # from the chance to be inside a set to that of all of it
+        for some in (some for some in law if y in some):
+            law[some] -= law[tuple(token for token in some if token != y)]
+    return total(spread(law, target).values())
+
+
 def best_coupling(table: Mapping[Tokens, Fraction], target: Exact) -> Coupling:
-    """Return a coupling that accepts as often as any: a maximum flow, the rest independent."""
-    flows = spread(table, target)
-    kept = {y: mass - total(m for (_, z), m in flows.items() if z == y)
-            for y, mass in enumerate(target)}  # fmt: skip
-    rest = total(kept.values())
-    found = dict(flows)
-    for x, mass in table.items():
-        left = mass - total(flows[x, y] for y in set(x))
-        for y, open_mass in kept.items():
-            if left and open_mass:
-                found[x, y] = found.get((x, y), ZERO) + left * open_mass / rest
-    return found
+    """Return a coupling that accepts as often as any: a maximum flow, the rest in order."""
+    sent = spread(table, target)
+    rows = [(x, mass - total(sent[x, y] for y in set(x))) for x, mass in table.items()]
+    columns = [
+        (y, mass - total(sent.get((x, y), ZERO) for x in table)) for y, mass in enumerate(target)
+    ]
+    return collect(chain(sent.items(), corner(rows, columns).items()))
 
 
 def best_kernel(

@@ -83,20 +83,33 @@ def _shrunk(instance: dict[str, Any], found: str, slack: Slack, checked: int) ->
 def simpler_instances(instance: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield instances with fewer drafts or tokens, or smaller weights; all well-founded.
 
-    Tuples of fractions that sum to 1 are distributions over one vocabulary; what else there is
-    stays as it is.
+    Tuples of fractions that sum to 1 are distributions over one vocabulary, and so are the rows of
+    tables; what else there is stays as it is.
     """
     laws = {name: weights_of(value) for name, value in instance.items() if is_law(value)}
+    tables = {name: value for name, value in instance.items() if isinstance(value, Table)}
     if isinstance(instance.get("k"), int) and instance["k"] > 1:
         yield {**instance, "k": instance["k"] - 1}
+    if tables and instance.get("length", 1) > 1:
+        cut = {name: table.shorter() for name, table in tables.items()}
+        yield {**instance, **cut, "length": instance["length"] - 1}
     sizes = {len(weights) for weights in laws.values()}
     for token in range(max(sizes) if len(sizes) == 1 else 0):
         fewer = {name: (*w[:token], *w[token + 1 :]) for name, w in laws.items()}
         if all(map(sum, fewer.values())):
             yield instance | {name: law_of(weights) for name, weights in fewer.items()}
     for name, weights in laws.items():
-        for i, weight in enumerate(weights):
-            for smaller in sorted({0, 1, weight // 2, weight - 1} & set(range(weight))):
-                changed = (*weights[:i], smaller, *weights[i + 1 :])
-                if sum(changed):
-                    yield {**instance, name: law_of(changed)}
+        yield from ({**instance, name: law} for law in simpler_laws(weights))
+    for name, table in tables.items():
+        for i, row in enumerate(table.rows):
+            for law in simpler_laws(weights_of(row)):
+                yield {**instance, name: Table((*table.rows[:i], law, *table.rows[i + 1 :]))}
+
+
+def simpler_laws(weights: tuple[int, ...]) -> Iterator[Exact]:
+    """Yield laws with one weight smaller."""
+    for i, weight in enumerate(weights):
+        for smaller in sorted({0, 1, weight // 2, weight - 1} & set(range(weight))):
+            changed = (*weights[:i], smaller, *weights[i + 1 :])
+            if sum(changed):
+                yield law_of(changed)

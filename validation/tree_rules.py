@@ -28,26 +28,15 @@ def sequential(target, draft, drafted, children):
     if not drafted:
         return naive(target, draft, drafted, children)
     rho = least_inflation(draft, target, len(drafted))[1]
-    left = remaining(draft, target, len(drafted), rho)
-    return algorithms.k_sequential(draft, target, rho, lambda: normalised(left))(drafted).branches()
-
-
-def remaining(p: Exact, q: Exact, k: int, rho: Fraction) -> Exact:
-    """Return what k drafts leave of the target; below 0 for a small rho."""
-    beta = algorithms.beta(p, q, rho)
-    times = (1 - (1 - beta) ** k) / beta if beta else Fraction(k)
-    return tuple(mass - times * min(one, mass / rho) for one, mass in zip(p, q, strict=True))
+    return algorithms.k_sequential(draft, target, rho, drafted).branches()
 
 
 @lru_cache(maxsize=4096)
 def least_inflation(p: Exact, q: Exact, k: int) -> tuple[Fraction, Fraction]:
     """Return numbers at most 1/1024 apart between which the least rho of K-Seq is."""
-    low, high = ONE, Fraction(k)
-    while high - low > Fraction(1, 1024):
-        middle = (low + high) / 2
-        fits = min(remaining(p, q, k, middle)) >= 0
-        low, high = (low, middle) if fits else (middle, high)
-    return low, high
+    return algorithms.halved(
+        lambda rho: min(algorithms.remaining(p, q, k, rho)) >= 0,
+        ONE, Fraction(k), Fraction(1, 1024))  # fmt: skip
 
 
 def optimal(target, draft, drafted, children):

@@ -10,7 +10,7 @@ from validation.algorithms import Ran, selecting
 from validation.claim import above, at_least, claim, equal
 from validation.domains import cases, drafts, given, laws, pairs
 from validation.notation import ONE, ZERO, collect, iid, mass_of, subsets, total
-from validation.oracles import best_kernel, flow, least_bound
+from validation.oracles import best_kernel, least_bound, optimum
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 ORDERS = range(61)
@@ -26,11 +26,6 @@ def nearer(draft, target, share, **more):
 def near(domain):
     """Return the domain in which the targets are as they are, halfway, or near to the draft."""
     return domain.one(share=(ZERO, HALF, Fraction(9, 10))).of(nearer)
-
-
-def optimum(draft, target, k=2):
-    """Return α of k i.i.d. drafts, by a maximum flow."""
-    return flow(iid(draft, k), target)
 
 
 def certain(draft, target, claimed, k=2):

@@ -82,7 +82,8 @@ def direct_use_fails(draft, target, k):
     Printed: the original speculative sampling algorithm described in Section 2 cannot be directly
     used for verification of multiple candidates. What direct use means, and for which
     distributions, is not said: tested for the plainest direct use."""
-    run = algorithms.k_sequential(draft, target, ONE, lambda: algorithms.residual(target, draft))
+    run = partial(algorithms.one_by_one, chance=lambda _, y: min(ONE, target[y] / draft[y]),
+                  drawn=lambda: algorithms.residual(target, draft))  # fmt: skip
     found = algorithms.Ran(lambda x: run(x).branches(), nt.iid(draft, k)).output(len(target))
     return above(nt.total_variation(found, target), 0, "distance of the output from q")
 

@@ -1,5 +1,4 @@
 """SpecTr (Sun et al., 2023), where p is the draft and q the target."""
 
-MODULES = (
-    "section_2", "section_4", "section_5", "section_6", "section_7",
-    "appendix_a", "appendix_b", "figures", "appendix_c", "appendix_d", "tables")  # fmt: skip
+MODULES = ("section_2_4", "section_5_6", "section_7_d", "appendix_a", "appendix_b", "appendix_c",
+           "tables")  # fmt: skip

@@ -3,13 +3,12 @@
 import math
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import chain, pairwise
 
 from validation import algorithms as shared
 from validation.algorithms import beta
-from validation.claim import Fails
+from validation.claim import Fails, at_least, equal
 from validation.domains import cases, mixed
-from validation.notation import ONE, ZERO, collect, corner, iid, mass_of, overlap, subsets, total
+from validation.notation import ONE, ZERO, collect, iid, marginals, mass_of, overlap, subsets, total
 
 ONE_LESS_1_E = Fraction("0.63212055882855768")
 """A rational number above 1 − 1/e = 0.632120558828557678…, by less than 1e-17."""
@@ -46,14 +45,6 @@ def f(draft, target, k, rho):
     return 1 - (1 - scale) ** k - rho * scale
 
 
-@lru_cache(maxsize=1024)
-def residual(draft, target, k, rho):
-    """Return (5) with p_acc/β written as Σ_{i<k} (1 − β)^i, and q where it is never drawn from."""
-    left = 1 - beta(draft, target, rho)
-    scale, pairs = total(left**i for i in range(k)), zip(draft, target, strict=True)
-    return tuple((q - min(p, q / rho) * scale) / left**k if left else q for p, q in pairs)
-
-
 def alg_1(draft, target):
     """Return algorithm 1 over its draft."""
     return shared.Ran(shared.maximal_coupling(draft, target), iid(draft, 1))
@@ -61,25 +52,29 @@ def alg_1(draft, target):
 
 def alg_2(draft, target, k, rho):
     """Return algorithm 2 over its drafts."""
-    run = shared.k_sequential(draft, target, rho, partial(residual, draft, target, k, rho))
+    run = partial(shared.k_sequential, draft, target, rho)
     return shared.Ran(lambda x: run(x).branches(), iid(draft, k))
 
 
 @lru_cache(maxsize=8192)
 def rho_star(draft, target, k, halvings=40):
     """Return rational numbers in [1, k] around ρ*, equal if ρ* is rational and simple."""
-    low, high = ONE, Fraction(k)
+    fits, low, high = partial(f, draft, target, k), ONE, Fraction(k)
     if not overlap(draft, target):
         raise Fails("rho* is not determined: every rho solves (6)")
-    if f(draft, target, k, low) < 0 or f(draft, target, k, high) > 0:
+    if fits(low) < 0 or fits(high) > 0:
         raise Fails("f has no change of sign in [1, k]")
-    for _ in range(halvings):
-        middle = (low + high) / 2
-        value = f(draft, target, k, middle)
-        low, high = (middle if value >= 0 else low), (middle if value <= 0 else high)
+    low, high = shared.halved(lambda rho: fits(rho) <= 0, low, high, Fraction(1, 2**halvings))
     simple = ((low + high) / 2).limit_denominator(10**5)
-    found = low <= simple <= high and f(draft, target, k, simple) == 0
-    return (simple, simple) if found else (low, high)
+    return (simple, simple) if low <= simple <= high and fits(simple) == 0 else (low, high)
+
+
+def factor(draft, target, k):
+    """Return c_k(p, q) of appendix C."""
+    scale = k * beta(draft, target, Fraction(k))
+    if not scale:
+        raise Fails("c_k reads 0/0")
+    return p_acc(draft, target, k, Fraction(k)) / scale
 
 
 def accepted_at_root(draft, target, k, halvings=40):
@@ -106,61 +101,39 @@ def determined(draft, target, k, rho):
     return overlap(draft, target) > 0 and rho >= rho_star(draft, target, k)[1]
 
 
+def selects(draft, target, k, rho):
+    """Check what algorithm 2 does: with each draft and each token, as a whole, and that for ρ ≥ ρ*
+    it is a coupling, which accepts p_acc or more."""
+    run, chance = alg_2(draft, target, k, rho), p_acc(draft, target, k, rho)
+    left = 1 - beta(draft, target, rho)
+    kept = [min(p, q / rho) for p, q in zip(draft, target, strict=True)]
+    wanted = [((i, y), left**i * mass) for i in range(k) for y, mass in enumerate(kept)]
+    wanted += [((None, y), r) for y, r in enumerate(shared.remaining(draft, target, k, rho))]
+    found = collect(((branch.accepted, branch.output), branch.mass) for _, branch in run.branches)
+    equal(found, collect(wanted), "mass of accepting draft i, or none, with output y")
+    for y, mass in enumerate(kept if left < 1 else ()):
+        equal(run.accepted(token=y), mass * chance / (1 - left), f"acceptance of token {y}")
+    equal(run.accepted(), chance, "Pr(one of the drafts is accepted)")
+    equal(marginals(run.coupling(), len(target)), (run.table, target), "marginals")
+    if not determined(draft, target, k, rho):
+        return ZERO
+    at_least(min(run.coupling().values()), ZERO, "least mass of the coupling")
+    scale = chance / (1 - left)
+    for mass, q in zip(kept, target, strict=True):
+        at_least(scale / rho * q, mass * scale, "q p_acc/(rho beta)")
+        at_least(q, scale / rho * q, "q")
+    return at_least(run.among_drafts(), chance, "alpha")
+
+
 RHOS = mixed(cases(n=3).each(rho=rhos), cases(n=4).one(rho=rhos))
 """Pairs, k, and ρ on either side of ρ*."""
-VALID = RHOS.where(determined)
+OVERLAPPING, VALID = RHOS.where(overlapping), RHOS.where(determined)
 SMALL = cases(n=3, random_n=4)
 CASES = cases(random_n=5, random_k=(1, 2, 3, 5, 8))
 ROOTED = CASES.where(overlapping)
 """Those for which (6) determines ρ*."""
 COUPLINGS = mixed(cases(n=3).each(order=range(3)), cases(n=3).one(order=range(12)))
 """Pairs, k, and which coupling of the drafts and the target, see ``notation.some_coupling``."""
-
-
-def largest_flow(law, target):
-    """Return how much x sends to y in a largest flow, and how many arcs were looked at for that."""
-    arcs = {("source", x): mass for x, mass in law.items()}
-    arcs |= {(x, y): ONE for x in law for y in x}
-    arcs |= {(y, "sink"): mass for y, mass in enumerate(target)}
-    room, looks = {node: {} for arc in arcs for node in arc}, 0
-    for (start, end), capacity in arcs.items():
-        room[start][end], room[end][start] = capacity, ZERO
-    while True:
-        came, queue = {"source": None}, ["source"]
-        for node in queue:
-            new = [other for other, left in room[node].items() if left and other not in came]
-            came |= dict.fromkeys(new, node)
-            queue += new
-            looks += len(room[node])
-        if "sink" not in came:
-            return {(x, y): room[y][x] for x in law for y in set(x)}, looks
-        path = ["sink"]
-        while path[-1] != "source":
-            path.append(came[path[-1]])
-        fits = min(room[start][end] for end, start in pairwise(path))
-        for end, start in pairwise(path):
-            room[start][end] -= fits
-            room[end][start] += fits
-
-
-@lru_cache(maxsize=8192)
-def optimum(draft, target, k):
-    """Return α_k(p, q) as a maximum flow from the sets of drafts to the tokens."""
-    law = {some: mass_of(draft, some) ** k for some in subsets(len(draft))}
-    for y in range(len(draft)):  # from the chance to be inside a set to that of all of it
-        for some in (some for some in law if y in some):
-            law[some] -= law[tuple(token for token in some if token != y)]
-    return total(largest_flow(law, target)[0].values())
-
-
-def best_coupling(law, target):
-    """Return a coupling that accepts as often as any."""
-    sent, _ = largest_flow(law, target)
-    rows = {x: mass - total(sent[x, y] for y in set(x)) for x, mass in law.items()}
-    columns = {
-        y: mass - total(sent.get((x, y), ZERO) for x in law) for y, mass in enumerate(target)
-    }
-    return collect(chain(sent.items(), corner(rows.items(), columns.items()).items()))
 
 
 def bound_of_set(draft, target, k, chosen):

@@ -5,15 +5,15 @@ from fractions import Fraction
 
 from validation import notation as nt
 from validation.algorithms import beta
-from validation.claim import Fails, Severity, above, at_least, claim, corrected, equal
+from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import drafts, given
-from validation.notation import ONE, ZERO, as_row, collect, normalised, overlap, same, total
+from validation.notation import ONE, ZERO, as_row, collect, normalised, overlap, same
 from validation.spectr import algorithms as alg
-from validation.spectr.algorithms import RHOS, ROOTED, VALID, accepted_at_root, alg_2, f, hit, p_acc
-from validation.spectr.section_7 import DRAFTING, decoded
+from validation.spectr.algorithms import OVERLAPPING, ROOTED, VALID, alg_2, f, hit, p_acc
+from validation.spectr.section_5_6 import bounds_at_root
+from validation.spectr.section_7_d import DRAFTING, decoded
 
 STEP = Fraction(1, 4)
-OVERLAPPING = RHOS.where(alg.overlapping)
 UNLIKE, UNLIKE_RHOS = (some.where(lambda draft, target, **_: draft != target)
                        for some in (ROOTED, OVERLAPPING))  # fmt: skip
 claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS,
@@ -23,23 +23,8 @@ claim("spectr.lem4a", "Lemma 4, appendix C.1", UNLIKE_RHOS,
 )  # fmt: skip
 
 
-@claim("spectr.lem4b", "Lemma 4, appendix C.1", UNLIKE)
-def root_in_range(draft, target, k):
-    r"""If $0 < d_{TV}(p, q) < 1$, $\rho^* \in [1, \min\{k, \max_x q(x)/p(x)\}]$."""
-    end = min(Fraction(k), alg.largest_ratio(draft, target))
-    for rho in (STEP, 2 * STEP, 3 * STEP):
-        above(f(draft, target, k, rho), ZERO, f"f({rho})")
-    for rho in (end + STEP, end + 1, end + k):
-        above(ZERO, f(draft, target, k, rho), f"0, against f({rho})")
-    at_least(ZERO, f(draft, target, k, end), "0, against f at the upper end")
-    return at_least(f(draft, target, k, ONE), ZERO, "f(1)")
-
-
-@claim("spectr.secC.1a", "Appendix C.1, proof of Lemma 4, (2) to (4)", UNLIKE)
 def steps_of_lemma_4(draft, target, k):
-    r"""$\beta(1) = 1 - d_{TV}$ and $1 - (1 - \beta(1))^k = 1 - d_{TV}^k \ge 1 - d_{TV}$;
-    $1 - (1-x)^k \le kx$ on $[0, 1]$; at $\rho = \max q/p > 1$, if finite, $\beta = 1/\rho$ and
-    $1 - (1 - \beta)^k < 1 = \rho \beta$."""
+    """Check β, p_acc and f at ρ = 1 and ρ = max q/p, and the signs of f around [1, min(k, q/p)]."""
     variation, ratio = nt.total_variation(draft, target), alg.largest_ratio(draft, target)
     equal(beta(draft, target, ONE), 1 - variation, "beta(1)")
     equal(p_acc(draft, target, k, ONE), 1 - variation**k, "p_acc at rho = 1")
@@ -47,152 +32,94 @@ def steps_of_lemma_4(draft, target, k):
     if above(ratio, ONE, "max q/p") < math.inf:
         equal(beta(draft, target, ratio), 1 / ratio, "beta(max q/p)")
         above(ONE, p_acc(draft, target, k, ratio), "1, against p_acc at max q/p")
+    end = min(Fraction(k), ratio)
+    for below, beyond in zip((STEP, 2 * STEP, 3 * STEP), (STEP, 1, k), strict=True):
+        above(f(draft, target, k, below), ZERO, f"f({below})")
+        above(ZERO, f(draft, target, k, end + beyond), f"0, against f({end + beyond})")
+    at_least(ZERO, f(draft, target, k, end), "0, against f at the upper end")
+    at_least(f(draft, target, k, ONE), ZERO, "f(1)")
     return at_least(1 - variation**k, 1 - variation, "1 - d_TV^k")
 
 
+claim("spectr.lem4b", "Lemma 4, appendix C.1", UNLIKE,
+      r"If $0 < d_{TV}(p, q) < 1$, $\rho^* \in [1, \min\{k, \max_x q(x)/p(x)\}]$.",
+)(steps_of_lemma_4)  # fmt: skip
+claim("spectr.secC.1a", "Appendix C.1, proof of Lemma 4, (2) to (4)", UNLIKE,
+      r"$\beta(1) = 1 - d_{TV}$ and $1 - (1 - \beta(1))^k = 1 - d_{TV}^k \ge 1 - d_{TV}$; "
+      r"$1 - (1-x)^k \le kx$ on $[0, 1]$; at $\rho = \max q/p > 1$, if finite, $\beta = 1/\rho$ "
+      r"and $1 - (1 - \beta)^k < 1 = \rho \beta$.")(steps_of_lemma_4)  # fmt: skip
+
+
+@corrected("spectr.secC.1b", Severity.DEGENERATE, OVERLAPPING, strictly=False)
 @claim("spectr.secC.1b", "Appendix C.1, proof of Lemma 4, (1)", UNLIKE_RHOS)
-def both_decrease(draft, target, k, rho, falls=above):
+def both_decrease(draft, target, k, rho, strictly=True):
     r"""$\beta(\rho)$ is decreasing in $\rho$, and so is $1 - (1 - \beta(\rho))^k$.
 
-    Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1."""
+    Printed: Decreasing, next to non-decreasing for ρβ: read as strictly; d_TV < 1.
+    Corrected: Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$ on;
+    where it is constant, f is still decreasing, because ρβ increases."""
     if not overlap(draft, target):
         return None
+    least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
+    falls = above if strictly or rho >= least else at_least
+    f_decreases(rho, draft=draft, target=target, k=k)
     falls(p_acc(draft, target, k, rho), p_acc(draft, target, k, rho + STEP), f"p_acc at {rho}")
     return falls(beta(draft, target, rho), beta(draft, target, rho + STEP), f"beta({rho})")
 
 
-@corrected("spectr.secC.1b", Severity.DEGENERATE, OVERLAPPING)
-def do_not_increase(draft, target, k, rho):
-    r"""Both are non-increasing, and $\beta$ is decreasing from the least positive $q/p$ on; where
-    it is constant, f is still decreasing, because ρβ increases."""
-    least = min(q / p for p, q in zip(draft, target, strict=True) if p and q)
-    f_decreases(rho, draft=draft, target=target, k=k)
-    return both_decrease(draft, target, k, rho, above if rho >= least else at_least)
-
-
-claim("spectr.secC.1c", "Appendix C.1, valid transport plan", RHOS,
+claim("spectr.secC.1c", "Appendix C.1, valid transport plan", VALID,
       r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \ge \rho \beta(\rho)$.")(
-    lambda **at: at_least(f(**at), ZERO, "the difference") if alg.determined(**at) else None
-)  # fmt: skip
+    lambda **at: at_least(f(**at), ZERO, "the difference"))  # fmt: skip
 corrected("spectr.secC.1c", Severity.MISPRINT, VALID,
           r"For $\rho \ge \rho^*$, $1 - (1 - \beta(\rho))^k \le \rho \beta(\rho)$.")(
     lambda draft, target, k, rho: at_least(
         rho * beta(draft, target, rho), p_acc(draft, target, k, rho), "rho beta"))  # fmt: skip
-
-
-@claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID)
-def residual_is_positive(draft, target, k, rho):
-    r"""For $\rho \ge \rho^*$ and all x, $\min(p, q/\rho)\, p_{acc}/\beta \le
-    (1 - (1-\beta)^k)/(\rho\beta)\, q \le q$."""
-    scale, slack = p_acc(draft, target, k, rho) / beta(draft, target, rho), ONE
-    for p, q in zip(draft, target, strict=True):
-        at_least(scale / rho * q, min(p, q / rho) * scale, "middle")
-        slack = min(slack, at_least(q, scale / rho * q, "q"))
-    return slack
-
-
-@claim("spectr.secC.1e", "Appendix C.1, valid transport plan", RHOS)
-def first_draft_as_value(draft, target, k, rho):
-    r"""$\Pr(Y = X_1 = x) = \min(p(x), q(x)/\rho)$, hence $\Pr(Y = X_1) = \beta(\rho)$.
-
-    Printed: Likewise $\Pr(Y = X_2 = x) = \Pr(Y \ne X_1) \Pr(Y = X_2 | Y \ne X_1) =
-    (1 - \beta) \min(p(x), q(x)/\rho)$. Y may equal $X_1$ though $X_1$ was rejected: by a later
-    draft of the same value, or by the residual."""
-    if not alg.determined(draft, target, k, rho) or rho > k:
-        return None
-    run = alg_2(draft, target, k, rho)
-    for token, (p, q) in enumerate(zip(draft, target, strict=True)):
-        found = run.chance(lambda x, branch, y=token: branch.output == x[0] == y)
-        equal(found, min(p, q / rho), f"Pr(Y = X_1 = {token})")
-    return ZERO
-
-
-@corrected("spectr.secC.1e", Severity.MISPRINT, VALID)
-def each_draft_as_event(draft, target, k, rho):
-    r"""$\Pr(X_1, \dots, X_i \text{ rejected}, X_{i+1} = x \text{ accepted}) =
-    (1 - \beta(\rho))^i \min(p(x), q(x)/\rho)$ for $i = 0, \dots, k - 1$."""
-    run, left = alg_2(draft, target, k, rho), 1 - beta(draft, target, rho)
-    for i in range(k):
-        wanted = [left**i * min(p, q / rho) for p, q in zip(draft, target, strict=True)]
-        same([run.accepted(i, y) for y in range(len(draft))], wanted, f"acceptance as draft {i}")
-    return ZERO
-
-
-@claim("spectr.secC.1f", "Appendix C.1, valid transport plan", OVERLAPPING)
-def accepted_output(draft, target, k, rho):
-    r"""$\Pr(Y = x, \text{one of } X^k \text{ is accepted}) =
-    \min(p(x), q(x)/\rho)\, (1 - (1-\beta)^k)/\beta$, which sums to $1 - (1-\beta)^k$.
-
-    Printed: Read for β > 0."""
-    run, chance = alg_2(draft, target, k, rho), p_acc(draft, target, k, rho)
-    scale = chance / beta(draft, target, rho)
-    wanted = [min(p, q / rho) * scale for p, q in zip(draft, target, strict=True)]
-    same([run.accepted(token=y) for y in range(len(draft))], wanted, "acceptance")
-    return equal(run.accepted(), chance, "Pr(one is accepted)")
-
-
-@claim("spectr.secC.1g", "Appendix C.1, last display of the validity proof", RHOS)
-def printed_weight(**at):
-    r"""In $\Pr(Y = x) = \Pr(Y = x, \text{one accepted}) + \Pr(\text{none accepted})\, p^{res}(x)$
-    the factor $\Pr(\text{none accepted})$ is $1 - (1 - \beta)^k$, as is the denominator of
-    $p^{res}$.
-
-    Printed: Factor and denominator are both printed wrong, so that the sum is right."""
-    if not alg.determined(**at):
-        return None
-    return equal(1 - alg_2(**at).accepted(), p_acc(**at), "Pr(no draft is accepted)")
-
-
-@corrected("spectr.secC.1g", Severity.MISPRINT, VALID)
-def correct_weight(draft, target, k, rho):
-    r"""Both are $(1 - \beta)^k$, and the two parts sum to $q(x)$."""
-    run, weight = alg_2(draft, target, k, rho), (1 - beta(draft, target, rho)) ** k
-    equal(1 - run.accepted(), weight, "Pr(no draft is accepted)")
-    drawn = enumerate(alg.residual(draft, target, k, rho))
-    return same([run.accepted(token=y) + weight * r for y, r in drawn], target, "sum of the parts")
-
-
+claim("spectr.secC.1d", "Appendix C.1, valid transport plan", VALID,
+      r"For $\rho \ge \rho^*$ and all x, $\min(p, q/\rho)\, p_{acc}/\beta \le "
+      r"(1 - (1-\beta)^k)/(\rho\beta)\, q \le q$.")(alg.selects)  # fmt: skip
+claim("spectr.secC.1e", "Appendix C.1, valid transport plan", VALID,
+      r"$\Pr(Y = X_1 = x) = \min(p(x), q(x)/\rho)$, hence $\Pr(Y = X_1) = \beta(\rho)$.",
+      printed=r"Likewise $\Pr(Y = X_2 = x) = \Pr(Y \ne X_1) \Pr(Y = X_2 | Y \ne X_1) = "
+      r"(1 - \beta) \min(p(x), q(x)/\rho)$. Y may equal $X_1$ though $X_1$ was rejected: by a "
+      "later draft of the same value, or by the residual.")(
+    lambda draft, target, k, rho: None if rho > k else same(
+        as_row(collect((y, mass) for (x, y), mass in alg_2(draft, target, k, rho).coupling().items()
+                       if y == x[0]), len(draft)),
+        [min(p, q / rho) for p, q in zip(draft, target, strict=True)], "Pr(Y = X_1)"))  # fmt: skip
+corrected("spectr.secC.1e", Severity.MISPRINT, VALID,
+          r"$\Pr(X_1, \dots, X_i \text{ rejected}, X_{i+1} = x \text{ accepted}) = "
+          r"(1 - \beta(\rho))^i \min(p(x), q(x)/\rho)$ for $i = 0, \dots, k - 1$.",
+)(alg.selects)  # fmt: skip
+claim("spectr.secC.1f", "Appendix C.1, valid transport plan", OVERLAPPING,
+      r"$\Pr(Y = x, \text{one of } X^k \text{ is accepted}) = "
+      r"\min(p(x), q(x)/\rho)\, (1 - (1-\beta)^k)/\beta$, which sums to $1 - (1-\beta)^k$.",
+      printed="Read for β > 0.")(alg.selects)  # fmt: skip
+claim("spectr.secC.1g", "Appendix C.1, last display of the validity proof", VALID,
+      r"In $\Pr(Y = x) = \Pr(Y = x, \text{one accepted}) + \Pr(\text{none accepted})\, p^{res}(x)$ "
+      r"the factor $\Pr(\text{none accepted})$ is $1 - (1 - \beta)^k$, as is the denominator of "
+      "$p^{res}$.",
+      printed="Factor and denominator are both printed wrong, so that the sum is right.")(
+    lambda **at: equal(1 - alg_2(**at).accepted(), p_acc(**at), "Pr(none accepted)"))  # fmt: skip
+corrected("spectr.secC.1g", Severity.MISPRINT, VALID,
+          r"Both are $(1 - \beta)^k$, and the two parts sum to $q(x)$.")(alg.selects)  # fmt: skip
 claim("spectr.secC.1h", "Appendix C.1, acceptance probability", VALID,
       r"For $\rho \ge \rho^*$, $\alpha(\pi_\rho) \ge \Pr(\text{one of } X^k \text{ is accepted}) = "
-      r"1 - (1 - \beta(\rho))^k$.")(
-    lambda **at: min(at_least(alg_2(**at).among_drafts(), p_acc(**at), "alpha"),
-                     equal(alg_2(**at).accepted(), p_acc(**at), "Pr(one is accepted)"))
-)  # fmt: skip
-
-
-def inflated(draft, target, k):
-    """Return Σ min(k p, q)."""
-    return total(min(k * p, q) for p, q in zip(draft, target, strict=True))
-
-
-def factor(draft, target, k):
-    """Return c_k(p, q)."""
-    scale = k * beta(draft, target, Fraction(k))
-    if not scale:
-        raise Fails("c_k reads 0/0")
-    return p_acc(draft, target, k, Fraction(k)) / scale
-
-
-@claim("spectr.secC.1i", "Appendix C.1, optimality guarantee",
-       alg.SMALL.where(alg.overlapping))  # fmt: skip
-def chain_to_k(draft, target, k):
-    r"""$\alpha(\pi_{\rho^*}) \ge 1 - (1 - \beta(\rho^*))^k \ge 1 - (1 - \beta(k))^k =
-    c_k \sum_x \min(k p(x), q(x))$ with $c_k = (1 - (1 - \beta(k))^k) / (k \beta(k))$."""
-    (low, _), root = accepted_at_root(draft, target, k), alg.rho_star(draft, target, k)[1]
-    at_least(alg_2(draft, target, k, root).among_drafts(), low, "alpha")
-    last = factor(draft, target, k) * inflated(draft, target, k)
-    equal(p_acc(draft, target, k, Fraction(k)), last, "p_acc at rho = k")
-    return at_least(low, last, "p_acc at rho*")
-
-
+      r"1 - (1 - \beta(\rho))^k$.")(alg.selects)  # fmt: skip
+claim("spectr.secC.1i", "Appendix C.1, optimality guarantee", alg.SMALL.where(alg.overlapping),
+      r"$\alpha(\pi_{\rho^*}) \ge 1 - (1 - \beta(\rho^*))^k \ge 1 - (1 - \beta(k))^k = "
+      r"c_k \sum_x \min(k p(x), q(x))$ with $c_k = (1 - (1 - \beta(k))^k) / (k \beta(k))$.")(
+    lambda **at: min(bounds_at_root(**at), at_least(
+        alg_2(**at, rho=alg.rho_star(**at)[1]).among_drafts(), alg.accepted_at_root(**at)[0],
+        "alpha")))  # fmt: skip
 claim("spectr.secC.1j", "Appendix C.1, optimality guarantee", alg.CASES,
       r"$c_k(p, q) \in [1 - (1 - 1/k)^k, 1)$.")(
-    in_range := lambda k, **at: min(at_least(factor(k=k, **at), hit(k, k), "c_k"),
-                                    above(ONE, factor(k=k, **at), "1, against c_k")))  # fmt: skip
+    in_range := lambda k, **at: min(at_least(alg.factor(k=k, **at), hit(k, k), "c_k"),
+                                    above(ONE, alg.factor(k=k, **at), "1, against c_k"))
+)  # fmt: skip
 corrected("spectr.secC.1j", Severity.DEGENERATE, ROOTED,
           r"If $k \ge 2$ and $d_{TV} < 1$ it is in that range; $c_1 = 1$; for disjoint supports it "
           "reads 0/0.")(
-    lambda k, **at: in_range(k=k, **at) if k > 1 else equal(factor(k=k, **at), ONE, "c_1")
+    lambda k, **at: in_range(k=k, **at) if k > 1 else equal(alg.factor(k=k, **at), ONE, "c_1")
 )  # fmt: skip
 
 UNIT = drafts(n=2, least=2).each(k=range(1, 9)).of(lambda draft, k: {"k": k, "x": draft[1]})
@@ -223,31 +150,19 @@ corrected("spectr.secC.1l", Severity.CONDITION, UNIT.of(lambda k, x: {"k": k, "x
 )(union_bound)  # fmt: skip
 claim("spectr.eq11", "Equation (11), appendix C.1", ROOTED,
       r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k) \sum_x \min(kp, q) \ge "
-      r"(1 - (1 - 1/k)^k) \sum_x \min(1 - (1-p)^k, q)$.")(
-    lambda draft, target, k: min(
-        at_least(accepted_at_root(draft, target, k)[0],
-                 hit(k, k) * inflated(draft, target, k), "alpha at rho*"),
-        at_least(inflated(draft, target, k),
-                 overlap([1 - (1 - p) ** k for p in draft], target), "sum of min(kp, q)"))
-)  # fmt: skip
+      r"(1 - (1 - 1/k)^k) \sum_x \min(1 - (1-p)^k, q)$.")(bounds_at_root)  # fmt: skip
 claim("spectr.eq12", "Equation (12), appendix C.1; sections 5 and 6", ROOTED,
-      r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k)\, \alpha_k(p, q)$.")(
-    lambda draft, target, k: at_least(
-        accepted_at_root(draft, target, k)[0], hit(k, k) * alg.optimum(draft, target, k), "alpha"
-    ))  # fmt: skip
+      r"$\alpha(\pi_{\rho^*}) \ge (1 - (1 - 1/k)^k)\, \alpha_k(p, q)$.",
+)(bounds_at_root)  # fmt: skip
 
 
+@corrected("spectr.secC.2", Severity.MISPRINT, DRAFTING, most=math.inf)
 @claim("spectr.secC.2", "Appendix C.2, proof of Theorem 2", DRAFTING)
-def first_token_given_stop(target, **at):
-    r"""When $\tau = 1$, $Y_1 \sim M_b(\cdot | x^t)$."""
-    outputs = decoded(target=target, **at)
-    single = [outputs.get((y,), ZERO) for y in range(target.n)]
-    return same(normalised(single), target(()), "chance given tau = 1") if any(single) else None
+def first_token(target, most=1, **at):
+    r"""When $\tau = 1$, $Y_1 \sim M_b(\cdot | x^t)$.
 
-
-@corrected("spectr.secC.2", Severity.MISPRINT, DRAFTING)
-def first_token(target, **at):
-    r"""$Y_1 \sim M_b(\cdot | x^t)$, not given $\tau$: $\tau = 1$ if and only if $Y_1$ is none of
-    the drafts."""
-    first = collect((output[0], mass) for output, mass in decoded(target=target, **at).items())
-    return same(as_row(first, target.n), target(()), "chance of Y_1")
+    Corrected: $Y_1 \sim M_b(\cdot | x^t)$, not given $\tau$: $\tau = 1$ if and only if $Y_1$ is
+    none of the drafts."""
+    outputs = decoded(target=target, **at).items()
+    first = as_row(collect((y[0], mass) for y, mass in outputs if len(y) <= most), target.n)
+    return same(normalised(first), target(()), "chance of Y_1") if any(first) else None

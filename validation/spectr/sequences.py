@@ -10,8 +10,9 @@ from itertools import chain, product
 from math import prod
 
 from validation.claim import equal
-from validation.notation import ONE, ZERO, collect, iid
-from validation.spectr.algorithms import alg_2, best_coupling
+from validation.notation import ONE, ZERO, collect, iid, normalised, same
+from validation.oracles import best_coupling
+from validation.spectr.algorithms import alg_2
 
 
 @lru_cache(maxsize=4096)
@@ -84,10 +85,8 @@ def prefix_tree(model, factors, gather=as_set):
 def decoded(draft, target, plan, drafts, factors=(), gather=tuple):
     """Return the law of what algorithm 3 adds to the context, for drafts or trees with a law."""
     return collect(
-        (output, mass * chance)
-        for given, mass in drafts.items()
-        for output, chance in draft_selection(draft, target, plan, as_nodes(given, factors), gather)
-    )
+        (output, mass * chance) for given, mass in drafts.items() for output, chance
+        in draft_selection(draft, target, plan, as_nodes(given, factors), gather))  # fmt: skip
 
 
 def continues_as_target(outputs, target):
@@ -96,7 +95,5 @@ def continues_as_target(outputs, target):
     equal(reached[()], ONE, "total probability")
     for prefix in sorted({output[:i] for output in outputs for i in range(len(output))}, key=len):
         going_on = [reached.get((*prefix, y), ZERO) for y in range(target.n)]
-        for y, wanted in enumerate(target(prefix)):
-            what = f"probability of token {y} after {prefix}, if one more is decoded"
-            equal(going_on[y] / sum(going_on), wanted, what)
+        same(normalised(going_on), target(prefix), f"chance, if more than {prefix} is decoded,")
     return ZERO

@@ -33,7 +33,7 @@ MUTANTS = {
     "hsd.more": ("AS_CODED", "token_verify"),
     "hsd.better": ("WITH_CAP, block_verify_one_token", "WITH_CAP, token_verify"),
     "hsd.toy": ("(token_verify, 5)", "(token_verify, 4)"),
-    "delayed.lossless": ("tree_rules.remaining", "times * min(one", "k * min(one"),
+    "delayed.lossless": ("algorithms.remaining", "times * min(p", "k * min(p"),
     "delayed.eq1": ("delayed.by_branches", "mass * chance * by_branches", "mass * by_branches"),
     "delayed.depth": ("w * overlap", "draft.mass(x) * overlap"),
     "delayed.late": ("rules.REJECTION", "rules.NAIVE"),
