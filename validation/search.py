@@ -11,6 +11,8 @@ import numpy as np
 from otspec.arithmetic import Number
 from validation.claim import Counterexample, Evidence, Fails, Outcome, Slack
 from validation.domains import Domain, Instance
+from validation.instances import Exact
+from validation.models import Table
 from validation.sizes import Sizes, is_law, law_of, weights_of
 
 
@@ -90,7 +92,7 @@ def simpler_instances(instance: dict[str, Any]) -> Iterator[dict[str, Any]]:
     tables = {name: value for name, value in instance.items() if isinstance(value, Table)}
     if isinstance(instance.get("k"), int) and instance["k"] > 1:
         yield {**instance, "k": instance["k"] - 1}
-    if tables and instance.get("length", 1) > 1:
+    if tables and instance.get("length", 1) > 1 and "tree" not in instance:  # a tree has its depth
         cut = {name: table.shorter() for name, table in tables.items()}
         yield {**instance, **cut, "length": instance["length"] - 1}
     sizes = {len(weights) for weights in laws.values()}
