@@ -44,8 +44,7 @@ def main(identifiers, papers, listing, budget, instances, jobs, seed, json_outpu
 
     All claims, those of a --paper, or single ones, such as: python -m validation spechub.thm4
 
-    The exit status is 1 if a verdict differs from the recorded one.
-    """
+    The exit status is 1 if a verdict differs from the recorded one."""
     chosen = _chosen(identifiers, papers)
     if listing:
         print_table(("claim", "where"), [(name, CLAIMS[name].where) for name in chosen])

@@ -96,8 +96,7 @@ def one_by_one(
 ) -> Run:
     """Run a sequential algorithm: ``chance(i, token)`` of each draft, and what is drawn last.
 
-    ``drawn`` is asked only where all drafts can be rejected.
-    """
+    ``drawn`` is asked only where all drafts can be rejected."""
     chances: list[Fraction] = []
     for i, token in enumerate(drafts):
         chances.append(chance(i, token))
@@ -120,8 +119,7 @@ def rejection_distinct(target: Exact, draft: Exact, drafts: Tokens, literal: boo
     """Run recursive rejection without replacement (MCSD, alg. 2; SpecHub, alg. 1).
 
     The residual first, then the rejected token leaves the draft, which is normalised; with
-    ``literal`` also after the last round, where nobody reads it.
-    """
+    ``literal`` also after the last round, where nobody reads it."""
     last = len(drafts) if literal else len(drafts) - 1
 
     def update(law: Exact, i: int) -> Exact:
@@ -172,8 +170,7 @@ def beta(draft: Exact, target: Exact, rho: Fraction) -> Fraction:
 def remaining(draft: Exact, target: Exact, k: int, rho: Fraction) -> Exact:
     """Return what k-sequential selection leaves of the target; below 0 for a small ρ.
 
-    That is (1 − p_acc) p^res of (5), with p_acc/β written as Σ_{i<k} (1 − β)^i.
-    """
+    That is (1 − p_acc) p^res of (5), with p_acc/β written as Σ_{i<k} (1 − β)^i."""
     left = 1 - beta(draft, target, rho)
     times = total(left**i for i in range(k))
     return tuple(q - times * min(p, q / rho) for p, q in zip(draft, target, strict=True))

@@ -190,8 +190,7 @@ def claim(
     """Declare that a check, whose keywords are those of the instances, is that of a claim.
 
     The statement is its docstring if not given; a paragraph "Printed: ..." there says how it is
-    printed. See :class:`Claim` for the rest.
-    """
+    printed. See :class:`Claim` for the rest."""
 
     def declare(slack: Declared) -> Declared:
         said = {"": statement, "Printed": printed} if statement else paragraphs(slack)
@@ -218,8 +217,7 @@ def corrected(
 
     Its domain is the claim's own if not given. A paragraph "Explained: ..." of the docstring is the
     explanation. With keywords besides, the claim's own check stands for both: they are what its
-    parameters are instead of their defaults, and a paragraph "Corrected: ..." says what holds.
-    """
+    parameters are instead of their defaults, and a paragraph "Corrected: ..." says what holds."""
 
     def declare(slack: Declared) -> Declared:
         said = {"": statement, "Explained": explained} if statement else paragraphs(slack)
@@ -238,8 +236,7 @@ LABELS = ("Printed", "Corrected", "Explained")
 def paragraphs(function: Callable[..., Any]) -> dict[str, str]:
     """Return the statement in a docstring, under "", and what stands there under a label.
 
-    A label begins a line, with or without an empty one before it.
-    """
+    A label begins a line, with or without an empty one before it."""
     said = {"": ""}
     begins = rf"\n\n|\n(?=(?:{'|'.join(LABELS)}): )"
     for paragraph in re.split(begins, inspect.cleandoc(function.__doc__ or "")):

@@ -29,8 +29,7 @@ Drawn = Callable[[np.random.Generator], Iterable[Instance]]
 class Domain:
     """Instances for a check: half of those that it sees are random, where a domain has any.
 
-    One without random instances is looked at whole: a figure, a table, a worked example.
-    """
+    One without random instances is looked at whole: a figure, a table, a worked example."""
 
     small: Callable[[], Iterable[Instance]]
     """Yields instances, the smallest first; they may end."""
@@ -95,8 +94,7 @@ def pairs(n: int = 4, least: int = 1, *, random_n: int = 0) -> Domain:
     """Return the domain of ``draft`` and ``target`` over ``least`` to n tokens.
 
     Random ones are dense, sparse, tied, equal or nearly certain, over up to ``random_n`` tokens
-    (n without it), with denominators that grow to 60 and more.
-    """
+    (n without it), with denominators that grow to 60 and more."""
     most = (random_n or n) + 1
     return Domain(
         lambda: smallest_pairs(n, least),
@@ -114,8 +112,7 @@ def cases(
 ) -> Domain:
     """Return the domain of ``draft``, ``target`` and k: each for small pairs, one for random ones.
 
-    ``random_k``: numbers of drafts of random pairs, if they differ. See also :func:`pairs`.
-    """
+    ``random_k``: numbers of drafts of random pairs, if they differ. See also :func:`pairs`."""
     some = pairs(n, least, random_n=random_n)
     return mixed(some.each(k=tuple(k)), some.one(k=tuple(random_k or k)))
 

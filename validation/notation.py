@@ -161,8 +161,7 @@ def some_coupling(
     """Return one coupling of many: a vertex for even orders, halfway to independence for odd ones.
 
     The vertex fills the table from its first corner, with its lines as they come for 0 and 1, and
-    else in an order drawn with this seed.
-    """
+    else in an order drawn with this seed."""
     rows, columns = list(first), list(second)
     if order > 1:
         shuffled = random.Random(order // 2)  # noqa: S311

@@ -44,8 +44,7 @@ def largest_flow(
 ) -> tuple[Coupling, int]:
     """Return how much each supply sends to its tokens in a largest flow, within their room.
 
-    By shortest augmenting paths; also how many arcs were looked at for them.
-    """
+    By shortest augmenting paths; also how many arcs were looked at for them."""
     arcs: dict[tuple[object, object], Fraction] = {("source", x): m for x, m in supplies.items()}
     arcs |= {(x, y): mass for x, mass in supplies.items() for y in x}
     arcs |= {(y, "sink"): mass for y, mass in enumerate(room)}

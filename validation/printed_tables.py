@@ -14,8 +14,7 @@ def read_tables(paper: str) -> dict[str, tuple[str, ...]]:
     Returns
     -------
     dict of str to tuple of str
-        Section → its lines, without comments.
-    """
+        Section → its lines, without comments."""
     sections: dict[str, list[str]] = {}
     path = Path(__file__).parent / paper / "tables.txt"
     for line in path.read_text(encoding="utf-8").splitlines():

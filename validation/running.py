@@ -49,8 +49,7 @@ def check_claim(identifier: str, search: Search) -> Finding:
     Raises
     ------
     RuntimeError
-        A check that looked at no instance: it says nothing.
-    """
+        A check that looked at no instance: it says nothing."""
     claim, start = CLAIMS[identifier], perf_counter()
     outcome, corrected = (each and each.check(search) for each in (claim, claim.corrected))
     for each in (outcome, corrected):

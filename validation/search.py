@@ -29,8 +29,7 @@ class Search:
     def over(self, domain: Domain, slack: Slack) -> Outcome:
         """Check a claim on the smallest instances of a domain, then on random ones.
 
-        See :data:`Slack`; it raises :class:`Fails` where it does not hold.
-        """
+        See :data:`Slack`; it raises :class:`Fails` where it does not hold."""
         seen, began, share = _Seen(slack), monotonic(), 1 if domain.random is None else 2
         first = seen.look(domain.small(), math.ceil(self.instances / share),
                           began + self.seconds / share)  # fmt: skip
@@ -86,8 +85,7 @@ def simpler_instances(instance: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield instances with fewer drafts or tokens, or smaller weights; all well-founded.
 
     Tuples of fractions that sum to 1 are distributions over one vocabulary, and so are the rows of
-    tables; what else there is stays as it is.
-    """
+    tables; what else there is stays as it is."""
     laws = {name: weights_of(value) for name, value in instance.items() if is_law(value)}
     tables = {name: value for name, value in instance.items() if isinstance(value, Table)}
     if isinstance(instance.get("k"), int) and instance["k"] > 1:

@@ -15,8 +15,7 @@ class Program:
     Parameters
     ----------
     size : int
-        Number of variables.
-    """
+        Number of variables."""
 
     size: int
     objective: Vector = field(init=False)
@@ -41,8 +40,7 @@ class Program:
         Raises
         ------
         ValueError
-            No point meets the rows, or there is no maximum.
-        """
+            No point meets the rows, or there is no maximum."""
         height = len(self.rows)
         # Each row has a variable of its own: what it leaves, or what an equality misses.
         table = [_whole(row) for row, _ in self.rows]
