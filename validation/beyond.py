@@ -1,18 +1,15 @@
 """Facts beyond the papers: the cut formula, prefix rules, pooled selection, priority mixtures."""
 
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
 import otspec
-from otspec.drafts import DraftLaw
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement, PriorityMixture
 from validation import domains
 from validation.claim import above, at_least, claim, equal
-from validation.domains import Domain, Instance, cases, pairs
-from validation.instances import Exact
+from validation.domains import Domain, cases, pairs
 from validation.notation import ONE, iid, mass_of, subsets, support, total
 from validation.oracles import bound, flow, laws, least_bound, table_of
 from validation.sizes import law_of
@@ -38,13 +35,13 @@ def lemma_3_is_attained(draft, target, k):
     return equal(least, flow(table, target))
 
 
-def ascending(draft: Exact, target: Exact) -> list[int]:
+def ascending(draft, target):
     """Return the tokens by ascending target/draft, undrafted ones last."""
     ratios = [q / p if p else float("inf") for p, q in zip(draft, target, strict=True)]
     return sorted(range(len(draft)), key=ratios.__getitem__)
 
 
-def prefix_is_best(law: DraftLaw, target: Exact, order: Sequence[int]) -> Fraction:
+def prefix_is_best(law, target, order):
     """The least bound among the prefixes of an order is the least of all."""
     table = table_of(law)
     best = min(bound(table, target, order[:size]) for size in range(len(order) + 1))
@@ -62,7 +59,7 @@ claim("beyond.prefix_distinct", "the prefix rule, distinct drafts",
         otspec.WithoutReplacement(draft, k), target, ascending(draft, target)))  # fmt: skip
 
 
-def many_ties() -> Iterator[Instance]:
+def many_ties():
     """Yield pairs over four tokens by the sum of small weights."""
     drafts = [w for w in product(range(1, 4), repeat=4) if list(w) == sorted(w, reverse=True)]
     targets = [w for w in product(range(5), repeat=4) if any(w)]
@@ -83,14 +80,14 @@ def prefix_of_hub(draft, target):
     return prefix_is_best(law, target, order)
 
 
-def disjoint_drafts() -> Iterator[Instance]:
+def disjoint_drafts():
     """Yield two drafts with disjoint supports and a target, the smallest first."""
     for x, y, a, b, *target in sorted(product(range(1, 4), repeat=7), key=sum):
         yield {"first": law_of((0, 0, a, b)), "second": law_of((x, y, 0, 0)),
                "target": law_of((0, *target))}  # fmt: skip
 
 
-def sparse_drafts(rng: np.random.Generator) -> Iterator[Instance]:
+def sparse_drafts(rng):
     """Yield random drafts and targets, about half of whose tokens are impossible."""
     for largest in domains.growing():
         weights = rng.integers(0, largest, (3, 4)) * rng.integers(0, 2, (3, 4))

@@ -7,7 +7,6 @@ from functools import cache, lru_cache
 
 from validation import algorithms, oracles
 from validation.drafted import CHILDREN, Ending
-from validation.instances import Exact
 from validation.notation import ONE, ZERO, collect, normalised, positive, total
 
 
@@ -32,7 +31,7 @@ def sequential(target, draft, drafted, children):
 
 
 @lru_cache(maxsize=4096)
-def least_inflation(p: Exact, q: Exact, k: int) -> tuple[Fraction, Fraction]:
+def least_inflation(p, q, k):
     """Return numbers at most 1/1024 apart between which the least rho of K-Seq is."""
     return algorithms.halved(
         lambda rho: min(algorithms.remaining(p, q, k, rho)) >= 0,

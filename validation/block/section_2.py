@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -47,7 +46,7 @@ class SpecDec:
     stop_at_free_token: bool = False
     """Whether it returns also where the free token Z is E.O.S.; as printed it does not."""
 
-    def iteration(self) -> Iterator[Step]:
+    def iteration(self):
         """Yield all ways through lines 1 to 9.
 
         In all verifiers that are run here M_{b,next} depends on X^L only through X^tau, so drafts
@@ -68,7 +67,7 @@ class SpecDec:
                     following = None if ends else replace(self, target=models[0], draft=models[1])
                     yield Step(mass * chance, len(head), tokens, following)
 
-    def decode(self, tokens: int) -> dict[tuple[Prefix, int], Fraction]:
+    def decode(self, tokens):
         """Return the probabilities of (sequence, number of iterations), cut after some tokens."""
         nothing: dict[tuple[Prefix, int], Fraction] = {((), 0): ONE}
         if tokens <= 0:
@@ -81,11 +80,11 @@ class SpecDec:
                 step.following.decode(left) if step.following else nothing).items()  # line 9
         )  # fmt: skip
 
-    def law(self, tokens: int) -> dict[Prefix, Fraction]:
+    def law(self, tokens):
         """Return the law of the first tokens that are decoded."""
         return collect((sequence, mass) for (sequence, _), mass in self.decode(tokens).items())
 
-    def mean_tokens(self, iterations: int) -> Fraction:
+    def mean_tokens(self, iterations):
         """Return the expected number of tokens that some iterations decode, without an end."""
         return total(
             step.mass * (len(step.tokens) + step.following.mean_tokens(iterations - 1))

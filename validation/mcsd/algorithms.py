@@ -1,16 +1,15 @@
 """Algorithms 1 and 2 and naive sampling over all drafts, and blocks of several tokens."""
 
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Callable
 from functools import lru_cache, partial
 
 from validation import algorithms
 from validation.algorithms import Ran, ran_distinct, ran_iid, rejection, rejection_distinct
 from validation.claim import at_least, equal
-from validation.domains import Domain, cases
+from validation.domains import cases
 from validation.instances import Exact
 from validation.model_domain import SIZES, models
-from validation.notation import ONE, Table, Tokens, collect, iid, same, support, total
+from validation.notation import ONE, Tokens, collect, iid, same, support, total
 
 Model = Callable[[Tokens], Exact]
 CASES = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
@@ -19,7 +18,7 @@ alg1 = lru_cache(maxsize=4096)(partial(ran_iid, rejection))
 alg2 = lru_cache(maxsize=4096)(partial(ran_distinct, rejection_distinct))
 
 
-def naive(draft: Exact, target: Exact, k: int, drawing: Callable[..., Table] = iid) -> Ran:
+def naive(draft, target, k, drawing=iid):
     """Run naive sampling with k drafts."""
     return Ran(algorithms.naive(target), drawing(draft, k))
 
@@ -42,14 +41,14 @@ def naive_sampling(draft, target, k=1):
     return equal(naive(draft, target, k).accepted(), claimed)
 
 
-def configured(*configs: Tokens, sizes: Sequence[tuple[int, int]] = SIZES) -> Domain:
+def configured(*configs, sizes=SIZES):
     """Return the domain of pairs of models with every configuration: as many k as their length."""
     some = models([size for size in sizes if size[1] in set(map(len, configs))])
     some = some.each(config=lambda length, **_: [c for c in configs if len(c) == length])
     return some.of(lambda **one: {key: one[key] for key in ("draft", "target", "config")})
 
 
-def block(draft: Model, target: Model, config: Tokens, prefix: Tokens = ()) -> Table:
+def block(draft, target, config, prefix=()):
     """Return the law of the tokens of one block: Algorithm 1 with k drafts in every step."""
     k, rest = (config[0], config[1:]) if config else (0, ())
     branches = (branch for _, branch in alg1(draft(prefix), target(prefix), k).branches)
@@ -61,6 +60,6 @@ def block(draft: Model, target: Model, config: Tokens, prefix: Tokens = ()) -> T
     return collect(parts)
 
 
-def efficiency(law: Table) -> Fraction:
+def efficiency(law):
     """Return the expected number of tokens of a block."""
     return total(len(prefix) * mass for prefix, mass in law.items())

@@ -13,7 +13,7 @@ from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import Domain, cases, drafts, pairs
 from validation.mcsd import algorithms as mcsd
 from validation.mcsd.algorithms import CASES, DISTINCT, alg1, alg2, block, configured, efficiency
-from validation.notation import ONE, ZERO, Tokens, collect, overlap, support, total
+from validation.notation import ONE, ZERO, collect, overlap, support, total
 from validation.oracles import table_of
 
 PAIRS = pairs(random_n=8)
@@ -166,18 +166,18 @@ def steps_are_defined(draft, target, k, always=True):
     return ZERO
 
 
-def squeezed(config: Tokens) -> list[Tokens]:
+def squeezed(config):
     """Return the nodes in the order of generation, level by level: each as its choices."""
     depths = range(1, len(config) + 1)
     return [path for depth in depths for path in product(*map(range, config[:depth]))]
 
 
-def ancestors(nodes: list[Tokens], i: int) -> list[int]:
+def ancestors(nodes, i):
     """Return a node and its ancestors, from the first level on."""
     return [nodes.index(nodes[i][:depth]) for depth in range(1, len(nodes[i]) + 1)]
 
 
-def candidates(config: Tokens) -> list[list[int]]:
+def candidates(config):
     """Return the rows of the batch, each as the nodes of its tokens."""
     nodes = squeezed(config)
     return [ancestors(nodes, nodes.index(row)) for row in product(*map(range, config))]
@@ -192,14 +192,14 @@ def attention(tokens, positions, mask):
     return states
 
 
-def configurations(most: int = 8, longest: int = 3) -> list[Tokens]:
+def configurations(most=8, longest=3):
     """Return all (k_1, ..., k_gamma) by budget, then by length."""
     sizes = product(range(1, most + 1), range(1, longest + 1))
     return [c for budget, gamma in sizes for c in product(range(1, budget + 1), repeat=gamma)
             if prod(c) == budget]  # fmt: skip
 
 
-def trees(alphabet: int = 3) -> Domain:
+def trees(alphabet=3):
     """Return the domain of configurations with tokens: all equal ones, then random ones."""
 
     def instances(drawn):

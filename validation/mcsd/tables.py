@@ -1,9 +1,7 @@
 """Tables 1 to 8: whether the printed numbers agree with each other and with the theory."""
 
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import prod
-from typing import Any
 
 from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import given
@@ -13,24 +11,24 @@ CENT = Fraction(1, 100)
 TABLES = read_tables("mcsd")
 
 
-def lines(table: Iterable[str]) -> Iterator[dict[str, Any]]:
+def lines(table):
     """Yield the rows of a table."""
     for line in table:
         row, _, rest = line.partition(": ")
         yield {"row": row, "values": tuple(tuple(part.split()) for part in rest.split(", "))}
 
 
-def numbers(values: Iterable[str]) -> list[Fraction]:
+def numbers(values):
     """Return printed numbers exactly."""
     return list(map(Fraction, values))
 
 
-def rates(table: str) -> dict[str, list[Fraction]]:
+def rates(table):
     """Return the numbers of a table of acceptance rates by row."""
     return {line["row"]: numbers(line["values"][0]) for line in lines(TABLES[table])}
 
 
-def widths(config: str) -> tuple[int, ...]:
+def widths(config):
     """Return (k_1, ..., k_gamma)."""
     return tuple(map(int, config.split("x")))
 

@@ -4,7 +4,6 @@ Algorithm 1 is `rejection_distinct` of the shared ones. The programs are (1), th
 section 3, and the flow of appendix E.
 """
 
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import permutations, product
@@ -16,12 +15,11 @@ from validation import algorithms as shared
 from validation.algorithms import Branch, Ran
 from validation.claim import at_least, equal
 from validation.domains import drafts, laws, mixed, pairs
-from validation.instances import Exact
-from validation.notation import ONE, ZERO, Coupling, Table, Tokens, marginals, same, total
+from validation.notation import ONE, ZERO, marginals, same, total
 from validation.simplex import Program
 
 
-def get_residual(target: Exact, draft: Exact, a: int) -> tuple[Exact, Exact]:
+def get_residual(target, draft, a):
     """Run algorithm 2, GetResidual, as printed."""
     both = list(enumerate(zip(target, draft, strict=True)))
     wanted = tuple(q if x == a else max(q - p, ZERO) for x, (q, p) in both)
@@ -31,7 +29,7 @@ def get_residual(target: Exact, draft: Exact, a: int) -> tuple[Exact, Exact]:
 class Hub:
     """The pairs (x, a) and (a, x) of a hub a that is not certain, and what is left of them."""
 
-    def __init__(self, draft: Exact, target: Exact) -> None:
+    def __init__(self, draft, target):
         self.a = a = draft.index(max(draft))
         self.p, self.q, self.odds = draft[a], target[a], draft[a] / (1 - draft[a])
         self.others = [(x, p, target[x]) for x, p in enumerate(draft) if x != a]
@@ -44,7 +42,7 @@ class Hub:
         self.table = {(x, a): mass for x, mass in enumerate(self.last) if mass}
         self.table |= {(a, x): mass for x, mass in enumerate(self.first) if mass}
 
-    def algorithm_3(self, x: Tokens, literal: bool = False) -> Iterator[Branch]:
+    def algorithm_3(self, x, literal=False):
         """Run algorithm 3, its hub's residuals updated before the branches.
         ``literal``: as printed, q'(a) only where a is the first draft and q''(a) only where it is
         the second, so that the other kind of pairs never hears of it."""
@@ -69,7 +67,7 @@ class Hub:
     """What algorithm 3 does as printed."""
 
 
-def spechub(draft: Exact, target: Exact) -> Ran:
+def spechub(draft, target):
     """Return what algorithm 3, with its updates, does."""
     return Hub(draft, target).ran
 
@@ -91,14 +89,12 @@ HUBS = mixed(
 Of the small ones those with hub 0 and with the other tokens, interchangeable, sorted."""
 
 
-def joint_table(joint: Exact, n: int, k: int) -> Table:
+def joint_table(joint, n, k):
     """Return the law with these masses in the order of the tuples."""
     return {x: mass for x, mass in zip(product(range(n), repeat=k), joint, strict=True) if mass}
 
 
-def program_of(
-    table: Table, target: Exact, keys: Iterable[tuple[Tokens, int, int]], *, equal: bool = False
-) -> Program:
+def program_of(table, target, keys, *, equal=False):
     """Return the program in the masses of some drafts and outputs, with both marginals.
     With each come how often it counts in its rows, and in the sum that is maximised. ``equal``:
     whether the marginals are attained."""
@@ -112,7 +108,7 @@ def program_of(
     return program
 
 
-def transport(table: Table, target: Exact) -> tuple[Fraction, Coupling]:
+def transport(table, target):
     """Solve the program (1): couple drafts and output at the least cost."""
     keys = list(product(table, range(len(target))))
     rows = ((x, y, 1, -int(y not in x)) for x, y in keys)
@@ -120,7 +116,7 @@ def transport(table: Table, target: Exact) -> tuple[Fraction, Coupling]:
     return -value, dict(zip(keys, point, strict=True))
 
 
-def simplified(table: Table, target: Exact, *, once: bool = False) -> tuple[Fraction, Coupling]:
+def simplified(table, target, *, once=False):
     """Solve the simplified program, as printed or with each distinct token counted once."""
     keys = [(x, y) for x in table for y in sorted(set(x))]
     times = [1 if once else x.count(y) for x, y in keys]
@@ -129,7 +125,7 @@ def simplified(table: Table, target: Exact, *, once: bool = False) -> tuple[Frac
     return 1 - value, dict(zip(keys, point, strict=True))
 
 
-def unallocated(plan: Coupling, table: Table, target: Exact, once: bool) -> tuple[Table, Exact]:
+def unallocated(plan, table, target, once):
     """Return what the sums over i leave of each tuple and of each token."""
     of_drafts, of_tokens = dict(table), list(target)
     for (x, y), mass in plan.items():
@@ -139,9 +135,7 @@ def unallocated(plan: Coupling, table: Table, target: Exact, once: bool) -> tupl
     return of_drafts, tuple(of_tokens)
 
 
-def completed(
-    plan: Coupling, table: Table, target: Exact, *, once: bool = True, everywhere: bool = False
-) -> Coupling:
+def completed(plan, table, target, *, once=True, everywhere=False):
     """Complete a solution by the product of what is left, for the tokens off the drafts.
     ``everywhere``: also for those among the drafts. Where nothing is left it adds nothing."""
     of_drafts, of_tokens = unallocated(plan, table, target, once=once)
@@ -152,7 +146,7 @@ def completed(
     return coupling
 
 
-def couples(coupling: Coupling, table: Table, target: Exact) -> Fraction:
+def couples(coupling, table, target):
     """Fail unless no mass is negative and both marginals are right."""
     at_least(min(coupling.values()), ZERO, "least mass")
     drafts, output = marginals(coupling, len(target))
@@ -161,7 +155,7 @@ def couples(coupling: Coupling, table: Table, target: Exact) -> Fraction:
     return same(output, target, "sum over drafts")
 
 
-def maximum_flow(table: Table, target: Exact) -> tuple[Fraction, int, int]:
+def maximum_flow(table, target):
     """Return the maximum flow of appendix E's network as printed, and its nodes and arcs."""
     n, network = len(target), nx.DiGraph()
     arcs = {("source", v): total(table.get((v, w), ZERO) for w in range(n)) for v in range(n)}

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from validation.claim import Fails, Method, Severity, claim, corrected
-from validation.domains import Domain, given
+from validation.domains import given
 from validation.printed_tables import read_tables
 
 Floats = npt.NDArray[np.float64]
@@ -24,13 +24,13 @@ DEVIATIONS = 4.0
 """Standard errors beyond which two means differ; 30 comparisons stay within with 99.8 %."""
 
 
-def rrs(draft: Floats, target: Floats) -> Floats:
+def rrs(draft, target):
     """Return the acceptance of RRS with two drafts, for each row."""
     rejected = np.maximum(target - draft, 0).sum(axis=1)
     return 1 - np.maximum(target - (1 + rejected)[:, None] * draft, 0).sum(axis=1)
 
 
-def rrsw(draft: Floats, target: Floats) -> Floats:
+def rrsw(draft, target):
     """Return the acceptance of RRSw with two drafts, summed over the first."""
     lost, wanted = np.maximum(draft - target, 0), np.maximum(target - draft, 0)
     rejected, both = wanted.sum(axis=1), np.zeros(len(draft))
@@ -41,7 +41,7 @@ def rrsw(draft: Floats, target: Floats) -> Floats:
     return 1 - both
 
 
-def optimum(draft: Floats, target: Floats, distinct: bool = False) -> Floats:
+def optimum(draft, target, distinct=False):
     """Return the optimum, whose best cut is a prefix by q/p."""
     order = np.argsort(target / draft, axis=1)
     masses = np.cumsum(np.take_along_axis(target, order, 1), axis=1)
@@ -49,13 +49,13 @@ def optimum(draft: Floats, target: Floats, distinct: bool = False) -> Floats:
     return np.minimum(1.0, bounds.min(axis=1))
 
 
-def both_inside(p: Floats, distinct: bool) -> Floats:
+def both_inside(p, distinct):
     """Return P(both of two drafts, independent or distinct, are among the first tokens)."""
     inside = np.cumsum(p, axis=1)
     return 1 - (1 - inside) * (1 + np.cumsum(p / (1 - p), axis=1)) if distinct else inside**2
 
 
-def spechub(draft: Floats, target: Floats) -> Floats:
+def spechub(draft, target):
     """Return q(a) + Σ min(q, p/(1 − p(a))) over the others."""
     rows, hub = np.arange(len(draft)), draft.argmax(axis=1)
     served = np.minimum(target, draft / (1 - draft[rows, hub])[:, None])
@@ -69,9 +69,7 @@ METHODS = tuple(FORMULAS)
 
 
 @lru_cache(maxsize=2)
-def drawn_pairs(
-    logits: str, setting: tuple[Fraction, Fraction], pairs: int, seed: int
-) -> tuple[Floats, Floats]:
+def drawn_pairs(logits, setting, pairs, seed):
     """Return drafts and targets of appendix D, with "uniform" logits, as printed, or "normal"."""
     temperature, similarity = map(float, setting)
     rng = np.random.default_rng((seed, list(TABLE4).index(setting)))
@@ -87,7 +85,7 @@ def acceptances(method, logits, setting, pairs, seed):
     return FORMULAS[method](*drawn_pairs(logits, setting, pairs, seed))
 
 
-def settings(*methods: str, least: str = "0", most: str = "1", alike: str = "0") -> Domain:
+def settings(*methods, least="0", most="1", alike="0"):
     """Return the domain of settings of table 4, within these temperatures, with some methods."""
     low, high, similar = map(Fraction, (least, most, alike))
     each = [{"temperature": T, "similarity": s, "method": m} for T, s in TABLE4

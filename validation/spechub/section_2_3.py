@@ -117,7 +117,7 @@ def cost(joint, target, k, once=False, step=1):
     return alg.simplified(table, target, once=once)[0]
 
 
-def variables(program: str, n: int, k: int) -> int:
+def variables(program, n, k):
     """Return how many variables a program has for k drafts with all n tokens possible."""
     uniform = exact(*[f"1/{n}"] * n)
     return int(formulate(program, otspec.IID(uniform, k), uniform, sets=False).build().shape[1])

@@ -7,15 +7,13 @@ which range each :func:`quantity` of them is.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from validation.claim import Severity, above, at_least, claim, corrected
-from validation.domains import Domain, given
+from validation.domains import given
 from validation.printed_tables import read_tables
 
 
@@ -32,11 +30,11 @@ class Row:
     spechub: Fraction | None
     """None on ternary trees."""
 
-    def __str__(self) -> str:
+    def __str__(self):
         """Return where it stands."""
         return f"table {self.table}, T = {self.temperature}, {self.data}, {self.tree}"
 
-    def of(self, kind: str, more: int) -> Row:
+    def of(self, kind, more):
         """Return the row of a tree of this kind with more levels."""
         other = replace(self, tree=f"{kind}^{int(self.tree[-1]) + more}")
         return next(row for row in ROWS if str(row) == str(other))
@@ -50,18 +48,18 @@ ROWS = tuple(
 BATCHES = [row for row in ROWS if row.table >= 5 and row.spechub is not None]
 
 
-def gains(row: Row) -> tuple[Fraction, Fraction]:
+def gains(row):
     """Return by how much SpecHub is above RRS and above RRSw."""
     found = row.spechub or Fraction(0)
     return found - row.rrs, found - row.rrsw
 
 
-def best_without(row: Row) -> Fraction:
+def best_without(row):
     """Return the better of RRS and RRSw."""
     return max(row.rrs, row.rrsw)
 
 
-def quantity(row: Row, name: str) -> Any:
+def quantity(row, name):
     """Return what is told of a row; deeper and binary trees are those of the same data."""
     told = {
         "tokens": lambda: row.spechub,
@@ -75,7 +73,7 @@ def quantity(row: Row, name: str) -> Any:
     return told[name]()
 
 
-def in_range(row: Row, ranges: Mapping[str, Any], unit: str) -> float:
+def in_range(row, ranges, unit):
     """Everything is in its range, such as "0.05 to 0.27", "0.08" or "above 0", up to a unit."""
     slacks = []
     for name, told in ranges.items():
@@ -92,7 +90,7 @@ def in_range(row: Row, ranges: Mapping[str, Any], unit: str) -> float:
     return float(min(slacks))
 
 
-def check_of(told: Mapping[str, Any]) -> tuple[Domain, str, Any]:
+def check_of(told):
     """Return the domain, the statement and the check of what is told of the rows that it names."""
     rows = [{"row": row} for row in ROWS if str(row) != told.get("but")
             and all(getattr(row, name) in some for name, some in told["rows"].items())]  # fmt: skip
