@@ -15,19 +15,7 @@ from typing import NamedTuple
 from validation import notation
 from validation.claim import Fails
 from validation.instances import Exact
-from validation.notation import (
-    ONE,
-    ZERO,
-    Coupling,
-    Tokens,
-    as_row,
-    collect,
-    distinct,
-    iid,
-    overlap,
-    positive,
-    total,
-)
+from validation.notation import ONE, ZERO, Tokens, collect, total
 
 
 class Undefined(Fails):
@@ -43,7 +31,7 @@ def normalised(weights: Sequence[Fraction]) -> Exact:
 
 def residual(target: Sequence[Fraction], draft: Sequence[Fraction]) -> Exact:
     """Return (target − draft)₊, normalised."""
-    return normalised(positive(target, draft))
+    return normalised(notation.positive(target, draft))
 
 
 def at_most_one(numerator: Fraction, denominator: Fraction) -> Fraction:
@@ -112,7 +100,7 @@ def maximal_coupling(draft: Exact, target: Exact) -> Rule:
 
 def rejection(target: Exact, draft: Exact, drafts: Tokens) -> Run:
     """Run recursive rejection (MCSD, alg. 1): the residual is the target of the next round."""
-    return _recursive(target, draft, drafts, lambda law, _: law)
+    return _recursive(target, draft, drafts)
 
 
 def rejection_distinct(target: Exact, draft: Exact, drafts: Tokens, literal: bool = False) -> Run:
@@ -120,25 +108,19 @@ def rejection_distinct(target: Exact, draft: Exact, drafts: Tokens, literal: boo
 
     The residual first, then the rejected token leaves the draft, which is normalised; with
     ``literal`` also after the last round, where nobody reads it."""
-    last = len(drafts) if literal else len(drafts) - 1
-
-    def update(law: Exact, i: int) -> Exact:
-        token = drafts[i]
-        return normalised((*law[:token], ZERO, *law[token + 1 :])) if i < last else law
-
-    return _recursive(target, draft, drafts, update)
+    return _recursive(target, draft, drafts, len(drafts) - (not literal))
 
 
-def _recursive(
-    target: Exact, draft: Exact, drafts: Tokens, update: Callable[[Exact, int], Exact]
-) -> Run:
+def _recursive(target: Exact, draft: Exact, drafts: Tokens, leaving: int = 0) -> Run:
+    """The first ``leaving`` drafts leave the draft law when they are rejected."""
     chances, targets = [], [target]
     for i, token in enumerate(drafts):
         chances.append(min(ONE, targets[-1][token] / draft[token]))
         if chances[-1] == 1:
             break  # the branch of a rejection is never entered
         targets.append(residual(targets[-1], draft))
-        draft = update(draft, i)
+        if i < leaving:
+            draft = normalised((*draft[:token], ZERO, *draft[token + 1 :]))
     return Run(drafts, tuple(chances), tuple(targets))
 
 
@@ -163,7 +145,7 @@ def k_sequential(draft: Exact, target: Exact, rho: Fraction, drafts: Tokens) -> 
 
 def beta(draft: Exact, target: Exact, rho: Fraction) -> Fraction:
     """Return Σ min(p, q/ρ), the chance of one draft in k-sequential selection."""
-    return overlap(draft, [mass / rho for mass in target])
+    return notation.overlap(draft, [mass / rho for mass in target])
 
 
 @lru_cache(maxsize=4096)
@@ -222,9 +204,11 @@ class Ran:
 
     def output(self, n: int) -> Exact:
         """Return the law of the output."""
-        return as_row(collect((branch.output, branch.mass) for _, branch in self.branches), n)
+        return notation.as_row(
+            collect((branch.output, branch.mass) for _, branch in self.branches), n
+        )
 
-    def coupling(self) -> Coupling:
+    def coupling(self) -> notation.Coupling:
         """Return the joint law of drafts and output."""
         return collect(((x, branch.output), branch.mass) for x, branch in self.branches)
 
@@ -252,14 +236,14 @@ class Ran:
 
 def ran_iid(run: Callable[[Exact, Exact, Tokens], Run], draft: Exact, target: Exact, k: int) -> Ran:
     """Return what a sequential algorithm does with k independent drafts."""
-    return Ran(lambda x: run(target, draft, x).branches(), iid(draft, k))
+    return Ran(lambda x: run(target, draft, x).branches(), notation.iid(draft, k))
 
 
 def ran_distinct(
     run: Callable[[Exact, Exact, Tokens], Run], draft: Exact, target: Exact, k: int
 ) -> Ran:
     """Return what a sequential algorithm does with k drafts without replacement."""
-    return Ran(lambda x: run(target, draft, x).branches(), distinct(draft, k))
+    return Ran(lambda x: run(target, draft, x).branches(), notation.distinct(draft, k))
 
 
 def residuals(target: Exact, draft: Exact, rounds: int) -> Iterator[Exact]:

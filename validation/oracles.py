@@ -7,22 +7,12 @@ from itertools import chain, pairwise
 
 import otspec
 from otspec.drafts import DraftLaw
+from validation import notation
 from validation.instances import Exact
-from validation.notation import (
-    ZERO,
-    Coupling,
-    Table,
-    Tokens,
-    collect,
-    corner,
-    mass_of,
-    subsets,
-    support,
-    total,
-)
+from validation.notation import ZERO, Tokens, collect, mass_of, subsets, total
 
 
-def table_of(law: DraftLaw) -> Table:
+def table_of(law: DraftLaw) -> notation.Table:
     """Return the tuples of drafts with their probabilities, as the package states the law."""
     tuples, masses = law.tuples()
     return dict(zip(map(tuple, tuples.tolist()), masses.tolist(), strict=True))
@@ -41,7 +31,7 @@ def least_bound(table: Mapping[Tokens, Fraction], target: Exact) -> Fraction:
 
 def largest_flow(
     supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]
-) -> tuple[Coupling, int]:
+) -> tuple[notation.Coupling, int]:
     """Return how much each supply sends to its tokens in a largest flow, within their room.
 
     By shortest augmenting paths; also how many arcs were looked at for them."""
@@ -71,7 +61,7 @@ def largest_flow(
             open_arcs[end][start] += fits
 
 
-def spread(supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]) -> Coupling:
+def spread(supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]) -> notation.Coupling:
     """Send as much as possible of each supply to its tokens, within the room of each token."""
     return largest_flow(supplies, room)[0]
 
@@ -86,10 +76,10 @@ def laws(draft: Exact, target: Exact, k: int) -> Iterator[DraftLaw]:
     """Yield a law of every kind that exists for this pair."""
     yield otspec.IID(draft, k)
     yield otspec.Independent([draft, target][:k] if k <= 2 else [draft] * (k - 1) + [target])
-    if support(draft) >= k:
+    if notation.support(draft) >= k:
         yield otspec.WithoutReplacement(draft, k)
         yield otspec.TopPlusOne(draft, k)
-    if support(draft) >= 2 and k == 2:
+    if notation.support(draft) >= 2 and k == 2:
         yield otspec.Hub(draft)
 
 
@@ -103,14 +93,14 @@ def optimum(draft: Exact, target: Exact, k: int = 2) -> Fraction:
     return total(spread(law, target).values())
 
 
-def best_coupling(table: Mapping[Tokens, Fraction], target: Exact) -> Coupling:
+def best_coupling(table: Mapping[Tokens, Fraction], target: Exact) -> notation.Coupling:
     """Return a coupling that accepts as often as any: a maximum flow, the rest in order."""
     sent = spread(table, target)
     rows = [(x, mass - total(sent[x, y] for y in set(x))) for x, mass in table.items()]
     columns = [
         (y, mass - total(sent.get((x, y), ZERO) for x in table)) for y, mass in enumerate(target)
     ]
-    return collect(chain(sent.items(), corner(rows, columns).items()))
+    return collect(chain(sent.items(), notation.corner(rows, columns).items()))
 
 
 def best_kernel(

@@ -2,7 +2,8 @@
 
 RECURSIVE = "algorithms._recursive"
 RESIDUAL = "residual(targets[-1], draft)"
-DISTINCT = "algorithms.rejection_distinct"
+
+FIRST_LEAVES = "draft[: drafts[0]], ZERO, *draft[drafts[0] + 1 :]"
 
 MUTANTS = {
     "mcsd.sec2a": ("min(draft(x)[y], target(x)[y])", "draft(x)[y] * target(x)[y]"),
@@ -17,7 +18,7 @@ MUTANTS = {
     "mcsd.sec3.2a": ("1 - i * ONE / support(draft)", "1 - (i + 1) * ONE / support(draft)"),
     "mcsd.sec3.2b": ("for token in x[:i]", "for token in x[: i + 1]"),
     "mcsd.eq1": ("i >= support(draft)", "i > support(draft)"),
-    "mcsd.alg2a": (RECURSIVE, "draft = update(draft, i)", "pass"),
+    "mcsd.alg2a": (RECURSIVE, "if i < leaving", "if i < 0"),
     "mcsd.alg2b": ("k < support(draft)", "k < support(draft) - 1"),
     "mcsd.sec3.2c": ("other(draft, target, k)", "other(draft, target, k + 1)"),
     "mcsd.sec3.3a": ("ancestors(nodes, i)[:-1]", "range(i)"),
@@ -48,9 +49,9 @@ MUTANTS = {
     "mcsd.eq13": ("mcsd.appendices.rest", "mass - min(mass, law[y])", "mass"),
     "mcsd.eq14": ("min(p, q) + a", "p * q + a"),
     "mcsd.appBa": ("x[:n]", "(n, *x[: max(n - 1, 0)])"),
-    "mcsd.eq15": (DISTINCT, "i < last", "i < last - 1"),
-    "mcsd.eq16": (DISTINCT, "(*law[:token], ZERO, *law[token + 1 :])", "law"),
-    "mcsd.eq17": (RECURSIVE, "update(draft, i)", "update(draft, 0)"),
+    "mcsd.eq15": (RECURSIVE, "i < leaving", "i < leaving - 1"),
+    "mcsd.eq16": (RECURSIVE, "(*draft[:token], ZERO, *draft[token + 1 :])", "draft"),
+    "mcsd.eq17": (RECURSIVE, "draft[:token], ZERO, *draft[token + 1 :]", FIRST_LEAVES),
     "mcsd.appCa": ("other(draft, target, k)", "other(draft, target, k + 1)"),
     "mcsd.appCb": ("returned(run, k, target)", "returned(run, k - 1, target)"),
     "mcsd.appCc": ("naive(draft, target, k), k,", "naive(draft, target, k + 1), k + 1,"),

@@ -2,7 +2,7 @@
 
 MUTANTS = {
     # section 2
-    "spectr.alg1a": ("algorithms.residual", "positive(target, draft)", "target"),
+    "spectr.alg1a": ("algorithms.residual", "notation.positive(target, draft)", "target"),
     "spectr.alg1b": ("draft != target", "draft[0] != target[0]"),
     "spectr.sec2a": ("1 - nt.total_variation", "1 - 2 * nt.total_variation"),
     "spectr.sec2b": ("{length + 1}", "{length}"),
