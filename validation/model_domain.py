@@ -60,8 +60,7 @@ def _trees(n: int, depth: int, size: int, drafted: bool, wanted: bool) -> tuple[
             _trees(n, depth - 1, share - 1, any(draft[x : x + 1]), any(target[x : x + 1]))
             for x, share in enumerate(shares)
         ))
-        for drafts, targets in [zip(*children, strict=True)]
-    )  # fmt: skip
+        for drafts, targets in [zip(*children, strict=True)])  # fmt: skip
 
 
 @cache

@@ -66,8 +66,7 @@ def _described(finding: Finding, claim: Claim) -> dict[str, Any]:
         "corrected": found and instead and {
             "statement": instead.statement, "explained": instead.explained,
             "method": instead.method.value, **_outcome(found)},
-        "seconds": round(finding.seconds, 3),
-    }  # fmt: skip
+        "seconds": round(finding.seconds, 3)}  # fmt: skip
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:

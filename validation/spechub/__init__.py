@@ -7,5 +7,4 @@ of it. OTM is the optimum of two independent drafts, OTMw of two distinct ones.
 
 MODULES = (
     "tables", "section_2_3", "section_4",
-    "appendix_a_c_e", "appendix_b", "appendix_b3", "appendix_d",
-)  # fmt: skip
+    "appendix_a_c_e", "appendix_b", "appendix_b3", "appendix_d")  # fmt: skip

@@ -82,8 +82,7 @@ UNCERTAIN = drafts(5, random_n=9).where(lambda draft: max(draft) < 1)
 HUBS = mixed(
     laws("draft", "target", n=4, least=2).where(lambda draft, target: draft[0] == max(draft) < 1
         and (others := list(zip(draft, target, strict=True))[1:]) == sorted(others, reverse=True)),
-    pairs(n=4, least=2, random_n=5).where(lambda draft, **_: max(draft) < 1),
-)  # fmt: skip
+    pairs(n=4, least=2, random_n=5).where(lambda draft, **_: max(draft) < 1))  # fmt: skip
 """Pairs in which the hub, any of the likeliest tokens, is not certain.
 
 Of the small ones those with hub 0 and with the other tokens, interchangeable, sorted."""
