@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from validation import notation
 from validation.claim import Fails
-from validation.instances import Exact
+from validation.domains import Exact
 from validation.notation import ONE, ZERO, Tokens, collect, total
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from validation.claim import Fails
-from validation.instances import Exact
+from validation.domains import Exact
 from validation.models import LanguageModel, Prefix
 from validation.notation import ONE, ZERO, normalised, positive, total
 

@@ -8,8 +8,7 @@ from validation.block_algorithms import block_verify_one_token, token_verify
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import cases
 from validation.drafted import keeps_more, kept, lossless, named, one_path, trees
-from validation.model_domain import models
-from validation.models import prefixes
+from validation.models import models, prefixes
 from validation.notation import ONE, ZERO, iid, overlap, total
 
 DELAYED = trees("iid", of={(2, 1): ("2", "3"), (2, 2): ("2x1", "1x2", "1x3", "3x1"),

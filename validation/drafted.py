@@ -13,7 +13,7 @@ from math import prod
 
 from validation import verified_blocks
 from validation.claim import at_least
-from validation.model_domain import models
+from validation.models import models
 from validation.notation import ONE, collect, distinct, iid, mass_of, normalised, total
 
 Ending = namedtuple("Ending", "mass kept row")

@@ -6,8 +6,7 @@ from validation import drafted, oracles, verified_blocks
 from validation import path_programs as paths
 from validation.block_algorithms import block_verify_one_token
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.model_domain import SHORT, models
-from validation.models import LanguageModel
+from validation.models import SHORT, LanguageModel, models
 from validation.notation import ONE, ZERO, collect, overlap, subsets, total
 
 SMALL = drafted.several_paths({(2, 1): (1, 2, 3), (2, 2): (1, 2), (3, 1): (1, 2)})

@@ -8,8 +8,7 @@ from validation.block_algorithms import block_verify_one_token, token_verify
 from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import exact, given
 from validation.drafted import Ended, endings, one_path, same
-from validation.model_domain import models
-from validation.models import memoryless
+from validation.models import memoryless, models
 from validation.notation import ONE, ZERO, normalised, positive, total
 
 

@@ -12,7 +12,7 @@ from math import prod
 from typing import TypeVar
 
 from validation.claim import equal
-from validation.instances import Exact
+from validation.domains import Exact
 
 ZERO, ONE = Fraction(0), Fraction(1)
 

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 import otspec
 from otspec.drafts import DraftLaw
 from validation import notation
-from validation.instances import Exact
+from validation.domains import Exact
 from validation.notation import ZERO, Tokens, collect, mass_of, subsets, total
 
 

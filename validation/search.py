@@ -10,8 +10,7 @@ import numpy as np
 
 from otspec.arithmetic import Number
 from validation.claim import Counterexample, Evidence, Fails, Outcome, Slack
-from validation.domains import Domain, Instance
-from validation.instances import Exact
+from validation.domains import Domain, Exact, Instance
 from validation.models import Table
 from validation.sizes import Sizes, is_law, law_of, weights_of
 

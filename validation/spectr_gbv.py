@@ -7,8 +7,7 @@ from validation import block_algorithms as blocks
 from validation import verified_blocks as verified
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.drafted import best_kept, several_paths
-from validation.model_domain import models
-from validation.models import prefixes_up_to
+from validation.models import models, prefixes_up_to
 from validation.notation import ONE, ZERO, total
 
 LONGER = models(((2, 2), (2, 3), (3, 2)))

@@ -33,7 +33,7 @@ from otspec.blocks import (
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
-from validation.instances import smallest_pairs
+from validation.domains import smallest_pairs
 
 HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
 TITLES = [rule.title for rule in BLOCK_RULES]

@@ -22,8 +22,7 @@ from validation.block_algorithms import (
     token_verify,
 )
 from validation.claim import Fails
-from validation.model_domain import LARGER, MODELS, SHORT, models
-from validation.models import Table, memoryless
+from validation.models import LARGER, MODELS, SHORT, Table, memoryless, models
 from validation.notation import some_coupling
 from validation.verified_blocks import Coupling, Outcomes, most_common, outcomes
 

@@ -32,8 +32,7 @@ from validation.drafted import (
     trees,
 )
 from validation.gbv import by_clipped_ratio, by_ratio, first_highest, skewed, verified
-from validation.model_domain import models
-from validation.models import Table
+from validation.models import Table, models
 from validation.notation import collect
 from validation.path_programs import drafted_sets, joint, split
 

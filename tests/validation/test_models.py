@@ -8,8 +8,7 @@ import numpy as np
 from validation.block.section_3 import occurs
 from validation.claim import Counterexample
 from validation.domains import given
-from validation.model_domain import SIZES, models
-from validation.models import Table
+from validation.models import SIZES, Table, models
 from validation.search import Search
 
 HALF = Fraction(1, 2)

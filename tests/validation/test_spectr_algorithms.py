@@ -11,8 +11,7 @@ from otspec.rules import KSequential, MaximalCoupling, RecursiveRejection
 from validation import oracles
 from validation.claim import Fails
 from validation.domains import cases, pairs
-from validation.model_domain import models
-from validation.models import memoryless
+from validation.models import memoryless, models
 from validation.notation import accepted, as_row, iid, marginals, overlap
 from validation.spectr import algorithms, section_7_d, sequences
 

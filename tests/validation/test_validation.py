@@ -28,8 +28,7 @@ from validation.claim import (
     corrected,
     equal,
 )
-from validation.domains import Domain, cases, given, pairs
-from validation.instances import distributions, smallest_pairs
+from validation.domains import Domain, cases, distributions, given, pairs, smallest_pairs
 from validation.registry import CLAIMS, PAPERS
 from validation.running import Finding, check_claim, check_claims
 from validation.search import Search

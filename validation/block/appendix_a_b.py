@@ -5,8 +5,7 @@ from math import prod
 from validation import block_algorithms as ba
 from validation import verified_blocks as vb
 from validation.claim import Severity, claim, corrected, equal
-from validation.model_domain import MODELS
-from validation.models import prefixes, prefixes_up_to
+from validation.models import MODELS, prefixes, prefixes_up_to
 from validation.notation import ONE, ZERO, collect, overlap, total
 
 

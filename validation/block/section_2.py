@@ -10,8 +10,15 @@ from typing import NamedTuple
 from validation import verified_blocks as vb
 from validation.block_algorithms import Verifier, block_verify, token_verify
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.model_domain import MODELS, SHORT, models
-from validation.models import LanguageModel, Prefix, Recording, prefixes_up_to
+from validation.models import (
+    MODELS,
+    SHORT,
+    LanguageModel,
+    Prefix,
+    Recording,
+    models,
+    prefixes_up_to,
+)
 from validation.notation import ONE, ZERO, collect, iid, total
 from validation.oracles import flow
 

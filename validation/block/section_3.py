@@ -12,8 +12,15 @@ from validation import verified_blocks as vb
 from validation.block.section_2 import inputs
 from validation.claim import Counterexample, above, at_least, claim, equal
 from validation.domains import drafts, given, mixed
-from validation.model_domain import MODELS, models
-from validation.models import LanguageModel, Table, memoryless, prefixes_up_to, with_row
+from validation.models import (
+    MODELS,
+    LanguageModel,
+    Table,
+    memoryless,
+    models,
+    prefixes_up_to,
+    with_row,
+)
 from validation.notation import ONE, ZERO, total
 from validation.verified_blocks import common_prefix, outcomes, same_law
 

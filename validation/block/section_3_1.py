@@ -8,8 +8,7 @@ from validation import verified_blocks as vb
 from validation.block_algorithms import block_verify
 from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import drafts, mixed, pairs
-from validation.model_domain import MODELS
-from validation.models import memoryless, prefixes_up_to
+from validation.models import MODELS, memoryless, prefixes_up_to
 from validation.notation import ZERO, overlap, total
 
 Q = Fraction(3, 4)

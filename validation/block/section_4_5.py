@@ -6,8 +6,16 @@ from validation import block_algorithms as ba
 from validation.block.section_2 import NOTE, SpecDec, decodes
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import drafts
-from validation.model_domain import LARGER, MODELS, models
-from validation.models import Recording, Table, prefixes, prefixes_up_to, with_row
+from validation.models import (
+    LARGER,
+    MODELS,
+    Recording,
+    Table,
+    models,
+    prefixes,
+    prefixes_up_to,
+    with_row,
+)
 from validation.notation import ZERO, collect, normalised, positive, same, total
 from validation.sizes import law_of
 from validation.verified_blocks import beta_is_tau, common_mass, lossless, outcomes, same_law

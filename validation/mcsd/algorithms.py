@@ -6,9 +6,8 @@ from functools import lru_cache, partial
 from validation import algorithms
 from validation.algorithms import Ran, ran_distinct, ran_iid, rejection, rejection_distinct
 from validation.claim import at_least, equal
-from validation.domains import cases
-from validation.instances import Exact
-from validation.model_domain import SIZES, models
+from validation.domains import Exact, cases
+from validation.models import SIZES, models
 from validation.notation import ONE, Tokens, collect, iid, same, support, total
 
 Model = Callable[[Tokens], Exact]

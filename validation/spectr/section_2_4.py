@@ -7,8 +7,7 @@ from validation import algorithms, oracles
 from validation import notation as nt
 from validation.claim import Fails, Severity, above, at_least, claim, corrected, equal
 from validation.domains import given, pairs
-from validation.model_domain import models
-from validation.models import memoryless
+from validation.models import memoryless, models
 from validation.notation import ONE, iid, overlap, positive, total
 from validation.spectr import sequences as sq
 from validation.spectr.algorithms import COUPLINGS, alg_1, ber, uniform

@@ -4,8 +4,7 @@ from math import prod
 
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import mixed
-from validation.model_domain import models
-from validation.models import prefixes
+from validation.models import models, prefixes
 from validation.notation import ONE, ZERO, collect, normalised
 from validation.spectr import sequences as sq
 from validation.spectr.sequences import PLANS, continues_as_target, prefix_tree
