@@ -10,15 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from validation.domains import (
-    Domain,
-    Exact,
-    Instance,
-    distributions,
-    growing,
-    random_distribution,
-    sums,
-)
+from validation import domains
+from validation.domains import Domain, Exact, Instance
 from validation.notation import ONE, ZERO
 
 Prefix = tuple[int, ...]
@@ -164,7 +157,7 @@ def _trees(n: int, depth: int, size: int, drafted: bool, wanted: bool) -> tuple[
         for first in (range(1, size + 1) if drafted else (0,))
         for second in (range(1, size - first + 1) if wanted else (0,))
         for draft, target in _ordered(n, first, second)
-        for shares in sums(size - first - second + n, n)
+        for shares in domains.sums(size - first - second + n, n)
         for children in product(*(
             _trees(n, depth - 1, share - 1, any(draft[x : x + 1]), any(target[x : x + 1]))
             for x, share in enumerate(shares)
@@ -175,7 +168,7 @@ def _trees(n: int, depth: int, size: int, drafted: bool, wanted: bool) -> tuple[
 @cache
 def _ordered(n: int, first: int, second: int) -> tuple[tuple[Exact, Exact], ...]:
     """Return pairs of rows with these denominators, 0 for no row: one for each relabelling."""
-    rows = (tuple(distributions(n, each)) if each else ((),) for each in (first, second))
+    rows = (tuple(domains.distributions(n, each)) if each else ((),) for each in (first, second))
     pairs = (
         (pair, [[row[i : i + 1] for row in pair] for i in range(n)]) for pair in product(*rows)
     )
@@ -194,10 +187,10 @@ def _rows(tree: tuple[Any, ...], n: int, depth: int) -> Rows:
 
 def _random(rng: np.random.Generator, sizes: Sizes) -> Iterator[Instance]:
     """Yield random pairs without end: dense, sparse, memoryless, partly equal."""
-    for largest in growing(most=30):
+    for largest in domains.growing(most=30):
         n, length = sizes[int(rng.integers(len(sizes)))]
         number = sum(n**depth for depth in range(length))
-        draft, target = (tuple(random_distribution(rng, n, largest) for _ in range(number))
+        draft, target = (tuple(domains.random_distribution(rng, n, largest) for _ in range(number))
                          for _ in range(2))  # fmt: skip
         kind = int(rng.integers(6))
         if kind == 0:

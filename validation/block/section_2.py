@@ -7,18 +7,11 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
+from validation import models as lm
 from validation import verified_blocks as vb
 from validation.block_algorithms import Verifier, block_verify, token_verify
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.models import (
-    MODELS,
-    SHORT,
-    LanguageModel,
-    Prefix,
-    Recording,
-    models,
-    prefixes_up_to,
-)
+from validation.models import MODELS, SHORT, Prefix, models, prefixes_up_to
 from validation.notation import ONE, ZERO, collect, iid, total
 from validation.oracles import flow
 
@@ -46,8 +39,8 @@ class SpecDec:
     """Algorithm 1 with a verifier, two models, L, and E.O.S. if there is one."""
 
     verify: Verifier
-    target: LanguageModel
-    draft: LanguageModel
+    target: lm.LanguageModel
+    draft: lm.LanguageModel
     length: int
     end: int | None = None
     stop_at_free_token: bool = False
@@ -108,7 +101,7 @@ def decodes(target, draft, length, verify=block_verify):
 def ending(model):
     """Return the model after whose token 0, E.O.S., all tokens are E.O.S."""
     end = (ONE, *(ZERO,) * (model.n - 1))
-    return LanguageModel(lambda prefix: end if END in prefix else model(prefix), model.n)
+    return lm.LanguageModel(lambda prefix: end if END in prefix else model(prefix), model.n)
 
 
 def up_to_end(sequence):
@@ -184,7 +177,7 @@ def inputs(target, draft, length, first=0):
     for verify, block in product(BOTH, draft.blocks(length)):
         listed = {block[: i - 1] for i in range(first, length + first + 1) if i}
         asked = set()
-        for branch in verify(Recording(target, asked), Recording(draft, asked), block):
+        for branch in verify(lm.Recording(target, asked), lm.Recording(draft, asked), block):
             branch.following(())  # up to the law of the free token
         unlisted = tuple(sorted(asked - listed))
         equal(unlisted, (), f"draft {block}: scores that are used but not listed, after")

@@ -7,20 +7,13 @@ from itertools import product
 
 from otspec.programs import BlockProgram
 from validation import block_algorithms as ba
+from validation import models as lm
 from validation import notation as nt
 from validation import verified_blocks as vb
 from validation.block.section_2 import inputs
 from validation.claim import Counterexample, above, at_least, claim, equal
 from validation.domains import drafts, given, mixed
-from validation.models import (
-    MODELS,
-    LanguageModel,
-    Table,
-    memoryless,
-    models,
-    prefixes_up_to,
-    with_row,
-)
+from validation.models import MODELS, memoryless, models, prefixes_up_to
 from validation.notation import ONE, ZERO, total
 from validation.verified_blocks import common_prefix, outcomes, same_law
 
@@ -31,7 +24,7 @@ HALF = Fraction(1, 2)
 EVEN = (HALF, HALF)
 THREE = models(((2, 3), (3, 3)))
 """Models with a token between others."""
-THIRD_ROWS = given(*({"draft": memoryless(EVEN), "target": Table((EVEN,) * 3 + rows), "length": 3}
+THIRD = given(*({"draft": memoryless(EVEN), "target": lm.Table((EVEN,) * 3 + rows), "length": 3}
                      for rows in product(((ONE, ZERO), (ZERO, ONE), EVEN), repeat=4)))  # fmt: skip
 """A uniform draft, and a target of which only the third token is not."""
 COUPLINGS = models().one(coupling=range(8))
@@ -62,7 +55,7 @@ def verifier_of(pi, n):
         for tau in range(len(block) + 1):
             after = {y[tau:]: m for y, m in outputs.items() if common_prefix(block, y) == tau}
             chance = total(after.values()) / total(outputs.values())
-            yield ba.Branch(chance, tau, LanguageModel(partial(following, after, n), n))
+            yield ba.Branch(chance, tau, lm.LanguageModel(partial(following, after, n), n))
 
     return verify
 
@@ -129,7 +122,7 @@ claim("block.rem2a", "Remark 2, section 3", None,
       "With $L = 3$, accepting $X_1$ and $X_3$ but not $X_2$ may leave no $y$ with $M_b(X_1, y, "
       "X_3) > 0$, though $X_1$ and $X_3$ are possible at their places.",
       printed="'It is likely that there does not exist y'.")(
-    lambda search: occurs(search, mixed(THIRD_ROWS, THREE), no_token_between))  # fmt: skip
+    lambda search: occurs(search, mixed(THIRD, THREE), no_token_between))  # fmt: skip
 
 
 @claim("block.rem2b", "Remark 2, section 3, displayed equation", THREE)
@@ -146,7 +139,7 @@ def token_between(target, **_):
                 if mass and found[y] < 1:  # y follows Y_1, and another can come between
                     row = target((first, y))
                     more = [m + (row[last] == 1 or i == last) for i, m in enumerate(row)]
-                    other = with_row(target, (first, y), nt.normalised(more))
+                    other = lm.with_row(target, (first, y), nt.normalised(more))
                     change = nt.total_variation(between(other, first, last), found)
                     changes.append(above(change, ZERO, f"change with M_b(Y_3 | Y_1, {y})"))
     return min(changes, default=None)

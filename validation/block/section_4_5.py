@@ -3,19 +3,11 @@
 from functools import partial
 
 from validation import block_algorithms as ba
+from validation import models as lm
 from validation.block.section_2 import NOTE, SpecDec, decodes
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import drafts
-from validation.models import (
-    LARGER,
-    MODELS,
-    Recording,
-    Table,
-    models,
-    prefixes,
-    prefixes_up_to,
-    with_row,
-)
+from validation.models import MODELS, models, prefixes, prefixes_up_to
 from validation.notation import ZERO, collect, normalised, positive, same, total
 from validation.sizes import law_of
 from validation.verified_blocks import beta_is_tau, common_mass, lossless, outcomes, same_law
@@ -26,12 +18,12 @@ FIRST_BLOCKS = models().one(block=lambda draft, length, **_: tuple(draft.blocks(
 """Models with one draft block of the first iteration."""
 FIRST_UNCERTAIN = models(((2, 2),)).where(lambda draft, **_: draft(())[1])
 LATER = ((ba.block_verify, 1), (ba.block_verify_one_token, 1), (ba.block_verify_one_token, 2))
-DEEP = models(((2, 3), (3, 2)), larger=LARGER)
+DEEP = models(((2, 3), (3, 2)), larger=lm.LARGER)
 """Where more than one token can follow a rejected one."""
 HALVES, FIRST = law_of((1, 1, 0)), law_of((1, 0, 0))
 AFTER_ZERO = drafts(3, 3).of(
-    lambda draft: {"draft": Table((HALVES, HALVES, FIRST, FIRST)),
-                   "target": Table((FIRST, draft, FIRST, FIRST)), "length": 2})  # fmt: skip
+    lambda draft: {"draft": lm.Table((HALVES, HALVES, FIRST, FIRST)),
+                   "target": lm.Table((FIRST, draft, FIRST, FIRST)), "length": 2})  # fmt: skip
 """Any rows of a target after token 0, which it returns first; the draft is as often 1."""
 
 WHOLE = (
@@ -165,7 +157,7 @@ def same_residual(target, draft, length):
     and large models, along with $M_b(x^i)$ and $M_s(x^i)$': the same twice."""
     found = None
     for x in prefixes_up_to(target.n, length - 1, 0):
-        other = with_row(draft, x, (*draft(x)[1:], draft(x)[0]))
+        other = lm.with_row(draft, x, (*draft(x)[1:], draft(x)[0]))
         if ba.remaining(target, draft, x) and ba.remaining(target, other, x):
             one, another = (ba.residual(target, model, x) for model in (draft, other))
             found = same(another, one, f"with another M_s(. | x) of the same M_s(x), after {x}")
@@ -217,7 +209,7 @@ def asks_only_what_is_scored(target, draft, length, block):
             tokens = (*block[: branch.accepted], token)
             for second in draft.after(tokens).blocks(length):
                 text, asked = tokens + second, set()
-                large, small = (Recording(model, asked) for model in (target, draft))
+                large, small = (lm.Recording(model, asked) for model in (target, draft))
                 following = list(ba.block_verify(large, small, block))[number].following
                 asked.clear()
                 for last in ba.block_verify(following.after((token,)), small.after(tokens), second):
