@@ -1,25 +1,69 @@
-"""Tables of the papers as printed: lines of text files, in sections."""
+"""Tables of the papers as printed, and what is said of them.
 
+The numbers are lines of ``tables.txt``, in sections; what is said of them is in ``tables.toml``:
+of which rows, and in which range each of their ``quantities`` is."""
+
+import tomllib
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
+from validation.claim import Severity, above, at_least, claim, corrected
+from validation.domains import given
 
-def read_tables(paper: str) -> dict[str, tuple[str, ...]]:
-    """Return the lines of each section of a paper's ``tables.txt``.
 
-    Parameters
-    ----------
-    paper : str
-        The name of its folder.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Section → its lines, without comments."""
-    sections: dict[str, list[str]] = {}
+def read_tables(paper):
+    """Return the lines of each section of a paper's ``tables.txt``, without comments."""
+    sections = {}
     path = Path(__file__).parent / paper / "tables.txt"
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            sections[line.strip("[]")] = []
+            lines = sections[line.strip("[]")] = []
         elif line and not line.startswith("#"):
-            list(sections.values())[-1].append(line)
-    return {name: tuple(lines) for name, lines in sections.items()}
+            lines.append(line)
+    return sections
+
+
+def in_range(row, ranges, unit):
+    """Everything is in its range: "0.05 to 0.27", "0.08", "at least 0" or "above 0", up to a unit.
+
+    Where the range is not the same for all rows, the first counts whose name is in the row's.
+    A quantity that is None says nothing."""
+    slacks = []
+    for name, told in ranges.items():
+        each, what = {"": told} if isinstance(told, str) else told, name.replace("_", " ")
+        text = next(text for part, text in each.items() if part in str(row))
+        low, _, high = text.removeprefix("above ").removeprefix("at least ").partition(" to ")
+        found = row.quantities()[name]()
+        if found is None:
+            return None
+        if text.startswith("above"):
+            slacks.append(above(float(found), float(low), what))
+            continue
+        slacks.append(at_least(float(found), float(Fraction(low) - Fraction(unit)), what))
+        if not text.startswith("at least"):
+            most = float(Fraction(high or low) + Fraction(unit))
+            slacks.append(at_least(most, float(found), f"bound on {what}"))
+    return min(slacks)
+
+
+def check_of(rows, told):
+    """Return the domain, the statement and the check of what is told of the rows that it names."""
+    some = [
+        {"row": row} for row in rows if str(row) != told.get("but")
+        and all(getattr(row, name) in values for name, values in told["rows"].items())
+    ]  # fmt: skip
+    check = partial(in_range, ranges=told["ranges"], unit=told.get("unit", "0"))
+    return given(*some, note=f"{len(some)} printed rows"), told["statement"], check
+
+
+def declare(paper, rows):
+    """Declare what a paper's ``tables.toml`` tells of its rows, and the corrections."""
+    text = (Path(__file__).parent / paper / "tables.toml").read_text(encoding="utf-8")
+    for name, told in tomllib.loads(text).items():
+        domain, statement, check = check_of(rows, told)
+        claim(name, told["where"], domain, statement, printed=told.get("printed", ""))(check)
+        if "corrected" in told:
+            domain, statement, check = check_of(rows, {**told, **told["corrected"]})
+            severity = Severity[told["corrected"]["severity"]]
+            corrected(name, severity, domain, statement)(check)

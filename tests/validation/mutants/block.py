@@ -5,6 +5,7 @@ MORE = "positive(next_masses(target, prefix), next_masses(draft, prefix))"
 LESS = "positive(next_masses(draft, prefix), next_masses(target, prefix))"
 FREE = "positive(target(prefix), draft(prefix))"
 
+TOLD = "block.tables.Row.quantities"
 MUTANTS = {
     "block.alg1": ("block_algorithms.residual_token", FREE, "target(prefix)"),
     "block.alg1b": ("block.section_2.SpecDec.iteration", "token == self.end", "self.end in head"),
@@ -69,8 +70,8 @@ MUTANTS = {
     "block.eq16": ("block_algorithms.remaining", MORE, FREE),
     "block.eq17": ('"output", x, not_longer)', '"output", x, range(len(x)))'),
     "block.eq18": ("range(len(x)))", "range(len(x) + 1))"),
-    "block.tab2": ("(token + ROUNDING)", "(block + ROUNDING)"),
-    "block.tab3": ("change if statistic == STATISTICS[0] else -change", "change"),
-    "block.tab4": ("(token - ROUNDING)", "(block - ROUNDING)"),
-    "block.appC": ('("GSM8K", 6, 8)', '("GSM8K", 4, 6)'),
+    "block.tab2": (TOLD, "(self.token + ROUNDING)", "(self.block + ROUNDING)"),
+    "block.tab3": ("block.tables.Row.improvement", "else -change", "else change"),
+    "block.tab4": (TOLD, "(self.token - ROUNDING)", "(self.block - ROUNDING)"),
+    "block.appC": (TOLD, "self.improvement(4)", "self.improvement(6)"),
 }  # fmt: skip

@@ -5,6 +5,7 @@ RESIDUAL = "residual(targets[-1], draft)"
 
 FIRST_LEAVES = "draft[: drafts[0]], ZERO, *draft[drafts[0] + 1 :]"
 
+TOLD = "mcsd.tables.Row.quantities"
 MUTANTS = {
     "mcsd.sec2a": ("min(draft(x)[y], target(x)[y])", "draft(x)[y] * target(x)[y]"),
     "mcsd.sec2b": ("(1 - (1 - p) ** k)", "(1 - (1 - q) ** k)"),
@@ -61,13 +62,13 @@ MUTANTS = {
     "mcsd.eq20": ("(before - draft[x]) / lost", "before - draft[x]"),
     "mcsd.eq21": ("target[x] * (1 - draft[x]) ** k", "target[x] * (1 - draft[x]) ** (k + 1)"),
     "mcsd.eq22": ("(path[k - 1] - draft[x]) * before", "(target[x] - draft[x]) * before"),
-    "mcsd.tab1": ("alpaca, _, _, wmt", "_, alpaca, _, wmt"),
-    "mcsd.tab2a": ("at_least(32, prod(config)", "at_least(16, prod(config)"),
-    "mcsd.tab2b": ("len(widths(config)) + 1", "len(widths(config))"),
-    "mcsd.tab2c": ("at_least(best[0], same[0]", "above(best[0], same[0]"),
-    "mcsd.tab2d": ("t - 1 - rate", "t - rate"),
-    "mcsd.tab4": ("[2][1:]", "[1][1:]"),
-    "mcsd.tab5": ("[:2]", "[3:5]"),
-    "mcsd.tab8a": ("at_least(CENT, ", "at_least(0, "),
-    "mcsd.tab8b": ("OPT-iml-30B", "OPT-30B"),
+    "mcsd.tab1": (TOLD, "[0][::3]", "[0][1::3]"),
+    "mcsd.tab2a": (TOLD, "len(trees[0])", "len(trees[1])"),
+    "mcsd.tab2b": (TOLD, "len(tree) + 1 - each", "len(tree) - each"),
+    "mcsd.tab2c": (TOLD, "speedups[1] - speedups[0]", "speedups[1] - tokens[0]"),
+    "mcsd.tab2d": ("mcsd.tables.Row.first_rate", "data == \"WMT\"", "0"),
+    "mcsd.tab4": (TOLD, "Alpaca 1\"][2]", "Alpaca 1\"][1]"),
+    "mcsd.tab5": (TOLD, "[0][:2]", "[0][3:5]"),
+    "mcsd.tab8a": (TOLD, "first[i + 1] - first[i] -", "first[i + 1] -"),
+    "mcsd.tab8b": (TOLD, "OPT-iml-30B", "OPT-30B"),
 }  # fmt: skip
