@@ -18,8 +18,6 @@ from validation.running import Finding, check_claims
 from validation.search import Search
 
 RECORDED = Path(__file__).with_name("recorded.json")
-
-
 SOME, FILE = click.IntRange(min=1), click.Path(dir_okay=False, path_type=Path)
 
 

@@ -9,10 +9,9 @@ import otspec
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement, PriorityMixture
 from validation import domains
 from validation.claim import above, at_least, claim, equal
-from validation.domains import Domain, cases, pairs
+from validation.domains import Domain, cases, law_of, pairs
 from validation.notation import ONE, iid, mass_of, subsets, support, total
 from validation.oracles import bound, flow, laws, least_bound, table_of
-from validation.sizes import law_of
 
 SMALL = cases(n=3, random_n=4, random_k=(1, 2, 3, 4))
 

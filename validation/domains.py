@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -59,7 +60,8 @@ class Domain:
 
 def _each(instances: Iterable[Instance], choices: Mapping[str, Choices]) -> Iterator[Instance]:
     for instance in instances:
-        for values in product(*(_values(some, instance) for some in choices.values())):
+        some = (each(**instance) if callable(each) else each for each in choices.values())
+        for values in product(*some):
             yield {**instance, **dict(zip(choices, values, strict=True))}
 
 
@@ -68,10 +70,6 @@ def _in_turn(instances: Iterable[Instance], choices: Mapping[str, Choices]) -> I
         some = list(_each([instance], choices))
         if some:
             yield some[turn % len(some)]
-
-
-def _values(some: Choices, instance: Instance) -> Iterable[Any]:
-    return some(**instance) if callable(some) else some
 
 
 def given(*instances: Instance, note: str = "") -> Domain:
@@ -202,15 +200,10 @@ def smallest_pairs(most_tokens: int = 4, fewest_tokens: int = 1) -> Iterator[dic
                     if any(draft[i] < draft[i + 1] for i in range(n - 1)):
                         continue  # descending drafts stand for all orders
                     for target in distributions(n, second):
-                        if _first_of_ties(draft, target):
+                        # Among tokens of equal draft mass the targets descend.
+                        if all(target[i] >= target[i + 1] for i in range(n - 1)
+                               if draft[i] == draft[i + 1]):  # fmt: skip
                             yield {"draft": draft, "target": target}
-
-
-def _first_of_ties(draft: Exact, target: Exact) -> bool:
-    """Whether, among tokens of equal draft mass, the targets descend."""
-    return all(
-        target[i] >= target[i + 1] for i in range(len(draft) - 1) if draft[i] == draft[i + 1]
-    )
 
 
 def random_pair(rng: np.random.Generator, n: int, largest: int) -> dict[str, Any]:
@@ -229,3 +222,20 @@ def random_distribution(rng: np.random.Generator, n: int, largest: int) -> Exact
         weights[rng.integers(n)] = 1
     total = int(weights.sum())
     return tuple(Fraction(int(weight), total) for weight in weights)
+
+
+def is_law(value: Any) -> bool:
+    """Whether a value of an instance is an exact distribution."""
+    fractions = isinstance(value, tuple) and all(isinstance(each, Fraction) for each in value)
+    return fractions and sum(value) == 1
+
+
+def weights_of(law: tuple[Fraction, ...]) -> tuple[int, ...]:
+    """Return the smallest whole numbers in proportion to a distribution."""
+    common = math.lcm(*(each.denominator for each in law))
+    return tuple(int(each * common) for each in law)
+
+
+def law_of(weights: tuple[int, ...]) -> tuple[Fraction, ...]:
+    """Return the distribution in proportion to whole numbers."""
+    return tuple(Fraction(weight, sum(weights)) for weight in weights)

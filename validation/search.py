@@ -1,8 +1,9 @@
 """Looking for a counterexample: small instances, then random ones; the first is made smaller."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from time import monotonic
 from typing import Any
 
@@ -10,9 +11,8 @@ import numpy as np
 
 from otspec.arithmetic import Number
 from validation.claim import Counterexample, Evidence, Fails, Outcome, Slack
-from validation.domains import Domain, Exact, Instance
+from validation.domains import Domain, Exact, Instance, is_law, law_of, weights_of
 from validation.models import Table
-from validation.sizes import Sizes, is_law, law_of, weights_of
 
 
 @dataclass(frozen=True)
@@ -112,3 +112,54 @@ def simpler_laws(weights: tuple[int, ...]) -> Iterator[Exact]:
             changed = (*weights[:i], smaller, *weights[i + 1 :])
             if sum(changed):
                 yield law_of(changed)
+
+
+class Sizes:
+    """The ranges of what instances are made of; as text, such as "n <= 4, k <= 3"."""
+
+    def __init__(self) -> None:
+        self.ranges: dict[str, tuple[Any, Any]] = {}
+        self.words: dict[str, set[str]] = {}
+
+    def add(self, instance: Mapping[str, Any]) -> None:
+        """Take the sizes of one more instance into account."""
+        for name, value in _measures(instance):
+            if isinstance(value, str):
+                self.words.setdefault(name, set()).add(value)
+            else:
+                low, high = self.ranges.get(name, (value, value))
+                self.ranges[name] = min(low, value), max(high, value)
+
+    def __str__(self) -> str:
+        parts = [_told(name, *ends) for name, ends in self.ranges.items()]
+        parts += [f"{name} {', '.join(sorted(some))}" for name, some in self.words.items()
+                  if len(some) <= 6]  # fmt: skip
+        return ", ".join(parts)
+
+
+def _measures(instance: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of what is measured about one instance."""
+    laws = []
+    for name, value in instance.items():
+        rows = getattr(value, "rows", value)
+        if is_law(rows):
+            laws.append(rows)
+        elif isinstance(rows, tuple) and rows and all(map(is_law, rows)):
+            laws.extend(rows)
+        elif isinstance(value, (int, Fraction, float, str)):
+            yield name, value
+    if laws:
+        yield "n", max(map(len, laws))
+        yield "denominators", max(math.lcm(*(mass.denominator for mass in law)) for law in laws)
+
+
+def _told(name: str, low: Any, high: Any) -> str:
+    if low == high:
+        return f"{name} = {_plain(low)}"
+    if name == "denominators" or (isinstance(low, int) and low <= 1):
+        return f"{name} <= {_plain(high)}"
+    return f"{_plain(low)} <= {name} <= {_plain(high)}"
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

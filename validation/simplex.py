@@ -10,14 +10,10 @@ Vector = list[Fraction]
 
 @dataclass
 class Program:
-    """Maximise c·x subject to x ≥ 0, a·x ≤ b and a·x = b, with all b ≥ 0.
-
-    Parameters
-    ----------
-    size : int
-        Number of variables."""
+    """Maximise c·x subject to x ≥ 0, a·x ≤ b and a·x = b, with all b ≥ 0."""
 
     size: int
+    """Number of variables."""
     objective: Vector = field(init=False)
     rows: list[tuple[Vector, bool]] = field(default_factory=list, init=False)
     """The coefficients and, last, the bound; and whether it is to be attained."""
@@ -35,12 +31,7 @@ class Program:
         self.rows.append((row, equal))
 
     def solve(self) -> tuple[Fraction, Vector]:
-        """Return the optimum and where it is attained.
-
-        Raises
-        ------
-        ValueError
-            No point meets the rows, or there is no maximum."""
+        """Return the optimum and where it is attained; a ValueError without either."""
         height = len(self.rows)
         # Each row has a variable of its own: what it leaves, or what an equality misses.
         table = [_whole(row) for row, _ in self.rows]
@@ -52,8 +43,8 @@ class Program:
             row[-1:-1] = [int(i == j) for j in range(height)]
         basis, scale = list(range(self.size, self.size + height)), 1
         columns = range(self.size + height)
-        while (entering := next((j for j in columns if _gains(table, j)), None)) is not None:
-            # Bland's rule: the first column that gains, the first row of those that bind.
+        while gaining := [j for j in columns if (table[-2][j], table[-1][j]) > (0, 0)]:
+            entering = gaining[0]  # Bland's rule: the first that gains, the first that binds
             open_rows = [i for i in range(height) if table[i][entering] > 0]
             if not open_rows:
                 raise ValueError("there is no maximum, or no point meets the rows")
@@ -68,10 +59,6 @@ class Program:
             point[column] = Fraction(row[-1], scale)
         gained = (c * x for c, x in zip(self.objective, point, strict=False))
         return sum(gained, Fraction(0)), point[: self.size]
-
-
-def _gains(table: list[list[int]], column: int) -> bool:
-    return (table[-2][column], table[-1][column]) > (0, 0)
 
 
 def _whole(row: Sequence[Fraction]) -> list[int]:

@@ -28,11 +28,19 @@ from validation.claim import (
     corrected,
     equal,
 )
-from validation.domains import Domain, cases, distributions, given, pairs, smallest_pairs
+from validation.domains import (
+    Domain,
+    cases,
+    distributions,
+    given,
+    law_of,
+    pairs,
+    smallest_pairs,
+    weights_of,
+)
 from validation.registry import CLAIMS, PAPERS
 from validation.running import Finding, check_claim, check_claims
 from validation.search import Search
-from validation.sizes import law_of, weights_of
 
 ROOT = Path(__file__).parents[2]
 WRITE = "run: python -m validation.pages"

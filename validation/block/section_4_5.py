@@ -6,10 +6,9 @@ from validation import block_algorithms as ba
 from validation import models as lm
 from validation.block.section_2 import NOTE, SpecDec, decodes
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.domains import drafts
+from validation.domains import drafts, law_of
 from validation.models import MODELS, models, prefixes, prefixes_up_to
 from validation.notation import ZERO, collect, normalised, positive, same, total
-from validation.sizes import law_of
 from validation.verified_blocks import beta_is_tau, common_mass, lossless, outcomes, same_law
 
 LOOPS = ((2, 1), (2, 2))
