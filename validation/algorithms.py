@@ -158,9 +158,7 @@ def remaining(draft: Exact, target: Exact, k: int, rho: Fraction) -> Exact:
     return tuple(q - times * min(p, q / rho) for p, q in zip(draft, target, strict=True))
 
 
-def halved(
-    fits: Callable[[Fraction], bool], low: Fraction, high: Fraction, accuracy: Fraction
-) -> tuple[Fraction, Fraction]:
+def halved(fits: Callable[[Fraction], bool], low: Fraction, high: Fraction, accuracy: Fraction):
     """Return numbers at most so far apart, of which the higher one fits: by halving."""
     while high - low > accuracy:
         middle = (low + high) / 2
@@ -234,14 +232,16 @@ class Ran:
         return self.chance(lambda x, branch: branch.output in x)
 
 
-def ran_iid(run: Callable[[Exact, Exact, Tokens], Run], draft: Exact, target: Exact, k: int) -> Ran:
+Sequential = Callable[[Exact, Exact, Tokens], Run]
+"""(target, draft, drafts) to what is done with them."""
+
+
+def ran_iid(run: Sequential, draft: Exact, target: Exact, k: int) -> Ran:
     """Return what a sequential algorithm does with k independent drafts."""
     return Ran(lambda x: run(target, draft, x).branches(), notation.iid(draft, k))
 
 
-def ran_distinct(
-    run: Callable[[Exact, Exact, Tokens], Run], draft: Exact, target: Exact, k: int
-) -> Ran:
+def ran_distinct(run: Sequential, draft: Exact, target: Exact, k: int) -> Ran:
     """Return what a sequential algorithm does with k drafts without replacement."""
     return Ran(lambda x: run(target, draft, x).branches(), notation.distinct(draft, k))
 

@@ -94,14 +94,8 @@ def pairs(n: int = 4, least: int = 1, *, random_n: int = 0) -> Domain:
     )
 
 
-def cases(
-    n: int = 4,
-    k: Iterable[int] = (1, 2, 3),
-    least: int = 1,
-    *,
-    random_n: int = 0,
-    random_k: Iterable[int] = (),
-) -> Domain:
+def cases(n: int = 4, k: Iterable[int] = (1, 2, 3), least: int = 1, *,
+          random_n: int = 0, random_k: Iterable[int] = ()) -> Domain:  # fmt: skip
     """Return the domain of ``draft``, ``target`` and k: each for small pairs, one for random ones.
 
     ``random_k``: numbers of drafts of random pairs, if they differ. See also :func:`pairs`."""

@@ -1,16 +1,84 @@
 """Greedy multi-path block verification: K i.i.d. paths, of which the greatest is verified."""
 
+from itertools import product
+from math import prod
 from random import Random
 
 from validation import drafted, oracles, verified_blocks
-from validation import path_programs as paths
 from validation.block_algorithms import block_verify_one_token
 from validation.claim import Severity, at_least, claim, corrected, equal
-from validation.models import SHORT, LanguageModel, models
+from validation.models import SHORT, LanguageModel, models, prefixes, prefixes_up_to
 from validation.notation import ONE, ZERO, collect, overlap, subsets, total
+from validation.simplex import Program
 
 SMALL = drafted.several_paths({(2, 1): (1, 2, 3), (2, 2): (1, 2), (3, 1): (1, 2)})
 ANY = drafted.several_paths()
+
+
+def drafted_paths(draft, length, k):
+    """Return the law of k independent paths."""
+    each = product(draft.blocks(length).items(), repeat=k)
+    return {tuple(path for path, _ in some): prod(mass for _, mass in some) for some in each}
+
+
+def drafted_sets(draft, length, k):
+    """Return the law of the set of k independent paths."""
+    return collect((frozenset(x), mass) for x, mass in drafted_paths(draft, length, k).items())
+
+
+def capped(target, chosen, length):
+    """Return the sum of a(s), a(sx) = min(a(s) M_b(x | s), G(sx)) for a law G of paths."""
+    level, kept = {(): ONE}, ZERO
+    for depth in range(1, length + 1):
+        heads = collect((path[:depth], mass) for path, mass in chosen.items())
+        level = {text: min(level[text[:-1]] * target(text[:-1])[text[-1]], mass)
+                 for text, mass in heads.items()}  # fmt: skip
+        kept += sum(level.values())
+    return kept
+
+
+def of_drafts(sets, variables, others=0):
+    """Return a program: given drafts S the variables that begin with S are probabilities."""
+    program = Program(len(variables) + others)
+    for some, mass in sets.items():
+        program.add([(i, 1) for i, x in enumerate(variables) if x[0] == some], mass, equal=True)
+    return program
+
+
+def joint(target, sets, length):
+    """Return the most that a lossless verifier keeps, which may look at all it likes.
+
+    Variables: the probability of drafts S, a kept beginning of one of S, and the token after it.
+    Of the text each beginning of L tokens has the probability that the target gives it."""
+    variables = [(drafted, kept, text) for drafted in sets
+                 for kept in sorted({path[:i] for path in drafted for i in range(length + 1)})
+                 for text in ([kept] if len(kept) == length else
+                              [(*kept, x) for x in range(target.n)])]  # fmt: skip
+    program = of_drafts(sets, variables)
+    for block in prefixes(target.n, length):
+        shares = [(i, target.after(text).mass(block[len(text) :]))
+                  for i, (_, _, text) in enumerate(variables)
+                  if block[: len(text)] == text]  # fmt: skip
+        program.add(shares, target.mass(block), equal=True)
+    program.objective = [len(kept) * ONE for _, kept, _ in variables]
+    return program.solve()[0]
+
+
+def split(target, sets, length):
+    """Return the most that block verification keeps of a path that is chosen of the drafts.
+
+    Variables: the probability of drafts S and the choice of a path of S, and a(s)."""
+    choices = [(drafted, path) for drafted in sets for path in sorted(drafted)]
+    place = {text: len(choices) + i for i, text in enumerate(prefixes_up_to(target.n, length))}
+    program = of_drafts(sets, choices, len(place))
+    for text, own in place.items():
+        wanted, first = target(text[:-1])[text[-1]], len(text) == 1
+        before = [] if first else [(place[text[:-1]], -wanted)]
+        program.add([(own, 1), *before], wanted if first else ZERO, equal=False)
+        begun = [(i, -1) for i, (_, path) in enumerate(choices) if path[: len(text)] == text]
+        program.add([(own, 1), *begun], ZERO, equal=False)
+    program.objective = [ZERO] * len(choices) + [ONE] * len(place)
+    return program.solve()[0]
 
 
 def by_ratio(target, draft, text, token):
@@ -63,7 +131,7 @@ def verified(target, draft, length, k, *, rank=by_ratio, choose=None):
     chosen, law = choose or greatest(rank), skewed(target, draft, k, rank)
     return drafted.Ended(lambda some: drafted.endings(
         block_verify_one_token, target, law, chosen(target, draft, some),
-    ), paths.drafted_paths(draft, length, k))  # fmt: skip
+    ), drafted_paths(draft, length, k))  # fmt: skip
 
 
 @claim("gbv.one", "Optimality of block verification for one path", models((*SHORT, (2, 3))))
@@ -71,7 +139,7 @@ def one_path_is_optimal(draft, target, length):
     """Published block verification keeps the most of one path among all lossless verifiers after
     whose corrected token the plain target follows, also among those that see both models off the
     path."""
-    most = paths.joint(target, paths.drafted_sets(draft, length, 1), length)
+    most = joint(target, drafted_sets(draft, length, 1), length)
     return equal(drafted.one_path(block_verify_one_token, draft, target, length).mean(), most)
 
 
@@ -79,7 +147,7 @@ def one_path_is_optimal(draft, target, length):
 def covering_is_submodular(draft, length, k, **_):
     """The probability that some path of a set is drafted is a submodular function of the set, and
     choosing by a strict order of all paths attains it for every set of the first in the order."""
-    law, texts = paths.drafted_paths(draft, length, k), sorted(draft.blocks(length))
+    law, texts = drafted_paths(draft, length, k), sorted(draft.blocks(length))
     Random(len(law)).shuffle(texts)  # noqa: S311
     covered = {frozenset(some): total(m for x, m in law.items() if {texts[i] for i in some} & {*x})
                for some in subsets(len(texts))}  # fmt: skip
@@ -96,8 +164,8 @@ def choice_then_one_path(draft, target, length, k):
     """The most that a lossless verifier of $K$ paths keeps, after whose corrected token the plain
     target follows, is kept by choosing a path of the drafts and by block verification of it with
     the law of the chosen path in place of $M_s$."""
-    sets = paths.drafted_sets(draft, length, k)
-    return equal(paths.split(target, sets, length), paths.joint(target, sets, length))
+    sets = drafted_sets(draft, length, k)
+    return equal(split(target, sets, length), joint(target, sets, length))
 
 
 @claim("gbv.skewed", "Law of the greatest path", ANY)
@@ -105,7 +173,7 @@ def law_of_greatest(draft, target, length, k):
     """With $A$ the mass of paths ranked below a node, $x$ its own, $y$ that of its continuations
     ranked below $t$ and $z$ that of $t$, the greatest of $K$ paths goes on with $t$ with
     probability $((A + y + z)^K - (A + y)^K) / ((A + x)^K - A^K)$."""
-    law, choose = paths.drafted_paths(draft, length, k).items(), greatest(by_ratio)
+    law, choose = drafted_paths(draft, length, k).items(), greatest(by_ratio)
     chosen = collect((choose(target, draft, some), mass) for some, mass in law)
     found = skewed(target, draft, k, by_ratio).blocks(length)
     return verified_blocks.same_law(found, chosen, "chosen path")
@@ -148,7 +216,7 @@ def best_of_one_token(draft, target, length, k):
     all of them with $G > M_b$ and none with $G < M_b$, $G$ the law of the chosen token."""
     law, wanted = skewed(target, draft, k, by_ratio)(()), target(())
     kept = verified(target, draft, length, k).mean()
-    drafts = paths.drafted_paths(draft, 1, k).items()
+    drafts = drafted_paths(draft, 1, k).items()
     most = oracles.flow({tuple(x for (x,) in each): mass for each, mass in drafts}, wanted)
     order = sorted((x for x in range(draft.n) if draft(())[x]),
                    key=lambda token: by_ratio(target, draft, (), token))  # fmt: skip

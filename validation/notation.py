@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, combinations, permutations, product
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from validation.claim import equal
 from validation.domains import Exact
@@ -23,8 +23,8 @@ Coupling = dict[tuple[Tokens, int], Fraction]
 """The joint law of drafts and output."""
 
 Key = TypeVar("Key", bound=Hashable)
-Row = TypeVar("Row", bound=Hashable)
-Column = TypeVar("Column", bound=Hashable)
+Law = Mapping[Any, Fraction]
+Joint = dict[tuple[Any, Any], Fraction]
 
 
 def total(masses: Iterable[Fraction]) -> Fraction:
@@ -103,9 +103,7 @@ def distinct(draft: Sequence[Fraction], k: int) -> Table:
     return table
 
 
-def corner(
-    rows: Iterable[tuple[Row, Fraction]], columns: Iterable[tuple[Column, Fraction]]
-) -> dict[tuple[Row, Column], Fraction]:
+def corner(rows: Iterable[tuple[Any, Fraction]], columns: Iterable[tuple[Any, Fraction]]) -> Joint:
     """Return the coupling that fills the table from its first corner: row by row, in order."""
     needed, found = dict(columns), {}
     for row, mass in rows:
@@ -118,12 +116,7 @@ def corner(
     return found
 
 
-def blurred(
-    coupling: Mapping[tuple[Row, Column], Fraction],
-    rows: Mapping[Row, Fraction],
-    columns: Mapping[Column, Fraction],
-    share: Fraction,
-) -> dict[tuple[Row, Column], Fraction]:
+def blurred(coupling: Law, rows: Law, columns: Law, share: Fraction) -> Joint:
     """Return a coupling mixed with the product of its marginals, which has this share."""
     return {
         (row, column): share * mass * other + (1 - share) * coupling.get((row, column), ZERO)
@@ -155,9 +148,7 @@ def same(found: Sequence[Fraction], claimed: Sequence[Fraction], what: str) -> F
     return ZERO
 
 
-def some_coupling(
-    first: Mapping[Row, Fraction], second: Mapping[Column, Fraction], order: int
-) -> dict[tuple[Row, Column], Fraction]:
+def some_coupling(first: Law, second: Law, order: int) -> Joint:
     """Return one coupling of many: a vertex for even orders, halfway to independence for odd ones.
 
     The vertex fills the table from its first corner, with its lines as they come for 0 and 1, and

@@ -1,6 +1,6 @@
 """The optimum by ways that share no code with the package: all sets, and maximum flow."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -9,7 +9,7 @@ import otspec
 from otspec.drafts import DraftLaw
 from validation import notation
 from validation.domains import Exact
-from validation.notation import ZERO, Tokens, collect, mass_of, subsets, total
+from validation.notation import ZERO, Law, Tokens, collect, mass_of, subsets, total
 
 
 def table_of(law: DraftLaw) -> notation.Table:
@@ -18,20 +18,18 @@ def table_of(law: DraftLaw) -> notation.Table:
     return dict(zip(map(tuple, tuples.tolist()), masses.tolist(), strict=True))
 
 
-def bound(table: Mapping[Tokens, Fraction], target: Exact, tokens: Sequence[int]) -> Fraction:
+def bound(table: Law, target: Exact, tokens: Sequence[int]) -> Fraction:
     """Return q(A) + 1 − P(all drafts inside A), by enumerating the drafts."""
     inside = total(mass for x, mass in table.items() if set(x) <= set(tokens))
     return mass_of(target, tokens) + 1 - inside
 
 
-def least_bound(table: Mapping[Tokens, Fraction], target: Exact) -> Fraction:
+def least_bound(table: Law, target: Exact) -> Fraction:
     """Return the least bound over all token sets."""
     return min(bound(table, target, tokens) for tokens in subsets(len(target)))
 
 
-def largest_flow(
-    supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]
-) -> tuple[notation.Coupling, int]:
+def largest_flow(supplies: Law, room: Sequence[Fraction]) -> tuple[notation.Coupling, int]:
     """Return how much each supply sends to its tokens in a largest flow, within their room.
 
     By shortest augmenting paths; also how many arcs were looked at for them."""
@@ -61,12 +59,12 @@ def largest_flow(
             open_arcs[end][start] += fits
 
 
-def spread(supplies: Mapping[Tokens, Fraction], room: Sequence[Fraction]) -> notation.Coupling:
+def spread(supplies: Law, room: Sequence[Fraction]) -> notation.Coupling:
     """Send as much as possible of each supply to its tokens, within the room of each token."""
     return largest_flow(supplies, room)[0]
 
 
-def flow(table: Mapping[Tokens, Fraction], target: Exact) -> Fraction:
+def flow(table: Law, target: Exact) -> Fraction:
     """Return the optimal acceptance as a maximum flow from drafts, as sets, to outputs."""
     sets = collect((tuple(sorted(set(x))), mass) for x, mass in table.items())
     return total(spread(sets, target).values())
@@ -93,19 +91,16 @@ def optimum(draft: Exact, target: Exact, k: int = 2) -> Fraction:
     return total(spread(law, target).values())
 
 
-def best_coupling(table: Mapping[Tokens, Fraction], target: Exact) -> notation.Coupling:
+def best_coupling(table: Law, target: Exact) -> notation.Coupling:
     """Return a coupling that accepts as often as any: a maximum flow, the rest in order."""
     sent = spread(table, target)
     rows = [(x, mass - total(sent[x, y] for y in set(x))) for x, mass in table.items()]
-    columns = [
-        (y, mass - total(sent.get((x, y), ZERO) for x in table)) for y, mass in enumerate(target)
-    ]
+    used = [total(sent.get((x, y), ZERO) for x in table) for y in range(len(target))]
+    columns = [(y, mass - used[y]) for y, mass in enumerate(target)]
     return collect(chain(sent.items(), notation.corner(rows, columns).items()))
 
 
-def best_kernel(
-    table: Mapping[Tokens, Fraction], target: Exact
-) -> dict[Tokens, dict[int, Fraction]]:
+def best_kernel(table: Law, target: Exact) -> dict[Tokens, dict[int, Fraction]]:
     """Return an optimal selection: what a tuple does not accept selects its first token."""
     flows = spread(table, target)
     kernel = {x: {y: flows[x, y] / mass for y in set(x)} for x, mass in table.items()}

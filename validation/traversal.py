@@ -1,6 +1,6 @@
 """Traversal Verification of drafted trees, from the leaves to the root."""
 
-from validation import drafted, path_programs, verified_blocks
+from validation import drafted, gbv, verified_blocks
 from validation import tree_rules as rules
 from validation.block_algorithms import block_verify_one_token
 from validation.claim import at_least, claim
@@ -24,7 +24,7 @@ def is_block_verification(draft, target, length, tree, **_):
     found = drafted.ended(rules.traversal, draft, target, tree)
     single = drafted.one_path(block_verify_one_token, draft, target, length)
     verified_blocks.same_law(found.kept, single.kept, "what is kept")
-    most = path_programs.capped(target, draft.blocks(length), length)
+    most = gbv.capped(target, draft.blocks(length), length)
     return at_least(found.mean(), most, "the optimum")
 
 

@@ -31,10 +31,18 @@ from validation.drafted import (
     top_plus_one,
     trees,
 )
-from validation.gbv import by_clipped_ratio, by_ratio, first_highest, skewed, verified
+from validation.gbv import (
+    by_clipped_ratio,
+    by_ratio,
+    drafted_sets,
+    first_highest,
+    joint,
+    skewed,
+    split,
+    verified,
+)
 from validation.models import Table, models
 from validation.notation import collect
-from validation.path_programs import drafted_sets, joint, split
 
 HALF = Fraction(1, 2)
 COIN, BIASED = Table(((HALF, HALF),)), Table(((Fraction(1, 4), Fraction(3, 4)),))
