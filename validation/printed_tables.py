@@ -24,27 +24,44 @@ def read_tables(paper):
     return sections
 
 
+class Printed:
+    """A printed row: its table, and under the names of its columns first words, then numbers."""
+
+    shown = columns = ""
+
+    def __init__(self, table, line):
+        """Read a line, in which "-" is for a number that is not there."""
+        words, numbers = (part.split() for part in self.columns.split(":"))
+        values = line.split()
+        found = [None if each == "-" else Fraction(each) for each in values[len(words) :]]
+        vars(self).update(zip((*words, *numbers), values[: len(words)] + found, strict=True))
+        self.table = int(table)
+
+    def __str__(self):
+        """Return where it stands."""
+        return self.shown.format(**vars(self))
+
+
 def in_range(row, ranges, unit):
     """Everything is in its range: "0.05 to 0.27", "0.08", "at least 0" or "above 0", up to a unit.
 
-    Where the range is not the same for all rows, the first counts whose name is in the row's.
-    A quantity that is None says nothing."""
+    Where the range is not the same for all rows, the first counts whose name is in the row's. Each
+    of several numbers is to be in it."""
     slacks = []
     for name, told in ranges.items():
-        each, what = {"": told} if isinstance(told, str) else told, name.replace("_", " ")
-        text = next(text for part, text in each.items() if part in str(row))
+        parts, what = {"": told} if isinstance(told, str) else told, name.replace("_", " ")
+        text = next(text for part, text in parts.items() if part in str(row))
         low, _, high = text.removeprefix("above ").removeprefix("at least ").partition(" to ")
-        found = row.quantities()[name]()
-        if found is None:
-            return None
-        if text.startswith("above"):
-            slacks.append(above(float(found), float(low), what))
-            continue
-        slacks.append(at_least(float(found), float(Fraction(low) - Fraction(unit)), what))
-        if not text.startswith("at least"):
-            most = float(Fraction(high or low) + Fraction(unit))
-            slacks.append(at_least(most, float(found), f"bound on {what}"))
-    return min(slacks)
+        numbers = row.quantities()[name]()
+        for found in map(float, numbers if isinstance(numbers, list) else [numbers]):
+            if text.startswith("above"):
+                slacks.append(above(found, float(low), what))
+                continue
+            slacks.append(at_least(found, float(Fraction(low) - Fraction(unit)), what))
+            if not text.startswith("at least"):
+                most = float(Fraction(high or low) + Fraction(unit))
+                slacks.append(at_least(most, found, f"bound on {what}"))
+    return min(slacks, default=None)
 
 
 def check_of(rows, told):

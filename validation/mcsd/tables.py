@@ -31,32 +31,30 @@ class Row:
         return f"{self.table}, {self.row}"
 
     def quantities(self):
-        """Return what is told of a row: of several numbers, the worst."""
+        """Return what is told of a row: one number, or several for each of which it is told."""
         trees, first, columns = self.trees, self.numbers[0], list(zip(*self.numbers, strict=True))
         speedups, tokens = columns[0], columns[-1]
+        steps = list(zip(trees, tokens, strict=False))
         return {
             "rates_away_from_table_8": lambda: apart(first, NUMBERS[f"rates, {self.row}"][0][::3]),
             "away_from_table_8": lambda: apart(first, NUMBERS[f"rates, {self.row}"][0][:2]),
-            "budget": lambda: max(map(prod, trees)),
+            "budget": lambda: [prod(tree) for tree in trees],
             "outside_the_grid": lambda: len(set().union(*trees) - {1, 2, 4, 8, 16, 32}),
             "increases": lambda: sum(b > a for tree in trees for a, b in pairwise(tree)),
             "gamma_over_that_of_sd": lambda: len(trees[2]) - len(trees[0]),
-            "tokens": lambda: min(tokens),
-            "most_tokens_over_printed": lambda: min(
-                len(tree) + 1 - each for tree, each in zip(trees, tokens, strict=True)),
-            "one_step_away_from_table_1": lambda: max(
-                (abs(each - 1 - self.first_rate())
-                 for tree, each in zip(trees, tokens, strict=True) if tree == (1,)), default=None),
-            "speedup_over_sd": lambda: speedups[2] - max(speedups[:2]),
-            "tokens_over_sd": lambda: tokens[2] - max(tokens[:2]),
+            "tokens": lambda: list(tokens),
+            "most_tokens_over_printed": lambda: [len(tree) + 1 - each for tree, each in steps],
+            "one_step_away_from_table_1": lambda: [
+                abs(each - 1 - self.first_rate()) for tree, each in steps if tree == (1,)],
+            "over_sd": lambda: [column[2] - max(column[:2]) for column in columns],
             "best_sd_over_same": lambda: speedups[1] - speedups[0],
             "away_from_tables_2_and_6": lambda: apart(
                 first, NUMBERS[f"runs, {self.row} Alpaca 1"][2]),
-            "over_iid": lambda: min(column[0] - column[1] for column in columns),
-            "iid_over_naive": lambda: min(column[1] - column[2] for column in columns),
-            "gain": lambda: min(first[2::3]),
-            "gain_away_from_difference": lambda: max(
-                abs(first[i + 1] - first[i] - first[i + 2]) for i in (0, 3)),
+            "over_iid": lambda: [column[0] - column[1] for column in columns],
+            "iid_over_naive": lambda: [column[1] - column[2] for column in columns],
+            "gain": lambda: list(first[2::3]),
+            "gain_away_from_difference": lambda: [
+                abs(first[i + 1] - first[i] - first[i + 2]) for i in (0, 3)],
             "gain_of_opt_iml_over_most": lambda:
                 NUMBERS[f"rates, OPT-125M OPT-iml-30B {self.row[-1]}"][0][5] - max(first[2::3]),
         }  # fmt: skip
@@ -69,8 +67,8 @@ class Row:
 
 
 def apart(some, others):
-    """Return how far numbers are from others at most."""
-    return max(abs(a - b) for a, b in zip(some, others, strict=True))
+    """Return how far numbers are from others."""
+    return [abs(a - b) for a, b in zip(some, others, strict=True)]
 
 
 ROWS = [Row(name, **line) for name in TABLES for line in lines(TABLES[name])]
