@@ -64,23 +64,19 @@ def in_range(row, ranges, unit):
     return min(slacks, default=None)
 
 
-def check_of(rows, told):
-    """Return the domain, the statement and the check of what is told of the rows that it names."""
-    some = [
-        {"row": row} for row in rows if str(row) != told.get("but")
-        and all(getattr(row, name) in values for name, values in told["rows"].items())
-    ]  # fmt: skip
-    check = partial(in_range, ranges=told["ranges"], unit=told.get("unit", "0"))
-    return given(*some, note=f"{len(some)} printed rows"), told["statement"], check
-
-
 def declare(paper, rows):
     """Declare what a paper's ``tables.toml`` tells of its rows, and the corrections."""
     text = (Path(__file__).parent / paper / "tables.toml").read_text(encoding="utf-8")
-    for name, told in tomllib.loads(text).items():
-        domain, statement, check = check_of(rows, told)
-        claim(name, told["where"], domain, statement, printed=told.get("printed", ""))(check)
-        if "corrected" in told:
-            domain, statement, check = check_of(rows, {**told, **told["corrected"]})
-            severity = Severity[told["corrected"]["severity"]]
-            corrected(name, severity, domain, statement)(check)
+    for name, printed in tomllib.loads(text).items():
+        correction = [printed["corrected"]] if "corrected" in printed else []
+        for told in (printed, *(printed | changed for changed in correction)):
+            some = [
+                {"row": row} for row in rows if str(row) != told.get("but")
+                and all(getattr(row, column) in each for column, each in told["rows"].items())
+            ]  # fmt: skip
+            if told is printed:
+                asserted = partial(claim, name, told["where"], printed=told.get("printed", ""))
+            else:
+                asserted = partial(corrected, name, Severity[told["severity"]])
+            check = partial(in_range, ranges=told["ranges"], unit=told.get("unit", "0"))
+            asserted(given(*some, note=f"{len(some)} printed rows"), told["statement"])(check)

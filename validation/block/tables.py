@@ -4,8 +4,7 @@ from fractions import Fraction
 
 from validation.printed_tables import Printed, declare, read_tables
 
-ROUNDING = Fraction(1, 2000)
-"""Half of the last printed digit, of the values and of the percentages."""
+ROUNDING = Fraction(1, 2000)  # half of the last printed digit, of the percentages too
 
 
 class Row(Printed):
@@ -25,12 +24,10 @@ class Row(Printed):
                 (self.token_time, self.block_time, self.change_time))  # fmt: skip
         return {
             "improvement": lambda: [self.change, -self.change_time],
-            "change_over_least": lambda: [
-                change + ROUNDING - 100 * ((block - ROUNDING) / (token + ROUNDING) - 1)
-                for token, block, change in both],
-            "most_over_change": lambda: [
-                100 * ((block + ROUNDING) / (token - ROUNDING) - 1) + ROUNDING - change
-                for token, block, change in both],
+            "room_for_the_change": lambda: [
+                ROUNDING + sign * (100 * ((block + off) / (token - off) - 1) - change)
+                for token, block, change in both
+                for sign, off in ((1, ROUNDING), (-1, -ROUNDING))],
             "improvement_over_first": lambda: self.over(4),
             "improvement_over_last": lambda: self.over(self.length - 2),
         }  # fmt: skip

@@ -1,7 +1,5 @@
 """The abstract, sections 1 and 5, appendix F: what is said of the numbers of tables 1 to 9."""
 
-from fractions import Fraction
-
 from validation.printed_tables import Printed, declare, read_tables
 
 
@@ -36,8 +34,7 @@ BATCHES = [row for row in ROWS if row.table >= 5 and row.spechub is not None]
 
 def gains(row):
     """Return by how much SpecHub is above RRS and above RRSw."""
-    found = row.spechub or Fraction(0)
-    return found - row.rrs, found - row.rrsw
+    return row.spechub - row.rrs, row.spechub - row.rrsw
 
 
 def best_without(row):

@@ -14,13 +14,11 @@ class Row(Printed):
         others = [row for row in ROWS if row.table == self.table and row is not self]
         single = [row for row in others if row.k == 1 < self.k and row.length == self.length]
         return {
-            "speedup": lambda: self.speedup,
             "speedup_over_smaller_sizes": lambda: [
                 self.speedup - row.speedup
                 for row in others if row.k <= self.k and row.length <= self.length],
             "efficiency_over_speedup": lambda: self.efficiency - self.speedup,
-            "factor_over_speculative_decoding": lambda: [
-                self.speedup / row.speedup for row in single],
+            "further_factor": lambda: [self.speedup / row.speedup for row in single],
             "efficiency_over_smaller_models": lambda: [
                 self.efficiency - row.efficiency for row in others
                 if (row.k, row.length) == (self.k, self.length) and row.size < self.size],

@@ -70,8 +70,8 @@ MUTANTS = {
     "block.eq16": ("block_algorithms.remaining", MORE, FREE),
     "block.eq17": ('"output", x, not_longer)', '"output", x, range(len(x)))'),
     "block.eq18": ("range(len(x)))", "range(len(x) + 1))"),
-    "block.tab2": (TOLD, "(token + ROUNDING)", "(block + ROUNDING)"),
+    "block.tab2": (TOLD, "(token - off)", "(block - off)"),
     "block.tab3": (TOLD, "-self.change_time]", "self.change_time]"),
-    "block.tab4": (TOLD, "(token - ROUNDING)", "(block - ROUNDING)"),
+    "block.tab4": (TOLD, "/ (token - off)", "/ block"),
     "block.appC": (TOLD, "self.over(4)", "self.over(6)"),
 }  # fmt: skip
