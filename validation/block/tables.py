@@ -1,52 +1,37 @@
 """Tables 2 to 4, section 4.1 and appendix C: the printed rows, and what is told of them."""
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from validation.printed_tables import declare, read_tables
+from validation.printed_tables import Printed, declare, read_tables
 
-ROUNDING = Fraction(1, 2000)
-"""Half of the last printed digit, of the values and of the percentages."""
+ROUNDING = Fraction(1, 2000)  # half of the last printed digit, of the percentages too
 
 
-@dataclass(frozen=True)
-class Row:
-    """One data set at one length: TokenVerify, BlockVerify and the change in percent."""
+class Row(Printed):
+    """TokenVerify, BlockVerify and the change in percent, of block efficiency and of time."""
 
-    length: int
-    name: str
-    statistic: str
-    token: Fraction
-    block: Fraction
-    change: Fraction
+    shown = "{name}, L = {length}"
+    columns = "name: length token block change token_time block_time change_time"
 
-    def __str__(self):
-        """Return where it stands."""
-        return f"{self.name}, L = {self.length}, {self.statistic}"
-
-    def improvement(self, length):
-        """Return it at this length, in percent."""
-        change = ROWS[str(replace(self, length=length))].change
-        return change if self.statistic == "block efficiency" else -change
+    def over(self, length):
+        """Return how much larger the improvements are than at another length."""
+        other = next(row for row in ROWS if (row.name, row.length) == (self.name, length))
+        return [self.change - other.change, other.change_time - self.change_time]
 
     def quantities(self):
         """Return what is told of a row: the change that its values allow, and other lengths."""
-        least = 100 * ((self.block - ROUNDING) / (self.token + ROUNDING) - 1) - ROUNDING
-        most = 100 * ((self.block + ROUNDING) / (self.token - ROUNDING) - 1) + ROUNDING
-        now = self.improvement(self.length)
+        both = ((self.token, self.block, self.change),
+                (self.token_time, self.block_time, self.change_time))  # fmt: skip
         return {
-            "improvement": lambda: now,
-            "change_over_least": lambda: self.change - least,
-            "most_over_change": lambda: most - self.change,
-            "improvement_over_first": lambda: now - self.improvement(4),
-            "improvement_over_last": lambda: now - self.improvement(self.length - 2),
-        }
+            "improvement": lambda: [self.change, -self.change_time],
+            "room_for_the_change": lambda: [
+                ROUNDING + sign * (100 * ((block + off) / (token - off) - 1) - change)
+                for token, block, change in both
+                for sign, off in ((1, ROUNDING), (-1, -ROUNDING))],
+            "improvement_over_first": lambda: self.over(4),
+            "improvement_over_last": lambda: self.over(self.length - 2),
+        }  # fmt: skip
 
 
-ROWS = {
-    str(row): row
-    for length, lines in read_tables("block").items() for name, *line in map(str.split, lines)
-    for at, statistic in ((0, "block efficiency"), (3, "wall-clock time"))
-    for row in [Row(int(length), name, statistic, *map(Fraction, line[at : at + 3]))]
-}  # fmt: skip
-declare("block", ROWS.values())
+ROWS = [Row(table, line) for table, lines in read_tables("block").items() for line in lines]
+declare("block", ROWS)

@@ -31,46 +31,37 @@ class Row:
         return f"{self.table}, {self.row}"
 
     def quantities(self):
-        """Return what is told of a row: of several numbers, the worst."""
-        trees, first, columns = self.trees, self.numbers[0], list(zip(*self.numbers, strict=True))
-        speedups, tokens = columns[0], columns[-1]
+        """Return what is told of a row: one number, or several for each of which it is told."""
+        row, trees, first = self.row, self.trees, self.numbers[0]
+        columns = list(zip(*self.numbers, strict=True))
+        steps = list(zip(trees, columns[-1], strict=False))
+        one_draft = NUMBERS.get(f"first rates, LLaMA-{self.draft} {self.target} {row[-1]}", [()])[0]
         return {
-            "rates_away_from_table_8": lambda: apart(first, NUMBERS[f"rates, {self.row}"][0][::3]),
-            "away_from_table_8": lambda: apart(first, NUMBERS[f"rates, {self.row}"][0][:2]),
-            "budget": lambda: max(map(prod, trees)),
+            "rates_away_from_table_8": lambda: apart(first, NUMBERS[f"rates, {row}"][0][::3]),
+            "away_from_table_8": lambda: apart(first, NUMBERS[f"rates, {row}"][0][:2]),
+            "budget": lambda: [prod(tree) for tree in trees],
             "outside_the_grid": lambda: len(set().union(*trees) - {1, 2, 4, 8, 16, 32}),
             "increases": lambda: sum(b > a for tree in trees for a, b in pairwise(tree)),
             "gamma_over_that_of_sd": lambda: len(trees[2]) - len(trees[0]),
-            "tokens": lambda: min(tokens),
-            "most_tokens_over_printed": lambda: min(
-                len(tree) + 1 - each for tree, each in zip(trees, tokens, strict=True)),
-            "one_step_away_from_table_1": lambda: max(
-                (abs(each - 1 - self.first_rate())
-                 for tree, each in zip(trees, tokens, strict=True) if tree == (1,)), default=None),
-            "speedup_over_sd": lambda: speedups[2] - max(speedups[:2]),
-            "tokens_over_sd": lambda: tokens[2] - max(tokens[:2]),
-            "best_sd_over_same": lambda: speedups[1] - speedups[0],
-            "away_from_tables_2_and_6": lambda: apart(
-                first, NUMBERS[f"runs, {self.row} Alpaca 1"][2]),
-            "over_iid": lambda: min(column[0] - column[1] for column in columns),
-            "iid_over_naive": lambda: min(column[1] - column[2] for column in columns),
-            "gain": lambda: min(first[2::3]),
-            "gain_away_from_difference": lambda: max(
-                abs(first[i + 1] - first[i] - first[i + 2]) for i in (0, 3)),
+            "tokens": lambda: list(columns[-1]),
+            "most_tokens_over_printed": lambda: [len(tree) + 1 - each for tree, each in steps],
+            "one_step_away_from_table_1": lambda: [
+                abs(each - 1 - one_draft["WMT" in row]) for tree, each in steps if tree == (1,)],
+            "over_sd": lambda: [column[2] - max(column[:2]) for column in columns],
+            "best_sd_over_same": lambda: columns[0][1] - columns[0][0],
+            "away_from_tables_2_and_6": lambda: apart(first, NUMBERS[f"runs, {row} Alpaca 1"][2]),
+            "over_the_next": lambda: [a - b for each in columns for a, b in pairwise(each)],
+            "gain": lambda: list(first[2::3]),
+            "gain_away_from_difference": lambda: [
+                abs(first[i + 1] - first[i] - first[i + 2]) for i in (0, 3)],
             "gain_of_opt_iml_over_most": lambda:
-                NUMBERS[f"rates, OPT-125M OPT-iml-30B {self.row[-1]}"][0][5] - max(first[2::3]),
+                NUMBERS[f"rates, OPT-125M OPT-iml-30B {row[-1]}"][0][5] - max(first[2::3]),
         }  # fmt: skip
-
-    def first_rate(self):
-        """Return the acceptance of one draft in table 1."""
-        *_, data, temperature = self.row.split()
-        row = f"first rates, LLaMA-{self.draft} {self.target} {temperature}"
-        return NUMBERS[row][0][data == "WMT"]
 
 
 def apart(some, others):
-    """Return how far numbers are from others at most."""
-    return max(abs(a - b) for a, b in zip(some, others, strict=True))
+    """Return how far numbers are from others."""
+    return [abs(a - b) for a, b in zip(some, others, strict=True)]
 
 
 ROWS = [Row(name, **line) for name in TABLES for line in lines(TABLES[name])]

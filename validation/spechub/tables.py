@@ -1,34 +1,18 @@
 """The abstract, sections 1 and 5, appendix F: what is said of the numbers of tables 1 to 9."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
-from fractions import Fraction
-
-from validation.printed_tables import declare, read_tables
+from validation.printed_tables import Printed, declare, read_tables
 
 
-@dataclass(frozen=True)
-class Row:
-    """One printed row: the acceptance of the second draft, or the batch efficiency."""
+class Row(Printed):
+    """The acceptance of the second draft, or the batch efficiency."""
 
-    table: int
-    temperature: str
-    data: str
-    tree: str
-    rrs: Fraction
-    rrsw: Fraction
-    spechub: Fraction | None
-    """None on ternary trees."""
-
-    def __str__(self):
-        """Return where it stands."""
-        return f"table {self.table}, T = {self.temperature}, {self.data}, {self.tree}"
+    shown = "table {table}, T = {temperature}, {data}, {tree}"
+    columns = "temperature data tree: rrs rrsw spechub"
 
     def of(self, kind, more):
         """Return the row of a tree of this kind with more levels."""
-        other = replace(self, tree=f"{kind}^{int(self.tree[-1]) + more}")
-        return next(row for row in ROWS if str(row) == str(other))
+        other = {**vars(self), "tree": f"{kind}^{int(self.tree[-1]) + more}"}
+        return next(row for row in ROWS if str(row) == self.shown.format(**other))
 
     def quantities(self):
         """Return what is told of a row; deeper and binary trees are those of the same data."""
@@ -43,18 +27,14 @@ class Row:
         }
 
 
-ROWS = tuple(
-    Row(int(name), *where, Fraction(rrs), Fraction(rrsw), None if hub == "-" else Fraction(hub))
-    for name, rows in read_tables("spechub").items() if name != "4"
-    for *where, rrs, rrsw, hub in map(str.split, rows)
-)  # fmt: skip
+TABLES = read_tables("spechub")
+ROWS = [Row(table, line) for table in TABLES if table != "4" for line in TABLES[table]]
 BATCHES = [row for row in ROWS if row.table >= 5 and row.spechub is not None]
 
 
 def gains(row):
     """Return by how much SpecHub is above RRS and above RRSw."""
-    found = row.spechub or Fraction(0)
-    return found - row.rrs, found - row.rrsw
+    return row.spechub - row.rrs, row.spechub - row.rrsw
 
 
 def best_without(row):

@@ -70,8 +70,8 @@ MUTANTS = {
     "block.eq16": ("block_algorithms.remaining", MORE, FREE),
     "block.eq17": ('"output", x, not_longer)', '"output", x, range(len(x)))'),
     "block.eq18": ("range(len(x)))", "range(len(x) + 1))"),
-    "block.tab2": (TOLD, "(self.token + ROUNDING)", "(self.block + ROUNDING)"),
-    "block.tab3": ("block.tables.Row.improvement", "else -change", "else change"),
-    "block.tab4": (TOLD, "(self.token - ROUNDING)", "(self.block - ROUNDING)"),
-    "block.appC": (TOLD, "self.improvement(4)", "self.improvement(6)"),
+    "block.tab2": (TOLD, "(token - off)", "(block - off)"),
+    "block.tab3": (TOLD, "-self.change_time]", "self.change_time]"),
+    "block.tab4": (TOLD, "/ (token - off)", "/ block"),
+    "block.appC": (TOLD, "self.over(4)", "self.over(6)"),
 }  # fmt: skip

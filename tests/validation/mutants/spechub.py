@@ -2,7 +2,7 @@
 
 HUB = "spechub.algorithms.Hub.algorithm_3"
 COMPLETED = ("spechub.algorithms.completed", "wanted / scale * left", "wanted * left")
-COLUMN = ("spechub.tables.gains", "found - row.rrsw", "found - row.rrs")
+COLUMN = ("spechub.tables.gains", "row.spechub - row.rrsw", "row.spechub - row.rrs")
 MUTANTS = {
     "spechub.abs": COLUMN,
     "spechub.sec1a": ("spechub.tables.best_without", "max(row.rrs, row.rrsw)", "row.spechub"),
@@ -11,11 +11,11 @@ MUTANTS = {
     "spechub.sec5.2d": ("spechub.tables.Row.quantities", '"tokens": lambda: self.spechub',
                         '"tokens": lambda: self.rrsw'),
     "spechub.sec5.3": ("spechub.tables.Row.quantities", "range(4)", "range(1, 4)"),
-    "spechub.secFa": ("spechub.tables.gains", "row.spechub or Fraction(0)", "row.rrs"),
+    "spechub.secFa": ("spechub.tables.gains", "row.spechub - row.rrs,", "row.rrs - row.spechub,"),
     "spechub.secFb": COLUMN,
     "spechub.secFc": ("spechub.tables.Row.quantities", 'self.of("2", 1)',
                       'self.of("2", 0)'),
-    "spechub.secFd": ("spechub.tables.gains", "row.spechub or Fraction(0)", "row.rrs"),
+    "spechub.secFd": ("spechub.tables.gains", "row.spechub - row.rrs,", "row.rrs - row.spechub,"),
     "spechub.sec2a": ("algorithms.residual", "(target, draft)", "(draft, target)"),
     "spechub.sec2b": ("* (j + 1)", "* j"),
     "spechub.sec2c": ("least_bound(iid(draft, 1)", "least_bound(iid(draft, 2)"),

@@ -1,5 +1,6 @@
 """A wrong version of every claim of SpecTr."""
 
+TOLD = "spectr.tables.Row.quantities"
 MUTANTS = {
     # section 2
     "spectr.alg1a": ("algorithms.residual", "notation.positive(target, draft)", "target"),
@@ -102,8 +103,8 @@ MUTANTS = {
     "spectr.alg4b": ("spectr.sequences.prefix_tree", "{((),): ONE}", "{((), ()): ONE}"),
     "spectr.secD.a": (", tuple)", ")"),
     "spectr.secD.b": ("factors if as_tree else ()", "()"),
-    "spectr.tab1a": ("k == (1, 1)", "k == (8, 8)"),
-    "spectr.tab1b": ("*TABLE_1[sizes]", "TABLE_1[sizes][0] - 1, TABLE_1[sizes][1]"),
-    "spectr.tab1c": ("TABLE_1[1, length]", "TABLE_1[1, 4]"),
-    "spectr.tab4": ("TABLE_4[after]", "TABLE_4[(*after[:2], 4)]"),
+    "spectr.tab1a": (TOLD, "row.length <= self.length", "row.length >= self.length"),
+    "spectr.tab1b": (TOLD, "efficiency - self.speedup", "efficiency - 1 - self.speedup"),
+    "spectr.tab1c": (TOLD, "row.length == self.length]", "row.length == 4]"),
+    "spectr.tab4": (TOLD, " and row.size < self.size", ""),
 }  # fmt: skip
