@@ -40,7 +40,7 @@ class Rows(list[Kind], Tabular):
     >>> rows = compare(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], ks=[2], laws=["iid"])
     >>> table = Rows(row for row in rows if row.gap == 0).to_arrow()
     >>> table["rule"].to_pylist(), table["acceptance_exact"].to_pylist()
-    (['optimum', 'pooled selection'], ['17/20', '17/20'])
+    (['optimum', 'importance sampling', 'pooled selection'], ['17/20', '17/20', '17/20'])
     """
 
     kind: type[Kind] | None

@@ -19,8 +19,10 @@ from otspec.frozen import Frozen
 from otspec.rules.contract import CountedLaw, NotExactError
 from otspec.rules.importance_stages import StagedSelection
 
-MOST_STEPS, MOST_EXACT_STEPS = 10**7, 10**5
-"""Most terms, n²·k for each state that is told apart; in fractions k times as much each."""
+MOST_STEPS, MOST_EXACT_STEPS = 10**7, 2 * 10**6
+"""Most terms, n²·k for each state that is told apart; in fractions n·k times as much each."""
+MOST_COMPARED = 10**8
+"""Pairs of drafts that are looked at for an estimate in a comparison."""
 _TOGETHER = 2**20
 """Numbers that are worked on at once."""
 _After: TypeAlias = Callable[[int, int], int]
@@ -83,14 +85,15 @@ class VerifiedSelection(Frozen):
         try:
             return self.acceptance()
         except NotExactError:
-            return self.estimate()
+            return self.estimate(max(50, min(2_000, MOST_COMPARED // self.k**2)))
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest exact."""
         drafts, first, rejected = self._drawn(size, seed)
         distinct = first == np.arange(self.k)
-        hits = rejected * (self.coupling.residual[drafts] * distinct).sum(axis=1)
-        return Estimate.of_mean(self.kept * hits, plus=float(self.known))
+        residual = self.coupling.residual.astype(float)
+        hits = rejected * (residual[drafts] * distinct).sum(axis=1)
+        return Estimate.of_mean(float(self.kept) * hits, plus=float(self.known))
 
     def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
@@ -111,7 +114,8 @@ class VerifiedSelection(Frozen):
         rng = np.random.default_rng(as_seed(seed))
         drafts = np.stack([draw(law, size, rng) for law in self.selection.laws], axis=1)
         first = np.stack([(drafts == each[:, None]).argmax(axis=1) for each in drafts.T], axis=1)
-        lost = self.selection.weights(drafts) * (1 - self.coupling.chances[drafts])
+        chances = self.coupling.chances.astype(float)
+        lost = self.selection.in_floats().weights(drafts) * (1 - chances[drafts])
         return drafts, first, lost.sum(axis=1)
 
     def accepted_law(self) -> Array:
@@ -196,7 +200,7 @@ class VerifiedSelection(Frozen):
             Too many tokens.
         """
         n, exact = len(self.verified), is_exact(self.verified)
-        steps = n * n * self.k * states * (self.k if exact else 1)
+        steps = n * n * self.k * states * (n * self.k if exact else 1)
         if steps > (MOST_EXACT_STEPS if exact else MOST_STEPS):
             raise NotExactError(
                 f"what becomes of {self.k} drafts takes sums over {n:,} tokens after each of them "

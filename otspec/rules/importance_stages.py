@@ -69,9 +69,9 @@ class Stage(Frozen):
         return cls(program.rank, shares, law / law.sum())
 
     def keeps(self, token: IntArray, other: IntArray) -> Array:
-        """Return how likely ``token`` is selected over ``other``, both of shape (m,)."""
-        ranks, others = self.rank[token], self.rank[other]
-        keeps = zeros(len(ranks), like=self.shares) + (ranks <= others)
+        """Return how likely ``token`` is selected over ``other``, of shapes that go together."""
+        ranks, others = np.broadcast_arrays(self.rank[token], self.rank[other])
+        keeps = zeros(ranks.shape, like=self.shares) + (ranks <= others)
         free = (ranks < len(self.shares)) & (others < len(self.shares)) & (ranks != others)
         keeps[free] = self.shares[ranks[free], others[free]]
         return keeps
@@ -151,11 +151,18 @@ class StagedSelection(Frozen):
         weights = zeros(drafts.shape, like=self.laws[0])
         weights[:, 0] += 1
         for i, stage in enumerate(self.stages, start=1):
-            for j in range(i):
-                stays = stage.keeps(drafts[:, j], drafts[:, i])
-                weights[:, i] = weights[:, i] + weights[:, j] * (1 - stays)
-                weights[:, j] = weights[:, j] * stays
+            stays = stage.keeps(drafts[:, :i], drafts[:, i : i + 1])
+            weights[:, i] = (weights[:, :i] * (1 - stays)).sum(axis=1)
+            weights[:, :i] = weights[:, :i] * stays
         return weights
+
+    def in_floats(self) -> StagedSelection:
+        """Return the same selection in floats."""
+        stages = (
+            Stage(each.rank, each.shares.astype(float), each.law_of_selection.astype(float))
+            for each in self.stages
+        )
+        return StagedSelection(tuple(law.astype(float) for law in self.laws), tuple(stages))
 
     def with_places(self, tokens: IntArray, after: Callable[[int, int], int], states: int) -> Array:
         """Return the law of the selected draft together with where tokens are drafted.

@@ -173,7 +173,7 @@ def test_both_commands_read_a_sample(sample_file, capsys):
     assert otspec_main(["trace", str(sample_file), "-k", "2"]) == 0
     printed = capsys.readouterr().out
     assert "Mean acceptance over 5 positions" in printed
-    assert "from 5 texts" in printed
+    assert "If the 5 texts are a random sample" in printed
     assert otspec_main(["blocks", str(sample_file), "-L", "3"]) == 0
     assert "Mean over the 2 drafted blocks of the sample.npz" in capsys.readouterr().out
 
