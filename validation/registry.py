@@ -32,12 +32,10 @@ def _check_claim(name: str, claim: Any) -> None:
 
 
 CLAIMS: Registry[Claim] = Registry("claim", "otspec.claims", _check_claim)
-"""The claims, those of a paper in the order of the modules that its package names."""
+"""The claims, those of a paper in the order in which its package imports its modules."""
 
 for _paper in PAPERS:
-    _package = import_module(f"validation.{_paper}")
-    for _module in getattr(_package, "MODULES", ()):
-        import_module(f"validation.{_paper}.{_module}")
+    import_module(f"validation.{_paper}")
 for _paper in PAPERS:
     for _claim in [each for each in BOOK.values() if each.paper == _paper]:
         CLAIMS.add(_claim.id, _claim)

@@ -89,16 +89,17 @@ class VerifiedSelection(Frozen):
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest exact."""
-        drafts, first, rejected = self._drawn(size, seed)
+        drafts, first, chosen = self._drawn(size, seed)
         distinct = first == np.arange(self.k)
         residual = self.coupling.residual.astype(float)
-        hits = rejected * (residual[drafts] * distinct).sum(axis=1)
+        hits = self._rejected(drafts, chosen) * (residual[drafts] * distinct).sum(axis=1)
         return Estimate.of_mean(float(self.kept) * hits, plus=float(self.known))
 
     def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        drafts, first, rejected = self._drawn(size, seed)
-        chances = self.kept * self.selection.weights(drafts) * self.coupling.chances[drafts]
+        drafts, first, chosen = self._drawn(size, seed)
+        chances = self.kept * chosen * self.coupling.chances[drafts]
+        rejected = self._rejected(drafts, chosen)
         drawn = self.kept * rejected[:, None] * self.coupling.residual[drafts]
         drawn = (drawn + (1 - self.kept) * self.repair[drafts]) * (first == np.arange(self.k))
         accepted = np.zeros((self.k, len(self.verified)))
@@ -106,17 +107,21 @@ class VerifiedSelection(Frozen):
         return accepted
 
     def _drawn(self, size: int, seed: int) -> tuple[IntArray, IntArray, Array]:
-        """Draw drafts; return them, the first draft that equals each, and how often none is kept.
+        """Draw drafts; return them, the first draft that equals each, and how often each is chosen.
 
-        Shapes (size, k), (size, k) and (size,).
+        All of shape (size, k), the last one in floats.
         """
         size = as_size(size, least=2, width=self.k)
         rng = np.random.default_rng(as_seed(seed))
         drafts = np.stack([draw(law, size, rng) for law in self.selection.laws], axis=1)
         first = np.stack([(drafts == each[:, None]).argmax(axis=1) for each in drafts.T], axis=1)
-        chances = self.coupling.chances.astype(float)
-        lost = self.selection.in_floats().weights(drafts) * (1 - chances[drafts])
-        return drafts, first, lost.sum(axis=1)
+        return drafts, first, self.selection.in_floats().weights(drafts)
+
+    def _rejected(self, drafts: IntArray, chosen: Array) -> Array:
+        """Return how often the chosen one of each row of drafts is not kept, (size,)."""
+        lost = chosen * (1 - self.coupling.chances.astype(float)[drafts])
+        rejected: Array = lost.sum(axis=1)
+        return rejected
 
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).

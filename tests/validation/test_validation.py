@@ -328,7 +328,7 @@ def test_what_is_no_claim_of_a_paper_is_refused():
 
 def test_every_claim_says_where_it_stands_and_has_a_recorded_verdict():
     recorded = command.recorded()
-    assert set(recorded) == set(CLAIMS)
+    assert list(recorded) == list(CLAIMS)
     for each in CLAIMS.values():
         assert each.where, each.id
         assert each.statement, each.id

@@ -5,4 +5,7 @@ first step selects, by weights β_y(x). α_ij is the probability that the drafts
 order and i is selected. ``order`` is the number of one of many β, couplings, or held α_ij.
 """
 
-MODULES = ("section_3", "section_4", "appendix_a", "appendix_b_c", "appendix_d")
+from importlib import import_module
+
+for _module in ("section_3", "section_4", "appendix_a", "appendix_b_c", "appendix_d"):
+    import_module(f"{__name__}.{_module}")
