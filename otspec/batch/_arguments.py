@@ -22,7 +22,7 @@ INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32
 """Dtypes of token ids."""
 
 
-def as_problem(
+def check_problem(
     draft: Array,
     target: Array,
     drafts: Array,
@@ -30,8 +30,8 @@ def as_problem(
     mask: Array | None,
     *,
     only_k: int | None = None,
-) -> Problem:
-    """Check the arguments of a rule for one token.
+) -> Library:
+    """Check the arguments of a rule for one token, and return their library.
 
     Raises
     ------
@@ -41,31 +41,33 @@ def as_problem(
     library = library_of_all(draft, target, drafts, uniforms, mask)
     library_of_pair(draft, target)
     check_drafts(drafts, draft, only_k)
-    return _problem(library, draft, target, drafts, uniforms, mask)
+    _check_beside(drafts, uniforms, mask)
+    return library
 
 
-def as_block_problem(
+def check_block_problem(
     draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
-) -> Problem:
-    """Check the arguments of block verification, where drafts are (..., L).
+) -> Library:
+    """Check the arguments of block verification, where drafts are (..., L), as before.
 
     Raises
     ------
     ValueError
-        As :func:`as_problem`; or places that do not fit.
+        As :func:`check_problem`; or places that do not fit.
     """
     library = library_of_all(draft, target, drafts, uniforms, mask)
     _check_places(draft, target, drafts)
-    return _problem(library, draft, target, drafts, uniforms, mask)
+    _check_beside(drafts, uniforms, mask)
+    return library
 
 
-def as_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Array) -> Problem:
+def check_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Array) -> Library:
     """Check the arguments of verification of several paths, where drafts are (..., K, L).
 
     Raises
     ------
     ValueError
-        As :func:`as_block_problem`.
+        As :func:`check_block_problem`.
     """
     library = library_of_all(draft, target, drafts, uniforms, None)
     _check_places(draft, target, drafts)
@@ -73,8 +75,26 @@ def as_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Array
         raise ValueError(f"drafts has shape {drafts.shape}: it must be (..., K, L), K at least 1")
     *lead, _, length = drafts.shape
     check_uniforms(uniforms, (*lead, length + 1))
-    valid = check_mask(library, None, drafts)
-    ids = counted_ids(library, drafts, valid, draft.shape[-1])
+    return library
+
+
+def problem_of(
+    library: Library,
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+) -> Problem:
+    """Return what a rule is given, of arguments that were checked.
+
+    Raises
+    ------
+    ValueError
+        A token id out of range, in NumPy's arrays.
+    """
+    ids = counted_ids(library, drafts, mask, draft.shape[-1])
+    valid = library.xp.ones_like(drafts, dtype=library.xp.bool) if mask is None else mask
     return Problem(library, draft, target, ids, library.widened(uniforms), valid)
 
 
@@ -102,20 +122,11 @@ def library_of_all(
     return one_library(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **given)
 
 
-def _problem(
-    library: Library,
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-) -> Problem:
+def _check_beside(drafts: Array, uniforms: Array, mask: Array | None) -> None:
     """Check what goes with the drafts, (..., k): k + 1 uniform numbers, and a mask."""
     *lead, k = drafts.shape
     check_uniforms(uniforms, (*lead, k + 1))
-    valid = check_mask(library, mask, drafts)
-    ids = counted_ids(library, drafts, valid, draft.shape[-1])
-    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+    check_mask(mask, drafts)
 
 
 def library_of_pair(draft: Array, target: Array) -> Library:
@@ -213,26 +224,23 @@ def check_reach(reach: Array, drafts: Array) -> None:
         )
 
 
-def check_mask(library: Library, mask: Array | None, drafts: Array) -> Array:
-    """Return which drafts count: all, unless a mask says otherwise."""
-    if mask is None:
-        return library.xp.ones_like(drafts, dtype=library.xp.bool)
-    if dtype_name(mask) != "bool" or mask.shape != drafts.shape:
+def check_mask(mask: Array | None, drafts: Array) -> None:
+    """Refuse what does not say of each draft whether it counts."""
+    if mask is not None and (dtype_name(mask) != "bool" or mask.shape != drafts.shape):
         raise ValueError(
             f"mask is {mask.dtype} of shape {mask.shape}: it must be boolean of the shape of "
             f"drafts, {drafts.shape}; True where a draft counts"
         )
-    return mask
 
 
-def counted_ids(library: Library, drafts: Array, valid: Array, size: int) -> Array:
+def counted_ids(library: Library, drafts: Array, mask: Array | None, size: int) -> Array:
     """Return the drafts as token ids, 0 where they do not count.
 
     Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end.
     """
-    # What stands in a place that does not count may be anything, such as −1.
     ids = library.ids(drafts)
-    ids = library.xp.where(valid, ids, library.xp.zeros_like(ids))
+    if mask is not None:  # what stands in a place that does not count may be anything, such as −1
+        ids = library.xp.where(mask, ids, library.xp.zeros_like(ids))
     if is_numpy_array(ids) and ids.size and not 0 <= ids.min() <= ids.max() < size:
         wrong = ids.min() if ids.min() < 0 else ids.max()
         raise ValueError(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from otspec.batch._arguments import (
-    as_block_problem,
-    as_paths_problem,
+    check_block_problem,
     check_corrections,
+    check_paths_problem,
     check_reach,
+    problem_of,
 )
 from otspec.batch._kernels import drafted_block, greatest_path
 from otspec.batch._kernels.library import Array, quiet
@@ -51,7 +52,8 @@ def token_verification(
     -----
     Cost: two rows of each block are copied, and one pass goes over them.
     """
-    return drafted_block.token(as_block_problem(draft, target, drafts, uniforms, mask))
+    library = check_block_problem(draft, target, drafts, uniforms, mask)
+    return drafted_block.token(problem_of(library, draft, target, drafts, uniforms, mask))
 
 
 @quiet
@@ -99,7 +101,8 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    return drafted_block.published(as_block_problem(draft, target, drafts, uniforms, mask))
+    library = check_block_problem(draft, target, drafts, uniforms, mask)
+    return drafted_block.published(problem_of(library, draft, target, drafts, uniforms, mask))
 
 
 @quiet
@@ -154,11 +157,12 @@ def block_verification_preprint(
     Cost: as :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 further passes
     over a place.
     """
-    problem = as_block_problem(draft, target, drafts, uniforms, mask)
+    library = check_block_problem(draft, target, drafts, uniforms, mask)
     if corrections is not None:
         check_corrections(corrections, drafts)
     if reach is not None:
         check_reach(reach, drafts)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask)
     return drafted_block.preprint(problem, corrections, reach)
 
 
@@ -201,4 +205,5 @@ def greedy_multi_path(
     Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
     float64, the sum over the ranks is one of float32.
     """
-    return greatest_path.verify(as_paths_problem(draft, target, drafts, uniforms))
+    library = check_paths_problem(draft, target, drafts, uniforms)
+    return greatest_path.verify(problem_of(library, draft, target, drafts, uniforms, None))

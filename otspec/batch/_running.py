@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otspec.batch._arguments import as_problem
+from otspec.batch._arguments import check_problem, problem_of
 from otspec.batch._kernels.library import Array
 from otspec.batch._results import Verified
 from otspec.batch._table import RULES
@@ -19,5 +19,5 @@ def verified(
 ) -> Verified:
     """Check the arguments of a rule of the table, and run its kernel."""
     rule = RULES[name]
-    problem = as_problem(draft, target, drafts, uniforms, mask, only_k=rule.k)
-    return rule.kernel(problem, *options)
+    library = check_problem(draft, target, drafts, uniforms, mask, only_k=rule.k)
+    return rule.kernel(problem_of(library, draft, target, drafts, uniforms, mask), *options)

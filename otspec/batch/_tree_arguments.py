@@ -9,12 +9,10 @@ from otspec.batch._arguments import (
     check_mask,
     check_tokens,
     check_uniforms,
-    counted_ids,
     library_of_all,
     library_of_pair,
 )
-from otspec.batch._kernels.library import Array
-from otspec.batch._kernels.problem import Problem
+from otspec.batch._kernels.library import Array, Library
 from otspec.parents import as_parents, children_of, depths_of
 
 
@@ -70,9 +68,9 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
             )
 
 
-def as_tree_problem(
+def check_tree_problem(
     tree: TreeShape, numbers: tuple[int, ...], mask: Array | None, *arrays: Array
-) -> Problem:
+) -> Library:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
 
     Parameters
@@ -87,7 +85,7 @@ def as_tree_problem(
     Raises
     ------
     ValueError
-        As :func:`~otspec.batch._arguments.as_problem`; or places that are not those of the tree.
+        As :func:`~otspec.batch._arguments.check_problem`; or places that are not those of the tree.
     """
     draft, target, drafts, uniforms = arrays
     library = library_of_all(draft, target, drafts, uniforms, mask)
@@ -103,6 +101,5 @@ def as_tree_problem(
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, nodes)}")
     check_tokens(drafts)
     check_uniforms(uniforms, (*lead, *numbers))
-    valid = check_mask(library, mask, drafts)
-    ids = counted_ids(library, drafts, valid, draft.shape[-1])
-    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+    check_mask(mask, drafts)
+    return library

@@ -6,15 +6,16 @@ from functools import partial
 from typing import Any
 
 from otspec.arguments import as_choice, as_flag
+from otspec.batch._arguments import problem_of
 from otspec.batch._kernels import deleted_leaves, walked_tree
 from otspec.batch._kernels.library import Array, quiet
 from otspec.batch._numbers import as_grades
 from otspec.batch._results import VerifiedTree
 from otspec.batch._table import RULES
 from otspec.batch._tree_arguments import (
-    as_tree_problem,
     as_tree_shape,
     check_numbers_of_children,
+    check_tree_problem,
 )
 
 
@@ -88,7 +89,8 @@ def tree_verification(
     if row.k is not None:
         check_numbers_of_children(shape, rule, row.k)
     numbers = len(shape.widths) + 1, max(shape.widths) + 1
-    problem = as_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    library = check_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask)
     kernel = partial(row.kernel, grades=as_grades(grades)) if row.graded else row.kernel
     return walked_tree.verify(problem, shape.parents, shape.widths, kernel, not row.masked)
 
@@ -147,5 +149,6 @@ def traversal_verification(
     """
     shape = as_tree_shape(tree)
     numbers = (len(shape) + 1,)
-    problem = as_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    library = check_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask)
     return deleted_leaves.verify(problem, shape.parents, as_flag(distinct, "distinct"))
