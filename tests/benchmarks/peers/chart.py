@@ -11,6 +11,9 @@ import matplotlib.pyplot as plt
 if TYPE_CHECKING:
     from peers.measuring import Timed
 
+TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3)
+LEAST, MOST = 0.007, 4.5
+
 
 def draw(timed: list[Timed], path: Path) -> None:
     """Draw a panel for each shape, with a row for each rule beside its matching peer."""
@@ -29,6 +32,9 @@ def draw(timed: list[Timed], path: Path) -> None:
             axis.plot([one.compiled for one in found], places, "s", label="compiled")
         axis.axvline(1, color="0.3", linewidth=1)
         axis.set_xscale("log")
+        axis.set_xlim(LEAST, MOST)
+        axis.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        axis.minorticks_off()
         axis.set_title(f"{shape[0]} row{'s' if shape[0] > 1 else ''}, {shape[1]:,} tokens")
         axis.grid(visible=True, axis="x", alpha=0.3)
     labels = [f"{rule}\n{first[*shapes[0], rule].peer.title}" for rule in rules]
