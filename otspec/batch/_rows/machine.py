@@ -12,15 +12,23 @@ from otspec.compiling import HAS_NUMBA, Loop
 
 def machine_code(loop: Loop) -> Loop:
     """Return a loop as machine code, kept on disk where there is a folder for it."""
+    return _compiled(loop, no_cfunc_wrapper=True)
+
+
+def inner_code(loop: Loop) -> Loop:
+    """Return the same for a loop that only machine code calls, which is compiled in less time."""
+    return _compiled(loop, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def _compiled(loop: Loop, **options: bool) -> Loop:
     if not HAS_NUMBA:
         return loop
     from numba import njit
 
-    options = {"nogil": True, "error_model": "numpy"}
     try:
-        fast: Loop = njit(cache=True, **options)(loop)
+        fast: Loop = njit(cache=True, nogil=True, error_model="numpy", **options)(loop)
     except RuntimeError:  # nowhere to keep it: compile in every process
-        fast = njit(**options)(loop)
+        fast = njit(nogil=True, error_model="numpy", **options)(loop)
     return fast
 
 
