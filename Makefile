@@ -10,13 +10,14 @@ unexport PYTHONDONTWRITEBYTECODE
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench docs gallery backends coverage dist fuzz clean cones
+.PHONY: help demo test lint bench bench-peers docs gallery backends coverage dist fuzz clean cones
 
 help:
 	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
 	@echo "make test     all tests"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    speed as ratios to a reference measured in the same run"
+	@echo "make bench-peers  the batch rules beside what others run, as a table and a chart"
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
 	@echo "make backends PyTorch (CPU), JAX and transformers, so that make test uses them"
@@ -38,6 +39,10 @@ lint: $(VENV)/develop.stamp
 
 bench: $(VENV)/develop.stamp
 	$(BIN)/python -m pytest tests/benchmarks
+
+bench-peers: backends
+	PYTHONPATH=.:tests/benchmarks:tests/support $(BIN)/python tests/benchmarks/bench_peers.py \
+		--out build/peers
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/python docs/statements.py

@@ -16,10 +16,9 @@ from array_api_compat import (
     is_jax_array,
     is_numpy_array,
     is_pydata_sparse_array,
-    is_torch_array,
 )
 
-from otspec.batch._kernels.library import Array, Library, library_of
+from otspec.batch._kernels.library import Array, Library, is_torch, library_of
 
 
 def one_library(**arguments: Any) -> Library:
@@ -30,12 +29,36 @@ def one_library(**arguments: Any) -> Library:
     ValueError
         Naming the argument that is not such an array, or not where the first one is.
     """
+    values = tuple(arguments.values())
+    if not (_all_numpy(values) or _all_torch(values)):
+        _check_one_by_one(arguments)
+    return library_of(values[0])
+
+
+def _all_numpy(values: tuple[Any, ...]) -> bool:
+    """Return whether all are plain arrays of NumPy, which need no further look."""
+    return all(type(one) is np.ndarray for one in values)
+
+
+def _all_torch(values: tuple[Any, ...]) -> bool:
+    """Return whether all are tensors on one device, none of them sparse, nested or quantized."""
+    if not all(is_torch(one) for one in values):
+        return False
+    place = values[0].device
+    return all(_is_strided(one) and one.device == place for one in values)
+
+
+def _is_strided(values: Any) -> bool:
+    return str(values.layout) == "torch.strided" and not values.is_quantized
+
+
+def _check_one_by_one(arguments: dict[str, Any]) -> None:
     for name, values in arguments.items():
         _check_array(name, values)
     (first, like), *others = arguments.items()
-    library = library_of(like)
+    own = array_namespace(like)
     for name, values in others:
-        if array_namespace(values) is not array_namespace(like):
+        if array_namespace(values) is not own:
             raise ValueError(
                 f"{name} is {kind_of(values)} and {first} {kind_of(like)}: pass arrays of one "
                 "library"
@@ -45,14 +68,13 @@ def one_library(**arguments: Any) -> Library:
             raise ValueError(
                 f"{name} is on {device(values)} and {first} on {device(like)}: move one of them"
             )
-    return library
 
 
 def _check_array(name: str, values: Any) -> None:
     if is_numpy_array(values):
         _check_numpy(name, values)
-    elif is_torch_array(values):
-        if not str(values.layout) == "torch.strided" or values.is_quantized:
+    elif is_torch(values):
+        if not _is_strided(values):
             raise ValueError(f"{name} is sparse, nested or quantized: pass {name}.to_dense()")
     elif is_pydata_sparse_array(values):
         raise ValueError(f"{name} is sparse: pass {name}.todense()")

@@ -31,6 +31,21 @@ def blocks_of(row: Array) -> Array:
 
 
 @machine_code
+def lift_of(row: Array) -> float:
+    """Return the lift where masses are divided by, as :attr:`Library.lift`."""
+    return 2.0**512 if row.itemsize == 8 else 2.0**64
+
+
+@machine_code
+def added(sums: Array) -> float:
+    """Return the sum of float64 numbers, one after another."""
+    total = 0.0
+    for i in range(sums.size):
+        total += sums[i]
+    return total
+
+
+@machine_code
 def sum_of(values: Array) -> float:
     """Return the sum of the few numbers of a block, in their dtype."""
     total = values.dtype.type(0)
@@ -146,9 +161,7 @@ def locate(weights: Array, uniform: float) -> tuple[int, float]:
     It is an entry of positive weight, if there is one. Shares of the total are compared, not u
     times the total, which is far from that if both are subnormal.
     """
-    total = 0.0
-    for i in range(weights.size):
-        total += weights[i]
+    total = added(weights)
     most, before = 0, 0.0
     for i in range(weights.size):
         share = (before + weights[i]) / total
@@ -177,10 +190,7 @@ def draw(
     are all 0 the target is drawn from, and ``sums`` become its own: then the draw is not needed
     but for rounding. −1 where the target is zero, too.
     """
-    total = 0.0
-    for block in range(sums.size):
-        total += sums[block]
-    if not total > 0:
+    if not added(sums) > 0:
         keep = 1.0
         if not sum_in_blocks(target, sums) > 0:
             return -1
