@@ -52,10 +52,15 @@ RULES = {
         "sample_without_replacement",
         rows="recursive_rejection_without_replacement",
     ),
-    "k_sequential": BatchRule(inflated.verify, "sample_iid"),
-    "pooled_selection": BatchRule(graded_pools.verify, "sample_iid", graded=True),
+    "k_sequential": BatchRule(inflated.verify, "sample_iid", rows="k_sequential"),
+    "pooled_selection": BatchRule(
+        graded_pools.verify, "sample_iid", graded=True, rows="pooled_selection"
+    ),
     "pooled_selection_without_replacement": BatchRule(
-        ring_selection.verify, "sample_without_replacement", graded=True
+        ring_selection.verify,
+        "sample_without_replacement",
+        graded=True,
+        rows="pooled_selection_without_replacement",
     ),
     "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False, rows="spechub"),
 }

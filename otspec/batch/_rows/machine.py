@@ -12,23 +12,24 @@ from otspec.compiling import HAS_NUMBA, Loop
 
 def machine_code(loop: Loop) -> Loop:
     """Return a loop as machine code, kept on disk where there is a folder for it."""
-    return _compiled(loop, no_cfunc_wrapper=True)
+    return _compiled(loop)
 
 
 def inner_code(loop: Loop) -> Loop:
-    """Return the same for a loop that only machine code calls, which is compiled in less time."""
-    return _compiled(loop, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+    """Return a part of machine code: without a way in from Python, which takes time to compile."""
+    return _compiled(loop, no_cpython_wrapper=True)
 
 
-def _compiled(loop: Loop, **options: bool) -> Loop:
+def _compiled(loop: Loop, **more: bool) -> Loop:
     if not HAS_NUMBA:
         return loop
     from numba import njit
 
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **more}
     try:
-        fast: Loop = njit(cache=True, nogil=True, error_model="numpy", **options)(loop)
+        fast: Loop = njit(cache=True, **options)(loop)
     except RuntimeError:  # nowhere to keep it: compile in every process
-        fast = njit(nogil=True, error_model="numpy", **options)(loop)
+        fast = njit(**options)(loop)
     return fast
 
 
