@@ -11,15 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.batch._arrays import dtype_name, kind_of, one_library
+from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._results import Corrections
-
-FLOATS = ("float32", "float64", "float16", "bfloat16")
-"""Dtypes of probabilities and logits."""
-INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
-"""Dtypes of token ids."""
 
 
 def check_problem(
@@ -39,7 +34,7 @@ def check_problem(
         A shape, dtype or device that does not fit; the message names the argument and the fix.
     """
     library = library_of_all(draft, target, drafts, uniforms, mask)
-    library_of_pair(draft, target)
+    check_pair(draft, target)
     check_drafts(drafts, draft, only_k)
     _check_beside(drafts, uniforms, mask)
     return library
@@ -132,13 +127,18 @@ def _check_beside(drafts: Array, uniforms: Array, mask: Array | None) -> None:
 def library_of_pair(draft: Array, target: Array) -> Library:
     """Return the library of a draft and a target of one shape (..., V) and one dtype."""
     library = one_library(draft=draft, target=target)
+    check_pair(draft, target)
+    return library
+
+
+def check_pair(draft: Array, target: Array) -> None:
+    """Refuse a draft and a target that are not of one shape (..., V) and one dtype."""
     _check_both(draft, target)
     if draft.shape != target.shape:
         raise ValueError(
             f"draft has shape {draft.shape} and target {target.shape}: give both one shape "
             "(..., V), with broadcast_to if rows are shared"
         )
-    return library
 
 
 def _check_both(draft: Array, target: Array) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from otspec.batch._arguments import (
     check_mask,
+    check_pair,
     check_tokens,
     check_uniforms,
     library_of_all,
-    library_of_pair,
 )
 from otspec.batch._kernels.library import Array, Library
 from otspec.parents import as_parents, children_of, depths_of
@@ -89,7 +89,7 @@ def check_tree_problem(
     """
     draft, target, drafts, uniforms = arrays
     library = library_of_all(draft, target, drafts, uniforms, mask)
-    library_of_pair(draft, target)
+    check_pair(draft, target)
     nodes = len(tree)
     if draft.ndim < 2 or draft.shape[-2] != nodes + 1:
         raise ValueError(
