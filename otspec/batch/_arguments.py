@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from otspec.arguments import as_flag
 from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
-from otspec.batch._kernels.library import Array, Library
+from otspec.batch._kernels.library import Array, Library, library_of
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._results import Corrections
 
@@ -23,6 +24,7 @@ def check_problem(
     drafts: Array,
     uniforms: Array,
     mask: Array | None,
+    checked: bool = False,
     *,
     only_k: int | None = None,
 ) -> Library:
@@ -31,8 +33,11 @@ def check_problem(
     Raises
     ------
     ValueError
-        A shape, dtype or device that does not fit; the message names the argument and the fix.
+        A shape, dtype or device that does not fit; the message names the argument and the fix. Only
+        a flag that is none, if they were ``checked`` before.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
     check_pair(draft, target)
     check_drafts(drafts, draft, only_k)
@@ -41,7 +46,12 @@ def check_problem(
 
 
 def check_block_problem(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    checked: bool = False,
 ) -> Library:
     """Check the arguments of block verification, where drafts are (..., L), as before.
 
@@ -50,13 +60,17 @@ def check_block_problem(
     ValueError
         As :func:`check_problem`; or places that do not fit.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
     _check_places(draft, target, drafts)
     _check_beside(drafts, uniforms, mask)
     return library
 
 
-def check_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Array) -> Library:
+def check_paths_problem(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, checked: bool = False
+) -> Library:
     """Check the arguments of verification of several paths, where drafts are (..., K, L).
 
     Raises
@@ -64,6 +78,8 @@ def check_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Ar
     ValueError
         As :func:`check_block_problem`.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, None)
     _check_places(draft, target, drafts)
     if drafts.ndim < 2 or drafts.shape[-2] == 0:
@@ -80,15 +96,16 @@ def problem_of(
     drafts: Array,
     uniforms: Array,
     mask: Array | None,
+    checked: bool = False,
 ) -> Problem:
-    """Return what a rule is given, of arguments that were checked.
+    """Return what a rule is given.
 
     Raises
     ------
     ValueError
-        A token id out of range, in NumPy's arrays.
+        A token id out of range, in NumPy's arrays, unless they were ``checked`` before.
     """
-    ids = counted_ids(library, drafts, mask, draft.shape[-1])
+    ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
     valid = library.xp.ones_like(drafts, dtype=library.xp.bool) if mask is None else mask
     return Problem(library, draft, target, ids, library.widened(uniforms), valid)
 
@@ -233,15 +250,18 @@ def check_mask(mask: Array | None, drafts: Array) -> None:
         )
 
 
-def counted_ids(library: Library, drafts: Array, mask: Array | None, size: int) -> Array:
+def counted_ids(library: Library, drafts: Array, mask: Array | None, size: int | None) -> Array:
     """Return the drafts as token ids, 0 where they do not count.
 
-    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end.
+    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end;
+    none of a vocabulary of no known size.
     """
     ids = library.ids(drafts)
     if mask is not None:  # what stands in a place that does not count may be anything, such as −1
         ids = library.xp.where(mask, ids, library.xp.zeros_like(ids))
-    if isinstance(ids, np.ndarray) and ids.size and not 0 <= ids.min() <= ids.max() < size:
+    if size is None or not isinstance(ids, np.ndarray) or not ids.size:
+        return ids
+    if not 0 <= ids.min() <= ids.max() < size:
         wrong = ids.min() if ids.min() < 0 else ids.max()
         raise ValueError(
             f"drafts has the token {wrong}: token ids are from 0 to {size - 1}; leave out a draft "
