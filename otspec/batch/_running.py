@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from otspec.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._kernels import drafted_block
 from otspec.batch._kernels.library import Array
@@ -20,15 +21,18 @@ def verified(
     uniforms: Array,
     mask: Array | None,
     *options: int,
+    checked: bool = False,
 ) -> Verified:
     """Check the arguments of a rule of the table, and run its kernel."""
     rule = RULES[name]
+    checked = as_flag(checked, "checked")
     if rule.rows is not None:
         rows = rows_of(draft, target, drafts, uniforms, mask, only_k=rule.k)
         if rows is not None:
             return _row_by_row(rule.rows, rows, *options)
-    library = check_problem(draft, target, drafts, uniforms, mask, only_k=rule.k)
-    return rule.kernel(problem_of(library, draft, target, drafts, uniforms, mask), *options)
+    library = check_problem(draft, target, drafts, uniforms, mask, checked, only_k=rule.k)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+    return rule.kernel(problem, *options)
 
 
 def _row_by_row(module: str, rows: Rows, *options: int) -> Verified:
@@ -39,15 +43,22 @@ def _row_by_row(module: str, rows: Rows, *options: int) -> Verified:
 
 
 def verified_block(
-    rule: str, draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
+    rule: str,
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    checked: bool,
 ) -> VerifiedBlock:
     """Check the arguments of a rule for one block, a function of both kinds of kernels; run it."""
+    checked = as_flag(checked, "checked")
     rows = rows_of(draft, target, drafts, uniforms, mask, places=True)
     if rows is not None:
         length, token = np.empty(rows.number, np.int64), np.empty(rows.number, np.int64)
         getattr(machine("drafted_block"), rule)(*rows.arguments, length, token)
         return VerifiedBlock(rows.shaped(length), rows.shaped(token))
-    library = check_block_problem(draft, target, drafts, uniforms, mask)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask)
+    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     found: VerifiedBlock = getattr(drafted_block, rule)(problem)
     return found

@@ -84,9 +84,7 @@ def read_light(
 
 
 @inner_code
-def _light_overlap(
-    draft: Array, target: Array, border: float, lift: float, scale: float
-) -> float:
+def _light_overlap(draft: Array, target: Array, border: float, lift: float, scale: float) -> float:
     """Return lift · Σ min(target, scale·draft) over the light tokens of a block."""
     real = draft.dtype.type
     border_, lift_, scale_, total = real(border), real(lift), real(scale), real(0)
