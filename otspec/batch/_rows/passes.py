@@ -149,8 +149,10 @@ def sum_without(values: Array, excluded: Array, block: int) -> float:
     """
     total, first = 0.0, block * BLOCK
     for token in range(first, min(first + BLOCK, values.size)):
-        if not np.any(excluded == token):
-            total += values[token]
+        kept = True
+        for i in range(excluded.size):
+            kept = kept and excluded[i] != token
+        total += values[token] if kept else 0.0
     return total
 
 
