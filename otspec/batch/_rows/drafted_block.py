@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import Array
-from otspec.batch._rows.machine import machine_code
+from otspec.batch._rows.machine import inner_code, machine_code
 from otspec.batch._rows.outcome import accepts, quotient
 from otspec.batch._rows.passes import blocks_of, draw, excess, rest_in_blocks
 
@@ -37,13 +37,13 @@ def token(
         drawn[row] = _following(draft[row], target[row], kept, share, sums, uniforms[row, -1])
 
 
-@machine_code
+@inner_code
 def _passes(draft: Array, target: Array, token: int, uniform: float) -> bool:
     """Return whether a token passes by itself."""
     return accepts(uniform, np.float64(target[token]), np.float64(draft[token]))
 
 
-@machine_code
+@inner_code
 def _following(
     draft: Array, target: Array, kept: int, share: float, sums: Array, uniform: float
 ) -> int:
@@ -81,13 +81,13 @@ def published(
         drawn[row] = _following(draft[row], target[row], kept, share, sums, uniforms[row, -1])
 
 
-@machine_code
+@inner_code
 def highest(row: Array) -> float:
     """Return what quotients of masses are capped at, as :attr:`Library.highest` of a CPU."""
     return 2.0**1020 if row.itemsize == 8 else 2.0**126
 
 
-@machine_code
+@inner_code
 def _inverse(draft: Array, target: Array, drafts: Array, end: int) -> Array:
     """Return M_s/M_b of the first 0 to L tokens, at least 1; the cap where it is never said."""
     most, inverse = highest(draft), np.ones(end + 1)
@@ -98,7 +98,7 @@ def _inverse(draft: Array, target: Array, drafts: Array, end: int) -> Array:
     return inverse
 
 
-@machine_code
+@inner_code
 def _stays(
     draft: Array, target: Array, inverse: Array, kept: int, end: int, sums: Array, uniform: float
 ) -> bool:

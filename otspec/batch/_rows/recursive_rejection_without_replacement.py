@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import BLOCK, Array
-from otspec.batch._rows.machine import machine_code
+from otspec.batch._rows.machine import inner_code, machine_code
 from otspec.batch._rows.outcome import DRAWN, accepts, holds, quotient
 from otspec.batch._rows.passes import (
     added,
@@ -39,7 +39,7 @@ def verify(
         accepted[row] = holds(drafts[row], valid[row], token[row])
 
 
-@machine_code
+@inner_code
 def _one(
     draft: Array,
     target: Array,
@@ -74,7 +74,7 @@ def _one(
     return DRAWN, draw(draft, target, excess(lift, scale), 0.0, sums, drafts[:0], uniforms[-1])
 
 
-@machine_code
+@inner_code
 def _left(draft: Array, out: Array, undrafted: Array) -> float:
     """Return the mass of the draft off some tokens, the last of which ``undrafted`` still has."""
     if out.size == 1:

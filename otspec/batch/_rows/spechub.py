@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import BLOCK, Array
-from otspec.batch._rows.machine import greater, machine_code
+from otspec.batch._rows.machine import greater, inner_code, machine_code
 from otspec.batch._rows.outcome import DRAWN, accepts, quotient
 from otspec.batch._rows.passes import (
     Weight,
@@ -41,7 +41,7 @@ def verify(
         accepted[row] = token[row] == drafts[row, 0] or token[row] == drafts[row, 1]
 
 
-@machine_code
+@inner_code
 def _one(
     draft: Array, target: Array, drafts: Array, uniforms: Array, sums: Array
 ) -> tuple[int, int]:
@@ -67,7 +67,7 @@ def _one(
     return DRAWN, _draw_rest(draft, target, hub, excess(lift, scale), rest, sums, uniforms[2])
 
 
-@machine_code
+@inner_code
 def likeliest(values: Array) -> int:
     """Return the first of the largest entries of a row."""
     most, found = values.dtype.type(-1), 0
@@ -83,7 +83,7 @@ def likeliest(values: Array) -> int:
     return found
 
 
-@machine_code
+@inner_code
 def _others(draft: Array, hub: int, sums: Array) -> float:
     """Return the mass of all tokens but the hub, added up without it."""
     sum_in_blocks(draft, sums)
@@ -91,7 +91,7 @@ def _others(draft: Array, hub: int, sums: Array) -> float:
     return added(sums)
 
 
-@machine_code
+@inner_code
 def _shares(
     draft: Array, target: Array, hub: int, lift: float, scale: float, mass: float, others: float
 ) -> tuple[float, float, float, float, float]:
@@ -111,7 +111,7 @@ def _shares(
     return first, first_taken, last, last_taken, wanted - first_taken - last_taken
 
 
-@machine_code
+@inner_code
 def _draw_rest(
     draft: Array,
     target: Array,
