@@ -36,8 +36,7 @@ def verify(
     heavy, light = np.empty((rows, 2, HEAVY)), np.empty((rows, 2))
     scales, kept = np.empty((2, rows, grades))
     pairs, weights = np.empty((rows, k, 2)), np.empty((rows, 4))
-    bits = draft.view(f"i{draft.itemsize}")
-    read_heavy(draft, bits, target, sums, heavy, light)
+    read_heavy(draft, target, sums, heavy, light)
     read_lefts(draft, drafts, valid, sums, lefts)
     read_drafts(draft, target, drafts, valid, pairs)
     highest, lift, single = library.highest, library.lift, draft.itemsize == 4

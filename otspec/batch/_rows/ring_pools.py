@@ -6,19 +6,16 @@ nodes it is a sum over.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from otspec.batch._kernels.library import Array
+from otspec.batch._rows.exponential import LEAST, exponentials
 from otspec.batch._rows.graded_pools import ABOVE, GRADE, INSIDE
 from otspec.batch._rows.heaviest import DRAFTED, LIGHT, WANTED
 from otspec.batch._rows.machine import inner_code
 from otspec.batch._rows.numbers import clipped
 from otspec.batch._rows.outcome import quotient
 
-_LATEST = 700.0
-"""A number of rings that no token is left after, to the last digit."""
 _LONGEST = float(np.finfo(np.float64).max)
 
 
@@ -102,17 +99,20 @@ def _all_below(
     if not above > 0:
         return 1.0
     many, nodes = int(count), rung.size
-    times, missed, numbers = np.empty(nodes), np.empty(nodes), np.empty((many, nodes))
+    room, numbers = np.empty((4, nodes)), np.empty((many, nodes))
+    times, powers, missed, shifted = room[0], room[1], room[2], room[3]
     for t in range(nodes):
         times[t] = min(rung[t] / above, _LONGEST)
-        due = min(light * times[t], _LATEST)
-        numbers[0, t] = math.exp(-due)
-        for c in range(1, many):
-            numbers[c, t] = numbers[c - 1, t] * due / c
+        powers[t] = max(-light * times[t], LEAST)
+    exponentials(powers, numbers[0], shifted)
+    for c in range(1, many):
+        for t in range(nodes):
+            numbers[c, t] = numbers[c - 1, t] * -powers[t] / c
     for i in range(heavy.size):
         if heavy[i] > 0:
             for t in range(nodes):
-                missed[t] = math.exp(-heavy[i] * times[t])
+                powers[t] = -heavy[i] * times[t]
+            exponentials(powers, missed, shifted)
             for c in range(many - 1, 0, -1):
                 for t in range(nodes):
                     hit = numbers[c - 1, t] * (1 - missed[t])
