@@ -8,7 +8,7 @@ from otspec.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._kernels import drafted_block
 from otspec.batch._kernels.library import Array
-from otspec.batch._path import Rows, machine, rows_of
+from otspec.batch._path import machine, rows_of
 from otspec.batch._results import Verified, VerifiedBlock
 from otspec.batch._table import RULES
 
@@ -29,17 +29,11 @@ def verified(
     if rule.rows is not None:
         rows = rows_of(draft, target, drafts, uniforms, mask, only_k=rule.k)
         if rows is not None:
-            return _row_by_row(rule.rows, rows, *options)
+            verify = machine(rule.rows).verify
+            return Verified(*rows.run(verify, *options, kinds=(np.int64, np.bool_, np.int64)))
     library = check_problem(draft, target, drafts, uniforms, mask, checked, only_k=rule.k)
     problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     return rule.kernel(problem, *options)
-
-
-def _row_by_row(module: str, rows: Rows, *options: int) -> Verified:
-    token, index = np.empty(rows.number, np.int64), np.empty(rows.number, np.int64)
-    accepted = np.empty(rows.number, np.bool_)
-    machine(module).verify(*rows.arguments, token, accepted, index, *options)
-    return Verified(rows.shaped(token), rows.shaped(accepted), rows.shaped(index))
 
 
 def verified_block(
@@ -55,9 +49,8 @@ def verified_block(
     checked = as_flag(checked, "checked")
     rows = rows_of(draft, target, drafts, uniforms, mask, places=True)
     if rows is not None:
-        length, token = np.empty(rows.number, np.int64), np.empty(rows.number, np.int64)
-        getattr(machine("drafted_block"), rule)(*rows.arguments, length, token)
-        return VerifiedBlock(rows.shaped(length), rows.shaped(token))
+        verify = getattr(machine("drafted_block"), rule)
+        return VerifiedBlock(*rows.run(verify, kinds=(np.int64, np.int64)))
     library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
     problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     found: VerifiedBlock = getattr(drafted_block, rule)(problem)
