@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import BLOCK, Array
-from otspec.batch._rows.machine import inner_code, plus
+from otspec.batch._rows.machine import inner_code, machine_code, plus
 
 Weight = tuple[float, float, float, float]
 """(lift, start, rise, top): target − min(target, start·x + rise·target, top·x), x = lift·draft.
@@ -99,7 +99,7 @@ def rest_of(draft: Array, target: Array, weight: Weight) -> float:
     return np.float64(total)
 
 
-@inner_code
+@machine_code
 def rest_in_blocks(draft: Array, target: Array, weight: Weight, sums: Array) -> float:
     """Fill in what the blocks of a row weigh, and return their sum."""
     total = 0.0
