@@ -94,7 +94,8 @@ def _chord(pools: Array, low: int, high: int, count: float) -> float:
     """
     if count > 0:
         start, end = 1 - pools[ABOVE, low], 1 - pools[ABOVE, high]
-        return end ** (count - 1) * geometric(quotient(end - start, end, 0.0), count)
+        slope: float = end ** (count - 1) * geometric(quotient(end - start, end, 0.0), count)
+        return slope
     width = pools[ABOVE, low] - pools[ABOVE, high]
     width = width if width > _NARROW * pools[ABOVE, low] else 0.0
     return max(quotient(pools[INSIDE, high] - pools[INSIDE, low], width, 0.0), 0.0)

@@ -1,8 +1,8 @@
 """A ρ for K-Seq, row by row, by chords of the overlap Σ min(q, ρp) (SpecTr, alg. 2; Theory, 6).
 
 The overlap M(ρ) is known at four ascending ρ: ``chords`` is an array, (2, 4), of these and of M
-there. Those in the middle are tried, in one reading of the row, twice: ``tried``, (2). The ρ that is
-found is the one of :mod:`otspec.batch._kernels.inflated`.
+there. The two in the middle are tried, in one reading of the row, twice: ``tried`` and ``found``
+are ρ and M there. What comes out is the ρ of :mod:`otspec.batch._kernels.inflated`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def _chord(chords: Array, i: int, rho: float) -> float:
     """Return the chord that ends at point i, at ρ."""
     start, at_start = chords[AT, i - 1], chords[OVERLAP, i - 1]
     slope = quotient(chords[OVERLAP, i] - at_start, chords[AT, i] - start, 0.0)
-    return at_start + slope * (rho - start)
+    overlap: float = at_start + slope * (rho - start)
+    return overlap
 
 
 @inner_code

@@ -6,8 +6,6 @@ of the m + 2 knots around them.
 
 from __future__ import annotations
 
-import numpy as np
-
 from otspec.batch._kernels.graded_pools import LOWEST
 from otspec.batch._kernels.library import Array
 from otspec.batch._rows.machine import inner_code
@@ -30,12 +28,8 @@ KINK = 6
 """Knots: what is left of the kink of the law."""
 RATE = 7
 """Knots: how fast the kink wanes."""
-
-
-@inner_code
-def new_pools(grades: int) -> Array:
-    """Return room for the pools of a row."""
-    return np.zeros((8, grades + 2))
+KINDS = 8
+"""How many rows there are."""
 
 
 @inner_code
@@ -49,7 +43,7 @@ def even_grades(grades: Array, most: float, single: bool) -> None:
 def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) -> None:
     """Write the grades, and the knots of independent drafts, from Σ min(q, t p) at the grades."""
     last, before, start, knot = pools.shape[1] - 1, 0.0, 0.0, 0.0
-    pools[ABOVE, 0], pools[INSIDE, 0] = 1.0, 0.0
+    pools[GRADE, 0], pools[ABOVE, 0], pools[INSIDE, 0] = 0.0, 1.0, 0.0
     for j in range(1, last):
         end, here = grades[j - 1], overlaps[j - 1]
         knot = max(knot, clipped(1 - (here - before) / (end - start)))
@@ -62,6 +56,7 @@ def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) ->
 def best_law(pools: Array, lift: float) -> int:
     """Write the slopes of the best law that the pools allow, and return the knot at its cut."""
     last, tight, lacking = pools.shape[1] - 1, 0, pools[INSIDE, 0]
+    pools[WANTED, 0] = 0.0
     for j in range(last):
         mass = pools[ABOVE, j] - pools[ABOVE, j + 1]
         pools[WANTED, j + 1] = pools[WANTED, j] + (pools[GRADE, j] / lift) * mass
@@ -127,4 +122,5 @@ def position(pools: Array, drafted: float, wanted: float) -> tuple[int, float]:
 def law_at(pools: Array, drafted: float, below: int, part: float) -> float:
     """Return the law of the selected token at a draft, given its position."""
     low, high = pools[SLOPE, below], pools[SLOPE, min(below + 1, pools.shape[1] - 2)]
-    return drafted * (low + part * (high - low))
+    law: float = drafted * (low + part * (high - low))
+    return law

@@ -10,12 +10,12 @@ from otspec.batch._rows.passes import added, sum_in_blocks, sum_without
 
 DRAFTED, WANTED = 0, 1
 """The rows of ``heavy``: the draft's and the target's probability of each heavy token."""
-BORDER, LIGHT = 0, 1
-"""The columns of ``light``: up to which draft mass tokens are light, and their mass together."""
 
 
 @machine_code
-def read_heavy(draft: Array, target: Array, sums: Array, heavy: Array, light: Array) -> None:
+def read_heavy(
+    draft: Array, target: Array, sums: Array, heavy: Array, borders: Array, light: Array
+) -> None:
     """Write the tokens that are heavier than the one after the heaviest of a given number.
 
     Parameters
@@ -25,7 +25,8 @@ def read_heavy(draft: Array, target: Array, sums: Array, heavy: Array, light: Ar
         Filled in with the block sums of the draft.
     heavy : array, shape (rows, 2, h)
         0 for places of light tokens.
-    light : array, shape (rows, 2)
+    borders, light : array, shape (rows,)
+        Up to which draft mass tokens are light, and their mass together.
     """
     highest, number = np.empty(sums.shape[1]), heavy.shape[2]
     masses, tokens = np.empty(number + 1), np.empty(number + 1, np.int64)
@@ -35,13 +36,13 @@ def read_heavy(draft: Array, target: Array, sums: Array, heavy: Array, light: Ar
             highest[block] = _largest(draft[row, block * BLOCK : (block + 1) * BLOCK])
         _take_heaviest(draft[row], highest, masses, tokens)
         border = max(masses[number], 0.0)
-        light[row, BORDER], light[row, LIGHT] = border, 0.0
+        borders[row], light[row] = border, 0.0
         for block in range(highest.size):
             if highest[block] <= border:
-                light[row, LIGHT] += sums[row, block]
+                light[row] += sums[row, block]
             else:
                 here = draft[row, block * BLOCK : (block + 1) * BLOCK]
-                light[row, LIGHT] += _sum_up_to(here, border)
+                light[row] += _sum_up_to(here, border)
         for i in range(number):
             is_heavy = masses[i] > border
             heavy[row, DRAFTED, i] = masses[i] if is_heavy else 0.0
@@ -66,7 +67,7 @@ def read_lefts(draft: Array, drafts: Array, valid: Array, sums: Array, lefts: Ar
 
 @machine_code
 def read_light(
-    draft: Array, target: Array, light: Array, lift: float, scales: Array, kept: Array
+    draft: Array, target: Array, borders: Array, lift: float, scales: Array, kept: Array
 ) -> None:
     """Write Σ min(target, scale·draft) over light tokens for the scales of each row, lifted."""
     for row in range(draft.shape[0]):
@@ -75,7 +76,7 @@ def read_light(
             here = slice(start, start + BLOCK)
             for j in range(scales.shape[1]):
                 kept[row, j] += _light_overlap(
-                    draft[row, here], target[row, here], light[row, BORDER], lift, scales[row, j]
+                    draft[row, here], target[row, here], borders[row], lift, scales[row, j]
                 )
 
 

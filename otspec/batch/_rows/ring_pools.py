@@ -11,7 +11,7 @@ import numpy as np
 from otspec.batch._kernels.library import Array
 from otspec.batch._rows.exponential import LEAST, exponentials
 from otspec.batch._rows.graded_pools import ABOVE, GRADE, INSIDE
-from otspec.batch._rows.heaviest import DRAFTED, LIGHT, WANTED
+from otspec.batch._rows.heaviest import DRAFTED, WANTED
 from otspec.batch._rows.machine import inner_code
 from otspec.batch._rows.numbers import clipped
 from otspec.batch._rows.outcome import quotient
@@ -20,18 +20,18 @@ _LONGEST = float(np.finfo(np.float64).max)
 
 
 @inner_code
-def highest_grade(heavy: Array, light: Array, count: float, lift: float, most: float) -> float:
+def highest_grade(heavy: Array, light: float, count: float, lift: float, most: float) -> float:
     """Return Σ 1/(1 − s_i) for i = 0 to count − 1, s_i the mass of the i heaviest tokens.
 
     No token is drafted more often than that times its draft mass. It is at most ``most``.
     """
     number = heavy.shape[1]
-    total, left = light[LIGHT], light[LIGHT]
+    total = light
     for i in range(number):
         total += heavy[DRAFTED, i]
     grade, left = 1.0, total
     for i in range(1, int(count)):
-        left = light[LIGHT]
+        left = light
         for j in range(min(i, number), number):
             left += heavy[DRAFTED, j]
         grade += quotient(total, left * lift, 0.0) * lift
@@ -44,7 +44,7 @@ def take_knots(
     grades: Array,
     kept: Array,
     heavy: Array,
-    light: Array,
+    light: float,
     count: float,
     lift: float,
     rung: Array,
@@ -58,17 +58,16 @@ def take_knots(
     grades, kept : array, shape (m,)
         The positive grades, and Σ min(q, t p) over light tokens there, lifted.
     heavy : array, shape (2, h)
-    light : array, shape (2,)
-    count, lift : float
+    light, count, lift : float
     rung, weights : array
         The nodes of the integral.
     """
     last, number = grades.size + 1, heavy.shape[1]
-    below, all_light = np.empty(number), light[LIGHT] * lift
-    total, start, at_start, light_over = light[LIGHT], 0.0, 0.0, all_light
+    below, all_light = np.empty(number), light * lift
+    total, start, at_start, light_over = light, 0.0, 0.0, all_light
     for i in range(number):
         total += heavy[DRAFTED, i]
-    pools[ABOVE, 0], pools[INSIDE, 0] = lift, 0.0
+    pools[GRADE, 0], pools[ABOVE, 0], pools[INSIDE, 0] = 0.0, lift, 0.0
     for j in range(1, last):
         end, at_end = grades[j - 1], kept[j - 1]
         light_over = min(light_over, max((at_end - at_start) / (end - start), 0.0))
