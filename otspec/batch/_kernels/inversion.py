@@ -164,7 +164,7 @@ def off_drafts(
     ids, k = library.arange(blocks.shape[-1]), drafts.shape[-1]
     step = max(_COMPARED // k, 1)
     for start in range(0, k, step):
-        block = drafts[..., start : start + step] // BLOCK
+        block = drafts[..., start : min(start + step, k)] // BLOCK
         _, weights = block_weights(
             library,
             draft[..., None, :],
