@@ -15,10 +15,9 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import is_torch_array
 
 from otspec.batch._arguments import counted_ids
-from otspec.batch._kernels.library import Array, library_of
+from otspec.batch._kernels.library import Array, is_torch, library_of
 
 ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 """Whether calls go row by row where they can; set the variable to 0 for arrays alone."""
@@ -50,12 +49,17 @@ class Rows(NamedTuple):
     back: Callable[[Array], Array]
 
     @property
+    def number(self) -> int:
+        """Return how many rows there are."""
+        return len(self.drafts)
+
+    @property
     def arguments(self) -> tuple[Array, ...]:
         """Return what the machine code of a rule takes."""
         return self[:5]
 
     def shaped(self, values: Array) -> Array:
-        """Return results, one per row, as the caller has them."""
+        """Return results, one per row, as the caller has its arrays."""
         return self.back(values if len(self.lead) == 1 else values.reshape(self.lead))
 
 
@@ -65,9 +69,14 @@ def rows_of(
     drafts: Array,
     uniforms: Array,
     mask: Array | None,
+    *,
     only_k: int | None = None,
+    places: bool = False,
 ) -> Rows | None:
     """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere.
+
+    With ``places`` the rule is for blocks: draft is (..., L, V), target (..., L + 1, V), and drafts
+    (..., L).
 
     Raises
     ------
@@ -79,21 +88,22 @@ def rows_of(
     if memory is None:
         return None
     arrays, back = memory
-    if not _fit(*arrays) or only_k not in (None, drafts.shape[-1]):
+    if not (_are_fit(*arrays) and _fit_together(*arrays, places=places)):
         return None
     draft, target, drafts, uniforms, *masks = arrays
-    *lead, size = draft.shape
-    count = prod(lead)
-    ids = _read(drafts, np.int64, count)
-    valid = _read(masks[0], np.bool_, count) if masks else np.ones(ids.shape, np.bool_)
-    valid.setflags(write=False)
+    *lead, k = drafts.shape
+    if only_k not in (None, k):
+        return None
+    size, count = draft.shape[-1], prod(lead)
+    ids = _read(drafts, np.int64, count, k)
+    valid = _read(masks[0], np.bool_, count, k) if masks else _all(count, k)
     if not machine("outcome").are_ids(ids, valid, size):
         counted_ids(library_of(ids), ids, valid, size)
     return Rows(
-        _read(draft, draft.dtype, count),
-        _read(target, draft.dtype, count),
+        _read(draft, draft.dtype, count, *draft.shape[len(lead) :]),
+        _read(target, draft.dtype, count, *target.shape[len(lead) :]),
         ids,
-        _read(uniforms, np.float64, count),
+        _read(uniforms, np.float64, count, k + 1),
         valid,
         tuple(lead),
         back,
@@ -109,7 +119,7 @@ def _in_memory(
     kinds = {type(values) for values in given}
     if kinds == {np.ndarray}:
         return (list(given), _itself) if _has_numba() else None
-    if not is_torch_array(given[0]):
+    if not is_torch(given[0]):
         return None
     import torch
 
@@ -123,38 +133,63 @@ def _in_memory(
         return None
 
 
-def _fit(
+def _are_fit(
     draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None = None
 ) -> bool:
-    """Return whether the arguments are what a loop over the rows takes."""
-    lead, ids, reals = draft.shape[:-1], drafts.dtype, draft.dtype
+    """Return whether the arguments, each by itself, are what a loop over the rows takes."""
     return (
-        reals in _REALS
-        and target.dtype == reals
+        draft.dtype in _REALS
+        and target.dtype == draft.dtype
         and uniforms.dtype in _REALS
-        and ids.kind in "iu"
-        and ids.isnative
-        and target.shape == draft.shape
-        and draft.size > 0
-        and drafts.ndim == draft.ndim
-        and drafts.shape[:-1] == lead
-        and drafts.shape[-1] > 0
-        and uniforms.shape == (*lead, drafts.shape[-1] + 1)
-        and (mask is None or (mask.dtype == np.bool_ and mask.shape == drafts.shape))
+        and drafts.dtype.kind in "iu"
+        and drafts.dtype.isnative
+        and (mask is None or mask.dtype == np.bool_)
         and draft.flags.c_contiguous
         and target.flags.c_contiguous
-        and all(values.flags.aligned for values in (draft, target, drafts, uniforms))
+        and draft.flags.aligned
+        and target.flags.aligned
+        and drafts.flags.aligned
+        and uniforms.flags.aligned
+        and draft.ndim > 0
+        and draft.size > 0
+        and drafts.ndim > 0
+        and drafts.size > 0
     )
 
 
-def _read(values: Array, dtype: Any, count: int) -> Array:
-    """Return a read-only view, (count, ...), or a copy in another dtype or order.
+def _fit_together(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None = None,
+    *,
+    places: bool,
+) -> bool:
+    *lead, k = drafts.shape
+    size = draft.shape[-1]
+    return (
+        draft.shape == ((*lead, k, size) if places else (*lead, size))
+        and target.shape == ((*lead, k + 1, size) if places else draft.shape)
+        and uniforms.shape == (*lead, k + 1)
+        and (mask is None or mask.shape == drafts.shape)
+    )
+
+
+def _read(values: Array, dtype: Any, *shape: int) -> Array:
+    """Return a read-only view of a shape, or a copy in another dtype or order.
 
     Machine code is made for read-only arrays alone: once, not twice.
     """
-    view = np.ascontiguousarray(values, dtype).reshape(count, values.shape[-1])
+    view = np.ascontiguousarray(values, dtype).reshape(shape)
     view.setflags(write=False)
     return view
+
+
+def _all(*shape: int) -> Array:
+    flags = np.ones(shape, np.bool_)
+    flags.setflags(write=False)
+    return flags
 
 
 def _itself(values: Array) -> Array:

@@ -48,12 +48,19 @@ RULES = {
     ),
     "recursive_rejection": BatchRule(in_turn.independent, "sample_iid", rows="recursive_rejection"),
     "recursive_rejection_without_replacement": BatchRule(
-        in_turn.distinct, "sample_without_replacement"
+        in_turn.distinct,
+        "sample_without_replacement",
+        rows="recursive_rejection_without_replacement",
     ),
-    "k_sequential": BatchRule(inflated.verify, "sample_iid"),
-    "pooled_selection": BatchRule(graded_pools.verify, "sample_iid", graded=True),
+    "k_sequential": BatchRule(inflated.verify, "sample_iid", rows="k_sequential"),
+    "pooled_selection": BatchRule(
+        graded_pools.verify, "sample_iid", graded=True, rows="pooled_selection"
+    ),
     "pooled_selection_without_replacement": BatchRule(
-        ring_selection.verify, "sample_without_replacement", graded=True
+        ring_selection.verify,
+        "sample_without_replacement",
+        graded=True,
+        rows="pooled_selection_without_replacement",
     ),
-    "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False),
+    "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False, rows="spechub"),
 }

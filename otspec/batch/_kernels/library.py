@@ -120,11 +120,15 @@ class Library:
 
     def widened(self, values: Array) -> Array:
         """Return an array in the wide dtype."""
-        return self.xp.astype(values, self.wide, copy=False)
+        return self._cast(values, self.wide)
 
     def narrowed(self, values: Array) -> Array:
         """Return an array in the dtype of whole vocabularies."""
-        return self.xp.astype(values, self.dtype, copy=False)
+        return self._cast(values, self.dtype)
+
+    def _cast(self, values: Array, dtype: Any) -> Array:
+        # To look first takes a fraction of a call that changes nothing.
+        return values if values.dtype == dtype else self.xp.astype(values, dtype)
 
     def rounded(self, values: Array) -> Array:
         """Return wide numbers rounded to what whole vocabularies are multiplied with."""
@@ -132,7 +136,7 @@ class Library:
 
     def ids(self, values: Array) -> Array:
         """Return an array as token ids."""
-        return self.xp.astype(values, self.index, copy=False)
+        return self._cast(values, self.index)
 
     def full(self, shape: tuple[int, ...], value: float) -> Array:
         """Return an array of one wide number."""

@@ -9,7 +9,7 @@ options of the rule. Drafts that do not count may be any numbers, those that cou
 from __future__ import annotations
 
 from otspec.batch._kernels.library import Array
-from otspec.batch._rows.machine import machine_code
+from otspec.batch._rows.machine import inner_code, machine_code
 
 DRAWN = -1
 """The index if no draft is accepted."""
@@ -25,19 +25,19 @@ def are_ids(drafts: Array, valid: Array, size: int) -> bool:
     return True
 
 
-@machine_code
+@inner_code
 def accepts(uniform: float, wanted: float, offered: float) -> bool:
     """Return whether a uniform number is below min(1, wanted/offered), as `_kernels.coupling`."""
     return uniform * offered < wanted or (wanted >= offered and wanted > 0)
 
 
-@machine_code
+@inner_code
 def quotient(dividend: float, divisor: float, otherwise: float) -> float:
     """Return dividend/divisor where the divisor is positive."""
     return dividend / divisor if divisor > 0 else otherwise
 
 
-@machine_code
+@inner_code
 def holds(drafts: Array, valid: Array, token: int) -> bool:
     """Return whether a token is one of the drafts of a row that count."""
     found = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import BLOCK, Array
-from otspec.batch._rows.machine import machine_code, plus
+from otspec.batch._rows.machine import inner_code, machine_code, plus
 
 Weight = tuple[float, float, float, float]
 """(lift, start, rise, top): target − min(target, start·x + rise·target, top·x), x = lift·draft.
@@ -18,19 +18,34 @@ The lift is a power of two: a product with the draft is then in range where a fa
 """
 
 
-@machine_code
+@inner_code
 def excess(lift: float, scale: float) -> Weight:
     """Return the weight (target − scale·lift·draft)₊."""
     return lift, scale, 0.0, scale
 
 
-@machine_code
+@inner_code
 def blocks_of(row: Array) -> Array:
     """Return room for block sums of a row."""
     return np.empty((row.size + BLOCK - 1) // BLOCK)
 
 
-@machine_code
+@inner_code
+def lift_of(row: Array) -> float:
+    """Return the lift where masses are divided by, as :attr:`Library.lift`."""
+    return 2.0**512 if row.itemsize == 8 else 2.0**64
+
+
+@inner_code
+def added(sums: Array) -> float:
+    """Return the sum of float64 numbers, one after another."""
+    total = 0.0
+    for i in range(sums.size):
+        total += sums[i]
+    return total
+
+
+@inner_code
 def sum_of(values: Array) -> float:
     """Return the sum of the few numbers of a block, in their dtype."""
     total = values.dtype.type(0)
@@ -39,7 +54,7 @@ def sum_of(values: Array) -> float:
     return np.float64(total)
 
 
-@machine_code
+@inner_code
 def sum_in_blocks(values: Array, sums: Array) -> float:
     """Fill in the sums of a row, (V), over blocks, (ceil(V / 256)), and return their sum."""
     total = 0.0
@@ -49,7 +64,7 @@ def sum_in_blocks(values: Array, sums: Array) -> float:
     return total
 
 
-@machine_code
+@inner_code
 def overlap_of(draft: Array, target: Array, lift: float, scale: float) -> float:
     """Return Σ min(target, scale·lift·draft) of a block."""
     real = draft.dtype.type
@@ -60,7 +75,7 @@ def overlap_of(draft: Array, target: Array, lift: float, scale: float) -> float:
     return np.float64(total)
 
 
-@machine_code
+@inner_code
 def overlaps(draft: Array, target: Array, lift: float, scales: Array, sums: Array) -> None:
     """Fill in Σ min(target, scale·lift·draft) of a row for each of the scales, in one reading."""
     sums[:] = 0.0
@@ -70,7 +85,7 @@ def overlaps(draft: Array, target: Array, lift: float, scales: Array, sums: Arra
             sums[j] += overlap_of(drafted, wanted, lift, scales[j])
 
 
-@machine_code
+@inner_code
 def rest_of(draft: Array, target: Array, weight: Weight) -> float:
     """Return what a block of tokens weighs."""
     real = draft.dtype.type
@@ -95,14 +110,14 @@ def rest_in_blocks(draft: Array, target: Array, weight: Weight, sums: Array) -> 
     return total
 
 
-@machine_code
+@inner_code
 def mix(keep: float, whole: Array, rest: Array) -> None:
     """Turn block sums of the rest into those of keep · target + (1 − keep) · rest."""
     for block in range(rest.size):
         rest[block] = keep * whole[block] + (1 - keep) * rest[block]
 
 
-@machine_code
+@inner_code
 def weights_of(
     draft: Array, target: Array, weight: Weight, keep: float, excluded: Array, block: int
 ) -> Array:
@@ -120,13 +135,13 @@ def weights_of(
         kept = kept if kept < most else most
         rest = wanted - (kept if kept < wanted else wanted)
         weights[i] = keep * np.float64(wanted) + (1 - keep) * np.float64(rest)
-    for token in excluded:
-        if 0 <= token - first < weights.size:
-            weights[token - first] = 0.0
+    for i in range(excluded.size):
+        if 0 <= excluded[i] - first < weights.size:
+            weights[excluded[i] - first] = 0.0
     return weights
 
 
-@machine_code
+@inner_code
 def sum_without(values: Array, excluded: Array, block: int) -> float:
     """Return the sum of a block of a row, without some tokens.
 
@@ -134,21 +149,21 @@ def sum_without(values: Array, excluded: Array, block: int) -> float:
     """
     total, first = 0.0, block * BLOCK
     for token in range(first, min(first + BLOCK, values.size)):
-        if not np.any(excluded == token):
-            total += values[token]
+        out = False
+        for i in range(excluded.size):
+            out = out or excluded[i] == token
+        total += 0.0 if out else values[token]
     return total
 
 
-@machine_code
+@inner_code
 def locate(weights: Array, uniform: float) -> tuple[int, float]:
     """Return where a uniform number falls among weights, and how far into that, from 0 to 1.
 
     It is an entry of positive weight, if there is one. Shares of the total are compared, not u
     times the total, which is far from that if both are subnormal.
     """
-    total = 0.0
-    for i in range(weights.size):
-        total += weights[i]
+    total = added(weights)
     most, before = 0, 0.0
     for i in range(weights.size):
         share = (before + weights[i]) / total
@@ -161,7 +176,7 @@ def locate(weights: Array, uniform: float) -> tuple[int, float]:
     return most, 1.0
 
 
-@machine_code
+@inner_code
 def draw(
     draft: Array,
     target: Array,
@@ -177,10 +192,7 @@ def draw(
     are all 0 the target is drawn from, and ``sums`` become its own: then the draw is not needed
     but for rounding. −1 where the target is zero, too.
     """
-    total = 0.0
-    for block in range(sums.size):
-        total += sums[block]
-    if not total > 0:
+    if not added(sums) > 0:
         keep = 1.0
         if not sum_in_blocks(target, sums) > 0:
             return -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import Array
-from otspec.batch._rows.machine import machine_code
+from otspec.batch._rows.machine import inner_code, machine_code
 from otspec.batch._rows.outcome import DRAWN, accepts, holds
 from otspec.batch._rows.passes import blocks_of, draw, excess, rest_in_blocks
 
@@ -30,7 +30,7 @@ def verify(
         accepted[row] = holds(drafts[row], valid[row], token[row])
 
 
-@machine_code
+@inner_code
 def _one(
     draft: Array, target: Array, drafts: Array, uniforms: Array, valid: Array, sums: Array
 ) -> tuple[int, int]:
