@@ -19,7 +19,6 @@ from otspec.batch import _path, _running
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
 BLOCKS = ["token_verification", "block_verification"]
-BY_ROWS = [name for name in RULES if RULES[name].rows is not None]
 SIZES = 1, 5, 256, 257, 700
 BOUNDS = {np.float32: 3e-7, np.float64: 3e-15}
 
@@ -73,7 +72,7 @@ def agree(found, wanted):
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("name", BY_ROWS)
+@pytest.mark.parametrize("name", RULES)
 def test_the_outcome_is_that_of_the_arrays(name, n, rows_taken):
     arguments = problem(name, n, seed=n)
     rule, count = getattr(batch, name), np.arange(60) % 4
@@ -86,7 +85,7 @@ def test_the_outcome_is_that_of_the_arrays(name, n, rows_taken):
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (2, 3)])
-@pytest.mark.parametrize("name", BY_ROWS)
+@pytest.mark.parametrize("name", RULES)
 def test_leading_axes_are_those_of_the_arguments(name, lead):
     found, wanted = both(getattr(batch, name), *problem(name, 5, 0, lead))
     for one, other in zip(found, wanted, strict=True):
@@ -141,7 +140,7 @@ def tensors(arguments):
     return [torch.asarray(value) for value in arguments]
 
 
-@pytest.mark.parametrize("name", [*BY_ROWS, *BLOCKS])
+@pytest.mark.parametrize("name", [*RULES, *BLOCKS])
 def test_plain_arrays_on_a_cpu_go_row_by_row(name, rows_taken):
     function = getattr(batch, name)
     arguments = call_of(function)
@@ -178,7 +177,7 @@ def test_everything_else_goes_by_arrays(rows_taken, monkeypatch):
     assert len(rows_taken) == 1
 
 
-@pytest.mark.parametrize("name", [*BY_ROWS, *BLOCKS])
+@pytest.mark.parametrize("name", [*RULES, *BLOCKS])
 def test_tokens_out_of_range_of_tensors_are_refused_too(name):
     function = getattr(batch, name)
     given = tensors(call_of(function))
@@ -192,7 +191,7 @@ def test_tokens_out_of_range_of_tensors_are_refused_too(name):
             assert (function(*given, mask=mask).token >= 0).all()
 
 
-@pytest.mark.parametrize("name", BY_ROWS)
+@pytest.mark.parametrize("name", RULES)
 def test_calls_from_several_threads_do_not_disturb_each_other(name):
     rule = getattr(batch, name)
     calls = [problem(name, 300, seed) for seed in range(8)] * 3
@@ -200,3 +199,13 @@ def test_calls_from_several_threads_do_not_disturb_each_other(name):
         found = list(pool.map(lambda arguments: rule(*arguments), calls))
     for result, arguments in zip(found, calls, strict=True):
         agree(result, rule(*arguments))
+
+
+def test_threads_share_the_rows_of_tensors(monkeypatch):
+    torch = library("torch")
+    arguments = problem("recursive_rejection", 300, 0)
+    wanted = batch.recursive_rejection(*arguments)
+    monkeypatch.setattr(_path, "_SHARED", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
+    found = batch.recursive_rejection(*tensors(arguments))
+    agree([part.numpy() for part in found], wanted)
