@@ -1,20 +1,21 @@
 """Which knots between the pools of a row are barriers at a moment (Pooled, prop. 4).
 
-Every knot is a barrier for a while; how long, :mod:`otspec.batch._kernels.barriers` finds for all
-knots. Here the process stops at the moment that matters.
+Every knot is a barrier for a while. Here the process of these times stops at the moment that
+matters; :mod:`otspec.batch._kernels.barriers` finds the same barriers at once.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from otspec.batch._kernels.barriers import FOR_EVER
 from otspec.batch._kernels.library import Array
 from otspec.batch._rows.graded_pools import ABOVE, ALIVE, INSIDE, KINK, RATE, SLOPE
 from otspec.batch._rows.machine import inner_code
 from otspec.batch._rows.numbers import geometric
 from otspec.batch._rows.outcome import quotient
 
+FOR_EVER = 2.0
+"""The lifetime of a knot that is always a barrier."""
 _NARROW = 64 * float(np.finfo(np.float64).eps)
 """What is as narrow as rounding has no slope of its own."""
 
