@@ -67,8 +67,8 @@ def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -
     index = xp.clip(library.arange(k), max=heavy.drafted.shape[-1])
     left = xp.take(left, index, axis=-1)
     times = library.quotient(left[..., :1], left * library.lift) * library.lift
-    times = xp.where(count > library.arange(k), times, 0.0)
-    highest = xp.clip(xp.sum(times, axis=-1, keepdims=True), max=library.highest)
+    times = xp.where(count > library.widened(library.arange(k)), times, 0.0)
+    highest = xp.clip(xp.sum(times, axis=-1, keepdims=True), 1.0, library.highest)
     steps = library.widened(library.arange(grades)) / (grades - 1)
     positive = library.rounded(LOWEST + (highest - LOWEST) * steps)
     return xp.concat([0 * highest, positive], axis=-1)
