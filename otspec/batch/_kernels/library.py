@@ -147,10 +147,8 @@ class Library:
         return self.widened(self.xp.take_along_axis(values, tokens, axis=-1))
 
     def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
-        """Return dividend/divisor where the divisor is positive, without dividing by 0."""
-        positive = divisor > 0
-        safe = self.xp.where(positive, divisor, self.xp.ones_like(divisor))
-        return self.xp.where(positive, dividend / safe, self.xp.full_like(safe, otherwise))
+        """Return dividend/divisor where the divisor is positive."""
+        return self.xp.where(divisor > 0, dividend / divisor, otherwise)
 
     def first(self, flags: Array) -> Array:
         """Return the index of the first true entry of the last axis; 0 if there is none."""
@@ -233,7 +231,7 @@ def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
     return Library(xp, xp, place, dtype, wide, xp.int64, at_once)
 
 
-def geometric(library: Library, chance: Array, count: Array) -> Array:
+def geometric(library: Library, chance: Array, count: Array | float) -> Array:
     """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
 
     It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
@@ -243,9 +241,7 @@ def geometric(library: Library, chance: Array, count: Array) -> Array:
 
 
 @quiet
-def _tries(chance: Array, count: Array, xp: Any) -> Array:
-    positive = chance > 0
-    safe = xp.where(positive, chance, xp.ones_like(chance))
-    total = -xp.expm1(count * xp.log1p(-safe)) / safe
-    total = xp.where(positive, total, count + 0 * chance)
+def _tries(chance: Array, count: Array | float, xp: Any) -> Array:
+    less = -chance
+    total = xp.where(chance > 0, xp.expm1(count * xp.log1p(less)) / less, count)
     return xp.clip(total, min=1.0)

@@ -6,7 +6,7 @@ an expression of several steps costs hardly more than reading its inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,8 +34,10 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     array, shape (..., m)
         Wide.
     """
-    weights = [common(library, scales[..., j]) for j in range(scales.shape[-1])]
-    return library.xp.stack(totals(library, draft, target, *weights), axis=-1)
+    scales = library.narrowed(scales)
+    columns = (scales[..., j : j + 1] for j in range(scales.shape[-1]))
+    parts = _added(library, draft, target, *(Common(library, scale) for scale in columns))
+    return library.widened(library.xp.stack(parts, axis=-1))
 
 
 def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
@@ -46,14 +48,15 @@ def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) 
     list of array, shape (..., ceil(V / 256))
         Wide; one per weight.
     """
-    xp, inner = library.xp, library.inner
     parts: list[list[Array]] = [[] for _ in weights]
-    for stretch, width in library.slices(draft):
-        drafted = library.narrowed(draft[..., stretch])
-        wanted = library.narrowed(target[..., stretch])
+    for drafted, wanted, width in _stretches(library, draft, target):
         for part, weight in zip(parts, weights, strict=True):
-            part.append(inner.sum(in_blocks(library, weight(drafted, wanted), width), axis=-1))
-    return [library.widened(xp.concat(part, axis=-1)) for part in parts]
+            blocks = in_blocks(library, weight(drafted, wanted), width)
+            part.append(library.inner.sum(blocks, axis=-1))
+    return [
+        library.widened(part[0] if len(part) == 1 else library.xp.concat(part, axis=-1))
+        for part in parts
+    ]
 
 
 def in_blocks(library: Library, values: Array, width: int) -> Array:
@@ -71,14 +74,32 @@ def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> l
         Wide; one per weight. Sums of stretches are made in the dtype of the vocabulary, their sum
         in the wide one.
     """
+    return [library.widened(part) for part in _added(library, draft, target, *weights)]
+
+
+def _added(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+    """Return the sums of each weight over the vocabulary, narrow if it is one stretch."""
     xp = library.xp
     parts: list[list[Array]] = [[] for _ in weights]
-    for stretch, _ in library.slices(draft):
-        drafted = library.narrowed(draft[..., stretch])
-        wanted = library.narrowed(target[..., stretch])
+    for drafted, wanted, _ in _stretches(library, draft, target):
         for part, weight in zip(parts, weights, strict=True):
             part.append(library.inner.sum(weight(drafted, wanted), axis=-1))
-    return [xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1) for part in parts]
+    return [
+        part[0] if len(part) == 1 else xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1)
+        for part in parts
+    ]
+
+
+def _stretches(library: Library, draft: Array, target: Array) -> Iterator[tuple[Array, Array, int]]:
+    """Yield stretches of both, narrow, and the width of the blocks that they consist of."""
+    for stretch, width in library.slices(draft):
+        # A look at all of an array takes as long as a step of the computation.
+        whole = stretch.stop - stretch.start == draft.shape[-1]
+        drafted = library.narrowed(draft if whole else draft[..., stretch])
+        if target is draft:
+            yield drafted, drafted, width
+        else:
+            yield drafted, library.narrowed(target if whole else target[..., stretch]), width
 
 
 def the_draft(draft: Array, target: Array) -> Array:  # noqa: ARG001 # a weight
@@ -166,7 +187,8 @@ class Mixture:
 
     def __call__(self, draft: Array, target: Array) -> Array:
         """Return what the weight is of the same tokens of both."""
-        return self.share * target + (1 - self.share) * self.rest(draft, target)
+        rest = self.rest(draft, target)
+        return rest + self.share * (target - rest)
 
 
 def common(library: Library, scale: Array | None = None, lift: float = 1.0) -> Common:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import Array
-from otspec.batch._rows.barriers import group_of, raise_barriers
+from otspec.batch._rows.barriers import group_of
 from otspec.batch._rows.graded_pools import (
     KINDS,
     best_law,
     even_grades,
-    law_at,
-    position,
+    level,
     take_overlaps,
     write_rest,
 )
@@ -37,7 +36,7 @@ def verify(
     scales, kept = np.empty((2, rows, grades))
     pairs, weights = np.empty((rows, k, 2)), np.empty((rows, 4))
     _write_grades(scales, valid, draft.itemsize == 4)
-    read_overlaps(draft, target, scales, kept)
+    read_overlaps(draft, target, scales, kept, 0, grades)
     read_drafts(draft, target, drafts, valid, pairs)
     _select(scales, kept, pairs, uniforms, valid, index, weights)
     draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
@@ -68,18 +67,16 @@ def _select(
         tight = best_law(pools, 1.0)
         write_rest(pools, count, weights[row])
         for i in range(pool.size):
-            below, part = position(pools, own[i, 0], own[i, 1])
+            below, part, _ = level(pools, own[i, 0], own[i, 1])
             up, left = split(uniforms[row, i], part)
             moment = left if i == 0 else moment
             pool[i] = below + up if valid[row, i] else -1
             top = max(top, pool[i])
-        raise_barriers(pools, tight, moment, 1.0, max(count, 1.0))
-        lowest, _ = group_of(pools, top)
+        lowest, _ = group_of(pools, tight, top, 1.0, moment)
         took, accepting = _chosen(pool, lowest, left)
         index[row] = DRAWN
         if took >= 0:
-            below, part = position(pools, own[took, 0], own[took, 1])
-            law = law_at(pools, own[took, 0], below, part)
+            _, _, law = level(pools, own[took, 0], own[took, 1])
             index[row] = took if accepts(accepting, own[took, 1], law) else DRAWN
 
 

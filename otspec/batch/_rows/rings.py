@@ -1,6 +1,6 @@
 """The choice among distinct drafts of a row by their rings (Beyond, prop. 6).
 
-Each stage is a ring that counts, after others. ``drafts`` is an array, (7, k + 1), of what is known
+Each stage is a ring that counts, after others. ``drafts`` is an array, (8, k + 1), of what is known
 of the drafts, or of their first few, in the order in which they rang first. ``stages`` is an array
 of integers, (4, k). Their rows are named below; all masses are lifted.
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import Array
-from otspec.batch._rows.barriers import group_of, raise_barriers
+from otspec.batch._rows.barriers import group_of
 from otspec.batch._rows.graded_pools import ABOVE as ABOVE_KNOT
-from otspec.batch._rows.graded_pools import law_at, position
+from otspec.batch._rows.graded_pools import level
 from otspec.batch._rows.machine import inner_code, machine_code
 from otspec.batch._rows.numbers import clipped, split
 from otspec.batch._rows.outcome import DRAWN, accepts, quotient
@@ -32,6 +32,8 @@ COUNTED = 5
 """After so many drafts: the mass that rings and counts."""
 NEW = 6
 """After so many drafts: how likely the next ring that counts is of another."""
+LAW = 7
+"""What of the selected draft's law is each one's."""
 
 BEFORE = 0
 """How many drafts have rung before the stage."""
@@ -59,7 +61,7 @@ def select(
 
     Parameters
     ----------
-    pools : array, shape (rows, 8, m + 2)
+    pools : array, shape (rows, 5, m + 2)
     tight : array of int, shape (rows,)
         The knot at the cut.
     pairs : array, shape (rows, k, 2)
@@ -73,7 +75,7 @@ def select(
     index : array of int, shape (rows,)
     """
     k = valid.shape[1]
-    drafts, stages = np.zeros((7, k + 1)), np.zeros((4, k), np.int64)
+    drafts, stages = np.zeros((8, k + 1)), np.zeros((4, k), np.int64)
     for row in range(index.size):
         own = pools[row]
         _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], lift)
@@ -85,13 +87,11 @@ def select(
                 rung += stages[TOKEN, s] == stages[BEFORE, s]
             else:
                 stages[POOL, s], stages[AGAIN, s] = -1, -1
-        raise_barriers(own, tight[row], moment, lift, 0.0)
-        lowest, end = group_of(own, top)
+        lowest, end = group_of(own, tight[row], top, lift, moment)
         above, beyond = own[ABOVE_KNOT, lowest], own[ABOVE_KNOT, end]
         _weigh(drafts, stages, lowest, end, rung, above - beyond, beyond)
         took, accepting = locate(drafts[WEIGHT, :k], left)
-        law = law_at(own, drafts[MASS, took], int(drafts[BELOW, took]), drafts[PART, took])
-        passed = accepts(accepting, pairs[row, took, 1] * lift, law)
+        passed = accepts(accepting, pairs[row, took, 1] * lift, drafts[LAW, took])
         index[row] = took if valid[row, took] and passed else DRAWN
 
 
@@ -112,7 +112,8 @@ def _take_drafts(
         drafts[NEW, i] = quotient(lefts[i] * lift, drafts[COUNTED, i], 1.0)
         if i < valid.size:
             mass = pairs[i, 0] * lift
-            drafts[BELOW, i], drafts[PART, i] = position(pools, mass, pairs[i, 1] * lift)
+            below, part, law = level(pools, mass, pairs[i, 1] * lift)
+            drafts[BELOW, i], drafts[PART, i], drafts[LAW, i] = below, part, law
             drafts[MASS, i] = mass if valid[i] else 0.0
             drafts[HEAVY, i] = 1.0 if pairs[i, 0] > border else 0.0
             light += drafts[MASS, i] * (1.0 - drafts[HEAVY, i])
