@@ -1,34 +1,13 @@
 """The optimum of batches, from sums alone, against every prefix in 60 digits (Theory, 32)."""
 
-from decimal import Decimal, localcontext
-from fractions import Fraction
-
 import numpy as np
 import pytest
+from prefix_cuts import least, touching
 
 from otspec import batch
 from otspec.batch._kernels import sorted_rows
 
 KS = [1, 2, 3, 8, 100, 2**53]
-
-
-def least(draft, target, k):
-    """1 + min over prefixes by ascending q/p of q(A) − (1 − p outside A)^k."""
-    pairs = [
-        (Fraction(p), Fraction(q)) for p, q in zip(draft.tolist(), target.tolist(), strict=True)
-    ]
-    pairs.sort(key=lambda pair: (pair[0] == 0, pair[1] / pair[0] if pair[0] else 0))
-    wanted, outside = Fraction(0), sum(p for p, _ in pairs)
-    with localcontext(prec=60):
-        found = [-(decimal(max(1 - outside, 0)) ** k)]
-        for p, q in pairs:
-            wanted, outside = wanted + q, outside - p
-            found.append(decimal(wanted) - decimal(max(1 - outside, Fraction(0))) ** k)
-        return float(1 + min(0, *found))
-
-
-def decimal(number):
-    return Decimal(number.numerator) / Decimal(number.denominator)
 
 
 def accuracy(draft):
@@ -54,15 +33,6 @@ def degenerate_rows():
         *[(none, some), (some, none), (none, none), (some * 1.001, some), (some, some * 0.999)],
         *[(some, some * (1 + 1e-9 * np.arange(6))), (some[[0, 0, 1, 1, 2, 3]] / 2, some)],
     ]
-
-
-def touching(draft, k, depth, dents):
-    """A target of which every prefix is a minimum up to small dents, where its mass is not 0."""
-    inside = np.append(np.cumsum(draft[:-1]), 1)
-    wanted = np.maximum(inside ** float(k) - depth, 0)
-    wanted[wanted > 0] -= dents[: (wanted > 0).sum()]
-    wanted[-1] = 1
-    return np.diff(wanted, prepend=0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
