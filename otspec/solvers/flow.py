@@ -7,12 +7,16 @@ for each row and token; so another one in smaller units, from where the first en
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 from otspec.solvers.linear_program import LinearProgram
 from otspec.solvers.solution import Solution, Status
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 NAME = "flow"
 """What solutions say that they come from."""
@@ -42,18 +46,19 @@ def solve(program: LinearProgram, rows: IntArray, tokens: IntArray, split: int) 
     """
     start = time.perf_counter()
     room = program.row_upper
-    pairs = rows, split + tokens
+    ends = np.concatenate([rows, split + tokens])
+    network = _Network(rows, split + tokens, split, len(room))
     carried: Array = np.zeros(len(rows))
     used: Array = np.zeros(len(room))
-    reached, digits, rounds = np.zeros(len(room), dtype=bool), 0, 0
+    digits, rounds = 0, 0
     while digits < _LAST:
         digits += _BITS if rounds == 0 else _BITS - len(room).bit_length()
-        whole = [_whole(part, digits) for part in (room - used, carried)]
-        more, reached = _flow(pairs, split, *whole)
+        more, left = network.most(_whole(room - used, digits), _whole(carried, digits))
         carried = np.maximum(carried + np.ldexp(more, -digits), 0)
-        used = np.bincount(np.concatenate(pairs), np.tile(carried, 2), len(room))
+        used = np.bincount(ends, np.tile(carried, 2), len(room))
         rounds += 1
     # The cut: rows that nothing more comes to pay, and tokens that something still comes to.
+    reached = network.reached(left)
     duals = np.where(np.arange(len(room)) < split, ~reached, reached).astype(float)
     seconds = time.perf_counter() - start
     value = float(program.value(carried))
@@ -65,24 +70,53 @@ def _whole(values: Array, digits: int) -> IntArray:
     return np.clip(np.floor(np.ldexp(values, digits)), 0, 1 << _BITS).astype(np.int32)
 
 
-def _flow(
-    pairs: tuple[IntArray, IntArray], split: int, room: IntArray, carried: IntArray
-) -> tuple[Array, Array]:
-    """Return what more is carried by each pair, and which rows and tokens still more comes to."""
-    from scipy import sparse
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+class _Network:
+    """Source → rows → tokens → sink, with every edge in both directions.
 
-    size = len(room)
-    source, sink = size, size + 1
-    ids = np.arange(size)
-    tails = np.concatenate([np.where(ids < split, source, ids), pairs[0], pairs[1]])
-    heads = np.concatenate([np.where(ids < split, ids, sink), pairs[1], pairs[0]])
-    endless = np.full(len(carried), 1 << _BITS, dtype=np.int32)
-    capacities = np.concatenate([room, endless, carried])
-    network = sparse.csr_array((capacities, (tails, heads)), shape=(size + 2, size + 2))
-    flow = maximum_flow(network, source, sink).flow
-    left = network - flow
-    left.eliminate_zeros()
-    reached = np.zeros(size + 2, dtype=bool)
-    reached[breadth_first_order(left, source, return_predecessors=False)] = True
-    return np.asarray(flow[pairs]).ravel(), reached[:size]
+    Parameters
+    ----------
+    rows, tokens : ndarray of int, shape (p,)
+        The nodes that each pair joins; tokens come after the rows.
+    split, size : int
+        How many rows there are, and how many rows and tokens.
+    """
+
+    def __init__(self, rows: IntArray, tokens: IntArray, split: int, size: int) -> None:
+        from scipy import sparse
+
+        self._source, self._sink, self._size = size, size + 1, size
+        ids = np.arange(size)
+        tails = np.concatenate([np.where(ids < split, self._source, ids), rows])
+        heads = np.concatenate([np.where(ids < split, ids, self._sink), tokens])
+        both = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        places = np.arange(2 * len(tails))
+        self._edges = sparse.csr_array((places, both), shape=(size + 2, size + 2))
+
+    def most(self, room: IntArray, carried: IntArray) -> tuple[Array, Array]:
+        """Return what more each pair carries at most, and the room that is left of each edge."""
+        from scipy.sparse.csgraph import maximum_flow
+
+        endless = np.full(len(carried), 1 << _BITS, dtype=np.int32)
+        capacities = np.concatenate([room, endless, np.zeros_like(room), carried])
+        # In the order of the edges, which the flow keeps, as every edge has its reverse.
+        order = self._edges.data
+        found = maximum_flow(self._with(capacities[order]), self._source, self._sink).flow.data
+        flow = np.empty(len(order))
+        flow[order] = found
+        return flow[self._size : self._size + len(carried)], capacities[order] - found
+
+    def reached(self, left: Array) -> Array:
+        """Return the rows and tokens that the source reaches by edges with room left: (size,)."""
+        from scipy.sparse.csgraph import breadth_first_order
+
+        open_edges = self._with(left).copy()
+        open_edges.eliminate_zeros()
+        found = np.zeros(self._size + 2, dtype=bool)
+        found[breadth_first_order(open_edges, self._source, return_predecessors=False)] = True
+        return found[: self._size]
+
+    def _with(self, capacities: Array) -> sparse.csr_array:
+        from scipy import sparse
+
+        edges = self._edges
+        return sparse.csr_array((capacities, edges.indices, edges.indptr), shape=edges.shape)
