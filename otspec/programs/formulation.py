@@ -130,13 +130,13 @@ class Formulation(Frozen, ABC):
         objective = self._state(model)
         return model.program(f"{self.name} ({self.source})", self.sense, objective)
 
-    def solved(self, solver: SolverName | None = None) -> Solution:
+    def solved(self, solver: SolverName | None) -> Solution:
         """Build the linear program and solve it.
 
         Parameters
         ----------
-        solver : str, optional
-            As for :func:`otspec.solvers.solve`.
+        solver : str or None
+            As for :func:`otspec.solvers.solve`; None leaves it to the program.
 
         Raises
         ------

@@ -38,7 +38,7 @@ class Reduced(Formulation):
         model.put(outputs[seen.tokens], mass)
         return mass
 
-    def solved(self, solver: SolverName | None = None) -> Solution:
+    def solved(self, solver: SolverName | None) -> Solution:
         """Solve it, in floats by default as the flow from rows to tokens that it is."""
         program = self.build()
         if solver is not None or program.exact:

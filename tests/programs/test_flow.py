@@ -50,5 +50,5 @@ def test_flows_of_thousands_of_pairs(n, k):
 def test_a_named_solver_gets_the_program():
     law, target = otspec.IID([0.5, 0.3, 0.2], 2), [0.1, 0.6, 0.3]
     assert Reduced(law, np.array(target)).solved("highs").solver == "highs"
-    assert formulate("membership", law, np.array(target), sets=True).solved().solver == "highs"
+    assert formulate("membership", law, np.array(target), sets=True).solved(None).solver == "highs"
     assert otspec.optimal_plan(law, target, solver="highs").solution.solver == "highs"
