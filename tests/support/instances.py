@@ -73,7 +73,7 @@ def pair(rng: np.random.Generator, n: int, kind: str) -> Pair:
 
 
 def pairs(seed: int, count: int, most_tokens: int, fewest: int = 1) -> Iterator[Pair]:
-    """:func:`enough` of ``count`` pairs over ``fewest`` to ``most_tokens`` tokens, kinds in turn."""
+    """:func:`enough` of ``count`` pairs over ``fewest`` to ``most_tokens`` tokens, by kind."""
     rng = np.random.default_rng(seed)
     for index in range(enough(count)):
         n = int(rng.integers(fewest, most_tokens + 1))

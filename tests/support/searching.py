@@ -14,3 +14,8 @@ def enough(count: int) -> int:
     They are the first ones of those that ``make nightly`` looks at.
     """
     return count if NIGHTLY else max(-(-count // _SHARE), min(count, _LEAST))
+
+
+def of_all(count: int) -> int:
+    """How many of the instances that are looked at are to be of a kind, of ``count`` of all."""
+    return count if NIGHTLY else count // _SHARE
