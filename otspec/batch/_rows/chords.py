@@ -24,7 +24,7 @@ _SLACK = 1 + 2 * float(np.finfo(np.float64).eps)
 
 
 @inner_code
-def begin(chords: Array, tried: Array, count: float, single: bool) -> None:
+def begin(tried: Array, count: float, single: bool) -> None:
     """Write which ρ to try first."""
     tried[0], tried[1] = 1.0, rounded(1 + _FIRST * (count - 1), single)
 

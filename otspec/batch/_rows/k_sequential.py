@@ -34,7 +34,7 @@ def verify(
     rows, k = drafts.shape
     chords, tried, found = np.empty((rows, 2, 4)), np.empty((rows, 2)), np.empty((rows, 2))
     pairs, rho, single = np.empty((rows, k, 2)), np.empty(rows), draft.itemsize == 4
-    _begin(chords, tried, valid, single)
+    _begin(tried, valid, single)
     read_overlaps(draft, target, tried, found)
     _go_on(chords, tried, found, valid, single)
     read_overlaps(draft, target, tried, found)
@@ -44,10 +44,10 @@ def verify(
 
 
 @machine_code
-def _begin(chords: Array, tried: Array, valid: Array, single: bool) -> None:
+def _begin(tried: Array, valid: Array, single: bool) -> None:
     """Write which ρ of each row to try first."""
     for row in range(valid.shape[0]):
-        begin(chords[row], tried[row], max(number_of(valid[row]), 1.0), single)
+        begin(tried[row], max(number_of(valid[row]), 1.0), single)
 
 
 @machine_code
