@@ -120,7 +120,8 @@ def position(pools: Array, drafted: float, wanted: float) -> tuple[int, float]:
     for i in range(1, last + 1):
         below = i if pools[GRADE, i] * drafted <= wanted else below
     low, high = pools[GRADE, below], pools[GRADE, min(below + 1, last)]
-    return below, clipped(quotient(wanted - low * drafted, (high - low) * drafted, 0.0))
+    ratio = quotient(wanted, drafted, 0.0)  # products of masses and grades may be out of range
+    return below, clipped(quotient(ratio - low, high - low, 0.0))
 
 
 @inner_code
