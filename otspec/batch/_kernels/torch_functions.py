@@ -27,12 +27,19 @@ exp, expm1, log1p = torch.exp, torch.expm1, torch.log1p
 all, any, sum = torch.all, torch.any, torch.sum  # noqa: A001
 max, min, argmax = torch.amax, torch.amin, torch.argmax  # noqa: A001
 cumulative_sum = torch.cumsum
-take_along_axis = torch.take_along_dim
 
 
 def astype(values: torch.Tensor, dtype: torch.dtype, /, *, copy: Flag = True) -> torch.Tensor:
     """Return a tensor in a dtype."""
     return values.to(dtype, copy=copy)
+
+
+def take_along_axis(values: torch.Tensor, index: torch.Tensor, /, *, axis: int) -> torch.Tensor:
+    """Return the entries at indices of the last axis; all axes before it are broadcast."""
+    if values.shape[:-1] != index.shape[:-1]:
+        lead = torch.broadcast_shapes(values.shape[:-1], index.shape[:-1])
+        values, index = values.expand(*lead, -1), index.expand(*lead, -1)
+    return torch.gather(values, axis, index)
 
 
 def take(values: torch.Tensor, index: torch.Tensor, /, *, axis: int) -> torch.Tensor:
