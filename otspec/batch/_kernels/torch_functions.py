@@ -47,6 +47,14 @@ def take(values: torch.Tensor, index: torch.Tensor, /, *, axis: int) -> torch.Te
     return torch.index_select(values, axis, index)
 
 
+def take_along_axis(
+    values: torch.Tensor, index: torch.Tensor, /, *, axis: int = -1
+) -> torch.Tensor:
+    """Return the entries at indices along an axis; all other axes are the same."""
+    # Not take_along_dim, which makes a number of rows a constant of what is compiled.
+    return torch.gather(values, axis, index)
+
+
 def argsort(
     values: torch.Tensor, /, *, axis: int, descending: Flag = False, stable: Flag = True
 ) -> torch.Tensor:
