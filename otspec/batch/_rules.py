@@ -47,7 +47,7 @@ def maximal_coupling(
     ------
     ValueError
         What is not a plain array; libraries, shapes, dtypes or devices that do not fit. Values are
-        not looked at, but for token ids out of range in NumPy's arrays.
+        not looked at, but for token ids out of range in NumPy's arrays and in rows on a CPU.
 
     Notes
     -----

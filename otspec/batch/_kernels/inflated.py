@@ -14,11 +14,11 @@ from otspec.batch._kernels.problem import Problem
 from otspec.batch._kernels.sums import block_sums, excess, overlaps, the_target, totals
 from otspec.batch._results import Verified
 
-_FIRST = 0.3
+FIRST = 0.3
 """Where ρ is tried first, between 1 and k."""
-_SECOND = 0.8
+SECOND = 0.8
 """Where it is tried next, between two guesses of ρ*."""
-_STEPS = 2
+STEPS = 2
 """How often the last guess is made better."""
 
 
@@ -71,7 +71,7 @@ def safe_rho(library: Library, draft: Array, target: Array, count: Array) -> Arr
     xp = library.xp
     count = xp.clip(count, min=1.0)
     one = 0 * count + 1
-    at = library.rounded(xp.concat([one, 1 + _FIRST * (count - 1)], axis=-1))
+    at = library.rounded(xp.concat([one, 1 + FIRST * (count - 1)], axis=-1))
     values = _overlaps(library, draft, target, at)
     needed = _needed(library, values, count)
     guess = xp.minimum(_secant(library, at, at - needed), count)
@@ -80,7 +80,7 @@ def safe_rho(library: Library, draft: Array, target: Array, count: Array) -> Arr
     bound = xp.maximum(geometric(library, values[..., :1], count), needed[..., 1:])
     low = xp.minimum(guess, bound)
     apart = xp.maximum(guess, bound) - low
-    tried = library.rounded(xp.concat([low, low + _SECOND * apart], axis=-1))
+    tried = library.rounded(xp.concat([low, low + SECOND * apart], axis=-1))
     values = xp.concat([values, _overlaps(library, draft, target, tried)], axis=-1)
     # M is 0 at 0, and does not fall up to k, where every rule is valid.
     most = xp.max(values, axis=-1, keepdims=True)
@@ -130,7 +130,7 @@ def _safe_between(library: Library, at: Array, values: Array, count: Array) -> A
     slope = library.quotient(rise[..., 1:2], rise[..., :1])
     # As a function of ρ the slack at the chord is convex: the secants' guesses come from below.
     rho, less = start, before[..., 2:]
-    for _ in range(_STEPS):
+    for _ in range(STEPS):
         ends = xp.concat([rho, after[..., :1]], axis=-1), xp.concat([less, after[..., 2:]], axis=-1)
         rho = _secant(library, *ends)
         needed = _needed(library, overlap + slope * (rho - start), count)

@@ -6,35 +6,32 @@ nodes it is a sum over.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from otspec.batch._kernels.library import Array
+from otspec.batch._rows.exponential import LEAST, exponentials
 from otspec.batch._rows.graded_pools import ABOVE, GRADE, INSIDE
-from otspec.batch._rows.heaviest import DRAFTED, LIGHT, WANTED
+from otspec.batch._rows.heaviest import DRAFTED, WANTED
 from otspec.batch._rows.machine import inner_code
 from otspec.batch._rows.numbers import clipped
 from otspec.batch._rows.outcome import quotient
 
-_LATEST = 700.0
-"""A number of rings that no token is left after, to the last digit."""
 _LONGEST = float(np.finfo(np.float64).max)
 
 
 @inner_code
-def highest_grade(heavy: Array, light: Array, count: float, lift: float, most: float) -> float:
+def highest_grade(heavy: Array, light: float, count: float, lift: float, most: float) -> float:
     """Return Σ 1/(1 − s_i) for i = 0 to count − 1, s_i the mass of the i heaviest tokens.
 
     No token is drafted more often than that times its draft mass. It is at most ``most``.
     """
     number = heavy.shape[1]
-    total, left = light[LIGHT], light[LIGHT]
+    total = light
     for i in range(number):
         total += heavy[DRAFTED, i]
     grade, left = 1.0, total
     for i in range(1, int(count)):
-        left = light[LIGHT]
+        left = light
         for j in range(min(i, number), number):
             left += heavy[DRAFTED, j]
         grade += quotient(total, left * lift, 0.0) * lift
@@ -47,7 +44,7 @@ def take_knots(
     grades: Array,
     kept: Array,
     heavy: Array,
-    light: Array,
+    light: float,
     count: float,
     lift: float,
     rung: Array,
@@ -61,17 +58,16 @@ def take_knots(
     grades, kept : array, shape (m,)
         The positive grades, and Σ min(q, t p) over light tokens there, lifted.
     heavy : array, shape (2, h)
-    light : array, shape (2,)
-    count, lift : float
+    light, count, lift : float
     rung, weights : array
         The nodes of the integral.
     """
     last, number = grades.size + 1, heavy.shape[1]
-    below, all_light = np.empty(number), light[LIGHT] * lift
-    total, start, at_start, light_over = light[LIGHT], 0.0, 0.0, all_light
+    below, all_light = np.empty(number), light * lift
+    total, start, at_start, light_over = light, 0.0, 0.0, all_light
     for i in range(number):
         total += heavy[DRAFTED, i]
-    pools[ABOVE, 0], pools[INSIDE, 0] = lift, 0.0
+    pools[GRADE, 0], pools[ABOVE, 0], pools[INSIDE, 0] = 0.0, lift, 0.0
     for j in range(1, last):
         end, at_end = grades[j - 1], kept[j - 1]
         light_over = min(light_over, max((at_end - at_start) / (end - start), 0.0))
@@ -102,17 +98,20 @@ def _all_below(
     if not above > 0:
         return 1.0
     many, nodes = int(count), rung.size
-    times, missed, numbers = np.empty(nodes), np.empty(nodes), np.empty((many, nodes))
+    room, numbers = np.empty((4, nodes)), np.empty((many, nodes))
+    times, powers, missed, shifted = room[0], room[1], room[2], room[3]
     for t in range(nodes):
         times[t] = min(rung[t] / above, _LONGEST)
-        due = min(light * times[t], _LATEST)
-        numbers[0, t] = math.exp(-due)
-        for c in range(1, many):
-            numbers[c, t] = numbers[c - 1, t] * due / c
+        powers[t] = max(-light * times[t], LEAST)
+    exponentials(powers, numbers[0], shifted)
+    for c in range(1, many):
+        for t in range(nodes):
+            numbers[c, t] = numbers[c - 1, t] * -powers[t] / c
     for i in range(heavy.size):
         if heavy[i] > 0:
             for t in range(nodes):
-                missed[t] = math.exp(-heavy[i] * times[t])
+                powers[t] = -heavy[i] * times[t]
+            exponentials(powers, missed, shifted)
             for c in range(many - 1, 0, -1):
                 for t in range(nodes):
                     hit = numbers[c - 1, t] * (1 - missed[t])
