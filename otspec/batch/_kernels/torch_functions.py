@@ -34,14 +34,6 @@ def astype(values: torch.Tensor, dtype: torch.dtype, /, *, copy: Flag = True) ->
     return values.to(dtype, copy=copy)
 
 
-def take_along_axis(values: torch.Tensor, index: torch.Tensor, /, *, axis: int) -> torch.Tensor:
-    """Return the entries at indices of the last axis; all axes before it are broadcast."""
-    if values.shape[:-1] != index.shape[:-1]:
-        lead = torch.broadcast_shapes(values.shape[:-1], index.shape[:-1])
-        values, index = values.expand(*lead, -1), index.expand(*lead, -1)
-    return torch.gather(values, axis, index)
-
-
 def take(values: torch.Tensor, index: torch.Tensor, /, *, axis: int) -> torch.Tensor:
     """Return the slices at some indices of an axis."""
     return torch.index_select(values, axis, index)
