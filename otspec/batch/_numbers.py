@@ -33,9 +33,9 @@ def as_count(
     ValueError
         Naming the argument, its value and the bounds; ``why`` says what the upper one is for.
     """
-    if getattr(value, "ndim", 0):
+    if type(value) is not int and getattr(value, "ndim", 0):
         raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
-    number = as_k(value, name)
+    number = value if type(value) is int else as_k(value, name)
     if number < least:
         raise ValueError(f"{name} is {number}: it must be at least {least}")
     if most is not None and number > most:

@@ -1,8 +1,8 @@
 """Which path a call takes: row by row in machine code, or by operations on whole arrays.
 
 Row by row go plain arrays of NumPy and plain tensors of PyTorch on a CPU, eagerly, where Numba is
-installed and the rows are float32 or float64 that lie one after another. Nothing here refuses
-anything: what does not fit goes to the array path, whose checks say what is wrong.
+installed and the rows are float32 or float64 that lie one after another, or are copied so. Nothing
+here refuses anything: what does not fit goes to the array path, whose checks say what is wrong.
 """
 
 from __future__ import annotations
@@ -175,8 +175,6 @@ def _are_fit(
         and drafts.dtype.kind in "iu"
         and drafts.dtype.isnative
         and (mask is None or mask.dtype == np.bool_)
-        and draft.flags.c_contiguous
-        and target.flags.c_contiguous
         and draft.flags.aligned
         and target.flags.aligned
         and drafts.flags.aligned
@@ -204,7 +202,17 @@ def _fit_together(
         and target.shape == ((*lead, k + 1, size) if places else draft.shape)
         and uniforms.shape == (*lead, k + 1)
         and (mask is None or mask.shape == drafts.shape)
+        and all(_lie_well(values, places) for values in (draft, target))
     )
+
+
+def _lie_well(values: Array, places: bool) -> bool:
+    """Return whether rows lie one after another, or can be copied so.
+
+    Copies take less time than operations on arrays, but rows that are shared would take memory, and
+    of a block only two rows are needed.
+    """
+    return values.flags.c_contiguous or not (places or 0 in values.strides)
 
 
 def _read(values: Array, dtype: Any, *shape: int) -> Array:

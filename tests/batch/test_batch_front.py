@@ -14,7 +14,7 @@ MODULES = {"acceptance"}
 """The only public names that are modules."""
 PARTS = {
     "_kernels": ("otspec.batch._kernels", "otspec.batch._results"),
-    "_rows": ("otspec.batch._kernels.library", "otspec.batch._rows", "otspec.compiling"),
+    "_rows": ("otspec.batch._kernels", "otspec.batch._rows", "otspec.compiling"),
 }
 """The folders of kernels, and what of the package they know."""
 KERNELS = [
