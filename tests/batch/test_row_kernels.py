@@ -123,7 +123,7 @@ def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
         batch.pooled_selection_without_replacement(
             draft, target, drafts, np.full((len(draft), k + 1), 0.5)
         )
-        *_, pools, tight, _ = found[-1]
+        pools, _, _, tight, _ = found[-1]
         library, count = library_of(draft), np.full((len(draft), 1), float(k))
         wanted = ring_pools.ring_pools(library, draft, target, count, k, 6)
         near = {"rtol": 0, "atol": 1e-6 if dtype == np.float32 else 1e-13}

@@ -71,7 +71,8 @@ def read_light(
 ) -> None:
     """Write Σ min(target, scale·draft) over light tokens for the scales of each row, lifted."""
     for row in range(draft.shape[0]):
-        kept[row] = 0.0
+        for j in range(scales.shape[1]):
+            kept[row, j] = 0.0
         for start in range(0, draft.shape[1], BLOCK):
             here = slice(start, start + BLOCK)
             for j in range(scales.shape[1]):
@@ -117,11 +118,13 @@ def _take_heaviest(draft: Array, highest: Array, masses: Array, tokens: Array) -
 
     They are at least as heavy as that many of the blocks' heaviest.
     """
-    masses[:] = -1.0
+    for i in range(masses.size):
+        masses[i] = -1.0
     for block in range(highest.size):
         _insert(masses, tokens, highest[block], block)
     least = masses[-1]
-    masses[:] = -1.0
+    for i in range(masses.size):
+        masses[i] = -1.0
     for block in range(highest.size):
         if highest[block] >= least:
             for token in range(block * BLOCK, min((block + 1) * BLOCK, draft.size)):

@@ -14,7 +14,7 @@ from otspec.batch._rows.heaviest import read_heavy, read_lefts, read_light
 from otspec.batch._rows.machine import machine_code
 from otspec.batch._rows.numbers import number_of
 from otspec.batch._rows.reading import draw_rest, read_drafts
-from otspec.batch._rows.ring_pools import highest_grade, take_knots
+from otspec.batch._rows.ring_pools import highest_grade, write_heights, write_knots
 from otspec.batch._rows.rings import select
 
 
@@ -43,8 +43,10 @@ def verify(
     _write_grades(scales, heavy, light, valid, lift, highest, single)
     read_light(draft, target, borders, lift, scales, kept)
     pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
-    known = scales, kept, heavy, light, valid
-    _settle(*known, lift, rung, shares, pools, tight, weights)
+    below = np.empty((rows, grades, HEAVY + 1))
+    write_knots(scales, kept, heavy, light, lift, pools, below)
+    write_heights(pools, below, valid, rung, shares)
+    _settle(pools, valid, lift, tight, weights)
     select(pools, tight, pairs, borders, lefts, uniforms, valid, lift, index)
     draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
 
@@ -74,23 +76,8 @@ def _write_grades(
 
 
 @machine_code
-def _settle(
-    scales: Array,
-    kept: Array,
-    heavy: Array,
-    light: Array,
-    valid: Array,
-    lift: float,
-    rung: Array,
-    shares: Array,
-    pools: Array,
-    tight: Array,
-    weights: Array,
-) -> None:
-    """Write the pools of each row, the knot at the cut, and what is drawn from after rejection."""
+def _settle(pools: Array, valid: Array, lift: float, tight: Array, weights: Array) -> None:
+    """Write the law of each row, the knot at its cut, and what is drawn from after rejection."""
     for row in range(valid.shape[0]):
-        own, count = pools[row], number_of(valid[row])
-        many, masses = max(count, 1.0), (heavy[row], light[row])
-        take_knots(own, scales[row], kept[row], *masses, many, lift, rung, shares)
-        tight[row] = best_law(own, lift)
-        write_rest(own, count, weights[row])
+        tight[row] = best_law(pools[row], lift)
+        write_rest(pools[row], number_of(valid[row]), weights[row])

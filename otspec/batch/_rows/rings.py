@@ -75,7 +75,7 @@ def select(
     index : array of int, shape (rows,)
     """
     k = valid.shape[1]
-    drafts, stages = np.zeros((8, k + 1)), np.zeros((4, k), np.int64)
+    drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
     for row in range(index.size):
         own = pools[row]
         _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], lift)
