@@ -192,18 +192,19 @@ def test_the_law_of_machine_code_is_exact(name, case):
 
 def test_a_call_inside_a_compiled_function_is_one_graph():
     torch = library("torch")
+    settings = {"temperature": 0.7, "top_k": 20, "top_p": 0.9, "min_p": 0.01, "order": "joint"}
 
     @functools.partial(torch.compile, fullgraph=True, backend="eager")
     def step(draft_logits, target_logits, uniforms):
-        draft = batch.warp(draft_logits, top_k=20)
-        target = batch.warp(target_logits, top_k=20)
+        draft = batch.warp(draft_logits, **settings)
+        target = batch.warp(target_logits, **settings)
         drafts = batch.sample_iid(draft, uniforms[:, :2])
         return batch.recursive_rejection(draft, target, drafts, uniforms[:, 2:], checked=True)
 
     logits = torch.asarray(np.random.default_rng(0).normal(size=(2, 3, 700)))
     uniforms = torch.asarray(np.random.default_rng(1).random((3, 5)))
     found = step(*logits, uniforms)
-    draft, target = (batch.warp(part, top_k=20) for part in logits)
+    draft, target = (batch.warp(part, **settings) for part in logits)
     drafts = batch.sample_iid(draft, uniforms[:, :2])
     wanted = batch.recursive_rejection(draft, target, drafts, uniforms[:, 2:])
     agree(in_numpy(found), in_numpy(wanted))
