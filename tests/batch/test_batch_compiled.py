@@ -45,6 +45,12 @@ def no_graph_twice():
     torch._dynamo.reset()
 
 
+@pytest.fixture(autouse=NIGHTLY)
+def no_graph_of_another_test():
+    """So many tests of one function would have more graphs of it than PyTorch keeps."""
+    library("torch")._dynamo.reset()
+
+
 @functools.cache
 def compiled(function, backend="eager"):
     """A function of NumPy's arrays that calls the compiled one, for any number of rows."""
