@@ -36,6 +36,8 @@ def barriers(library: Library, widths: Array, rises: Array, tight: Array) -> Arr
     chords, apart = rise / width, width > 0
     ending = xp.max(xp.where(apart, chords, -math.inf), axis=-2)
     beginning = xp.min(xp.where(apart, chords, math.inf), axis=-1)
+    # Slopes that are equal up to rounding make no corner.
+    ending = ending * (1 + 16 * float(xp.finfo(library.wide).eps))
     return (beginning[..., 1:] > ending[..., :-1]) | (ids[1:] == tight)
 
 

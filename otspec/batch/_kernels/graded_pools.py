@@ -103,8 +103,9 @@ class GradedPools:
 
     def barriers(self, uniforms: Array) -> Array:
         """Return which inner knots are barriers at uniform numbers: (..., 1) -> (..., m)."""
-        slopes = self.slopes if self.lift == 1 else self.slopes / self.lift
-        rises = slopes * self.widths - uniforms * self.gains
+        # In a unit of which neither rises nor what they are over widths is out of range.
+        unit = math.sqrt(self.lift)
+        rises = self.slopes / unit * self.widths - uniforms * unit * self.gains
         return barriers(self.library, self.widths, rises, self.tight)
 
     def rest(self) -> Excess:

@@ -8,7 +8,7 @@ the token in the same way. That is also a fraction of the work of a cumulative s
 
 from __future__ import annotations
 
-import math
+from math import inf, prod
 
 from otspec.batch._kernels.library import BLOCK, Array, Library
 from otspec.batch._kernels.sums import Weight, block_sums, the_draft
@@ -80,7 +80,7 @@ def _fall(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Arr
     shares = sums / total
     # A parallel sum may change where nothing is added: such an entry is passed over.
     here = (shares > uniforms) & (weights > 0)
-    return library.largest(xp.where(here, math.inf, weights))[..., None], shares, total
+    return library.largest(xp.where(here, inf, weights))[..., None], shares, total
 
 
 def block_weights(
@@ -161,19 +161,16 @@ def off_drafts(
         (blocks,) = block_sums(library, draft, draft, the_draft)
     excluded = drafts if valid is None else xp.where(valid, drafts, -1)
     drafted = drafted if valid is None else xp.where(valid, drafted, 0.0)
-    ids, k = library.arange(blocks.shape[-1]), drafts.shape[-1]
-    step = max(_COMPARED // k, 1)
+    *lead, k = drafts.shape
+    ids, size = library.arange(blocks.shape[-1]), draft.shape[-1]
+    places, step = library.arange(min(BLOCK, size)), max(_COMPARED // k, 1)
     for start in range(0, k, step):
         block = drafts[..., start : min(start + step, k)] // BLOCK
-        _, weights = block_weights(
-            library,
-            draft[..., None, :],
-            draft[..., None, :],
-            the_draft,
-            block,
-            excluded[..., None, :],
-        )
-        anew = xp.sum(weights, axis=-1, keepdims=True)
+        tokens = block[..., None] * BLOCK + places
+        flat = xp.reshape(xp.clip(tokens, max=size - 1), (*lead, prod(tokens.shape[-2:])))
+        weights = xp.reshape(library.take(draft, flat), tokens.shape)
+        out = xp.any(tokens[..., None] == excluded[..., None, None, :], axis=-1) | (tokens >= size)
+        anew = xp.sum(xp.where(out, 0.0, weights), axis=-1, keepdims=True)
         its_own = block[..., None] == ids
         anew = xp.max(xp.where(its_own, anew, -1.0), axis=-2)
         blocks = xp.where(anew >= 0, anew, blocks)

@@ -81,9 +81,9 @@ def _added(library: Library, draft: Array, target: Array, *weights: Weight) -> l
     """Return the sums of each weight over the vocabulary, narrow if it is one stretch."""
     xp = library.xp
     parts: list[list[Array]] = [[] for _ in weights]
-    for drafted, wanted, _ in _stretches(library, draft, target):
+    for drafted, wanted, width in _stretches(library, draft, target):
         for part, weight in zip(parts, weights, strict=True):
-            part.append(library.inner.sum(weight(drafted, wanted), axis=-1))
+            part.append(library.added(weight(drafted, wanted), width))
     return [
         part[0] if len(part) == 1 else xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1)
         for part in parts
