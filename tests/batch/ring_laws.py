@@ -104,3 +104,22 @@ def token_law(draft, target, k, number=HEAVY):
     rest = drafts.pools.law.rest()
     (blocks,) = block_sums(library, draft[None], target[None], rest)
     return law + lost * drawn_law(library, draft, target, lambda *pair: rest(*pair)[0], blocks[0])
+
+
+def rows_with_ties(n, dtype):
+    """Three rows of masses, the last one in ascending order."""
+    masses = np.random.default_rng(n).choice([0, 1, 1, *range(2, 40)], size=(3, n)).astype(dtype)
+    masses[:, n // 2] = 50
+    masses[2].sort()
+    return masses
+
+
+def check_heavy(row, drafted, wanted, light):
+    """Compare what was found of a row, with twice itself as the target, with a sort."""
+    ordered = np.sort(row)[::-1]
+    border = ordered[HEAVY] if len(row) > HEAVY else 0
+    own = ordered[ordered > border]
+    assert drafted[: len(own)].tolist() == own.tolist()
+    assert not drafted[len(own) :].any()
+    assert wanted[: len(own)].tolist() == (2 * own).tolist()
+    assert light == row[row <= border].sum()
