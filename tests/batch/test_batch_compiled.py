@@ -45,6 +45,12 @@ def no_graph_twice():
     torch._dynamo.reset()
 
 
+@pytest.fixture(autouse=NIGHTLY)
+def no_graph_of_another_test():
+    """So many tests of one function would have more graphs of it than PyTorch keeps."""
+    library("torch")._dynamo.reset()
+
+
 @functools.cache
 def compiled(function, backend="eager"):
     """A function of NumPy's arrays that calls the compiled one, for any number of rows."""
@@ -192,18 +198,19 @@ def test_the_law_of_machine_code_is_exact(name, case):
 
 def test_a_call_inside_a_compiled_function_is_one_graph():
     torch = library("torch")
+    settings = {"temperature": 0.7, "top_k": 20, "top_p": 0.9, "min_p": 0.01, "order": "joint"}
 
     @functools.partial(torch.compile, fullgraph=True, backend="eager")
     def step(draft_logits, target_logits, uniforms):
-        draft = batch.warp(draft_logits, top_k=20)
-        target = batch.warp(target_logits, top_k=20)
+        draft = batch.warp(draft_logits, **settings)
+        target = batch.warp(target_logits, **settings)
         drafts = batch.sample_iid(draft, uniforms[:, :2])
         return batch.recursive_rejection(draft, target, drafts, uniforms[:, 2:], checked=True)
 
     logits = torch.asarray(np.random.default_rng(0).normal(size=(2, 3, 700)))
     uniforms = torch.asarray(np.random.default_rng(1).random((3, 5)))
     found = step(*logits, uniforms)
-    draft, target = (batch.warp(part, top_k=20) for part in logits)
+    draft, target = (batch.warp(part, **settings) for part in logits)
     drafts = batch.sample_iid(draft, uniforms[:, :2])
     wanted = batch.recursive_rejection(draft, target, drafts, uniforms[:, 2:])
     agree(in_numpy(found), in_numpy(wanted))
