@@ -10,11 +10,14 @@ import pytest
 from batch_table import RULES
 
 from otspec import batch
+from otspec.batch import _triton
 
 REQUIRED = [name for name in os.environ.get("OTSPEC_REQUIRE_BACKENDS", "").split(",") if name]
-"""Libraries whose absence is a failure: array_api_strict, torch, jax."""
+"""Libraries whose absence is a failure: array_api_strict, torch, jax, triton."""
+INTERPRETED = "cpu" in _triton.on
+"""Whether this process has Triton's interpreter, as test_batch_triton_runs.py starts it."""
 NAMES = ["numpy", "array_api_strict", "torch", "torch-cuda", "jax", "jax-jit", "cupy"]
-
+NAMES += ["torch-triton"] if INTERPRETED else []
 
 JAX_SHAPES = {"jax": (3, 300), "jax-jit": (2, 3, 300)}
 """JAX compiles every operation for every shape, and keeps that: all rows come in these."""

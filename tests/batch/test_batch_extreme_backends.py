@@ -4,6 +4,8 @@ What the libraries compute is compared with NumPy's, whose laws are tested exact
 subnormal numbers for zeros on a CPU: there NumPy is given the rows without them.
 """
 
+import os
+
 import numpy as np
 import pytest
 from batch_backends import DIVIDING, JAX_SHAPES, NAMES, Backend, acceptances_of, rules_of
@@ -23,12 +25,15 @@ HAS = {
     "array_api_strict": ["float32", "float64"],
     "torch": DTYPES,
     "torch-cuda": DTYPES,
+    "torch-triton": DTYPES if os.environ.get("OTSPEC_NIGHTLY") else ["float32"],
     "jax": ["float32"],
     "jax-jit": ["float16", "bfloat16", "float32"],
     "cupy": ["float16", "float32", "float64"],
 }
 FEW = [("jax", "float32"), ("jax-jit", "float16"), ("jax-jit", "bfloat16")]
-"""JAX compiles for a long time: these are tried where masses are divided by, and nowhere else."""
+FEW += [] if os.environ.get("OTSPEC_NIGHTLY") else [("torch-triton", "float32")]
+"""JAX compiles for a long time, and Triton's interpreter is slow: these are tried where masses are
+divided by, and nowhere else."""
 WIDEST = {"bfloat16": np.float32}
 
 

@@ -14,7 +14,7 @@ from otspec.batch._kernels.inversion import without
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._kernels.sums import (
-    Weight,
+    Told,
     block_sums,
     common,
     excess,
@@ -172,7 +172,7 @@ class Lacking:
         mass = xp.sum(less, axis=-1) * self.lift
         return replace(state, undrafted=less, share=library.quotient(xp.ones_like(mass), mass))
 
-    def at_last(self, valid: Array | None = None) -> tuple[Weight, list[Array]]:
+    def at_last(self, valid: Array | None = None) -> tuple[Told, list[Array]]:
         """Return what the target lacks after the last draft was rejected, where it counts.
 
         Returns

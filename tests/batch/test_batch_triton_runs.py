@@ -1,0 +1,173 @@
+"""Where the kernels run: Triton's interpreter, machine code, and who goes to them at all."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from batch_backends import INTERPRETED, library
+
+from otspec.batch import _triton
+from otspec.batch._kernels import sums
+from otspec.batch._kernels.library import BLOCK, library_of
+
+TESTS = ["test_batch_triton.py", "test_batch_backends.py", "test_batch_extreme_backends.py"]
+"""Those that go through the kernels, or that know the backend torch-triton, in the interpreter."""
+NIGHTLY = pytest.mark.skipif(not os.environ.get("OTSPEC_NIGHTLY"), reason="runs in make nightly")
+TARGET = ("cuda", 90, 32)
+"""What machine code is made for; no such device is needed for that."""
+
+
+@pytest.mark.skipif(INTERPRETED, reason="it is what starts the interpreter")
+def test_the_kernels_in_the_interpreter():
+    library("torch")
+    library("triton")
+    places = [str(Path(__file__).with_name(name)) for name in TESTS]
+    command = ["-m", "pytest", "-q", "-k", "triton", "-p", "no:cacheprovider", *places]
+    command += ["-W", "ignore::RuntimeWarning"]  # it computes with NumPy, which tells of overflows
+    done = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, "TRITON_INTERPRET": "1", _triton.SWITCH: "interpreter"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-1_000:]
+    assert " passed" in done.stdout
+
+
+def pair(torch, *shape):
+    return tuple(torch.softmax(torch.rand(2, *shape), dim=-1))
+
+
+@pytest.fixture
+def torch():
+    return library("torch")
+
+
+@pytest.fixture
+def launches(torch, monkeypatch):
+    """What starts the kernels, also for rows on a CPU: for what is known before they start."""
+    library("triton")
+    from otspec.batch._triton import launches  # not while tests are collected, nor everywhere
+
+    monkeypatch.setattr(launches, "on", {"cuda", "cpu"})
+    return launches
+
+
+def test_what_the_kernels_take(torch, launches):
+    rows = pair(torch, 2, 3, 5)
+    known = library_of(rows[0])
+    weights = sums.the_draft, sums.excess(known, known.full((2, 3), 1.0))
+    assert launches.takes(known, *rows, *weights)
+    assert not launches.takes(known, *rows, lambda draft, _: draft)
+    assert not launches.takes(known, *(row[:0] for row in rows), *weights)
+    assert not launches.takes(known, rows[0], rows[1][:1], *weights)
+    assert not launches.takes(known, *map(torch.nn.Parameter, rows), *weights)
+    crossed = [row.expand(4, 2, 3, 5).transpose(0, 1) for row in rows]
+    assert not launches.takes(known, *crossed, *weights)
+
+
+def test_gradients_and_transformed_functions_need_arrays(torch, launches):
+    draft, target = pair(torch, 2, 5)
+    known = library_of(draft)
+    seen = []
+    torch.vmap(lambda *rows: seen.append(launches.takes(known, *rows)) or rows[0])(draft, target)
+    assert seen == [False]
+    draft.requires_grad_()
+    assert not launches.takes(known, draft, target)
+    with torch.no_grad():
+        assert launches.takes(known, draft, target)
+
+
+def test_switched_off_at_any_time(torch, launches):
+    rows = pair(torch, 2, 5)
+    assert launches.takes(library_of(rows[0]), *rows)
+    launches.on.discard("cpu")
+    assert not launches.takes(library_of(rows[0]), *rows)
+
+
+def test_why_there_are_none(torch, monkeypatch):
+    gpu = torch.device("cuda", 0)
+    monkeypatch.setattr(_triton, "on", {"cuda"})
+    monkeypatch.setattr(torch.version, "hip", None)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
+    monkeypatch.setattr(_triton, "find_spec", str)
+    assert _triton.why_not(torch.device("cpu")) == "no GPU"
+    assert _triton.why_not(gpu) == "the device's compute capability is 7.5, below 8.0"
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (9, 0))
+    assert _triton.why_not(gpu) is None
+    monkeypatch.setattr(_triton, "find_spec", lambda _: None)
+    assert _triton.why_not(gpu) == "Triton is not installed"
+    _triton.on.clear()
+    assert _triton.why_not(gpu) == "they are switched off by OTSPEC_TRITON"
+
+
+def test_the_variable_and_a_quiet_import():
+    told = "import sys, otspec.batch as b; print(sorted(b._triton.on), 'triton' in sys.modules)"
+    for value, wanted in (("0", "[] False"), ("", "['cuda'] False")):
+        found = subprocess.run(
+            [sys.executable, "-c", told],
+            env={**os.environ, _triton.SWITCH: value},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert found.stdout.strip() == wanted
+
+
+class Started:
+    """Kernels that are compiled for a device instead of started on it."""
+
+    def __init__(self, torch):
+        self.torch, self.made = torch, {}
+
+    def start(self, kernel, _, **given):
+        """Compile what a launch asks for, with what the launcher knows of its integers."""
+        import triton
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import ASTSource
+        from triton.runtime.jit import mangle_type
+
+        given["block_size"] = BLOCK
+        signature, constants, attributes = {}, {}, {}
+        for i, parameter in enumerate(kernel.params):
+            name, value = parameter.name, given[parameter.name]
+            whole = isinstance(value, int) and not parameter.do_not_specialize
+            if parameter.is_constexpr or (whole and value == 1):
+                signature[name], constants[name] = "constexpr", value
+                continue
+            signature[name] = mangle_type(value)
+            if (whole and value % 16 == 0) or isinstance(value, self.torch.Tensor):
+                attributes[i,] = [["tt.divisibility", 16]]
+        source = ASTSource(kernel, signature, constants, attributes)
+        options = {"enable_fp_fusion": False}
+        made = triton.compile(source, target=GPUTarget(*TARGET), options=options)
+        self.made[kernel.fn.__name__] = made.asm["ptx"]
+
+
+@pytest.mark.skipif(INTERPRETED, reason="kernels are not compiled in the interpreter")
+@pytest.mark.parametrize(
+    "dtype", ["float32", *(pytest.param(d, marks=NIGHTLY) for d in ("bfloat16", "float64"))]
+)
+def test_the_kernels_are_machine_code_for_a_gpu(torch, launches, dtype, monkeypatch, tmp_path):
+    """Every operation is rounded by itself and keeps subnormal numbers; rows are read in words."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(launches, "_at_once", lambda *numbers: numbers[-1])
+    started = Started(torch)
+    monkeypatch.setattr(launches, "_start", started.start)
+    draft, target = (row.to(getattr(torch, dtype)) for row in pair(torch, 2, 8_192))
+    known = library_of(draft)
+    one = known.narrowed(known.full((2, 1), 1.0))
+    rest = sums.Excess(sums.BrokenLine(known, one, one, one))
+    weight = sums.Mixture(one, sums.excess(known, one[:, 0], known.lift))
+    launches.block_sums(known, draft, target, sums.the_target, sums.common(known), rest, weight)
+    blocks, tokens = known.full((2, 32), 1.0), known.numbers([1, 2])[:, None]
+    launches.draw(known, draft, target, weight, blocks, one[:, 0], tokens)
+    launches.without(known, draft, target, rest, blocks, tokens)
+    assert set(started.made) == {"block_sums", "draw", "without"}
+    for code in started.made.values():
+        assert "fma.rn" not in code
+        assert ".ftz" not in code
+    assert "ld.global.v4.b32" in started.made["block_sums"]
