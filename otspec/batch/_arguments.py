@@ -11,15 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.batch._arrays import dtype_name, kind_of, one_library
-from otspec.batch._kernels.library import Array, Library
+from otspec.arguments import as_flag
+from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
+from otspec.batch._kernels.library import Array, Library, library_of
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._results import Corrections
-
-FLOATS = ("float32", "float64", "float16", "bfloat16")
-"""Dtypes of probabilities and logits."""
-INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
-"""Dtypes of token ids."""
 
 
 def check_problem(
@@ -28,6 +24,7 @@ def check_problem(
     drafts: Array,
     uniforms: Array,
     mask: Array | None,
+    checked: bool = False,
     *,
     only_k: int | None = None,
 ) -> Library:
@@ -36,17 +33,25 @@ def check_problem(
     Raises
     ------
     ValueError
-        A shape, dtype or device that does not fit; the message names the argument and the fix.
+        A shape, dtype or device that does not fit; the message names the argument and the fix. Only
+        a flag that is none, if they were ``checked`` before.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
-    library_of_pair(draft, target)
+    check_pair(draft, target)
     check_drafts(drafts, draft, only_k)
     _check_beside(drafts, uniforms, mask)
     return library
 
 
 def check_block_problem(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    checked: bool = False,
 ) -> Library:
     """Check the arguments of block verification, where drafts are (..., L), as before.
 
@@ -55,13 +60,17 @@ def check_block_problem(
     ValueError
         As :func:`check_problem`; or places that do not fit.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
     _check_places(draft, target, drafts)
     _check_beside(drafts, uniforms, mask)
     return library
 
 
-def check_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Array) -> Library:
+def check_paths_problem(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, checked: bool = False
+) -> Library:
     """Check the arguments of verification of several paths, where drafts are (..., K, L).
 
     Raises
@@ -69,6 +78,8 @@ def check_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Ar
     ValueError
         As :func:`check_block_problem`.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, None)
     _check_places(draft, target, drafts)
     if drafts.ndim < 2 or drafts.shape[-2] == 0:
@@ -85,15 +96,16 @@ def problem_of(
     drafts: Array,
     uniforms: Array,
     mask: Array | None,
+    checked: bool = False,
 ) -> Problem:
-    """Return what a rule is given, of arguments that were checked.
+    """Return what a rule is given.
 
     Raises
     ------
     ValueError
-        A token id out of range, in NumPy's arrays.
+        A token id out of range, in NumPy's arrays, unless they were ``checked`` before.
     """
-    ids = counted_ids(library, drafts, mask, draft.shape[-1])
+    ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
     valid = library.xp.ones_like(drafts, dtype=library.xp.bool) if mask is None else mask
     return Problem(library, draft, target, ids, library.widened(uniforms), valid)
 
@@ -132,13 +144,18 @@ def _check_beside(drafts: Array, uniforms: Array, mask: Array | None) -> None:
 def library_of_pair(draft: Array, target: Array) -> Library:
     """Return the library of a draft and a target of one shape (..., V) and one dtype."""
     library = one_library(draft=draft, target=target)
+    check_pair(draft, target)
+    return library
+
+
+def check_pair(draft: Array, target: Array) -> None:
+    """Refuse a draft and a target that are not of one shape (..., V) and one dtype."""
     _check_both(draft, target)
     if draft.shape != target.shape:
         raise ValueError(
             f"draft has shape {draft.shape} and target {target.shape}: give both one shape "
             "(..., V), with broadcast_to if rows are shared"
         )
-    return library
 
 
 def _check_both(draft: Array, target: Array) -> None:
@@ -233,15 +250,18 @@ def check_mask(mask: Array | None, drafts: Array) -> None:
         )
 
 
-def counted_ids(library: Library, drafts: Array, mask: Array | None, size: int) -> Array:
+def counted_ids(library: Library, drafts: Array, mask: Array | None, size: int | None) -> Array:
     """Return the drafts as token ids, 0 where they do not count.
 
-    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end.
+    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end;
+    none of a vocabulary of no known size.
     """
     ids = library.ids(drafts)
     if mask is not None:  # what stands in a place that does not count may be anything, such as −1
         ids = library.xp.where(mask, ids, library.xp.zeros_like(ids))
-    if isinstance(ids, np.ndarray) and ids.size and not 0 <= ids.min() <= ids.max() < size:
+    if size is None or not isinstance(ids, np.ndarray) or not ids.size:
+        return ids
+    if not 0 <= ids.min() <= ids.max() < size:
         wrong = ids.min() if ids.min() < 0 else ids.max()
         raise ValueError(
             f"drafts has the token {wrong}: token ids are from 0 to {size - 1}; leave out a draft "

@@ -6,6 +6,7 @@ mask, rows of more than double precision in float32, booleans as token ids.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,11 @@ from array_api_compat import (
 )
 
 from otspec.batch._kernels.library import Array, Library, is_torch, library_of
+
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+"""Dtypes of probabilities and logits."""
+INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+"""Dtypes of token ids."""
 
 
 def one_library(**arguments: Any) -> Library:
@@ -37,15 +43,25 @@ def one_library(**arguments: Any) -> Library:
 
 def _all_numpy(values: tuple[Any, ...]) -> bool:
     """Return whether all are plain arrays of NumPy, which need no further look."""
-    return all(type(one) is np.ndarray for one in values)
+    for one in values:  # noqa: SIM110 # a generator takes longer than these few comparisons
+        if type(one) is not np.ndarray:
+            return False
+    return True
 
 
 def _all_torch(values: tuple[Any, ...]) -> bool:
     """Return whether all are tensors on one device, none of them sparse, nested or quantized."""
-    if not all(is_torch(one) for one in values):
+    if not is_torch(values[0]):
         return False
-    place = values[0].device
-    return all(_is_strided(one) and one.device == place for one in values)
+    kind, strided, place = sys.modules["torch"].Tensor, values[0].layout, values[0].device
+    if str(strided) != "torch.strided":
+        return False
+    for one in values:
+        if not isinstance(one, kind) or one.layout is not strided or one.is_quantized:
+            return False
+        if one.device != place:
+            return False
+    return True
 
 
 def _is_strided(values: Any) -> bool:
@@ -108,6 +124,12 @@ def kind_of(values: Any) -> str:
     )
 
 
+_NAMES = {np.dtype(name): name for name in (*FLOATS, *INTEGERS, "bool") if name != "bfloat16"}
+"""Names of NumPy's dtypes, which it spells out anew each time that it is asked."""
+
+
 def dtype_name(values: Array) -> str:
     """Return the dtype's name, which has the byte order in it if that is not the machine's."""
+    if type(values) is np.ndarray and values.dtype in _NAMES:
+        return _NAMES[values.dtype]
     return str(values.dtype).rpartition(".")[2]

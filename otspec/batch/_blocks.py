@@ -16,7 +16,14 @@ from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, Ve
 
 @quiet
 def token_verification(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, mask: Array | None = None
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+    *,
+    mask: Array | None = None,
+    checked: bool = False,
 ) -> VerifiedBlock:
     """Keep the tokens of a block one by one, until one is rejected, and correct that one.
 
@@ -37,6 +44,8 @@ def token_verification(
         One for each place, the last one for the draw.
     mask : array of bool, shape (..., L), optional
         Of shorter blocks, as :func:`otspec.batch.block_verification` takes it.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -52,13 +61,21 @@ def token_verification(
     -----
     Cost: two rows of each block are copied, and one pass goes over them.
     """
-    library = check_block_problem(draft, target, drafts, uniforms, mask)
-    return drafted_block.token(problem_of(library, draft, target, drafts, uniforms, mask))
+    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+    return drafted_block.token(problem)
 
 
 @quiet
 def block_verification(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, mask: Array | None = None
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+    *,
+    mask: Array | None = None,
+    checked: bool = False,
 ) -> VerifiedBlock:
     """Decide jointly how much of a block of L drafts to keep.
 
@@ -84,6 +101,8 @@ def block_verification(
     mask : array of bool, shape (..., L), optional
         True for the tokens of a shorter block, which come first: the target after a block of
         ℓ tokens is then ``target[..., ℓ, :]``. So a block ends with an end-of-text token.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -101,8 +120,9 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    library = check_block_problem(draft, target, drafts, uniforms, mask)
-    return drafted_block.published(problem_of(library, draft, target, drafts, uniforms, mask))
+    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+    return drafted_block.published(problem)
 
 
 @quiet
@@ -116,6 +136,7 @@ def block_verification_preprint(
     mask: Array | None = None,
     corrections: Corrections | None = None,
     reach: Array | None = None,
+    checked: bool = False,
 ) -> CorrectedBlock:
     """Decide jointly how much of a block to keep, and correct it to its end.
 
@@ -141,6 +162,8 @@ def block_verification_preprint(
         How many tokens, at most L, each block was to have; by default those it has. It makes a
         difference where fewer were drafted since an end-of-text token came first: corrections
         reach to the place where the block would have ended.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -157,18 +180,18 @@ def block_verification_preprint(
     Cost: as :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 further passes
     over a place.
     """
-    library = check_block_problem(draft, target, drafts, uniforms, mask)
-    if corrections is not None:
+    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+    if corrections is not None and not checked:
         check_corrections(corrections, drafts)
-    if reach is not None:
+    if reach is not None and not checked:
         check_reach(reach, drafts)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     return drafted_block.preprint(problem, corrections, reach)
 
 
 @quiet
 def greedy_multi_path(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, /
+    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, checked: bool = False
 ) -> VerifiedPath:
     """Choose the greatest of K drafted paths of L tokens, and verify it as one block.
 
@@ -189,6 +212,8 @@ def greedy_multi_path(
         The paths, each drawn independently of the others.
     uniforms : array, shape (..., L + 1)
         One for each place, the last one for the draw.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -205,5 +230,6 @@ def greedy_multi_path(
     Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
     float64, the sum over the ranks is one of float32.
     """
-    library = check_paths_problem(draft, target, drafts, uniforms)
-    return greatest_path.verify(problem_of(library, draft, target, drafts, uniforms, None))
+    library = check_paths_problem(draft, target, drafts, uniforms, checked)
+    problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
+    return greatest_path.verify(problem)

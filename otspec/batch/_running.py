@@ -16,8 +16,10 @@ def verified(
     uniforms: Array,
     mask: Array | None,
     *options: int,
+    checked: bool = False,
 ) -> Verified:
     """Check the arguments of a rule of the table, and run its kernel."""
     rule = RULES[name]
-    library = check_problem(draft, target, drafts, uniforms, mask, only_k=rule.k)
-    return rule.kernel(problem_of(library, draft, target, drafts, uniforms, mask), *options)
+    library = check_problem(draft, target, drafts, uniforms, mask, checked, only_k=rule.k)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+    return rule.kernel(problem, *options)

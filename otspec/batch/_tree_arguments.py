@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from otspec.arguments import as_flag
 from otspec.batch._arguments import (
     check_mask,
+    check_pair,
     check_tokens,
     check_uniforms,
     library_of_all,
-    library_of_pair,
 )
-from otspec.batch._kernels.library import Array, Library
+from otspec.batch._kernels.library import Array, Library, library_of
 from otspec.parents import as_parents, children_of, depths_of
 
 
@@ -69,7 +70,11 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 
 
 def check_tree_problem(
-    tree: TreeShape, numbers: tuple[int, ...], mask: Array | None, *arrays: Array
+    tree: TreeShape,
+    numbers: tuple[int, ...],
+    mask: Array | None,
+    checked: bool,
+    *arrays: Array,
 ) -> Library:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
 
@@ -79,6 +84,8 @@ def check_tree_problem(
     numbers : tuple of int
         The last axes of the uniform numbers.
     mask : array, optional
+    checked : bool
+        Whether they were before, so that nothing is looked at.
     *arrays
         The draft, the target, the drafts and the uniform numbers.
 
@@ -88,8 +95,10 @@ def check_tree_problem(
         As :func:`~otspec.batch._arguments.check_problem`; or places that are not those of the tree.
     """
     draft, target, drafts, uniforms = arrays
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
-    library_of_pair(draft, target)
+    check_pair(draft, target)
     nodes = len(tree)
     if draft.ndim < 2 or draft.shape[-2] != nodes + 1:
         raise ValueError(

@@ -31,6 +31,7 @@ def tree_verification(
     rule: str = "recursive_rejection",
     mask: Array | None = None,
     grades: int = 6,
+    checked: bool = False,
 ) -> VerifiedTree:
     """Verify a tree of any shape: a rule for one token selects among the children of a node.
 
@@ -67,6 +68,8 @@ def tree_verification(
         than the draft has tokens.
     grades : int
         As for :func:`otspec.batch.pooled_selection`; no matter for other rules.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`; the tree and the options are checked always.
 
     Returns
     -------
@@ -89,8 +92,8 @@ def tree_verification(
     if row.k is not None:
         check_numbers_of_children(shape, rule, row.k)
     numbers = len(shape.widths) + 1, max(shape.widths) + 1
-    library = check_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask)
+    library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     kernel = partial(row.kernel, grades=as_grades(grades)) if row.graded else row.kernel
     return walked_tree.verify(problem, shape.parents, shape.widths, kernel, not row.masked)
 
@@ -106,6 +109,7 @@ def traversal_verification(
     *,
     mask: Array | None = None,
     distinct: bool = False,
+    checked: bool = False,
 ) -> VerifiedTree:
     """Keep or delete the leaves of a tree, depth first: a node after all that is below it.
 
@@ -131,6 +135,8 @@ def traversal_verification(
         As for :func:`tree_verification`.
     distinct : bool
         Whether siblings are drawn without replacement; else they are independent.
+    checked : bool
+        As for :func:`tree_verification`.
 
     Returns
     -------
@@ -149,6 +155,6 @@ def traversal_verification(
     """
     shape = as_tree_shape(tree)
     numbers = (len(shape) + 1,)
-    library = check_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask)
+    library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     return deleted_leaves.verify(problem, shape.parents, as_flag(distinct, "distinct"))

@@ -126,11 +126,15 @@ class Library:
 
     def widened(self, values: Array) -> Array:
         """Return an array in the wide dtype."""
-        return self.xp.astype(values, self.wide, copy=False)
+        return self._cast(values, self.wide)
 
     def narrowed(self, values: Array) -> Array:
         """Return an array in the dtype of whole vocabularies."""
-        return self.xp.astype(values, self.dtype, copy=False)
+        return self._cast(values, self.dtype)
+
+    def _cast(self, values: Array, dtype: Any) -> Array:
+        # To look first takes a fraction of a call that changes nothing.
+        return values if values.dtype == dtype else self.xp.astype(values, dtype)
 
     def rounded(self, values: Array) -> Array:
         """Return wide numbers rounded to what whole vocabularies are multiplied with."""
@@ -138,7 +142,7 @@ class Library:
 
     def ids(self, values: Array) -> Array:
         """Return an array as token ids."""
-        return self.xp.astype(values, self.index, copy=False)
+        return self._cast(values, self.index)
 
     def full(self, shape: tuple[int, ...], value: float) -> Array:
         """Return an array of one wide number."""
@@ -150,9 +154,9 @@ class Library:
 
     def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
         """Return dividend/divisor where the divisor is positive, without dividing by 0."""
-        safe = self.xp.where(divisor > 0, divisor, self.xp.ones_like(divisor))
-        other = self.xp.full_like(safe, otherwise)
-        return self.xp.where(divisor > 0, dividend / safe, other)
+        positive = divisor > 0
+        safe = self.xp.where(positive, divisor, self.xp.ones_like(divisor))
+        return self.xp.where(positive, dividend / safe, self.xp.full_like(safe, otherwise))
 
     def first(self, flags: Array) -> Array:
         """Return the index of the first true entry of the last axis; 0 if there is none."""
