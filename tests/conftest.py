@@ -10,8 +10,8 @@ from hypothesis import settings
 
 pytest_plugins = ("pytester",)  # runs of pytest, for the tests of the plugin of the package
 
-# OTSPEC_HYPOTHESIS=long looks for counterexamples for hours, nightly for minutes; short always tries
-# the same examples.
+# OTSPEC_HYPOTHESIS=long looks for counterexamples for hours, nightly for minutes; short tries the
+# same examples each time.
 settings.register_profile("short", max_examples=100, deadline=None, derandomize=True, database=None)
 settings.register_profile("nightly", max_examples=1_000, deadline=None)
 settings.register_profile("long", max_examples=20_000, deadline=None)
