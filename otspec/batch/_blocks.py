@@ -12,6 +12,7 @@ from otspec.batch._arguments import (
 from otspec.batch._kernels import drafted_block, greatest_path
 from otspec.batch._kernels.library import Array, quiet
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
+from otspec.batch._running import verified_block
 
 
 @quiet
@@ -61,9 +62,7 @@ def token_verification(
     -----
     Cost: two rows of each block are copied, and one pass goes over them.
     """
-    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    return drafted_block.token(problem)
+    return verified_block("token", draft, target, drafts, uniforms, mask, checked)
 
 
 @quiet
@@ -120,9 +119,7 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    return drafted_block.published(problem)
+    return verified_block("published", draft, target, drafts, uniforms, mask, checked)
 
 
 @quiet

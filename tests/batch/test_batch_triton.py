@@ -126,7 +126,11 @@ def in_blocks(library, draft, target, weight):
 
 @pytest.mark.parametrize(
     ("number", "dtype"),
-    [(4, "bfloat16"), (40, "float32"), *(pytest.param(4, each, marks=NIGHTLY) for each in DTYPES[2:])],
+    [
+        (4, "bfloat16"),
+        (40, "float32"),
+        *(pytest.param(4, each, marks=NIGHTLY) for each in DTYPES[2:]),
+    ],
     indirect=["number"],
 )
 def test_sums_are_those_of_array_operations(torch, rows, dtype, number):
