@@ -6,8 +6,6 @@ once, for rows of any dtype.
 
 from __future__ import annotations
 
-import numpy as np
-
 from otspec.batch._kernels.library import Array
 from otspec.batch._rows.machine import machine_code
 from otspec.batch._rows.outcome import holds
