@@ -3,8 +3,6 @@
 They run on a CUDA device, or in Triton's interpreter: test_batch_triton_runs.py starts that.
 """
 
-import os
-
 import numpy as np
 import pytest
 from batch_backends import INTERPRETED, library
@@ -20,7 +18,6 @@ from otspec.batch._kernels.library import BLOCK, library_of
 ROUNDING = 1e-12
 """Of laws, as in test_batch_laws.py."""
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
-NIGHTLY = pytest.mark.skipif(not os.environ.get("OTSPEC_NIGHTLY"), reason="runs in make nightly")
 PLACES = [255, 256, 0, 299]
 """Tokens in two blocks, at their ends."""
 
@@ -129,7 +126,7 @@ def in_blocks(library, draft, target, weight):
     [
         (4, "bfloat16"),
         (40, "float32"),
-        *(pytest.param(4, each, marks=NIGHTLY) for each in DTYPES[2:]),
+        *(pytest.param(4, each, marks=pytest.mark.nightly) for each in DTYPES[2:]),
     ],
     indirect=["number"],
 )
@@ -212,7 +209,7 @@ def test_taking_tokens_out_of_block_sums(torch, rows, dtype):
         assert (abs(found - wanted) <= allowed(library, blocks)).all()
 
 
-@NIGHTLY
+@pytest.mark.nightly
 def test_places_beyond_32_bits(torch, rows):
     """Rows so far apart that no 32-bit number says where the last one is."""
     if INTERPRETED:
@@ -273,7 +270,7 @@ def known_cuts(rule, drafts):
 LAWS = [name for name in RULES if not name.startswith("pooled_selection_without")]
 
 
-@pytest.mark.parametrize("size", [pytest.param(3, marks=NIGHTLY), 300])
+@pytest.mark.parametrize("size", [pytest.param(3, marks=pytest.mark.nightly), 300])
 @pytest.mark.parametrize("name", LAWS)
 def test_rules_are_lossless(torch, name, size):
     draft, target = np.array([0.6, 0.3, 0.1, 0.0]), np.array([0.2, 0.3, 0.0, 0.5])

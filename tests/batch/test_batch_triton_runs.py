@@ -14,7 +14,6 @@ from otspec.batch._kernels.library import library_of
 
 TESTS = ["test_batch_triton.py", "test_batch_backends.py", "test_batch_extreme_backends.py"]
 """Those that go through the kernels, or that know the backend torch-triton, in the interpreter."""
-NIGHTLY = pytest.mark.skipif(not os.environ.get("OTSPEC_NIGHTLY"), reason="runs in make nightly")
 OTHERS = ["float16", "bfloat16", "float64"]
 TARGET = ("cuda", 90, 32)
 """What machine code is made for; no such device is needed for that."""
@@ -32,7 +31,7 @@ def test_the_kernels_in_the_interpreter():
         [sys.executable, *command],
         env={**os.environ, **switches},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-1_000:]
@@ -113,7 +112,7 @@ def test_the_variable_and_a_quiet_import():
             [sys.executable, "-c", told],
             env={**os.environ, _triton.SWITCH: value},
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=True,
         )
         assert found.stdout.strip() == wanted
@@ -157,7 +156,9 @@ def compiled(launches, monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(INTERPRETED, reason="kernels are not compiled in the interpreter")
-@pytest.mark.parametrize("dtype", ["float32", *(pytest.param(d, marks=NIGHTLY) for d in OTHERS)])
+@pytest.mark.parametrize(
+    "dtype", ["float32", *(pytest.param(d, marks=pytest.mark.nightly) for d in OTHERS)]
+)
 def test_the_kernels_are_machine_code_for_a_gpu(torch, launches, dtype, compiled):
     """Every operation is rounded by itself and keeps subnormal numbers; rows are read in words."""
     draft, target = (row.to(getattr(torch, dtype)) for row in pair(torch, 2, 8_192))
