@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,7 @@ def launches(torch, monkeypatch):
     from otspec.batch._triton import launches  # not while tests are collected, nor everywhere
 
     monkeypatch.setattr(launches, "on", {"cuda", "cpu"})
+    monkeypatch.setattr(launches, "starts", lambda _: True)
     return launches
 
 
@@ -80,6 +82,44 @@ def test_gradients_and_transformed_functions_need_arrays(torch, launches):
     assert not launches.takes(known, draft, target)
     with torch.no_grad():
         assert launches.takes(known, draft, target)
+
+
+def test_whoever_follows_operations_sees_them(torch, launches):
+    rows = pair(torch, 2, 5)
+    known = library_of(rows[0])
+    seen = []
+
+    def asked(draft, target):
+        seen.append(launches.takes(known, draft, target))
+        return draft + target
+
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        torch.jit.trace(asked, rows, check_trace=False)
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False):
+        asked(*rows)
+    assert seen == [False, False]
+
+
+@pytest.mark.skipif(INTERPRETED, reason="there Triton starts kernels on a CPU")
+def test_a_warning_where_triton_cannot_start():
+    library("triton")
+    from otspec.batch._triton import launches
+
+    known = library_of(library("torch").ones(1))
+    with pytest.warns(RuntimeWarning, match="Triton cannot start kernels on cpu .*OTSPEC_TRITON=0"):
+        assert not launches.starts.__wrapped__(known)
+
+
+def test_a_warning_where_triton_is_broken(torch, monkeypatch):
+    def broken(name):
+        raise ImportError("no libtriton")
+
+    monkeypatch.setattr(_triton, "why_not", lambda _: None)
+    monkeypatch.setattr(_triton, "import_module", broken)
+    with pytest.warns(RuntimeWarning, match="no libtriton"):
+        assert _triton.kernels_on.__wrapped__(torch.device("cuda", 0)) is None
 
 
 def test_switched_off_at_any_time(torch, launches):

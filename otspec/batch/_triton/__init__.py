@@ -7,6 +7,7 @@ do not take, the array operations do.
 from __future__ import annotations
 
 import os
+import warnings
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,7 +27,23 @@ on = _KINDS.get(os.environ.get(SWITCH, ""), {"cuda"})
 @cache
 def kernels_on(device: Any) -> ModuleType | None:
     """Return what starts the kernels on a device of PyTorch; None where there are none."""
-    return None if why_not(device) else import_module("otspec.batch._triton.launches")
+    if why_not(device):
+        return None
+    try:
+        return import_module("otspec.batch._triton.launches")
+    except Exception as error:  # whatever is wrong with Triton, arrays do
+        warn_of(error, device)
+        return None
+
+
+def warn_of(error: Exception, device: Any) -> None:
+    """Tell that Triton is there and cannot be used."""
+    warnings.warn(
+        f"Triton cannot start kernels on {device} ({error}): batch rules go through array "
+        f"operations there; set {SWITCH}=0 to leave Triton alone",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def why_not(device: Any) -> str | None:

@@ -7,6 +7,7 @@ graph once each kernel has been compiled.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import prod
 from typing import Any, TypeAlias
 
@@ -14,8 +15,8 @@ import torch
 import triton.language as tl
 
 from otspec.batch._kernels.library import BLOCK, Array, Library
-from otspec.batch._kernels.sums import Told, Weight
-from otspec.batch._triton import kernels, on
+from otspec.batch._kernels.sums import Told, Weight, the_draft
+from otspec.batch._triton import kernels, on, warn_of
 
 Form: TypeAlias = tuple[str, float, bool, bool, int]
 """A weight as a kernel has it: :class:`Terms`, with the place of its first number for them."""
@@ -31,9 +32,9 @@ def takes(library: Library, draft: Array, target: Array, *weights: Weight) -> bo
     """Return whether the kernels can do it: of weights that tell what they are made of.
 
     Not of subclasses of tensors, no rows at all, rows along several axes that no two steps reach;
-    and not where gradients are wanted, or functions are transformed, which see no kernels.
+    and not where gradients are wanted, or someone follows the operations, who sees no kernels.
     """
-    if library.device.type not in on or torch._C._are_functorch_transforms_active():  # noqa: SLF001
+    if library.device.type not in on or _followed() or not starts(library):
         return False
     return all(isinstance(weight, Told) for weight in weights) and all(
         type(rows) is torch.Tensor
@@ -43,6 +44,29 @@ def takes(library: Library, draft: Array, target: Array, *weights: Weight) -> bo
         and not (rows.requires_grad and torch.is_grad_enabled())
         for rows in (draft, target)
     )
+
+
+def _followed() -> bool:
+    """Return whether a transformed function, a trace or a mode follows PyTorch's operations."""
+    if torch.jit.is_tracing():
+        return True
+    inside: Any = torch._C  # noqa: SLF001 # there is no other way to know
+    return bool(inside._are_functorch_transforms_active() or inside._len_torch_dispatch_stack())  # noqa: SLF001
+
+
+@cache
+def starts(library: Library) -> bool:
+    """Return whether a kernel can be started; if not, as for want of a compiler, a warning tells.
+
+    One is tried at first.
+    """
+    rows, token = library.full((1, 1), 1.0), library.numbers([0])[:, None]
+    try:
+        without(library, library.narrowed(rows), rows, the_draft, rows, token)
+    except Exception as error:  # whatever keeps Triton from it, arrays do
+        warn_of(error, library.device)
+        return False
+    return True
 
 
 def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
