@@ -9,6 +9,7 @@ from otspec.batch._kernels.graded_pools import LOWEST, GradedPools, best_pools
 from otspec.batch._kernels.heaviest import Heavy, heavy_tokens
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.ring_heights import all_below
+from otspec.batch._kernels.sums import Light, totals
 
 HEAVY = 32
 """How many tokens are looked at one by one."""
@@ -132,6 +133,10 @@ def light_overlaps(
     xp, minimum, add = library.xp, library.inner.minimum, library.inner.sum
     edge, scales = library.narrowed(border), library.narrowed(at)
     number = at.shape[-1] - 1
+    if library.fused is not None and library.fused.takes(library, draft, target):
+        grades = (scales[..., j : j + 1] for j in range(1, number + 1))
+        parts = totals(library, draft, target, *(Light(library, edge, one) for one in grades))
+        return xp.stack([xp.zeros_like(parts[0]), *parts], axis=-1)
     sums: list[list[Array]] = [[] for _ in range(number)]
     for stretch, _ in library.slices(draft, copies=2):
         masses = library.narrowed(draft[..., stretch])

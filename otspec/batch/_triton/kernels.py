@@ -41,6 +41,10 @@ def weigh(drafted, wanted, numbers, there, form: tl.constexpr):
     elif kind == "scaled":
         scale = tl.load(at, mask=there, other=0.0)[:, None]
         weight = tl.minimum(wanted, drafted * lift * scale)
+    elif kind == "light":
+        edge = tl.load(at, mask=there, other=0.0)[:, None]
+        scale = tl.load(at + 1, mask=there, other=0.0)[:, None]
+        weight = tl.minimum(scale * (tl.where(drafted <= edge, drafted, 0.0) * lift), wanted * lift)
     else:
         start = tl.load(at, mask=there, other=0.0)[:, None]
         rise = tl.load(at + 1, mask=there, other=0.0)[:, None]
@@ -113,9 +117,10 @@ def locate(weights, uniform, count: tl.constexpr):
     at_index = ids == index[:, None]
     chosen = tl.sum(tl.where(at_index, weights / safe, 0.0), axis=1)
     upto = tl.sum(tl.where(at_index, sums / safe, 0.0), axis=1)
-    left = (uniform - (upto - chosen)) / tl.where(chosen > 0, chosen, 1.0)
-    left = tl.where(chosen > 0, left, 0.0)
-    return index, tl.minimum(tl.maximum(left, 0.0), 1.0)
+    left = 1 - (upto - uniform) / tl.where(chosen > 0, chosen, 1.0)
+    left = tl.where(chosen > 0, left, 1.0)
+    below_one = tl.full((1,), 0.9999999999999999, tl.float64)
+    return index, tl.minimum(tl.maximum(left, 0.0), below_one.to(left.dtype))
 
 
 @jit()

@@ -25,7 +25,7 @@ PIECE = 2048
 INTERPRETED = 1 << 18
 """How many numbers at once in the interpreter, where every program takes long to begin."""
 TOGETHER = 8
-"""How many scales go into one reading of the rows: each of them holds registers."""
+"""How many weights are added up over the vocabulary in one reading: each holds registers."""
 
 
 def takes(library: Library, draft: Array, target: Array, *weights: Weight) -> bool:
@@ -76,8 +76,7 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
         _added(library, draft, target, [_scaled(j) for j in range(part.shape[-1])], part)
         for part in torch.split(numbers, TOGETHER, dim=-1)
     ]
-    sums = parts[0] if len(parts) == 1 else torch.cat(parts)
-    return torch.moveaxis(torch.sum(sums, dim=-1), 0, -1)
+    return torch.moveaxis(_whole(parts), 0, -1)
 
 
 def block_sums(library: Library, draft: Array, target: Array, *weights: Told) -> list[Array]:
@@ -87,8 +86,11 @@ def block_sums(library: Library, draft: Array, target: Array, *weights: Told) ->
 
 def totals(library: Library, draft: Array, target: Array, *weights: Told) -> list[Array]:
     """Return what :func:`otspec.batch._kernels.sums.totals` returns, all added up by blocks."""
-    sums = _added(library, draft, target, *_read(library, draft, *weights))
-    return list(library.xp.sum(sums, axis=-1))
+    parts = [
+        _added(library, draft, target, *_read(library, draft, *weights[i : i + TOGETHER]))
+        for i in range(0, len(weights), TOGETHER)
+    ]
+    return list(_whole(parts))
 
 
 def draw(
@@ -124,6 +126,11 @@ def without(
     given = {"less": less, **_excluded(library, excluded)}
     _by_rows(library, kernels.without, draft, target, weight, blocks, given)
     return less
+
+
+def _whole(parts: list[Array]) -> Array:
+    """Return block sums of weights, in parts, added up over the vocabulary: (weights, ...)."""
+    return torch.sum(parts[0] if len(parts) == 1 else torch.cat(parts), dim=-1)
 
 
 def _scaled(column: int) -> Form:
