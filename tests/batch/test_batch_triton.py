@@ -14,6 +14,7 @@ from otspec import batch
 from otspec.batch import _triton
 from otspec.batch._kernels import inversion, sums
 from otspec.batch._kernels.library import BLOCK, library_of
+from otspec.batch._kernels.ring_pools import Light
 
 ROUNDING = 1e-12
 """Of laws, as in test_batch_laws.py."""
@@ -73,7 +74,7 @@ def weights_of(torch, library, lead):
         sums.Excess(line),
     ]
     weights += [sums.Mixture(narrow(0, 1), rest) for rest in weights[3:]]
-    return [*weights, sums.Light(library, narrow(0, 0.01), narrow(0, 4))]
+    return [*weights, Light(library, narrow(0, 0.01), narrow(0, 4))]
 
 
 def allowed(library, mass):

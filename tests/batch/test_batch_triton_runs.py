@@ -12,6 +12,7 @@ from batch_backends import INTERPRETED, library
 from otspec.batch import _triton
 from otspec.batch._kernels import sums
 from otspec.batch._kernels.library import library_of
+from otspec.batch._kernels.ring_pools import Light
 
 TESTS = ["test_batch_triton.py", "test_batch_backends.py", "test_batch_extreme_backends.py"]
 """Those that go through the kernels, or that know the backend torch-triton, in the interpreter."""
@@ -206,7 +207,8 @@ def test_the_kernels_are_machine_code_for_a_gpu(torch, launches, dtype, compiled
     one = known.narrowed(known.full((2, 1), 1.0))
     rest = sums.Excess(sums.BrokenLine(known, one, one, one))
     weight = sums.Mixture(one, sums.excess(known, one[:, 0], known.lift))
-    launches.block_sums(known, draft, target, sums.the_target, sums.common(known), rest, weight)
+    some = sums.the_target, sums.common(known), rest, weight, Light(known, one, one)
+    launches.block_sums(known, draft, target, *some)
     blocks, tokens = known.full((2, 32), 1.0), known.numbers([1, 2])[:, None]
     launches.draw(known, draft, target, weight, blocks, one[:, 0], tokens)
     launches.without(known, draft, target, rest, blocks, tokens)

@@ -98,8 +98,8 @@ class Terms:
     ----------
     kind : str
         ``draft``, ``target``, ``common`` for min(target, draft), ``scaled`` for
-        min(target, scale·lift·draft), ``line`` and ``light`` as :class:`BrokenLine` and
-        :class:`Light` have them.
+        min(target, scale·lift·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
+        :class:`~otspec.batch._kernels.ring_pools.Light` has it.
     numbers : tuple of array, shape (..., 1)
         Narrow, in the order of the parameters; the share of a mixture comes first.
     lift : float
@@ -207,32 +207,6 @@ class BrokenLine(Told):
     def terms(self) -> Terms:
         """Return what it is made of."""
         return Terms("line", (self.start, self.rise, self.top))
-
-
-@dataclass(frozen=True)
-class Light(Told):
-    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, lifted.
-
-    Parameters
-    ----------
-    library : Library
-    edge, scale : array, shape (..., 1)
-        Narrow.
-    """
-
-    library: Library
-    edge: Array
-    scale: Array
-
-    def __call__(self, draft: Array, target: Array) -> Array:
-        """Return what the weight is of the same tokens of both."""
-        xp, lift = self.library.xp, self.library.lift
-        light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * lift
-        return self.library.inner.minimum(self.scale * light, target * lift)
-
-    def terms(self) -> Terms:
-        """Return what it is made of."""
-        return Terms("light", (self.edge, self.scale), self.library.lift)
 
 
 @dataclass(frozen=True)
