@@ -188,7 +188,7 @@ def check_drafts(drafts: Array, draft: Array, only_k: int | None = None) -> None
         )
     check_tokens(drafts)
     k = drafts.shape[-1]
-    if k == 0 or only_k not in (None, k):
+    if k == 0 or (only_k is not None and k != only_k):
         wanted = "at least one draft" if only_k is None else f"exactly k = {only_k}"
         raise ValueError(f"drafts has shape {drafts.shape}, k = {k}: this rule needs {wanted}")
 

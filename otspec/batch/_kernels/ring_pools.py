@@ -156,7 +156,7 @@ def light_overlaps(
     at : array, shape (..., m + 1)
         The grades, from 0.
     """
-    xp, minimum, add = library.xp, library.inner.minimum, library.inner.sum
+    xp, minimum = library.xp, library.inner.minimum
     edge, scales = library.narrowed(border), library.narrowed(at)
     number = at.shape[-1] - 1
     if library.fused is not None and library.fused.takes(library, draft, target):
@@ -164,12 +164,12 @@ def light_overlaps(
         parts = totals(library, draft, target, *(Light(library, edge, one) for one in grades))
         return xp.stack([xp.zeros_like(parts[0]), *parts], axis=-1)
     sums: list[list[Array]] = [[] for _ in range(number)]
-    for stretch, _ in library.slices(draft, copies=2):
+    for stretch, width in library.slices(draft, copies=2):
         masses = library.narrowed(draft[..., stretch])
         wanted = library.narrowed(target[..., stretch]) * library.lift
         light = xp.where(masses <= edge, masses, xp.zeros_like(masses)) * library.lift
         for j in range(number):
             kept = minimum(scales[..., j + 1 : j + 2] * light, wanted)
-            sums[j].append(add(kept, axis=-1))
+            sums[j].append(library.added(kept, width))
     added = [xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1) for part in sums]
     return xp.stack([xp.zeros_like(added[0]), *added], axis=-1)

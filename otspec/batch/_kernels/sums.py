@@ -82,11 +82,11 @@ def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> l
         return sums
     xp = library.xp
     parts: list[list[Array]] = [[] for _ in weights]
-    for stretch, _ in library.slices(draft):
+    for stretch, width in library.slices(draft):
         drafted = library.narrowed(draft[..., stretch])
         wanted = library.narrowed(target[..., stretch])
         for part, weight in zip(parts, weights, strict=True):
-            part.append(library.inner.sum(weight(drafted, wanted), axis=-1))
+            part.append(library.added(weight(drafted, wanted), width))
     return [xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1) for part in parts]
 
 
