@@ -4,6 +4,8 @@ What the libraries compute is compared with NumPy's, whose laws are tested exact
 subnormal numbers for zeros on a CPU: there NumPy is given the rows without them.
 """
 
+import os
+
 import numpy as np
 import pytest
 from batch_backends import DIVIDING, JAX_SHAPES, NAMES, ONE_PATH, Backend, acceptances_of, rules_of
@@ -14,6 +16,7 @@ from extreme_rows import rows
 from otspec import batch
 from otspec.batch._kernels.library import Library
 
+NIGHTLY = bool(os.environ.get("OTSPEC_NIGHTLY"))
 REPEATS = {"jax": 6}
 MANY = 42
 """How often each pair comes; JAX takes every operation on its own, a few rows at once."""
@@ -25,12 +28,15 @@ HAS = {
     "torch": DTYPES,
     "torch-arrays": ["float32", "float64"],
     "torch-cuda": DTYPES,
+    "torch-triton": DTYPES if NIGHTLY else ["float32"],
     "jax": ["float32"],
     "jax-jit": ["float16", "bfloat16", "float32"],
     "cupy": ["float16", "float32", "float64"],
 }
 FEW = [("jax", "float32"), ("jax-jit", "float16"), ("jax-jit", "bfloat16")]
-"""JAX compiles for a long time: these are tried where masses are divided by, and nowhere else."""
+FEW += [] if NIGHTLY else [("torch-triton", "float32")]
+"""JAX compiles for a long time, and Triton's interpreter is slow: these are tried where masses are
+divided by, and nowhere else."""
 WIDEST = {"bfloat16": np.float32}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from otspec.batch._kernels.inversion import draw
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
-from otspec.batch._kernels.sums import Mixture, Weight
+from otspec.batch._kernels.sums import Mixture, Told
 from otspec.batch._results import Verified
 
 
@@ -20,7 +20,7 @@ def accepts(library: Library, uniforms: Array, wanted: Array, offered: Array) ->
 
 def draw_rest(
     problem: Problem,
-    rest: Weight,
+    rest: Told,
     blocks: list[Array],
     *,
     keep: Array | None = None,

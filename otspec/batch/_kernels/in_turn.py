@@ -15,7 +15,7 @@ from otspec.batch._kernels.inversion import off_drafts
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._kernels.sums import (
-    Weight,
+    Told,
     block_sums,
     common,
     excess,
@@ -199,7 +199,7 @@ class Lacking:
             self, scale=scale, rejected=rejected, share=share, blocks=blocks, whole=whole
         )
 
-    def at_last(self, valid: Array | None = None) -> tuple[Weight, list[Array]]:
+    def at_last(self, valid: Array | None = None) -> tuple[Told, list[Array]]:
         """Return what the target lacks after the last draft was rejected, where it counts.
 
         Returns

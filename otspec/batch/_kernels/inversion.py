@@ -46,6 +46,8 @@ def draw(
     array of token ids, shape (...)
         A token of weight 0 is drawn only where all weights are 0.
     """
+    if library.fused is not None and library.fused.takes(library, draft, target, weight):
+        return library.fused.draw(library, draft, target, weight, blocks, uniforms, excluded)
     block, left = locate(library, blocks, library.widened(uniforms))
     _, weights = block_weights(library, draft, target, weight, block, excluded)
     within, *_ = _fall(library, weights, left[..., None])
@@ -124,6 +126,8 @@ def without(
     Its block is added up anew, without all of them: subtracting a token that holds nearly all
     of the weight would leave nothing but rounding.
     """
+    if library.fused is not None and library.fused.takes(library, draft, target, weight):
+        return library.fused.without(library, draft, target, weight, blocks, excluded)
     xp = library.xp
     block = excluded[..., -1] // BLOCK
     _, weights = block_weights(library, draft, target, weight, block, excluded)

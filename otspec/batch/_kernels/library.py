@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from itertools import groupby
 from math import prod
+from types import ModuleType
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_jax_namespace, is_numpy_array
+
+from otspec.batch._triton import kernels_on
 
 Array: TypeAlias = Any
 """An array of any library that follows the Python array API standard."""
@@ -79,6 +82,8 @@ class Library:
         How many numbers to work on at once; None for all, where a compiler takes care of that.
     reorders : bool
         Whether a compiler may put products in another order.
+    fused : module, optional
+        What starts kernels on the device: :mod:`otspec.batch._triton`.
     """
 
     xp: Any
@@ -89,6 +94,7 @@ class Library:
     index: Any
     at_once: int | None
     reorders: bool = False
+    fused: ModuleType | None = None
 
     @property
     def lift(self) -> float:
@@ -238,7 +244,8 @@ def _library_of_torch(like: Array) -> Library:
 
 @cache
 def _torch_library_by(place: Any, dtype: Any) -> Library:
-    return _torch_library(place, dtype, _CACHED if place.type == "cpu" else _LAUNCHED)
+    library = _torch_library(place, dtype, _CACHED if place.type == "cpu" else _LAUNCHED)
+    return replace(library, fused=kernels_on(place))
 
 
 def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:

@@ -9,6 +9,7 @@ from otspec.batch._kernels.graded_pools import LOWEST, GradedPools, best_pools
 from otspec.batch._kernels.heaviest import Heavy, heavy_tokens
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.ring_heights import all_below
+from otspec.batch._kernels.sums import Terms, Told, totals
 
 HEAVY = 32
 """How many tokens are looked at one by one."""
@@ -113,6 +114,32 @@ def _knots(
     return xp.concat([above, zero], axis=-1), xp.concat([zero, inside, one], axis=-1)
 
 
+@dataclass(frozen=True)
+class Light(Told):
+    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, lifted.
+
+    Parameters
+    ----------
+    library : Library
+    edge, scale : array, shape (..., 1)
+        Narrow.
+    """
+
+    library: Library
+    edge: Array
+    scale: Array
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        xp, lift = self.library.xp, self.library.lift
+        light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * lift
+        return self.library.inner.minimum(self.scale * light, target * lift)
+
+    def terms(self) -> Terms:
+        """Return what it is made of."""
+        return Terms("light", (self.edge, self.scale), self.library.lift)
+
+
 def light_overlaps(
     library: Library, draft: Array, target: Array, border: Array, at: Array
 ) -> Array:
@@ -130,6 +157,10 @@ def light_overlaps(
     xp, minimum = library.xp, library.inner.minimum
     edge, scales = library.narrowed(border), library.narrowed(at)
     number = at.shape[-1] - 1
+    if library.fused is not None and library.fused.takes(library, draft, target):
+        grades = (scales[..., j : j + 1] for j in range(1, number + 1))
+        parts = totals(library, draft, target, *(Light(library, edge, one) for one in grades))
+        return xp.stack([xp.zeros_like(parts[0]), *parts], axis=-1)
     sums: list[list[Array]] = [[] for _ in range(number)]
     for stretch, width in library.slices(draft, copies=2):
         masses = library.narrowed(draft[..., stretch])
