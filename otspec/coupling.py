@@ -13,6 +13,9 @@ from otspec.distributions import Distribution, normalised
 from otspec.drafts.contract import inverted
 from otspec.frozen import Frozen
 
+BLOCK = 256
+"""How many residual tokens are added up before one of them is drawn."""
+
 
 @dataclass(frozen=True, eq=False)
 class Coupling(Frozen):
@@ -89,13 +92,25 @@ class Coupling(Frozen):
 
     def sample(self, token: int, rng: np.random.Generator) -> int:
         """Draw the output for a selected token."""
-        if rng.random() < self.chances[token]:
+        if rng.random() < acceptance_chance(self.target[token], self.selected[token]):
             return token
-        return int(inverted(self._cumulative_residual, rng.random(1))[0])
+        return self._residual_at(rng.random())
+
+    def _residual_at(self, uniform: float) -> int:
+        """Return the residual token that a uniform number falls on: its block, then the token."""
+        sums = self._residual_sums
+        block = int(inverted(sums, np.array([uniform]))[0])
+        below = sums[block - 1] if block else 0.0
+        share = (uniform * sums[-1] - below) / (sums[block] - below)
+        masses = self.residual[block * BLOCK : (block + 1) * BLOCK].astype(float, copy=False)
+        within = inverted(np.cumsum(masses), np.clip([share], 0, 1))
+        return block * BLOCK + int(within[0])
 
     @cached_property
-    def _cumulative_residual(self) -> Array:
-        return np.cumsum(self.residual.astype(float))
+    def _residual_sums(self) -> Array:
+        """Cumulative masses of the blocks: one draw does not have to add up every token."""
+        starts = np.arange(0, len(self.residual), BLOCK)
+        return np.cumsum(np.add.reduceat(self.residual, starts).astype(float, copy=False))
 
 
 def acceptance_chance(wanted: Number, offered: Number) -> Number:

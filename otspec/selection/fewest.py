@@ -17,14 +17,14 @@ from otspec.distributions import Distribution
 from otspec.drafts.single import ByRatio
 from otspec.ratios import target_to_draft
 from otspec.selection.heights import heights_of
-from otspec.selection.pools import by_token
+from otspec.selection.pools import Pools, by_thresholds, by_token, merged
 
 MOST_STEPS = 512
 """Where more pools than this are needed on one side of the cut, floats stop looking."""
 
 
-def fewest_thresholds(law: ByRatio, target: Distribution) -> Array:
-    """Return thresholds on target/draft for the fewest pools with an optimal law.
+def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
+    """Return the fewest pools with an optimal law.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def fewest_thresholds(law: ByRatio, target: Distribution) -> Array:
 
     Returns
     -------
-    ndarray
-        Ascending. In floats one for every ratio if more than :data:`MOST_STEPS` pools are needed
-        on one side of the cut, which happens where the optimum is 1 or nearly so.
+    Pools
+        In floats one for every ratio if more than :data:`MOST_STEPS` pools are needed on one side
+        of the cut, which happens where the optimum is 1 or nearly so.
 
     Notes
     -----
@@ -45,22 +45,25 @@ def fewest_thresholds(law: ByRatio, target: Distribution) -> Array:
     loss is of that order.
     """
     draft = law.draft
-    if law.k == 1:  # always the draft itself: one pool
-        return draft[:0]
+    if law.k == 1:  # always the draft itself
+        return by_thresholds(draft, target, draft[:0])
     pools = by_token(draft, target)
     m = len(pools.draft)
+    keys = target_to_draft(draft, target)
     ratios = np.empty(m, dtype=draft.dtype)
-    ratios[pools.index[draft > 0]] = target_to_draft(draft, target)[draft > 0]
+    ratios[pools.index] = keys
+    ratios[0] = keys.min()  # tokens that are never drafted, of infinite ratio, are there, too
     knots = pools.knots
     heights = heights_of(law, pools).values
     s = int(np.argmax(heights - prefix_sums(pools.target)))
     slack = 0 if is_exact(draft) else law.k * math.sqrt(m) * np.finfo(float).eps
-    below = _fewest_steps(knots[: s + 1], heights[: s + 1], ratios[:s], slack)
-    above = _fewest_steps(-knots[s:][::-1], heights[s:][::-1], -ratios[s:][::-1], slack)
+    below = _fewest_steps(knots[: s + 1].copy(), heights[: s + 1].copy(), ratios[:s], slack)
+    lows, falls = -knots[s:][::-1].copy(), -ratios[s:][::-1].copy()
+    above = _fewest_steps(lows, heights[s:][::-1].copy(), falls, slack)
     if below is None or above is None:
-        return ratios[1:]
+        return pools
     inner = sorted({s, *below, *(m - j for j in above)} - {0, m})
-    return ratios[inner]
+    return merged(pools, ratios, inner)
 
 
 def _fewest_steps(knots: Array, heights: Array, slopes: Array, slack: float) -> list[int] | None:
@@ -74,16 +77,14 @@ def _fewest_steps(knots: Array, heights: Array, slopes: Array, slack: float) -> 
     plain = is_exact(knots) or not compiling.HAS_NUMBA
     step = lowest_steps.best_steps if plain else lowest_steps.fast_best_steps
     sources = np.full(m + 1, m, dtype=object if plain else np.intp)
-    best = heights - 1
+    least, best = heights - slack, np.full(m + 1, -1, dtype=heights.dtype)
     best[m] = heights[m]
-    # The slope of a step down from each knot; from the first there is none.
-    descents = np.concatenate([slopes[:1], slopes])
     taken: list[Array] = []
-    while best[0] < heights[0] - slack:
+    while best[0] < least[0]:
         if len(taken) == (m if is_exact(knots) else MOST_STEPS):
             return None
         with np.errstate(over="ignore", invalid="ignore"):  # slopes of hardly drafted tokens
-            best, source = step(knots, heights - slack, descents, best, sources)
+            best, source = step(knots, least, slopes, best, sources)
         taken.append(source)
     way, knot = [], 0
     for source in reversed(taken):

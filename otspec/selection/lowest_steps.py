@@ -5,6 +5,8 @@ Importing this module imports Numba if it is there, so that it is imported where
 
 from __future__ import annotations
 
+import numpy as np
+
 from otspec.arithmetic import Array
 from otspec.compiling import compiled
 
@@ -18,8 +20,9 @@ def best_steps(
 
     Parameters
     ----------
-    knots, heights, slopes : ndarray, shape (m + 1,)
-        Slopes do not descend.
+    knots, heights : ndarray, shape (m + 1,)
+    slopes : ndarray, shape (m,)
+        That of the step down from each knot but the first; they do not descend.
     best : ndarray, shape (m + 1,)
         How high the law can be at each knot after the steps so far; below ``heights`` where the
         knot cannot be reached.
@@ -37,10 +40,9 @@ def best_steps(
     -----
     The upper envelope of lines whose slopes descend while the queries move left: O(m).
     """
-    m = len(knots) - 1
-    following = best - best - 1
-    source = source.copy()
-    lines = source.copy()
+    m = len(slopes)
+    following, source, lines = np.empty_like(best), np.empty_like(source), np.empty_like(source)
+    following[m], source[m] = -1, m
     first, end = 0, 0
     for i in range(m - 1, -1, -1):
         j = i + 1
@@ -48,11 +50,11 @@ def best_steps(
             # Line j is above the last one only left of their crossing.
             while end - first >= 2:
                 a, b = lines[end - 2], lines[end - 1]
-                at_b = best[b] - slopes[b] * knots[b]
-                at_j = best[j] - slopes[j] * knots[j]
-                at_a = best[a] - slopes[a] * knots[a]
-                if (at_j - at_b) * (slopes[a] - slopes[b]) < (at_b - at_a) * (
-                    slopes[b] - slopes[j]
+                at_b = best[b] - slopes[b - 1] * knots[b]
+                at_j = best[j] - slopes[i] * knots[j]
+                at_a = best[a] - slopes[a - 1] * knots[a]
+                if (at_j - at_b) * (slopes[a - 1] - slopes[b - 1]) < (at_b - at_a) * (
+                    slopes[b - 1] - slopes[i]
                 ):
                     break
                 end -= 1
@@ -60,14 +62,15 @@ def best_steps(
             end += 1
         while end - first >= 2:
             a, b = lines[first], lines[first + 1]
-            if best[a] - slopes[a] * (knots[a] - knots[i]) > best[b] - slopes[b] * (
+            if best[a] - slopes[a - 1] * (knots[a] - knots[i]) > best[b] - slopes[b - 1] * (
                 knots[b] - knots[i]
             ):
                 break
             first += 1
+        following[i], source[i] = -1, m
         if end > first:
             a = lines[first]
-            following[i] = best[a] - slopes[a] * (knots[a] - knots[i])
+            following[i] = best[a] - slopes[a - 1] * (knots[a] - knots[i])
             source[i] = a
     return following, source
 

@@ -70,6 +70,31 @@ def test_an_optimal_rule_against_one_sort(pools, goal, numba, report_ratio, monk
 
 
 @pytest.mark.parametrize("numba", numba_states())
+@pytest.mark.parametrize(
+    ("pools", "goal"), [("tokens", "at most 25x"), ("fewest", "at most 8x"), (BINS, "at most 2x")]
+)
+def test_a_first_draw_against_one_sort(pools, goal, numba, report_ratio, monkeypatch):
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
+    draft, target = large_pair(49_152)
+    ratios, rng = target_to_draft(draft, target), np.random.default_rng(7)
+
+    def first_draw():
+        token, _ = PooledSelection(draft, target, K, pools).sample(drafts, rng)
+        return token
+
+    drafts = rng.choice(len(draft), K, p=draft).tolist()
+    assert all(target[first_draw()] > 0 for _ in range(3))
+    report_ratio(
+        described(f"PooledSelection with {pools!r}, built for one draw", draft, numba),
+        first_draw,
+        "one argsort of the ratios",
+        lambda: np.argsort(ratios),
+        goal if numba else "informational",
+        rounds=50 if numba else 3,
+    )
+
+
+@pytest.mark.parametrize("numba", numba_states())
 @pytest.mark.parametrize("pair", sizes())
 def test_bins_against_one_pass(pair, numba, report_ratio, monkeypatch):
     monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
