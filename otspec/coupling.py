@@ -10,7 +10,6 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, sums_by, zeros
 from otspec.distributions import Distribution, normalised
-from otspec.drafts.contract import inverted
 from otspec.frozen import Frozen
 
 BLOCK = 256
@@ -99,18 +98,23 @@ class Coupling(Frozen):
     def _residual_at(self, uniform: float) -> int:
         """Return the residual token that a uniform number falls on: its block, then the token."""
         sums = self._residual_sums
-        block = int(inverted(sums, np.array([uniform]))[0])
-        below = sums[block - 1] if block else 0.0
-        share = (uniform * sums[-1] - below) / (sums[block] - below)
+        mass = uniform * sums[-1]
+        block = _reached(sums, mass)
         masses = self.residual[block * BLOCK : (block + 1) * BLOCK].astype(float, copy=False)
-        within = inverted(np.cumsum(masses), np.clip([share], 0, 1))
-        return block * BLOCK + int(within[0])
+        within = _reached(np.cumsum(masses), mass - sums[block - 1] if block else mass)
+        return block * BLOCK + within
 
     @cached_property
     def _residual_sums(self) -> Array:
         """Cumulative masses of the blocks: one draw does not have to add up every token."""
         starts = np.arange(0, len(self.residual), BLOCK)
         return np.cumsum(np.add.reduceat(self.residual, starts).astype(float, copy=False))
+
+
+def _reached(sums: Array, mass: float) -> int:
+    """Return the first place where cumulative sums exceed a mass, or where they reach their end."""
+    # By rounding the mass may be as much as all: then it is the last place that adds anything.
+    return int(min(sums.searchsorted(mass, side="right"), sums.searchsorted(sums[-1])))
 
 
 def acceptance_chance(wanted: Number, offered: Number) -> Number:

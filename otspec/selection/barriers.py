@@ -7,7 +7,6 @@ exceeds a uniform number, every feasible law that is convex between its tight kn
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,41 +100,40 @@ class Barriers(Frozen):
         span : float or Fraction
             They sum to 1.
         """
-        knots, lifetimes, lower, higher = self._lasting
+        knots, (lifetimes, lower, higher) = self._knots[0], self._longer
         one = as_number(1, like=self.spans)
-        low = bisect_right(knots, top) - 1
+        low = int(knots.searchsorted(top, side="right")) - 1
         now, high = one - one, low + 1
         while now < one:
             until = min(lifetimes[low], lifetimes[high], one)
             if until > now:
-                yield knots[low], knots[high], until - now
+                yield int(knots[low]), int(knots[high]), until - now
                 now = until
             low = lower[low] if lifetimes[low] <= now else low
             high = higher[high] if lifetimes[high] <= now else high
 
     def group(self, top: int, uniform: float) -> tuple[int, int]:
         """Return the group that pool ``top`` is in at one uniform number: its ends, as above."""
-        last = len(self._numbers) - 1
-        above = last - _first_beyond(self._numbers[::-1], last - top, uniform)
-        return above, _first_beyond(self._numbers, top + 1, uniform)
+        knots, lifetimes, falling = self._knots
+        above = int(knots.searchsorted(top, side="right"))
+        low = len(knots) - 1 - _first_beyond(falling, len(knots) - above, uniform)
+        return int(knots[low]), int(knots[_first_beyond(lifetimes, above, uniform)])
 
     @cached_property
-    def _numbers(self) -> Array:
-        """The lifetimes as floats."""
-        return self.lifetimes.astype(float)
-
-    @cached_property
-    def _lasting(self) -> tuple[list[int], list[Number], list[int], list[int]]:
-        """The knots that are ever barriers: their lifetimes, and the next below and above.
-
-        Next is the nearest of them that lives longer, by its place among them.
-        """
+    def _knots(self) -> tuple[IntArray, Array, Array]:
+        """The knots that are ever barriers, their lifetimes as floats, and these backwards."""
         knots = np.flatnonzero(self.lifetimes > 0)
-        lifetimes = self.lifetimes[knots].tolist()
+        lifetimes = self.lifetimes[knots].astype(float)
+        return knots, lifetimes, lifetimes[::-1]
+
+    @cached_property
+    def _longer(self) -> tuple[list[Number], list[int], list[int]]:
+        """The lifetimes of these knots, and the nearest below and above that live longer."""
+        lifetimes = self.lifetimes[self._knots[0]].tolist()
         last = len(lifetimes) - 1
         lower = nearest_longer(lifetimes)
         higher = [last - j for j in nearest_longer(lifetimes[::-1])][::-1]
-        return knots.tolist(), lifetimes, lower, higher
+        return lifetimes, lower, higher
 
 
 def _first_beyond(values: Array, start: int, bound: float) -> int:
@@ -209,11 +207,9 @@ def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
 
 def _arguments(fast: bool, *arrays: Array) -> list[Any]:
     """Return what a loop takes: arrays, the last one as long as the knots, and their numbers."""
+    from otspec import compiling
+
     every = (*arrays, np.arange(len(arrays[-1])))
     if not fast:  # plain numbers in object arrays: scalars of typed arrays are slow
         return [values.astype(object) for values in every]
-    # All read-only, which Numba takes for a type of its own: one is compiled.
-    views = [values.view() for values in every]
-    for view in views:
-        view.flags.writeable = False
-    return views
+    return [compiling.unwriteable(values) for values in every]

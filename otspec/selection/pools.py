@@ -139,9 +139,13 @@ class Pools(Frozen):
 
 def by_token(draft: Distribution, target: Distribution) -> Pools:
     """Return a pool for every ratio that occurs: one per token, unless ratios tie."""
-    drafted_tokens = int(np.count_nonzero(draft))
-    order, starts = (part[:drafted_tokens] for part in ratios.ranked(draft, target))
+    return by_ratio(draft, target)[0]
 
+
+def by_ratio(draft: Distribution, target: Distribution) -> tuple[Pools, Array]:
+    """Return a pool for every ratio that occurs, and these ratios, shape (m,)."""
+    drafted_tokens = int(np.count_nonzero(draft))
+    order, keys, starts = (part[:drafted_tokens] for part in ratios.ranked(draft, target))
     drafted, wanted, index = draft[order], target[order], np.zeros(len(draft), dtype=np.intp)
     if starts.all():
         index[order] = np.arange(len(order))
@@ -149,8 +153,9 @@ def by_token(draft: Distribution, target: Distribution) -> Pools:
         index[order] = np.cumsum(starts) - 1
         first = np.flatnonzero(starts)
         drafted, wanted = np.add.reduceat(drafted, first), np.add.reduceat(wanted, first)
+        keys = keys[first]
     wanted = read_only(wanted)  # once, for all three
-    return Pools(drafted, wanted, wanted, wanted, index, draft)
+    return Pools(drafted, wanted, wanted, wanted, index, draft), keys
 
 
 def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
