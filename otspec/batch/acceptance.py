@@ -5,7 +5,7 @@ Each function has the name of its rule. What they return is for rows that sum to
 
 from __future__ import annotations
 
-from otspec.batch._arguments import check_drafts, check_mask, counted_ids, library_of_pair
+from otspec.batch._arguments import check_drafts, counted_ids, library_of_pair
 from otspec.batch._arrays import one_library
 from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, optimum, ring_selection
 from otspec.batch._kernels.library import Array, quiet
@@ -92,7 +92,7 @@ def recursive_rejection_without_replacement(draft: Array, target: Array, drafts:
     library = one_library(draft=draft, target=target, drafts=drafts)
     library_of_pair(draft, target)
     check_drafts(drafts, draft)
-    ids = counted_ids(library, drafts, check_mask(library, None, drafts), draft.shape[-1])
+    ids = counted_ids(library, drafts, None, draft.shape[-1])
     return in_turn.distinct_acceptance(library, draft, target, ids)
 
 
