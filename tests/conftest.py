@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from searching import NIGHTLY
 
 pytest_plugins = ("pytester",)  # runs of pytest, for the tests of the plugin of the package
 
@@ -17,8 +18,6 @@ settings.register_profile("nightly", max_examples=1_000, deadline=None)
 settings.register_profile("long", max_examples=20_000, deadline=None)
 settings.load_profile(os.environ.get("OTSPEC_HYPOTHESIS", "short"))
 
-NIGHTLY = bool(os.environ.get("OTSPEC_NIGHTLY"))
-"""Whether the long searches run, too: those that are marked as nightly."""
 TRACES = {
     "smollm2-trace": ("OTSPEC_SMOLLM2_TRACE", "the SmolLM2 trace of eight blocks"),
     "long-trace": ("OTSPEC_LONG_TRACE", "the SmolLM2 trace of 96 texts (docs/sample.md)"),

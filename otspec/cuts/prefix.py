@@ -16,6 +16,7 @@ from otspec.arithmetic import (
     power,
     prefix_sums,
 )
+from otspec.cuts import threshold
 from otspec.cuts.convex import least_excess
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
@@ -54,6 +55,8 @@ def after_fixed(law: FixedButOne, target: Distribution) -> IntArray:
 def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]) -> Array:
     """Return the optimum for i.i.d. drafts and every k: one sort, two cumulative sums.
 
+    For a single k and many tokens a histogram instead of the sort.
+
     Parameters
     ----------
     draft, target : ndarray, shape (n,)
@@ -63,9 +66,11 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
     -------
     ndarray, shape (len(ks),)
     """
+    numbers = sorted(set(ks))
+    if len(numbers) == 1 and threshold.serves(draft, numbers[0]):
+        return np.full(len(ks), threshold.iid_acceptance(draft, target, numbers[0]))
     order = ratios.order(draft, target)
     inside, cost = prefix_sums(draft[order]), prefix_sums(target[order])
-    numbers = sorted(set(ks))
     optimum = dict(zip(numbers, _least_differences(cost, inside, numbers), strict=True))
     return np.array([1 + optimum[k] for k in ks], dtype=draft.dtype)
 
