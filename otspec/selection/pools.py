@@ -84,7 +84,8 @@ class Pools(Frozen):
 
     def law(self, slopes: Array) -> Distribution:
         """Return the law of a token that is selected with these slopes: (m,) -> (n,)."""
-        law: Distribution = self.spread(slopes) * self.tokens
+        law: Distribution = self.spread(slopes)
+        law *= self.tokens
         return law
 
     def gathered(self, values: Array) -> Array:
