@@ -85,7 +85,7 @@ class TruncatedImportance(Formulation):
     @cached_property
     def order(self) -> IntArray:
         """The tokens by descending excess; ties by id."""
-        return _descending(self.excess)
+        return descending(self.excess)
 
     @property
     def loss_bound(self) -> Number:
@@ -117,12 +117,8 @@ class TruncatedImportance(Formulation):
         A token is selected from a pair with itself, and with any later token outside Ω₁ × Ω₁.
         """
         first, second = (self.law.marginal(i)[self.order] for i in range(2))
-        after_first, after_second = (suffix_sums(law) for law in (first, second))
-        after = np.maximum(np.arange(self.law.n) + 1, self.free)
         certain = zeros(self.law.n, like=self.target)
-        certain[self.order] = (
-            first * second + first * after_second[after] + second * after_first[after]
-        )
+        certain[self.order] = surely_selected(first, second, self.free)
         return certain
 
     def shares(self, solution: Solution) -> Array:
@@ -172,14 +168,61 @@ def places_in(order: IntArray) -> IntArray:
     return places
 
 
-def _descending(values: Array) -> IntArray:
+def surely_selected(first: Array, second: Array, free: int) -> Array:
+    """Return how likely each token is selected for sure, given the laws of two drafts in order.
+
+    A token is selected from a pair with itself, and with any later one unless both are free.
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n,)
+    free : int
+        How many of the first tokens are free.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
+    later, other = suffix_sums(first)[1:], suffix_sums(second)[1:]
+    if free:
+        later[:free], other[:free] = later[free - 1], other[free - 1]
+    selected: Array = first * second + first * other + second * later
+    return selected
+
+
+def descending_again(values: Array, tokens: IntArray) -> IntArray:
+    """Return the places of values by descending value, ties by token, where few are out of order.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    tokens : ndarray of int, shape (n,)
+        Whose values they are.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    places = np.argsort(-values, kind="stable")  # merges what is in order
+    ordered, ids = values[places], tokens[places]
+    if ((ordered[1:] == ordered[:-1]) & (ids[1:] < ids[:-1])).any():
+        places = places[np.argsort(_tied(ordered) * len(values) + ids, kind="stable")]
+    return places.astype(np.intp)
+
+
+def descending(values: Array) -> IntArray:
     """Return the indices by descending value, ties by index."""
     if is_exact(values):
         return np.argsort(-values, kind="stable").astype(np.intp)
     order = np.argsort(-values)  # several times as fast as a stable sort
-    ordered = values[order]
-    group = np.zeros(len(values), dtype=np.intp)
-    np.cumsum(ordered[1:] != ordered[:-1], out=group[1:])
+    group = _tied(values[order])
     if group[-1] < len(values) - 1:  # ties
         return np.sort(group * len(values) + order) % len(values)
     return order
+
+
+def _tied(ordered: Array) -> IntArray:
+    """Return the number of the group of equal values that each of a row in order is in: (n,)."""
+    group = np.zeros(len(ordered), dtype=np.intp)
+    np.cumsum(ordered[1:] != ordered[:-1], out=group[1:])
+    return group

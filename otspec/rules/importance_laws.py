@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
-from otspec.drafts.contract import draw
+from otspec.drafts.contract import inverted
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.contract import CountedLaw, NotExactError
@@ -66,8 +66,9 @@ class VerifiedSelection(Frozen):
     @property
     def known(self) -> Number:
         """The probability that the selected draft is accepted, or a repair is a draft."""
-        repaired = (self.repair * (1 - self.selection.undrafted)).sum()
-        known = self.kept * self.coupling.acceptance + (1 - self.kept) * repaired
+        known = self.kept * self.coupling.acceptance
+        if self.kept < 1:
+            known += (1 - self.kept) * (self.repair * (1 - self.selection.undrafted)).sum()
         return as_number(known, like=self.verified)
 
     def acceptance(self) -> Number:
@@ -80,24 +81,48 @@ class VerifiedSelection(Frozen):
         """
         return as_number(self.accepted_law().sum(), like=self.verified)
 
-    def acceptance_or_estimate(self) -> Number:
-        """Return the acceptance, or where that takes too long an estimate of it."""
-        try:
-            return self.acceptance()
-        except NotExactError:
-            return self.estimate(max(50, min(2_000, MOST_COMPARED // self.k**2)))
+    def acceptances(self, ks: Sequence[int]) -> list[Number]:
+        """Return the acceptance of the first k drafts for each of several k, or an estimate of it.
+
+        Estimates are from the same drafts, of which fewer are the first ones.
+        """
+        found: dict[int, Number] = {}
+        drawn: dict[int, list[int]] = {}
+        for k in ks:
+            try:
+                found[k] = self.of_first(k).acceptance()
+            except NotExactError:
+                drawn.setdefault(max(50, min(2_000, MOST_COMPARED // k**2)), []).append(k)
+        for size, some in drawn.items():
+            found |= self._estimates(some, size)
+        return [found[k] for k in ks]
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest exact."""
-        drafts, first, chosen = self._drawn(size, seed)
-        distinct = first == np.arange(self.k)
-        residual = self.coupling.residual.astype(float)
+        return self._estimates([self.k], size, seed)[self.k]
+
+    def _estimates(self, ks: Sequence[int], size: int, seed: int = 0) -> dict[int, Estimate]:
+        """Return what :meth:`estimate` does for the first k drafts, for each of several k."""
+        longest = self.of_first(max(ks))
+        drafts, first = longest.drawn(size, seed)
+        distinct = first == np.arange(longest.k)
+        weights = longest.selection.in_floats().all_weights(drafts)
+        return {
+            k: self.of_first(k).estimated_from(drafts[:, :k], distinct[:, :k], chosen)
+            for k, chosen in enumerate(weights, start=1)
+            if k in ks
+        }
+
+    def estimated_from(self, drafts: IntArray, distinct: Array, chosen: Array) -> Estimate:
+        """Return the estimate from drafts, which are told apart, and how often each is chosen."""
+        residual = self.coupling.residual.astype(float, copy=False)
         hits = self._rejected(drafts, chosen) * (residual[drafts] * distinct).sum(axis=1)
         return Estimate.of_mean(float(self.kept) * hits, plus=float(self.known))
 
     def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        drafts, first, chosen = self._drawn(size, seed)
+        drafts, first = self.drawn(size, seed)
+        chosen = self.selection.in_floats().weights(drafts)
         chances = self.kept * chosen * self.coupling.chances[drafts]
         rejected = self._rejected(drafts, chosen)
         drawn = self.kept * rejected[:, None] * self.coupling.residual[drafts]
@@ -106,20 +131,18 @@ class VerifiedSelection(Frozen):
         np.add.at(accepted, (first, drafts), (chances + drawn).astype(float) / size)
         return accepted
 
-    def _drawn(self, size: int, seed: int) -> tuple[IntArray, IntArray, Array]:
-        """Draw drafts; return them, the first draft that equals each, and how often each is chosen.
-
-        All of shape (size, k), the last one in floats.
-        """
+    def drawn(self, size: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Draw drafts; return them, and the first draft that equals each: (size, k) both."""
         size = as_size(size, least=2, width=self.k)
-        rng = np.random.default_rng(as_seed(seed))
-        drafts = np.stack([draw(law, size, rng) for law in self.selection.laws], axis=1)
+        rng, laws = np.random.default_rng(as_seed(seed)), self.selection.laws
+        sums = {id(law): np.cumsum(law.astype(float)) for law in laws}  # most often there is one
+        drafts = np.stack([inverted(sums[id(law)], rng.random(size)) for law in laws], axis=1)
         first = np.stack([(drafts == each[:, None]).argmax(axis=1) for each in drafts.T], axis=1)
-        return drafts, first, self.selection.in_floats().weights(drafts)
+        return drafts, first
 
     def _rejected(self, drafts: IntArray, chosen: Array) -> Array:
         """Return how often the chosen one of each row of drafts is not kept, (size,)."""
-        lost = chosen * (1 - self.coupling.chances.astype(float)[drafts])
+        lost = chosen * (1 - self.coupling.chances.astype(float, copy=False)[drafts])
         rejected: Array = lost.sum(axis=1)
         return rejected
 
@@ -192,6 +215,8 @@ class VerifiedSelection(Frozen):
             second * (chance * stage.over(first) + residual * stage.under(lost * first)),
             first * second * chance,
         ]
+        if self.kept == 1:
+            return np.array(kept)
         repaired = [first * (1 - second), second * (1 - first), first * second]
         found: Array = self.kept * np.array(kept) + (1 - self.kept) * repair * np.array(repaired)
         return found
