@@ -189,7 +189,7 @@ def optima_of(pair: Pair, ks: Sequence[int], law_class: type[SingleDraftLaw]) ->
     """Return the optima of a pair for numbers of drafts that a law has: (len(ks),)."""
     if together := _TOGETHER.get(law_class):
         return together(pair, ks)
-    found = [optimal_acceptance(law_class(pair.draft, k), pair.target).acceptance for k in ks]
+    found = [bounded_cut(law_class(pair.draft, k), pair.target)[1] for k in ks]
     return np.array(found, dtype=pair.draft.dtype)
 
 

@@ -16,7 +16,6 @@ from otspec.arithmetic import (
     as_number,
     is_exact,
     positive_part,
-    suffix_sums,
     zeros,
 )
 from otspec.coupling import accepted_weights
@@ -183,11 +182,21 @@ def surely_selected(first: Array, second: Array, free: int) -> Array:
     -------
     ndarray, shape (n,)
     """
-    later, other = suffix_sums(first)[1:], suffix_sums(second)[1:]
-    if free:
-        later[:free], other[:free] = later[free - 1], other[free - 1]
-    selected: Array = first * second + first * other + second * later
+    later, other = _sums_after(first, free), _sums_after(second, free)
+    other *= first
+    later *= second
+    selected: Array = first * second
+    selected += other
+    selected += later
     return selected
+
+
+def _sums_after(values: Array, free: int) -> Array:
+    """Return the sum after each value, for the first ``free`` after all of these: (n,)."""
+    sums = zeros(len(values), like=values)
+    np.cumsum(values[:0:-1], out=sums[-2::-1])
+    sums[:free] = sums[max(free - 1, 0)]
+    return sums
 
 
 def descending_again(values: Array, tokens: IntArray) -> IntArray:
@@ -205,9 +214,14 @@ def descending_again(values: Array, tokens: IntArray) -> IntArray:
     """
     places = np.argsort(-values, kind="stable")  # merges what is in order
     ordered, ids = values[places], tokens[places]
-    if ((ordered[1:] == ordered[:-1]) & (ids[1:] < ids[:-1])).any():
-        places = places[np.argsort(_tied(ordered) * len(values) + ids, kind="stable")]
-    return places.astype(np.intp)
+    tied = ordered[1:] == ordered[:-1]
+    if (tied & (ids[1:] < ids[:-1])).any():
+        after = np.append(False, tied)
+        among = np.flatnonzero(after | np.append(tied, False))
+        group = np.cumsum(~after[among])
+        again = np.argsort(group * len(values) + ids[among], kind="stable")
+        places[among] = places[among][again]
+    return places.astype(np.intp, copy=False)
 
 
 def descending(values: Array) -> IntArray:
@@ -215,14 +229,9 @@ def descending(values: Array) -> IntArray:
     if is_exact(values):
         return np.argsort(-values, kind="stable").astype(np.intp)
     order = np.argsort(-values)  # several times as fast as a stable sort
-    group = _tied(values[order])
+    ordered = values[order]
+    group = np.zeros(len(values), dtype=np.intp)
+    np.cumsum(ordered[1:] != ordered[:-1], out=group[1:])
     if group[-1] < len(values) - 1:  # ties
         return np.sort(group * len(values) + order) % len(values)
     return order
-
-
-def _tied(ordered: Array) -> IntArray:
-    """Return the number of the group of equal values that each of a row in order is in: (n,)."""
-    group = np.zeros(len(ordered), dtype=np.intp)
-    np.cumsum(ordered[1:] != ordered[:-1], out=group[1:])
-    return group

@@ -22,6 +22,8 @@ class Heaviest(NamedTuple):
         The mass before each place without the k heaviest.
     places : ndarray of int, shape (m,)
         Where the k heaviest are, ascending.
+    counts : ndarray of int, shape (n + 1,)
+        How many of them are before each place.
     steps : ndarray, shape (k, m + 1)
         The mass of the first of these places without the h heaviest, for h from 0 to k − 1.
     largest : ndarray, shape (k,)
@@ -32,6 +34,7 @@ class Heaviest(NamedTuple):
     ranks: IntArray
     light: Array
     places: IntArray
+    counts: IntArray
     steps: Array
     largest: Array
 
@@ -47,17 +50,21 @@ class Heaviest(NamedTuple):
         counted = np.where(ranks[places] >= np.arange(k)[:, None], masses[places], 0.0)
         steps = np.cumsum(np.pad(counted, [(0, 0), (1, 0)]), axis=1)
         largest = np.pad(masses[heaviest], (0, k - len(heaviest)))
-        return cls(masses, ranks, prefix_sums(light), places, steps, largest)
+        counts = np.zeros(len(masses) + 1, dtype=np.intp)
+        np.cumsum(ranks < k, out=counts[1:])
+        return cls(masses, ranks, prefix_sums(light), places, counts, steps, largest)
 
     def before(self, place: IntArray, heads: IntArray) -> Array:
         """Return the mass before places without the ``heads`` heaviest tokens."""
-        mass: Array = self.light[place] + self.steps[heads, np.searchsorted(self.places, place)]
+        mass: Array = self.light[place] + self.steps[heads, self.counts[place]]
         return mass
 
     def reached(self, mass: Array, heads: IntArray) -> IntArray:
         """Return the last place before which there is so much mass at most, (size,) each."""
-        at = self.light[self.places]
-        passed = (at + self.steps[heads, :-1] <= mass[:, None]).sum(axis=1)
+        at, passed = self.light[self.places], np.empty(len(heads), dtype=np.intp)
+        for head in np.flatnonzero(np.bincount(heads)):
+            rows = heads == head
+            passed[rows] = np.searchsorted(at + self.steps[head, :-1], mass[rows], side="right")
         steps = self.steps[heads, passed]
         # Between the last of the heaviest that is reached and the next one, or just the last one.
         borders = np.concatenate([[-1], self.places, [len(self.masses) + 1]])

@@ -104,46 +104,49 @@ class VerifiedSelection(Frozen):
     def _estimates(self, ks: Sequence[int], size: int, seed: int = 0) -> dict[int, Estimate]:
         """Return what :meth:`estimate` does for the first k drafts, for each of several k."""
         longest = self.of_first(max(ks))
-        drafts, first = longest.drawn(size, seed)
-        distinct = first == np.arange(longest.k)
+        drafts = longest.drawn(size, seed)
+        distinct = np.array([~(drafts[:i] == each).any(axis=0) for i, each in enumerate(drafts)])
         weights = longest.selection.in_floats().all_weights(drafts)
         return {
-            k: self.of_first(k).estimated_from(drafts[:, :k], distinct[:, :k], chosen)
+            k: self.of_first(k).estimated_from(drafts[:k], distinct[:k], chosen)
             for k, chosen in enumerate(weights, start=1)
             if k in ks
         }
 
     def estimated_from(self, drafts: IntArray, distinct: Array, chosen: Array) -> Estimate:
-        """Return the estimate from drafts, which are told apart, and how often each is chosen."""
+        """Return the estimate from drafts, whether each is a new one, and how often it is chosen.
+
+        All of shape (k, size).
+        """
         residual = self.coupling.residual.astype(float, copy=False)
-        hits = self._rejected(drafts, chosen) * (residual[drafts] * distinct).sum(axis=1)
+        hits = self._rejected(drafts, chosen) * (residual[drafts] * distinct).sum(axis=0)
         return Estimate.of_mean(float(self.kept) * hits, plus=float(self.known))
 
     def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        drafts, first = self.drawn(size, seed)
-        chosen = self.selection.in_floats().weights(drafts)
+        drafts = self.drawn(size, seed)
+        first = np.stack([(drafts == each).argmax(axis=0) for each in drafts])
+        *_, chosen = self.selection.in_floats().all_weights(drafts)
         chances = self.kept * chosen * self.coupling.chances[drafts]
-        rejected = self._rejected(drafts, chosen)
-        drawn = self.kept * rejected[:, None] * self.coupling.residual[drafts]
-        drawn = (drawn + (1 - self.kept) * self.repair[drafts]) * (first == np.arange(self.k))
+        drawn = self.kept * self._rejected(drafts, chosen) * self.coupling.residual[drafts]
+        drawn = drawn + (1 - self.kept) * self.repair[drafts]
+        drawn = drawn * (first == np.arange(self.k)[:, None])
         accepted = np.zeros((self.k, len(self.verified)))
         np.add.at(accepted, (first, drafts), (chances + drawn).astype(float) / size)
         return accepted
 
-    def drawn(self, size: int, seed: int) -> tuple[IntArray, IntArray]:
-        """Draw drafts; return them, and the first draft that equals each: (size, k) both."""
+    def drawn(self, size: int, seed: int) -> IntArray:
+        """Draw drafts: ndarray of int, shape (k, size)."""
         size = as_size(size, least=2, width=self.k)
         rng, laws = np.random.default_rng(as_seed(seed)), self.selection.laws
-        sums = {id(law): np.cumsum(law.astype(float)) for law in laws}  # most often there is one
-        drafts = np.stack([inverted(sums[id(law)], rng.random(size)) for law in laws], axis=1)
-        first = np.stack([(drafts == each[:, None]).argmax(axis=1) for each in drafts.T], axis=1)
-        return drafts, first
+        different = {id(law): law for law in laws}  # most often there is one
+        sums = {key: np.cumsum(law.astype(float)) for key, law in different.items()}
+        return np.stack([inverted(sums[id(law)], rng.random(size)) for law in laws])
 
     def _rejected(self, drafts: IntArray, chosen: Array) -> Array:
-        """Return how often the chosen one of each row of drafts is not kept, (size,)."""
+        """Return how often the chosen one of each k drafts is not kept: (k, size) -> (size,)."""
         lost = chosen * (1 - self.coupling.chances.astype(float, copy=False)[drafts])
-        rejected: Array = lost.sum(axis=1)
+        rejected: Array = lost.sum(axis=0)
         return rejected
 
     def accepted_law(self) -> Array:

@@ -34,15 +34,15 @@ class Stage(Frozen):
 
     Parameters
     ----------
-    order : ndarray of int, shape (n,)
-        The tokens: the earlier one of a pair is selected, unless both are free.
+    rank : ndarray of int, shape (n,)
+        The place of each token in the order: the earlier one of a pair is selected, unless both
+        are free.
     shares : ndarray, shape (s, s)
-        For two of the first s tokens, which are free: how often the first of the two is selected; 0
-        on the diagonal.
+        For two free tokens by rank: how often the first of the two is selected; 0 on the diagonal.
     law_of_selection : ndarray, shape (n,)
     """
 
-    order: IntArray
+    rank: IntArray
     shares: Array
     law_of_selection: Distribution
 
@@ -55,7 +55,7 @@ class Stage(Frozen):
         target: Distribution,
         free: int,
         solver: SolverName | None,
-    ) -> Self:
+    ) -> tuple[Self, IntArray]:
         """Return the best selection of two drafts, truncated to so many free tokens.
 
         Parameters
@@ -66,6 +66,12 @@ class Stage(Frozen):
             The laws of the token that is selected so far, and of the next draft.
         free : int
         solver : str, optional
+
+        Returns
+        -------
+        Stage
+        ndarray of int, shape (n,)
+            The tokens in order.
         """
         free = min(free, len(target))
         _refuse_many_free(free)
@@ -85,31 +91,42 @@ class Stage(Frozen):
         np.divide(got, masses, out=shares, where=masses > 0)
         law = zeros(len(target), like=target)
         law[order] = certain
-        return cls(order, shares, law / law.sum())
+        law /= law.sum()
+        return cls(places_in(order), shares, law), order
 
     @cached_property
-    def rank(self) -> IntArray:
-        """The place of each token in the order, shape (n,)."""
-        return places_in(self.order)
+    def _order(self) -> IntArray:
+        return places_in(self.rank)
 
     def keeps(self, token: IntArray, other: IntArray) -> Array:
         """Return how likely ``token`` is selected over ``other``, of shapes that go together."""
-        ranks, others = np.broadcast_arrays(self.rank[token], self.rank[other])
-        keeps = zeros(ranks.shape, like=self.shares) + (ranks <= others)
-        free = (ranks < len(self.shares)) & (others < len(self.shares)) & (ranks != others)
-        keeps[free] = self.shares[ranks[free], others[free]]
+        free, ranks, others = len(self.shares), self.rank[token], self.rank[other]
+        places = np.minimum(ranks, free) * (free + 1) + np.minimum(others, free)
+        keeps = self._kept.take(places)
+        later = places == free * (free + 2)  # neither is free
+        keeps[later] = np.broadcast_to(ranks <= others, later.shape)[later]
         return keeps
+
+    @cached_property
+    def _kept(self) -> Array:
+        """The shares, with 1 on the diagonal, and a row and a column for all tokens not free."""
+        free = len(self.shares)
+        kept = zeros((free + 1, free + 1), like=self.shares)
+        kept[:free, :free] = self.shares
+        np.fill_diagonal(kept, kept.diagonal() + 1)
+        kept[:free, free] += 1
+        return kept
 
     def over(self, other: Array) -> Array:
         """Return how likely each token is selected over another of a law: (..., n) -> (..., n)."""
-        free, ordered = len(self.shares), other[..., self.order]
+        free, ordered = len(self.shares), other[..., self._order]
         later = _sums_before(ordered[..., ::-1])[..., ::-1]
         later[..., :free] = later[..., free - 1 : free] + ordered[..., :free] @ self.shares.T
         return later[..., self.rank]
 
     def under(self, token: Array) -> Array:
         """Return how likely another token of a law is selected over each: (..., n) -> (..., n)."""
-        free, ordered = len(self.shares), token[..., self.order]
+        free, ordered = len(self.shares), token[..., self._order]
         earlier = _sums_before(ordered)
         earlier[..., :free] = ordered[..., :free] @ self.shares
         return earlier[..., self.rank]
@@ -148,8 +165,9 @@ class StagedSelection(Frozen):
         if len(laws) > 1:
             near, selected = descending(target - laws[0] * laws[1]), laws[0]
         for following in laws[1:]:
-            stages.append(Stage.of(near, selected, following, target, free, solver))
-            near, selected = stages[-1].order, stages[-1].law_of_selection
+            stage, near = Stage.of(near, selected, following, target, free, solver)
+            stages.append(stage)
+            selected = stage.law_of_selection
         return cls(tuple(laws), tuple(stages))
 
     def of_first(self, k: int) -> StagedSelection:
@@ -169,18 +187,27 @@ class StagedSelection(Frozen):
 
     def weights(self, drafts: IntArray) -> Array:
         """Return how likely each draft of each row is the selected one: (m, k) -> (m, k)."""
-        *_, weights = self.all_weights(drafts)
-        return weights
+        *_, weights = self.all_weights(drafts.T)
+        return weights.T
 
     def all_weights(self, drafts: IntArray) -> Iterator[Array]:
-        """Yield the same for the first draft alone, the first two, and so on to all of them."""
-        weights = zeros((len(drafts), 1), like=self.laws[0]) + 1
+        """Yield the same for the first draft alone, the first two, and so on to all of them.
+
+        Parameters
+        ----------
+        drafts : ndarray of int, shape (k, m)
+
+        Yields
+        ------
+        ndarray, shape (i, m)
+        """
+        weights = zeros((1, drafts.shape[1]), like=self.laws[0]) + 1
         yield weights
         for i, stage in enumerate(self.stages, start=1):
-            stays = stage.keeps(drafts[:, :i], drafts[:, i : i + 1])
-            kept = weights * stays
-            last = (weights * (1 - stays)).sum(axis=1)
-            weights = np.concatenate([kept, last[:, None]], axis=1)
+            before, weights = weights, zeros((i + 1, drafts.shape[1]), like=weights)
+            stays = stage.keeps(drafts[:i], drafts[i])
+            weights[:i] = before * stays
+            weights[i] = (before * (1 - stays)).sum(axis=0)
             yield weights
 
     def in_floats(self) -> StagedSelection:
@@ -188,7 +215,7 @@ class StagedSelection(Frozen):
         if not is_exact(self.laws[0]):
             return self
         stages = (
-            Stage(each.order, each.shares.astype(float), each.law_of_selection.astype(float))
+            Stage(each.rank, each.shares.astype(float), each.law_of_selection.astype(float))
             for each in self.stages
         )
         return StagedSelection(tuple(law.astype(float) for law in self.laws), tuple(stages))

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec import ratios
 from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import (
     Array,
@@ -23,7 +22,7 @@ from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
-from otspec.ratios import Pair
+from otspec.ratios import Pair, ascending, target_to_draft
 from otspec.rules.contract import NotExactError
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.sequential import SequentialRule
@@ -250,18 +249,24 @@ def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number)
     """Return the probability that the first of two drafts is rejected, the second accepted as y.
 
     Given the first draft x, the residual r = (q − p)₊ is offered W p/(1−p(x)), of which
-    min(r, c·p) is accepted, c = W/(1−p(x)): one sort of the c serves all x but the heaviest, whose
-    c may be beyond the floats. A token that can be rejected first has r = 0.
+    min(r, c·p) is accepted, c = W/(1−p(x)): the c in order serve all x but the heaviest, whose
+    c may be beyond the floats. A token that can be rejected first has r = 0. Light tokens have
+    nearly the same c: no r/p lies between theirs, so that they need no order.
     """
     draft, heavy = normalised(left, left), int(np.argmax(left))
     tried = lost > 0
     tried[heavy] = False
-    scales = missing / (1 - draft[tried])
-    order = ratios.ascending(scales)
-    scales, weights = scales[order], lost[tried][order]
-    offered, rest = prefix_sums(weights * scales), suffix_sums(weights)
-    below = np.searchsorted(scales, ratios.target_to_draft(draft, residual), side="right")
-    accepted = draft * offered[below] + residual * rest[below]
+    scales, weights = missing / (1 - draft[tried]), lost[tried]
+    accepted: Array = residual * weights.sum()
+    ratios = target_to_draft(draft, residual)
+    above = np.flatnonzero(ratios >= scales.min()) if len(scales) else ()
+    if len(above):
+        alike = scales <= ratios[above].min()
+        order = np.flatnonzero(~alike)[ascending(scales[~alike])]
+        offered = prefix_sums((weights * scales)[order]) + (weights * scales)[alike].sum()
+        rest = suffix_sums(weights[order])
+        below = np.searchsorted(scales[order], ratios[above], side="right")
+        accepted[above] = draft[above] * offered[below] + residual[above] * rest[below]
     others = _without(left, heavy)
     accepted += lost[heavy] * np.minimum(residual, missing * normalised(others, others))
     second: Array = accepted / missing

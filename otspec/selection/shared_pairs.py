@@ -36,7 +36,7 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
     """
     size = len(wanted)
     got = zeros((size, size), like=masses)
-    earlier = np.triu_indices(size, 1)
+    earlier = np.arange(size)[:, None] < np.arange(size)
     got[earlier] = masses[earlier]
     surplus = got.sum(axis=1) - wanted
     while True:
@@ -68,11 +68,12 @@ def _distances(may_push: Array, lacking: Array) -> IntArray:
 
 def _push(got: Array, surplus: Array, tokens: IntArray, nearer: IntArray) -> None:
     """Move what tokens have too much to others that are nearer, as far as their pairs go."""
-    shares = got[np.ix_(tokens, nearer)]
+    pairs, back = (tokens[:, None], nearer), (nearer, tokens[:, None])
+    shares = got[pairs]
     until = np.cumsum(shares, axis=1)
     moved = np.minimum(shares, np.maximum(surplus[tokens, None] - (until - shares), 0 * shares))
-    got[np.ix_(tokens, nearer)] -= moved
-    got[np.ix_(nearer, tokens)] += moved.T
+    got[pairs] -= moved
+    got[back] += moved
     for row in moved:
         surplus[nearer] += row
     surplus[tokens] = np.maximum(surplus[tokens] - until[:, -1], 0 * until[:, -1])
