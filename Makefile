@@ -10,19 +10,21 @@ unexport PYTHONDONTWRITEBYTECODE
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench docs gallery backends coverage dist fuzz clean cones
+.PHONY: help demo test lint bench bench-peers docs gallery backends coverage dist fuzz nightly clean cones
 
 help:
 	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
 	@echo "make test     all tests"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    speed as ratios to a reference measured in the same run"
+	@echo "make bench-peers  the batch rules beside what others run, as a table and a chart"
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
 	@echo "make backends PyTorch (CPU), JAX and transformers, so that make test uses them"
 	@echo "make coverage which lines of otspec the tests run; fails below 95%"
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
 	@echo "make fuzz     readers, arguments, numbers and runs under attack, for half an hour"
+	@echo "make nightly  all tests with their long searches, and make fuzz"
 	@echo "make clean    remove everything that these commands made"
 
 demo: $(VENV)/runtime.stamp
@@ -38,6 +40,10 @@ lint: $(VENV)/develop.stamp
 
 bench: $(VENV)/develop.stamp
 	$(BIN)/python -m pytest tests/benchmarks
+
+bench-peers: backends
+	PYTHONPATH=.:tests/benchmarks:tests/support $(BIN)/python tests/benchmarks/bench_peers.py \
+		--out build/peers
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/python docs/statements.py
@@ -66,6 +72,9 @@ coverage: $(VENV)/develop.stamp cones
 
 fuzz: $(VENV)/develop.stamp
 	OTSPEC_FUZZ=1 $(BIN)/python -m pytest tests/attacks/test_fuzz.py -n auto
+
+nightly: backends cones fuzz
+	OTSPEC_NIGHTLY=1 OTSPEC_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist loadfile
 
 clean:
 	rm -rf $(VENV) build docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

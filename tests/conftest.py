@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from searching import NIGHTLY
 
 pytest_plugins = ("pytester",)  # runs of pytest, for the tests of the plugin of the package
 
-# OTSPEC_HYPOTHESIS=long looks for counterexamples for hours; short always tries the same examples.
+# OTSPEC_HYPOTHESIS=long looks for counterexamples for hours, nightly for minutes; short tries the
+# same examples each time.
 settings.register_profile("short", max_examples=100, deadline=None, derandomize=True, database=None)
+settings.register_profile("nightly", max_examples=1_000, deadline=None)
 settings.register_profile("long", max_examples=20_000, deadline=None)
 settings.load_profile(os.environ.get("OTSPEC_HYPOTHESIS", "short"))
 
@@ -37,6 +40,16 @@ def pytest_addoption(parser):
             f"--{option}", default=os.environ.get(variable), metavar="FILE",
             help=f"{what} (default: ${variable})",
         )  # fmt: skip
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave what is marked as nightly to ``make nightly``."""
+    if NIGHTLY:
+        return
+    skipped = pytest.mark.skip(reason="runs in make nightly")
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.add_marker(skipped)
 
 
 def pytest_collection_finish(session):

@@ -9,72 +9,104 @@ and only in NumPy's arrays, where nothing has to be waited for.
 
 from __future__ import annotations
 
-from array_api_compat import is_numpy_array
+import numpy as np
 
-from otspec.batch._arrays import dtype_name, kind_of, one_library
-from otspec.batch._kernels.library import Array, Library
+from otspec.arguments import as_flag
+from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
+from otspec.batch._kernels.library import Array, Library, library_of
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._results import Corrections
 
-FLOATS = ("float32", "float64", "float16", "bfloat16")
-"""Dtypes of probabilities and logits."""
-INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
-"""Dtypes of token ids."""
 
-
-def as_problem(
+def check_problem(
     draft: Array,
     target: Array,
     drafts: Array,
     uniforms: Array,
     mask: Array | None,
+    checked: bool = False,
     *,
     only_k: int | None = None,
-) -> Problem:
-    """Check the arguments of a rule for one token.
+) -> Library:
+    """Check the arguments of a rule for one token, and return their library.
 
     Raises
     ------
     ValueError
-        A shape, dtype or device that does not fit; the message names the argument and the fix.
+        A shape, dtype or device that does not fit; the message names the argument and the fix. Only
+        a flag that is none, if they were ``checked`` before.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
-    library_of_pair(draft, target)
+    check_pair(draft, target)
     check_drafts(drafts, draft, only_k)
-    return _problem(library, draft, target, drafts, uniforms, mask)
+    _check_beside(drafts, uniforms, mask)
+    return library
 
 
-def as_block_problem(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
-) -> Problem:
-    """Check the arguments of block verification, where drafts are (..., L).
+def check_block_problem(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    checked: bool = False,
+) -> Library:
+    """Check the arguments of block verification, where drafts are (..., L), as before.
 
     Raises
     ------
     ValueError
-        As :func:`as_problem`; or places that do not fit.
+        As :func:`check_problem`; or places that do not fit.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
     _check_places(draft, target, drafts)
-    return _problem(library, draft, target, drafts, uniforms, mask)
+    _check_beside(drafts, uniforms, mask)
+    return library
 
 
-def as_paths_problem(draft: Array, target: Array, drafts: Array, uniforms: Array) -> Problem:
+def check_paths_problem(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, checked: bool = False
+) -> Library:
     """Check the arguments of verification of several paths, where drafts are (..., K, L).
 
     Raises
     ------
     ValueError
-        As :func:`as_block_problem`.
+        As :func:`check_block_problem`.
     """
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, None)
     _check_places(draft, target, drafts)
     if drafts.ndim < 2 or drafts.shape[-2] == 0:
         raise ValueError(f"drafts has shape {drafts.shape}: it must be (..., K, L), K at least 1")
     *lead, _, length = drafts.shape
     check_uniforms(uniforms, (*lead, length + 1))
-    valid = check_mask(library, None, drafts)
-    ids = counted_ids(library, drafts, valid, draft.shape[-1])
+    return library
+
+
+def problem_of(
+    library: Library,
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    checked: bool = False,
+) -> Problem:
+    """Return what a rule is given.
+
+    Raises
+    ------
+    ValueError
+        A token id out of range, in NumPy's arrays, unless they were ``checked`` before.
+    """
+    ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
+    valid = library.xp.ones_like(drafts, dtype=library.xp.bool) if mask is None else mask
     return Problem(library, draft, target, ids, library.widened(uniforms), valid)
 
 
@@ -102,32 +134,28 @@ def library_of_all(
     return one_library(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **given)
 
 
-def _problem(
-    library: Library,
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-) -> Problem:
+def _check_beside(drafts: Array, uniforms: Array, mask: Array | None) -> None:
     """Check what goes with the drafts, (..., k): k + 1 uniform numbers, and a mask."""
     *lead, k = drafts.shape
     check_uniforms(uniforms, (*lead, k + 1))
-    valid = check_mask(library, mask, drafts)
-    ids = counted_ids(library, drafts, valid, draft.shape[-1])
-    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+    check_mask(mask, drafts)
 
 
 def library_of_pair(draft: Array, target: Array) -> Library:
     """Return the library of a draft and a target of one shape (..., V) and one dtype."""
     library = one_library(draft=draft, target=target)
+    check_pair(draft, target)
+    return library
+
+
+def check_pair(draft: Array, target: Array) -> None:
+    """Refuse a draft and a target that are not of one shape (..., V) and one dtype."""
     _check_both(draft, target)
     if draft.shape != target.shape:
         raise ValueError(
             f"draft has shape {draft.shape} and target {target.shape}: give both one shape "
             "(..., V), with broadcast_to if rows are shared"
         )
-    return library
 
 
 def _check_both(draft: Array, target: Array) -> None:
@@ -213,27 +241,27 @@ def check_reach(reach: Array, drafts: Array) -> None:
         )
 
 
-def check_mask(library: Library, mask: Array | None, drafts: Array) -> Array:
-    """Return which drafts count: all, unless a mask says otherwise."""
-    if mask is None:
-        return library.xp.ones_like(drafts, dtype=library.xp.bool)
-    if dtype_name(mask) != "bool" or mask.shape != drafts.shape:
+def check_mask(mask: Array | None, drafts: Array) -> None:
+    """Refuse what does not say of each draft whether it counts."""
+    if mask is not None and (dtype_name(mask) != "bool" or mask.shape != drafts.shape):
         raise ValueError(
             f"mask is {mask.dtype} of shape {mask.shape}: it must be boolean of the shape of "
             f"drafts, {drafts.shape}; True where a draft counts"
         )
-    return mask
 
 
-def counted_ids(library: Library, drafts: Array, valid: Array, size: int) -> Array:
+def counted_ids(library: Library, drafts: Array, mask: Array | None, size: int | None) -> Array:
     """Return the drafts as token ids, 0 where they do not count.
 
-    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end.
+    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end;
+    none of a vocabulary of no known size.
     """
-    # What stands in a place that does not count may be anything, such as −1.
     ids = library.ids(drafts)
-    ids = library.xp.where(valid, ids, library.xp.zeros_like(ids))
-    if is_numpy_array(ids) and ids.size and not 0 <= ids.min() <= ids.max() < size:
+    if mask is not None:  # what stands in a place that does not count may be anything, such as −1
+        ids = library.xp.where(mask, ids, library.xp.zeros_like(ids))
+    if size is None or not isinstance(ids, np.ndarray) or not ids.size:
+        return ids
+    if not 0 <= ids.min() <= ids.max() < size:
         wrong = ids.min() if ids.min() < 0 else ids.max()
         raise ValueError(
             f"drafts has the token {wrong}: token ids are from 0 to {size - 1}; leave out a draft "

@@ -6,6 +6,7 @@ mask, rows of more than double precision in float32, booleans as token ids.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,14 @@ from array_api_compat import (
     is_jax_array,
     is_numpy_array,
     is_pydata_sparse_array,
-    is_torch_array,
 )
 
-from otspec.batch._kernels.library import Array, Library, library_of
+from otspec.batch._kernels.library import Array, Library, is_torch, library_of
+
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+"""Dtypes of probabilities and logits."""
+INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+"""Dtypes of token ids."""
 
 
 def one_library(**arguments: Any) -> Library:
@@ -30,12 +35,46 @@ def one_library(**arguments: Any) -> Library:
     ValueError
         Naming the argument that is not such an array, or not where the first one is.
     """
+    values = tuple(arguments.values())
+    if not (_all_numpy(values) or _all_torch(values)):
+        _check_one_by_one(arguments)
+    return library_of(values[0])
+
+
+def _all_numpy(values: tuple[Any, ...]) -> bool:
+    """Return whether all are plain arrays of NumPy, which need no further look."""
+    for one in values:  # noqa: SIM110 # a generator takes longer than these few comparisons
+        if type(one) is not np.ndarray:
+            return False
+    return True
+
+
+def _all_torch(values: tuple[Any, ...]) -> bool:
+    """Return whether all are tensors on one device, none of them sparse, nested or quantized."""
+    if not is_torch(values[0]):
+        return False
+    kind, strided, place = sys.modules["torch"].Tensor, values[0].layout, values[0].device
+    if str(strided) != "torch.strided":
+        return False
+    for one in values:
+        if not isinstance(one, kind) or one.layout is not strided or one.is_quantized:
+            return False
+        if one.device != place:
+            return False
+    return True
+
+
+def _is_strided(values: Any) -> bool:
+    return str(values.layout) == "torch.strided" and not values.is_quantized
+
+
+def _check_one_by_one(arguments: dict[str, Any]) -> None:
     for name, values in arguments.items():
         _check_array(name, values)
     (first, like), *others = arguments.items()
-    library = library_of(like)
+    own = array_namespace(like)
     for name, values in others:
-        if array_namespace(values) is not array_namespace(like):
+        if array_namespace(values) is not own:
             raise ValueError(
                 f"{name} is {kind_of(values)} and {first} {kind_of(like)}: pass arrays of one "
                 "library"
@@ -45,14 +84,13 @@ def one_library(**arguments: Any) -> Library:
             raise ValueError(
                 f"{name} is on {device(values)} and {first} on {device(like)}: move one of them"
             )
-    return library
 
 
 def _check_array(name: str, values: Any) -> None:
     if is_numpy_array(values):
         _check_numpy(name, values)
-    elif is_torch_array(values):
-        if not str(values.layout) == "torch.strided" or values.is_quantized:
+    elif is_torch(values):
+        if not _is_strided(values):
             raise ValueError(f"{name} is sparse, nested or quantized: pass {name}.to_dense()")
     elif is_pydata_sparse_array(values):
         raise ValueError(f"{name} is sparse: pass {name}.todense()")
@@ -86,6 +124,12 @@ def kind_of(values: Any) -> str:
     )
 
 
+_NAMES = {np.dtype(name): name for name in (*FLOATS, *INTEGERS, "bool") if name != "bfloat16"}
+"""Names of NumPy's dtypes, which it spells out anew each time that it is asked."""
+
+
 def dtype_name(values: Array) -> str:
     """Return the dtype's name, which has the byte order in it if that is not the machine's."""
+    if type(values) is np.ndarray and values.dtype in _NAMES:
+        return _NAMES[values.dtype]
     return str(values.dtype).rpartition(".")[2]

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from otspec.batch._arguments import (
-    as_block_problem,
-    as_paths_problem,
+    check_block_problem,
     check_corrections,
+    check_paths_problem,
     check_reach,
+    problem_of,
 )
 from otspec.batch._kernels import drafted_block, greatest_path
 from otspec.batch._kernels.library import Array, quiet
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
+from otspec.batch._running import verified_block
 
 
 @quiet
 def token_verification(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, mask: Array | None = None
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+    *,
+    mask: Array | None = None,
+    checked: bool = False,
 ) -> VerifiedBlock:
     """Keep the tokens of a block one by one, until one is rejected, and correct that one.
 
@@ -36,6 +45,8 @@ def token_verification(
         One for each place, the last one for the draw.
     mask : array of bool, shape (..., L), optional
         Of shorter blocks, as :func:`otspec.batch.block_verification` takes it.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -51,12 +62,19 @@ def token_verification(
     -----
     Cost: two rows of each block are copied, and one pass goes over them.
     """
-    return drafted_block.token(as_block_problem(draft, target, drafts, uniforms, mask))
+    return verified_block("token", draft, target, drafts, uniforms, mask, checked)
 
 
 @quiet
 def block_verification(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, mask: Array | None = None
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+    *,
+    mask: Array | None = None,
+    checked: bool = False,
 ) -> VerifiedBlock:
     """Decide jointly how much of a block of L drafts to keep.
 
@@ -82,6 +100,8 @@ def block_verification(
     mask : array of bool, shape (..., L), optional
         True for the tokens of a shorter block, which come first: the target after a block of
         ℓ tokens is then ``target[..., ℓ, :]``. So a block ends with an end-of-text token.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -99,7 +119,7 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    return drafted_block.published(as_block_problem(draft, target, drafts, uniforms, mask))
+    return verified_block("published", draft, target, drafts, uniforms, mask, checked)
 
 
 @quiet
@@ -113,6 +133,7 @@ def block_verification_preprint(
     mask: Array | None = None,
     corrections: Corrections | None = None,
     reach: Array | None = None,
+    checked: bool = False,
 ) -> CorrectedBlock:
     """Decide jointly how much of a block to keep, and correct it to its end.
 
@@ -138,6 +159,8 @@ def block_verification_preprint(
         How many tokens, at most L, each block was to have; by default those it has. It makes a
         difference where fewer were drafted since an end-of-text token came first: corrections
         reach to the place where the block would have ended.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -154,17 +177,18 @@ def block_verification_preprint(
     Cost: as :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 further passes
     over a place.
     """
-    problem = as_block_problem(draft, target, drafts, uniforms, mask)
-    if corrections is not None:
+    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+    if corrections is not None and not checked:
         check_corrections(corrections, drafts)
-    if reach is not None:
+    if reach is not None and not checked:
         check_reach(reach, drafts)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     return drafted_block.preprint(problem, corrections, reach)
 
 
 @quiet
 def greedy_multi_path(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, /
+    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, checked: bool = False
 ) -> VerifiedPath:
     """Choose the greatest of K drafted paths of L tokens, and verify it as one block.
 
@@ -185,6 +209,8 @@ def greedy_multi_path(
         The paths, each drawn independently of the others.
     uniforms : array, shape (..., L + 1)
         One for each place, the last one for the draw.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -201,4 +227,6 @@ def greedy_multi_path(
     Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
     float64, the sum over the ranks is one of float32.
     """
-    return greatest_path.verify(as_paths_problem(draft, target, drafts, uniforms))
+    library = check_paths_problem(draft, target, drafts, uniforms, checked)
+    problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
+    return greatest_path.verify(problem)

@@ -18,6 +18,7 @@ def pooled_selection(
     *,
     mask: Array | None = None,
     grades: int = 6,
+    checked: bool = False,
 ) -> Verified:
     """Select one of the drafts by graded pools, then couple it maximally with the target.
 
@@ -46,6 +47,8 @@ def pooled_selection(
         As for :func:`otspec.batch.recursive_rejection`.
     grades : int
         m, from 2 to 256.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -67,7 +70,10 @@ def pooled_selection(
 
     Cost: a sum per grade in one reading, and one pass.
     """
-    return verified("pooled_selection", draft, target, drafts, uniforms, mask, as_grades(grades))
+    number = as_grades(grades)
+    return verified(
+        "pooled_selection", draft, target, drafts, uniforms, mask, number, checked=checked
+    )
 
 
 @quiet
@@ -80,6 +86,7 @@ def pooled_selection_without_replacement(
     *,
     mask: Array | None = None,
     grades: int = 6,
+    checked: bool = False,
 ) -> Verified:
     """Select one of distinct drafts by graded pools, then couple it maximally with the target.
 
@@ -113,6 +120,8 @@ def pooled_selection_without_replacement(
         True where a draft counts: the first ones of each row.
     grades : int
         m, from 2 to 256.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -135,4 +144,5 @@ def pooled_selection_without_replacement(
     grows with k². In JAX call it compiled.
     """
     name = "pooled_selection_without_replacement"
-    return verified(name, draft, target, drafts, uniforms, mask, as_grades(grades))
+    number = as_grades(grades)
+    return verified(name, draft, target, drafts, uniforms, mask, number, checked=checked)

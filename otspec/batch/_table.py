@@ -29,6 +29,9 @@ class BatchRule:
         Whether rows may have fewer drafts.
     graded : bool
         Whether a number of grades is an option.
+    rows : str, optional
+        The module of :mod:`otspec.batch._rows` whose ``verify`` runs the rule row by row; without
+        one every call is array operations.
     """
 
     kernel: Callable[..., Verified]
@@ -36,18 +39,28 @@ class BatchRule:
     k: int | None = None
     masked: bool = True
     graded: bool = False
+    rows: str | None = None
 
 
 RULES = {
-    "maximal_coupling": BatchRule(in_turn.independent, "sample_iid", k=1),
-    "recursive_rejection": BatchRule(in_turn.independent, "sample_iid"),
+    "maximal_coupling": BatchRule(
+        in_turn.independent, "sample_iid", k=1, rows="recursive_rejection"
+    ),
+    "recursive_rejection": BatchRule(in_turn.independent, "sample_iid", rows="recursive_rejection"),
     "recursive_rejection_without_replacement": BatchRule(
-        in_turn.distinct, "sample_without_replacement"
+        in_turn.distinct,
+        "sample_without_replacement",
+        rows="recursive_rejection_without_replacement",
     ),
-    "k_sequential": BatchRule(inflated.verify, "sample_iid"),
-    "pooled_selection": BatchRule(graded_pools.verify, "sample_iid", graded=True),
+    "k_sequential": BatchRule(inflated.verify, "sample_iid", rows="k_sequential"),
+    "pooled_selection": BatchRule(
+        graded_pools.verify, "sample_iid", graded=True, rows="pooled_selection"
+    ),
     "pooled_selection_without_replacement": BatchRule(
-        ring_selection.verify, "sample_without_replacement", graded=True
+        ring_selection.verify,
+        "sample_without_replacement",
+        graded=True,
+        rows="pooled_selection_without_replacement",
     ),
-    "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False),
+    "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False, rows="spechub"),
 }

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from otspec.arguments import as_flag
 from otspec.batch._arguments import (
     check_mask,
+    check_pair,
     check_tokens,
     check_uniforms,
-    counted_ids,
     library_of_all,
-    library_of_pair,
 )
-from otspec.batch._kernels.library import Array
-from otspec.batch._kernels.problem import Problem
+from otspec.batch._kernels.library import Array, Library, library_of
 from otspec.parents import as_parents, children_of, depths_of
 
 
@@ -70,9 +69,13 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
             )
 
 
-def as_tree_problem(
-    tree: TreeShape, numbers: tuple[int, ...], mask: Array | None, *arrays: Array
-) -> Problem:
+def check_tree_problem(
+    tree: TreeShape,
+    numbers: tuple[int, ...],
+    mask: Array | None,
+    checked: bool,
+    *arrays: Array,
+) -> Library:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
 
     Parameters
@@ -81,17 +84,21 @@ def as_tree_problem(
     numbers : tuple of int
         The last axes of the uniform numbers.
     mask : array, optional
+    checked : bool
+        Whether they were before, so that nothing is looked at.
     *arrays
         The draft, the target, the drafts and the uniform numbers.
 
     Raises
     ------
     ValueError
-        As :func:`~otspec.batch._arguments.as_problem`; or places that are not those of the tree.
+        As :func:`~otspec.batch._arguments.check_problem`; or places that are not those of the tree.
     """
     draft, target, drafts, uniforms = arrays
+    if as_flag(checked, "checked"):
+        return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
-    library_of_pair(draft, target)
+    check_pair(draft, target)
     nodes = len(tree)
     if draft.ndim < 2 or draft.shape[-2] != nodes + 1:
         raise ValueError(
@@ -103,6 +110,5 @@ def as_tree_problem(
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, nodes)}")
     check_tokens(drafts)
     check_uniforms(uniforms, (*lead, *numbers))
-    valid = check_mask(library, mask, drafts)
-    ids = counted_ids(library, drafts, valid, draft.shape[-1])
-    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+    check_mask(mask, drafts)
+    return library

@@ -6,15 +6,16 @@ from functools import partial
 from typing import Any
 
 from otspec.arguments import as_choice, as_flag
+from otspec.batch._arguments import problem_of
 from otspec.batch._kernels import deleted_leaves, walked_tree
 from otspec.batch._kernels.library import Array, quiet
 from otspec.batch._numbers import as_grades
 from otspec.batch._results import VerifiedTree
 from otspec.batch._table import RULES
 from otspec.batch._tree_arguments import (
-    as_tree_problem,
     as_tree_shape,
     check_numbers_of_children,
+    check_tree_problem,
 )
 
 
@@ -30,6 +31,7 @@ def tree_verification(
     rule: str = "recursive_rejection",
     mask: Array | None = None,
     grades: int = 6,
+    checked: bool = False,
 ) -> VerifiedTree:
     """Verify a tree of any shape: a rule for one token selects among the children of a node.
 
@@ -66,6 +68,8 @@ def tree_verification(
         than the draft has tokens.
     grades : int
         As for :func:`otspec.batch.pooled_selection`; no matter for other rules.
+    checked : bool
+        As for :func:`otspec.batch.maximal_coupling`; the tree and the options are checked always.
 
     Returns
     -------
@@ -88,7 +92,8 @@ def tree_verification(
     if row.k is not None:
         check_numbers_of_children(shape, rule, row.k)
     numbers = len(shape.widths) + 1, max(shape.widths) + 1
-    problem = as_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     kernel = partial(row.kernel, grades=as_grades(grades)) if row.graded else row.kernel
     return walked_tree.verify(problem, shape.parents, shape.widths, kernel, not row.masked)
 
@@ -104,6 +109,7 @@ def traversal_verification(
     *,
     mask: Array | None = None,
     distinct: bool = False,
+    checked: bool = False,
 ) -> VerifiedTree:
     """Keep or delete the leaves of a tree, depth first: a node after all that is below it.
 
@@ -129,6 +135,8 @@ def traversal_verification(
         As for :func:`tree_verification`.
     distinct : bool
         Whether siblings are drawn without replacement; else they are independent.
+    checked : bool
+        As for :func:`tree_verification`.
 
     Returns
     -------
@@ -147,5 +155,6 @@ def traversal_verification(
     """
     shape = as_tree_shape(tree)
     numbers = (len(shape) + 1,)
-    problem = as_tree_problem(shape, numbers, mask, draft, target, drafts, uniforms)
+    library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
+    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     return deleted_leaves.verify(problem, shape.parents, as_flag(distinct, "distinct"))

@@ -16,6 +16,7 @@ from otspec.arithmetic import (
     power,
     prefix_sums,
 )
+from otspec.cuts import threshold
 from otspec.cuts.convex import least_excess
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
@@ -44,6 +45,8 @@ def by_ratio_with_bound(law: ByRatio, target: Distribution) -> tuple[IntArray, N
 def iid_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
     """Return the optimum for i.i.d. drafts and every k: one sort, two cumulative sums.
 
+    For a single k and many tokens a histogram instead of the sort.
+
     Parameters
     ----------
     pair : Pair
@@ -53,8 +56,10 @@ def iid_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
     -------
     ndarray, shape (len(ks),)
     """
-    inside, cost = pair.below
     numbers = sorted(set(ks))
+    if len(numbers) == 1 and threshold.serves(pair.draft, numbers[0]):
+        return np.full(len(ks), threshold.iid_acceptance(pair.draft, pair.target, numbers[0]))
+    inside, cost = pair.below
     optimum = dict(zip(numbers, _least_differences(cost, inside, numbers), strict=True))
     return np.array([1 + optimum[k] for k in ks], dtype=pair.draft.dtype)
 

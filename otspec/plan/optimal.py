@@ -10,7 +10,7 @@ from otspec.drafts import DraftLaw
 from otspec.optimum import TotalVariation
 from otspec.plan.completed import Plan
 from otspec.programs import Formulation, ProgramName, formulate
-from otspec.solvers import Solution, SolverName, solve
+from otspec.solvers import Solution, SolverName
 
 
 def optimal_plan(
@@ -32,8 +32,9 @@ def optimal_plan(
     program : {"reduced", "membership", "importance", "maxflow", "compact"}
         The formulation; ``"compact"`` is for two drafts.
     solver : {"highs", "cvxpy", "rational"}, optional
-        By default ``"rational"`` for exact input and ``"highs"`` for floats. The first two
-        compute in floats and give a plan in floats, also for exact input.
+        By default ``"rational"`` for exact input; for floats max flow if the program is
+        ``"reduced"``, which is one, and else ``"highs"``. The first two compute in floats and
+        give a plan in floats, also for exact input.
     sets : bool
         One row per set of distinct drafts instead of one per tuple.
     total_variation : number, optional
@@ -69,9 +70,9 @@ def optimal_plan(
     checked = as_distribution(target, "target", normalize=normalize)
     formulation = formulate(program, law, checked, sets=sets)
     if total_variation is None:
-        return plan_from(formulation, solve(formulation.build(), solver))
+        return plan_from(formulation, formulation.solved(solver))
     budget = TotalVariation.of(total_variation, checked)
-    lossless = plan_from(formulation, solve(formulation.build(), solver))
+    lossless = plan_from(formulation, formulation.solved(solver))
     return lossless.decomposition.within(budget).plan()
 
 

@@ -21,7 +21,7 @@ from otspec.frozen import Frozen
 from otspec.memory import memory
 from otspec.programs.builder import ProgramBuilder, arrow
 from otspec.registry import Registry, subclass_of
-from otspec.solvers import LinearProgram, Sense, Solution
+from otspec.solvers import LinearProgram, Sense, Solution, SolverName, solve
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,21 @@ class Formulation(Frozen, ABC):
         model = ProgramBuilder(self.target)
         objective = self._state(model)
         return model.program(f"{self.name} ({self.source})", self.sense, objective)
+
+    def solved(self, solver: SolverName | None) -> Solution:
+        """Build the linear program and solve it.
+
+        Parameters
+        ----------
+        solver : str or None
+            As for :func:`otspec.solvers.solve`; None leaves it to the program.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`build`, or a program that was not solved.
+        """
+        return solve(self.build(), solver)
 
     def _advice(self) -> str:
         if not self.sets:

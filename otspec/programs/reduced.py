@@ -10,7 +10,7 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.programs.builder import ProgramBuilder
 from otspec.programs.formulation import Formulation, Size, register
-from otspec.solvers import Solution
+from otspec.solvers import Solution, SolverName, flow, solve
 
 
 @register
@@ -37,6 +37,16 @@ class Reduced(Formulation):
         model.put(drafts[seen.rows], mass)
         model.put(outputs[seen.tokens], mass)
         return mass
+
+    def solved(self, solver: SolverName | None) -> Solution:
+        """Solve it, in floats by default as the flow from rows to tokens that it is."""
+        program = self.build()
+        if solver is not None or program.exact:
+            return solve(program, solver)
+        seen = self.support
+        solution = flow.solve(program, seen.rows, seen.tokens, len(seen.masses))
+        solution.check()
+        return solution
 
     def accepted(self, solution: Solution) -> Array:
         """Return the solution as it is."""

@@ -118,8 +118,8 @@ def joint_kernel_of(rule, draft, target, x, *, known=(), **options):
     def outcome(uniforms):
         shape = (len(uniforms),)
         result = rule(
-            np.broadcast_to(draft, (*shape, n)),
-            np.broadcast_to(target, (*shape, n)),
+            np.tile(draft, (*shape, 1)),
+            np.tile(target, (*shape, 1)),
             np.broadcast_to(np.asarray(x), (*shape, k)),
             uniforms,
             **{name: np.broadcast_to(value, (*shape, k)) for name, value in options.items()},

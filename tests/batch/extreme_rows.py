@@ -124,5 +124,5 @@ def bisected(holds, shape, dtype="float64"):
 def run(name, draft, target, tuples, uniforms):
     """Call a rule on one row many times."""
     count = len(tuples)
-    pair = (np.broadcast_to(row, (count, len(row))) for row in (draft, target))
+    pair = (np.tile(row, (count, 1)) for row in (draft, target))
     return getattr(batch, name)(*pair, tuples, uniforms)

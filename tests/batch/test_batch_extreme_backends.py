@@ -6,7 +6,8 @@ subnormal numbers for zeros on a CPU: there NumPy is given the rows without them
 
 import numpy as np
 import pytest
-from batch_backends import DIVIDING, JAX_SHAPES, NAMES, Backend, acceptances_of, rules_of
+from batch_backends import DIVIDING, JAX_SHAPES, NAMES, ONE_PATH, Backend, acceptances_of, rules_of
+from batch_paths import taking
 from batch_table import RULES, drafts_number, drafts_of
 from extreme_rows import rows
 
@@ -19,9 +20,10 @@ MANY = 42
 MOST = 3
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
 HAS = {
-    "numpy": ["float16", "float32", "float64"],
+    "numpy-arrays": ["float16", "float32", "float64"],
     "array_api_strict": ["float32", "float64"],
     "torch": DTYPES,
+    "torch-arrays": ["float32", "float64"],
     "torch-cuda": DTYPES,
     "jax": ["float32"],
     "jax-jit": ["float16", "bfloat16", "float32"],
@@ -69,11 +71,11 @@ def given(backend, dtype, values):
 
 def called(backend, function, arrays, **options):
     function = backend.module.jit(function) if backend.name == "jax-jit" else function
-    return (
-        type(result)(*map(backend.numpy, result))
-        if isinstance(result := function(*arrays, **options), tuple)
-        else backend.numpy(result)
-    )
+    with taking(backend.path):
+        result = function(*arrays, **options)
+    if isinstance(result, tuple):
+        return type(result)(*map(backend.numpy, result))
+    return backend.numpy(result)
 
 
 def called_in_pieces(backend, shape, function, arrays, **options):
@@ -141,7 +143,7 @@ def test_rules(library, dtype, name, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("library", "dtype"), [(n, d) for n in NAMES for d in HAS[n] if (n, d) not in FEW]
+    ("library", "dtype"), [(n, d) for n in ONE_PATH for d in HAS[n] if (n, d) not in FEW]
 )
 def test_acceptance_and_drafters(library, dtype, monkeypatch):
     backend = Backend(library)

@@ -6,6 +6,7 @@ import batch_table
 import numpy as np
 import pytest
 from batch_laws import joint_kernel_of, law_of, residual_cuts
+from batch_paths import PATHS, every_path, path, taking  # noqa: F401 # path is a fixture
 from batch_table import drafts_number, reference_at_rho
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,49 +53,51 @@ def pooled_cuts(draft, target, x, k):
             yield i, share + (1 - share) * place
 
 
-def agrees(name, rule, x):
-    """Compare the law of the batch function with the rule's, for one tuple of drafts."""
+def agrees(name, taken, rule, x):
+    """Compare the law of the batch function on a path with the rule's, for one tuple of drafts."""
     known = list(residual_cuts(rule, x))
     if name == "pooled_selection":
         known += pooled_cuts(rule.draft, rule.target, x, len(x))
-    found = joint_kernel_of(getattr(batch, name), rule.draft, rule.target, x, known=known)
+    with taking(taken):
+        found = joint_kernel_of(getattr(batch, name), rule.draft, rule.target, x, known=known)
     np.testing.assert_allclose(found, rule.joint_kernel(x), rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("name", RULES)
-def test_joint_kernels_are_the_reference_s(name, case):
+@pytest.mark.parametrize(("name", "taken"), every_path(RULES))
+def test_joint_kernels_are_the_reference_s(name, taken, case):
     draft, target = CASES[case]
     k = RULES[name]
     if "without" in name and np.count_nonzero(draft) < k:
         k = 1
     rule = reference_at_rho(name, draft, target, k)
     for x in rule.law.tuples()[0].tolist():
-        agrees(name, rule, x)
+        agrees(name, taken, rule, x)
 
 
-def test_three_drafts_are_the_reference_s():
+@pytest.mark.parametrize("taken", PATHS)
+def test_three_drafts_are_the_reference_s(taken):
     draft, target = CASES["dense"]
     for name in ("recursive_rejection", "recursive_rejection_without_replacement"):
         rule = reference_at_rho(name, draft, target, 3)
         for x in ([0, 1, 2], [2, 0, 1], [3, 1, 0]):
-            agrees(name, rule, x)
+            agrees(name, taken, rule, x)
 
 
 distributions = st.lists(st.integers(0, 6), min_size=3, max_size=3).filter(any)
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize(("name", "taken"), every_path(RULES))
 @settings(max_examples=settings().max_examples // 12)  # an integral each
 @given(draft=distributions, target=distributions, data=st.data())
-def test_random_kernels_are_the_reference_s(name, draft, target, data):
+def test_random_kernels_are_the_reference_s(name, taken, draft, target, data):
     draft, target = (np.array(part) / sum(part) for part in (draft, target))
     k = RULES[name]
     if "without" in name and np.count_nonzero(draft) < k:
         k = 1
     rule = reference_at_rho(name, draft, target, k)
     x = data.draw(st.sampled_from(rule.law.tuples()[0].tolist()))
-    agrees(name, rule, x)
+    agrees(name, taken, rule, x)
 
 
 def test_the_drafters_have_the_laws_that_the_rules_verify():
@@ -122,6 +125,7 @@ def drafter_law(drafter, draft, k):
     return law_of(outcome, k, n**k)
 
 
+@pytest.mark.usefixtures("path")
 def test_block_verification_is_lossless_and_keeps_the_most():
     # Memoryless: every place has the same two distributions.
     draft, target = np.array([0.7, 0.3]), np.array([0.4, 0.6])
@@ -133,8 +137,8 @@ def test_block_verification_is_lossless_and_keeps_the_most():
         def outcome(uniforms, x=x):
             rows = len(uniforms)
             result = batch.block_verification(
-                np.broadcast_to(draft, (rows, length, n)),
-                np.broadcast_to(target, (rows, length + 1, n)),
+                np.tile(draft, (rows, length, 1)),
+                np.tile(target, (rows, length + 1, 1)),
                 np.broadcast_to(np.array(x), (rows, length)),
                 uniforms,
             )

@@ -44,6 +44,22 @@ def test_memory_beyond_the_inputs(rows):
         assert peak + inputs < MEMORY * inputs, name
 
 
+@pytest.mark.parametrize("k", [2, 64])
+def test_the_optimum_against_one_pass(k, report_ratio):
+    draft, target = problems(128_256, 32, 4)["k_sequential"][:2]
+    measured = report_ratio(
+        f"batch.optimal_acceptance, float32 (32, 128,256), k = {k}",
+        lambda: batch.optimal_acceptance(draft, target, k),
+        "np.minimum(draft, target).sum(-1)",
+        lambda: one_pass(draft, target),
+        "at most 25x",
+        rounds=5,
+    )
+    assert measured.ratio < NOISE * 25
+    peak = traced_peak(lambda: batch.optimal_acceptance(draft, target, k))
+    assert peak < 0.2 * (draft.nbytes + target.nbytes)
+
+
 @pytest.mark.parametrize("k", [2, 8])
 def test_paths_against_one_pass_over_the_chosen_one(k, report_ratio):
     rows, length, vocabulary = 4, 2, 128_256

@@ -43,6 +43,23 @@ def test_all_k_at_full_vocabulary_against_one_sort(report_ratio):
     )
 
 
+@pytest.mark.parametrize("k", [2, 64])
+def test_one_k_at_full_vocabulary_against_one_sort(k, report_ratio):
+    draft, target = pair(128_256, 1)
+    keys = target / draft
+    (found,) = otspec.optimal_acceptances(draft, target, [k])
+    best = otspec.optimal_acceptance(otspec.IID(draft, k), target).acceptance
+    assert found == pytest.approx(best, abs=2 * len(keys) * np.finfo(float).eps)
+    report_ratio(
+        f"optimal_acceptances, n = {len(keys):,}, k = {k} alone",
+        lambda: otspec.optimal_acceptances(draft, target, [k]),
+        "one argsort",
+        lambda: np.argsort(keys),
+        "at most 1x",
+        rounds=31,
+    )
+
+
 def test_iid_optimum_against_the_full_linear_program(report_ratio):
     n, k = 50, 2
     draft, target = pair(n, 2)

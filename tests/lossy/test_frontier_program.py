@@ -33,7 +33,7 @@ def budgets(name):
 
 
 def instances(name):
-    cases = law_cases(name, seed=2205, count=4 * COUNT, most_tokens=4, most_drafts=3, fewest=2)
+    cases = law_cases(name, seed=2205, count=6 * COUNT, most_tokens=4, most_drafts=3, fewest=2)
     return list(islice(zip(cases, budgets(name), strict=False), COUNT))
 
 

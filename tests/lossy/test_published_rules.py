@@ -12,6 +12,7 @@ import oracles
 import pytest
 from instances import floats, pairs
 from published_cases import PUBLISHED, made
+from searching import of_all
 
 import otspec
 from otspec.lossy import RULES, LossyRule
@@ -46,7 +47,7 @@ def test_kernels_and_declared_outputs_are_those_of_the_source(name):
         by_draft = sum(m * rule.joint_kernel(x)[:-1].sum(axis=1) for x, m in table.items())
         assert rule.acceptance_by_draft().tolist() == by_draft.tolist()
         seen += output != rule.target.tolist()
-    assert seen >= 15
+    assert seen >= of_all(15)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -64,7 +65,7 @@ def test_no_rule_accepts_more_than_its_total_variation_allows(name):
         if name == "thresholded-target-only":
             assert rule.acceptance() == frontier
         lossy += off > 0
-    assert lossy >= 20
+    assert lossy >= of_all(20)
 
 
 @pytest.mark.parametrize("name", [name for name, each in PUBLISHED.items() if each.lossless])

@@ -12,6 +12,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import fractions, pairs
+from searching import enough, of_all
 
 import otspec
 from otspec.rules import PooledSelection
@@ -180,14 +181,14 @@ def test_degenerate_input(k, pools):
 
 def test_the_instances_hold_all_edge_cases():
     found = list(instances(seed=220))
-    assert len(found) == 500
+    assert len(found) == enough(500)
     assert {(len(draft), k) for draft, _, k in found} == set(product(range(1, 6), range(1, 5)))
-    assert sum(draft == target and len(draft) > 1 for draft, target, _ in found) > 20
-    assert sum(not any(map(min, draft, target)) for draft, target, _ in found) > 20
-    assert sum(sum(map(bool, draft)) < k for draft, _, k in found) > 20
+    assert sum(draft == target and len(draft) > 1 for draft, target, _ in found) > of_all(20)
+    assert sum(not any(map(min, draft, target)) for draft, target, _ in found) > of_all(20)
+    assert sum(sum(map(bool, draft)) < k for draft, _, k in found) > of_all(20)
     for i in (0, 1):
-        assert sum(0 in each[i] and 0 not in each[1 - i] for each in found) > 10
-        assert sum(len(set(each[i])) < len(each[i]) for each in found) > 20
+        assert sum(0 in each[i] and 0 not in each[1 - i] for each in found) > of_all(10)
+        assert sum(len(set(each[i])) < len(each[i]) for each in found) > of_all(20)
 
 
 # Optimal rules
@@ -213,7 +214,7 @@ def test_a_pool_for_every_ratio_clips_the_ratios():
         wanted = [target[token] / draft[token] for token in drafted]
         assert slopes == [max(slopes[0], min(slopes[-1], ratio)) for ratio in wanted]
         clipped += 1 < len(set(slopes)) < len(set(wanted))
-    assert clipped > 20
+    assert clipped > of_all(20)
 
 
 def fewest_pools(draft, target, k):
@@ -252,7 +253,7 @@ def test_fewest_pools_are_the_fewest():
         pools = len(PooledSelection(draft, target, k, "fewest").knots) - 1
         assert pools == (fewest_pools(draft, target, k) if k > 1 else 1)
         fewer += 1 < pools < len(ratios(draft, target))
-    assert fewer > 20
+    assert fewer > of_all(20)
 
 
 # Any pools

@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, fractions, pairs, shares, weights
+from searching import enough, of_all
 
 import otspec
 from otspec.drafts.rises import inside_pairs
@@ -78,14 +79,14 @@ def selection_between(barriers, rule, x):
 
 def test_the_instances_hold_all_edge_cases():
     found = list(instances(seed=240))
-    assert len(found) == 400
+    assert len(found) == enough(400)
     assert {len(draft) for draft, _ in found} == {2, 3, 4, 5, 6}
-    assert sum(draft == target for draft, target in found) > 20
-    assert sum(not any(map(min, draft, target)) for draft, target in found) > 20
+    assert sum(draft == target for draft, target in found) > of_all(20)
+    assert sum(not any(map(min, draft, target)) for draft, target in found) > of_all(20)
     for i in (0, 1):
-        assert sum(0 in each[i] and 0 not in each[1 - i] for each in found) > 10
-        assert sum(len(set(each[i])) < len(each[i]) for each in found) > 20
-        assert sum(max(each[i]) == 1 - LIGHT for each in found) > 20
+        assert sum(0 in each[i] and 0 not in each[1 - i] for each in found) > of_all(10)
+        assert sum(len(set(each[i])) < len(each[i]) for each in found) > of_all(20)
+        assert sum(max(each[i]) == 1 - LIGHT for each in found) > of_all(20)
 
 
 def test_the_rule_is_exactly_lossless_and_optimal():
@@ -121,7 +122,7 @@ def test_the_selected_token_has_the_stated_feasible_law():
         assert all(sum(law[y] for y in oracles.members(A)) >= inside[A] for A in range(2**n))
         assert sum(law) == inside[-1] == 1
         split += any(min(chances) > 0 for chances in found.values())
-    assert split > 100
+    assert split > of_all(100)
 
 
 # Shares inside a group

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import oracles
+from searching import enough
 
 import otspec
 
@@ -72,9 +73,9 @@ def pair(rng: np.random.Generator, n: int, kind: str) -> Pair:
 
 
 def pairs(seed: int, count: int, most_tokens: int, fewest: int = 1) -> Iterator[Pair]:
-    """``count`` pairs over ``fewest`` to ``most_tokens`` tokens, all kinds in turn."""
+    """:func:`enough` of ``count`` pairs over ``fewest`` to ``most_tokens`` tokens, by kind."""
     rng = np.random.default_rng(seed)
-    for index in range(count):
+    for index in range(enough(count)):
         n = int(rng.integers(fewest, most_tokens + 1))
         yield pair(rng, n, KINDS[index % len(KINDS)])
 
@@ -105,7 +106,7 @@ def extreme_pairs(
 ) -> Iterator[tuple[list[float], list[float]]]:
     """Extreme drafts; targets of common masses and extreme ones in turn."""
     rng = np.random.default_rng(seed)
-    for index in range(count):
+    for index in range(enough(count)):
         n = int(rng.integers(fewest, most_tokens + 1))
         target = extreme(rng, n) if index % 3 == 0 else rng.dirichlet(np.ones(n)).tolist()
         yield extreme(rng, n), target

@@ -5,7 +5,7 @@ from __future__ import annotations
 from otspec.batch._kernels.inversion import draw
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
-from otspec.batch._kernels.sums import Weight
+from otspec.batch._kernels.sums import Mixture, Weight
 from otspec.batch._results import Verified
 
 
@@ -53,11 +53,7 @@ def draw_rest(
     whole, lacking = blocks
     keep = xp.zeros_like(whole[..., 0]) if keep is None else keep
     keep = xp.where(xp.sum(lacking, axis=-1) > 0, keep, xp.ones_like(keep))[..., None]
-    share = library.narrowed(keep)
-
-    def weight(draft: Array, target: Array) -> Array:
-        return share * target + (1 - share) * rest(draft, target)
-
+    weight = Mixture(library.narrowed(keep), rest)
     mixed = keep * whole + (1 - keep) * lacking
     last = problem.uniforms[..., -1] if uniforms is None else uniforms
     drawn = draw(library, problem.draft, problem.target, weight, mixed, last, excluded)

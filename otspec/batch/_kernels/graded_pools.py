@@ -8,7 +8,14 @@ from otspec.batch._kernels.barriers import ascending, barrier_lifetimes, group_s
 from otspec.batch._kernels.coupling import accepts, draw_rest, verified
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
-from otspec.batch._kernels.sums import Weight, block_sums, overlaps, the_target, totals
+from otspec.batch._kernels.sums import (
+    BrokenLine,
+    Excess,
+    block_sums,
+    overlaps,
+    the_target,
+    totals,
+)
 from otspec.batch._results import Verified
 
 LOWEST = 0.5
@@ -89,13 +96,13 @@ class GradedPools:
     count: Array
     lacking: Array
 
-    def rest(self) -> Weight:
+    def rest(self) -> Excess:
         """Return the weight (q − b)₊.
 
         It is zero up to the pool j below ``high``, and b = min(A p + σ q, high·p) from there on:
         f rises linearly from t_j to t_{j+1}, or is constant.
         """
-        library, xp, minimum = self.library, self.library.xp, self.library.inner.minimum
+        library, xp = self.library, self.library.xp
         last = self.grades.shape[-1] - 1
         high = self.slopes[..., -1:]
         j = xp.sum(library.ids(self.grades <= high), axis=-1) - 1
@@ -105,13 +112,7 @@ class GradedPools:
         rise = (slopes[..., 1:] - slopes[..., :1]) / (grades[..., 1:] - grades[..., :1])
         rise = xp.clip(rise, 0.0, 1.0)
         start = slopes[..., :1] - rise * grades[..., :1]
-        rise, start, top = (library.narrowed(line) for line in (rise, start, high))
-
-        def weight(draft: Array, target: Array) -> Array:
-            law = minimum(start * draft + rise * target, top * draft)
-            return target - minimum(target, law)
-
-        return weight
+        return Excess(BrokenLine(library, *map(library.narrowed, (start, rise, high))))
 
     def position(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
         """Return the pool at or below each ratio, and how far it is to the next: (..., k) each."""

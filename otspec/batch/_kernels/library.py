@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from functools import cache, wraps
 from itertools import groupby
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
-from array_api_compat import (
-    array_namespace,
-    device,
-    is_jax_namespace,
-    is_numpy_array,
-    is_torch_array,
-)
+from array_api_compat import array_namespace, device, is_jax_namespace, is_numpy_array
 
 Array: TypeAlias = Any
 """An array of any library that follows the Python array API standard."""
 
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
 BLOCK = 256
 """Tokens whose weights are added up in one number, for draws."""
 
-quiet = np.errstate(all="ignore")
-"""Decorates what computes: whatever :func:`numpy.seterr` says, no value is complained of.
 
-A product beyond a dtype's range is meant; and the other libraries are quiet.
-"""
+def quiet(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Decorate what computes: whatever :func:`numpy.seterr` says, no value is complained of.
+
+    A product beyond a dtype's range is meant; and the other libraries are quiet. PyTorch's compiler
+    does not look through NumPy's state, so that it is left alone where the first argument is a
+    tensor.
+    """
+
+    @wraps(function)
+    def called(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+        if arguments and is_torch(arguments[0]):
+            return function(*arguments, **options)
+        with np.errstate(all="ignore"):
+            return function(*arguments, **options)
+
+    return called
+
+
+def is_torch(values: Any) -> bool:
+    """Return whether something is a tensor of PyTorch, which is not imported for that."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.Tensor)
+
 
 _CACHED = 1 << 17
 """Numbers worked on at once on a CPU: a few such arrays of float32 fit into a core's cache."""
@@ -56,7 +73,9 @@ class Library:
     index : object
         The dtype of token ids.
     at_once : int or None
-        How many numbers to work on at once; None for all.
+        How many numbers to work on at once; None for all, where a compiler takes care of that.
+    reorders : bool
+        Whether a compiler may put products in another order.
     """
 
     xp: Any
@@ -66,6 +85,7 @@ class Library:
     wide: Any
     index: Any
     at_once: int | None
+    reorders: bool = False
 
     @property
     def lift(self) -> float:
@@ -83,7 +103,7 @@ class Library:
         In JAX times the lift, too, since its compiler puts products in another order.
         """
         most = 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
-        return most / self.lift if self.at_once is None else most
+        return most / self.lift if self.reorders else most
 
     def arange(self, stop: int) -> Array:
         """Return the token ids 0 to ``stop`` − 1."""
@@ -100,11 +120,15 @@ class Library:
 
     def widened(self, values: Array) -> Array:
         """Return an array in the wide dtype."""
-        return self.xp.astype(values, self.wide, copy=False)
+        return self._cast(values, self.wide)
 
     def narrowed(self, values: Array) -> Array:
         """Return an array in the dtype of whole vocabularies."""
-        return self.xp.astype(values, self.dtype, copy=False)
+        return self._cast(values, self.dtype)
+
+    def _cast(self, values: Array, dtype: Any) -> Array:
+        # To look first takes a fraction of a call that changes nothing.
+        return values if values.dtype == dtype else self.xp.astype(values, dtype)
 
     def rounded(self, values: Array) -> Array:
         """Return wide numbers rounded to what whole vocabularies are multiplied with."""
@@ -112,7 +136,7 @@ class Library:
 
     def ids(self, values: Array) -> Array:
         """Return an array as token ids."""
-        return self.xp.astype(values, self.index, copy=False)
+        return self._cast(values, self.index)
 
     def full(self, shape: tuple[int, ...], value: float) -> Array:
         """Return an array of one wide number."""
@@ -124,9 +148,9 @@ class Library:
 
     def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
         """Return dividend/divisor where the divisor is positive, without dividing by 0."""
-        safe = self.xp.where(divisor > 0, divisor, self.xp.ones_like(divisor))
-        other = self.xp.full_like(safe, otherwise)
-        return self.xp.where(divisor > 0, dividend / safe, other)
+        positive = divisor > 0
+        safe = self.xp.where(positive, divisor, self.xp.ones_like(divisor))
+        return self.xp.where(positive, dividend / safe, self.xp.full_like(safe, otherwise))
 
     def first(self, flags: Array) -> Array:
         """Return the index of the first true entry of the last axis; 0 if there is none."""
@@ -168,32 +192,60 @@ class Library:
 
 def library_of(like: Array) -> Library:
     """Return how to compute with the library that an array belongs to."""
+    if is_torch(like):
+        return _library_of_torch(like)
+    if is_numpy_array(like):
+        return _library_of_numpy(bool(like.dtype == np.float64))
     xp = array_namespace(like)
     info = xp.__array_namespace_info__().default_dtypes()
-    wide: Any = xp.float64
-    place: Any = None
-    if is_jax_namespace(xp):
-        wide = info["real floating"]  # float32 unless 64 bits are switched on
-    else:
-        place = device(like)
-        if str(place).startswith("mps"):
-            wide = xp.float32
-    on_cpu = is_numpy_array(like) or (is_torch_array(like) and place.type == "cpu")
-    at_once = _CACHED if on_cpu else None if is_jax_namespace(xp) else _LAUNCHED
     dtype = xp.float64 if like.dtype == xp.float64 else xp.float32
-    inner = import_module("torch") if is_torch_array(like) else xp
-    return Library(xp, inner, place, dtype, wide, info["integral"], at_once)
+    if is_jax_namespace(xp):  # its widest is float32 unless 64 bits are switched on
+        widest, index = info["real floating"], info["integral"]
+        return Library(xp, xp, None, dtype, widest, index, None, reorders=True)
+    return Library(xp, xp, device(like), dtype, xp.float64, info["integral"], _LAUNCHED)
 
 
-@quiet
+@cache
+def _library_of_numpy(double: bool) -> Library:
+    xp = array_namespace(np.empty(0))
+    dtype = xp.float64 if double else xp.float32
+    return Library(xp, xp, "cpu", dtype, xp.float64, xp.int64, _CACHED)
+
+
+def _library_of_torch(like: Array) -> Library:
+    import torch  # it takes seconds, and is there already
+
+    if torch.compiler.is_compiling():
+        return _torch_library(like.device, like.dtype, at_once=None)
+    return _torch_library_by(like.device, like.dtype)
+
+
+@cache
+def _torch_library_by(place: Any, dtype: Any) -> Library:
+    return _torch_library(place, dtype, _CACHED if place.type == "cpu" else _LAUNCHED)
+
+
+def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
+    from otspec.batch._kernels import torch_functions as xp  # it imports PyTorch
+
+    dtype = xp.float64 if dtype == xp.float64 else xp.float32
+    wide = xp.float32 if place.type == "mps" else xp.float64
+    return Library(xp, xp, place, dtype, wide, xp.int64, at_once)
+
+
 def geometric(library: Library, chance: Array, count: Array) -> Array:
     """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
 
     It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
     count, which is at least 1.
     """
-    xp = library.xp
-    safe = xp.where(chance > 0, chance, xp.ones_like(chance))
+    return _tries(chance, count, library.xp)
+
+
+@quiet
+def _tries(chance: Array, count: Array, xp: Any) -> Array:
+    positive = chance > 0
+    safe = xp.where(positive, chance, xp.ones_like(chance))
     total = -xp.expm1(count * xp.log1p(-safe)) / safe
-    total = xp.where(chance > 0, total, count + 0 * chance)
+    total = xp.where(positive, total, count + 0 * chance)
     return xp.clip(total, min=1.0)

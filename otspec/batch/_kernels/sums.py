@@ -7,12 +7,16 @@ an expression of several steps costs hardly more than reading its inputs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from otspec.batch._kernels.library import Array, Library
 
 Weight: TypeAlias = Callable[[Array, Array], Array]
-"""Turns draft and target, (..., m) each, into the weights of the same m tokens."""
+"""Turns draft and target, (..., m) each, into the weights of the same m tokens.
+
+The weights that rules draw from are values, which kernels for a device can read.
+"""
 
 
 def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
@@ -87,29 +91,89 @@ def the_target(draft: Array, target: Array) -> Array:  # noqa: ARG001 # a weight
     return target
 
 
-def common(library: Library, scale: Array | None = None, lift: float = 1.0) -> Weight:
-    """Return the weight min(target, scale·lift·draft) for a scale per row, shape (...).
+@dataclass(frozen=True)
+class Common:
+    """The weight min(target, scale·lift·draft); without a scale min(target, draft).
 
-    Without a scale it is min(target, draft). A lift other than 1 is
-    :attr:`~otspec.batch._kernels.library.Library.lift`, where a scale alone may be out of range.
+    Parameters
+    ----------
+    library : Library
+    scale : array, shape (..., 1), optional
+        Narrow.
+    lift : float
+        1, or :attr:`~otspec.batch._kernels.library.Library.lift` where a scale alone may be out of
+        range.
     """
-    minimum: Weight = library.inner.minimum
-    if scale is None:
-        return minimum
-    scale = library.narrowed(scale)[..., None]
-    return lambda draft, target: minimum(_product(scale, draft, lift), target)
+
+    library: Library
+    scale: Array | None = None
+    lift: float = 1.0
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        if self.scale is None:
+            return self.library.inner.minimum(draft, target)
+        if self.lift == 1:
+            return self.library.inner.minimum(self.scale * draft, target)
+        product = draft * self.lift
+        product *= self.scale  # in place, since fresh memory takes longer than the product
+        return self.library.inner.minimum(product, target)
 
 
-def _product(scale: Array, draft: Array, lift: float) -> Array:
-    if lift == 1:
-        return scale * draft
-    product = draft * lift
-    product *= scale  # in place, since fresh memory takes longer than the product
-    return product
+@dataclass(frozen=True)
+class BrokenLine:
+    """The weight min(target, start·draft + rise·target, top·draft).
+
+    Parameters
+    ----------
+    library : Library
+    start, rise, top : array, shape (..., 1)
+        Narrow.
+    """
+
+    library: Library
+    start: Array
+    rise: Array
+    top: Array
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        minimum = self.library.inner.minimum
+        law = minimum(self.start * draft + self.rise * target, self.top * draft)
+        return minimum(target, law)
 
 
-def excess(library: Library, scale: Array, lift: float = 1.0) -> Weight:
+@dataclass(frozen=True)
+class Excess:
+    """What another weight leaves of the target.
+
+    Not max(·, 0): exactly 0 where nothing is left, also if the compiler fuses the product.
+    """
+
+    kept: Common | BrokenLine
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        return target - self.kept(draft, target)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The weight share·target + (1 − share)·rest, with a share per row, (..., 1), narrow."""
+
+    share: Array
+    rest: Weight
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        return self.share * target + (1 - self.share) * self.rest(draft, target)
+
+
+def common(library: Library, scale: Array | None = None, lift: float = 1.0) -> Common:
+    """Return the weight min(target, scale·lift·draft) for a scale per row, shape (...)."""
+    return Common(library, None if scale is None else library.narrowed(scale)[..., None], lift)
+
+
+def excess(library: Library, scale: Array, lift: float = 1.0) -> Excess:
     """Return the weight (target − scale·lift·draft)₊ for a scale per row, shape (...)."""
-    kept = common(library, scale, lift)
-    # Not max(·, 0): exactly 0 where nothing is left, also if the compiler fuses the product.
-    return lambda draft, target: target - kept(draft, target)
+    return Excess(common(library, scale, lift))

@@ -1,0 +1,57 @@
+"""The functions of the array API standard that the kernels take, as PyTorch has them.
+
+A layer that makes any call of the standard right costs more than most of these operations do on a
+row, and a compiler has to look through it. So these are PyTorch's own wherever it takes the
+standard's arguments. The others are written for the arguments that the kernels give: an axis that
+is one number, indices from 0, tensors of one dtype.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import torch
+
+Flag: TypeAlias = bool
+
+float32, float64 = torch.float32, torch.float64
+int8, int32, int64 = torch.int8, torch.int32, torch.int64
+bool = torch.bool  # noqa: A001 # here and below the standard's names
+finfo = torch.finfo
+
+arange, full, full_like = torch.arange, torch.full, torch.full_like
+ones_like, zeros_like = torch.ones_like, torch.zeros_like
+concat, stack, reshape, where = torch.concat, torch.stack, torch.reshape, torch.where
+clip, floor, minimum, maximum = torch.clip, torch.floor, torch.minimum, torch.maximum
+exp, expm1, log1p = torch.exp, torch.expm1, torch.log1p
+all, any, sum = torch.all, torch.any, torch.sum  # noqa: A001
+max, min, argmax = torch.amax, torch.amin, torch.argmax  # noqa: A001
+cumulative_sum = torch.cumsum
+take_along_axis = torch.take_along_dim
+
+
+def astype(values: torch.Tensor, dtype: torch.dtype, /, *, copy: Flag = True) -> torch.Tensor:
+    """Return a tensor in a dtype."""
+    return values.to(dtype, copy=copy)
+
+
+def take(values: torch.Tensor, index: torch.Tensor, /, *, axis: int) -> torch.Tensor:
+    """Return the slices at some indices of an axis."""
+    return torch.index_select(values, axis, index)
+
+
+def argsort(
+    values: torch.Tensor, /, *, axis: int, descending: Flag = False, stable: Flag = True
+) -> torch.Tensor:
+    """Return the order of the entries along an axis; of equal ones the first comes first."""
+    return torch.argsort(values, dim=axis, descending=descending, stable=stable)
+
+
+def sort(values: torch.Tensor, /, *, axis: int, stable: Flag = True) -> torch.Tensor:
+    """Return the entries in ascending order."""
+    return torch.sort(values, dim=axis, stable=stable).values
+
+
+def flip(values: torch.Tensor, /, *, axis: int) -> torch.Tensor:
+    """Return the entries in reverse order."""
+    return torch.flip(values, (axis,))

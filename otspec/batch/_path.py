@@ -1,0 +1,208 @@
+"""Which path a call takes: row by row in machine code, or by operations on whole arrays.
+
+Row by row go plain arrays of NumPy and plain tensors of PyTorch on a CPU, eagerly, where Numba is
+installed and the rows are float32 or float64 that lie one after another. Nothing here refuses
+anything: what does not fit goes to the array path, whose checks say what is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otspec.batch._arguments import counted_ids
+from otspec.batch._kernels.library import Array, is_torch, library_of
+
+ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
+"""Whether calls go row by row where they can; set the variable to 0 for arrays alone."""
+
+_REALS = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class Rows(NamedTuple):
+    """Arguments of a rule as NumPy's arrays, read-only, one row after another.
+
+    Parameters
+    ----------
+    draft, target : ndarray, shape (rows, V)
+    drafts : ndarray of int64, shape (rows, k)
+    uniforms : ndarray of float64, shape (rows, k + 1)
+    valid : ndarray of bool, shape (rows, k)
+    lead : tuple of int
+        The leading axes of the arguments.
+    back : callable
+        Turns an array of NumPy into one of the library of the arguments.
+    """
+
+    draft: Array
+    target: Array
+    drafts: Array
+    uniforms: Array
+    valid: Array
+    lead: tuple[int, ...]
+    back: Callable[[Array], Array]
+
+    @property
+    def number(self) -> int:
+        """Return how many rows there are."""
+        return len(self.drafts)
+
+    @property
+    def arguments(self) -> tuple[Array, ...]:
+        """Return what the machine code of a rule takes."""
+        return self[:5]
+
+    def shaped(self, values: Array) -> Array:
+        """Return results, one per row, as the caller has its arrays."""
+        return self.back(values if len(self.lead) == 1 else values.reshape(self.lead))
+
+
+def rows_of(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    *,
+    only_k: int | None = None,
+    places: bool = False,
+) -> Rows | None:
+    """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere.
+
+    With ``places`` the rule is for blocks: draft is (..., L, V), target (..., L + 1, V), and drafts
+    (..., L).
+
+    Raises
+    ------
+    ValueError
+        A token id out of range.
+    """
+    given = draft, target, drafts, uniforms
+    memory = _in_memory(given if mask is None else (*given, mask))
+    if memory is None:
+        return None
+    arrays, back = memory
+    if not (_are_fit(*arrays) and _fit_together(*arrays, places=places)):
+        return None
+    draft, target, drafts, uniforms, *masks = arrays
+    *lead, k = drafts.shape
+    if only_k not in (None, k):
+        return None
+    size, count = draft.shape[-1], prod(lead)
+    ids = _read(drafts, np.int64, count, k)
+    valid = _read(masks[0], np.bool_, count, k) if masks else _all(count, k)
+    if not machine("outcome").are_ids(ids, valid, size):
+        counted_ids(library_of(ids), ids, valid, size)
+    return Rows(
+        _read(draft, draft.dtype, count, *draft.shape[len(lead) :]),
+        _read(target, draft.dtype, count, *target.shape[len(lead) :]),
+        ids,
+        _read(uniforms, np.float64, count, k + 1),
+        valid,
+        tuple(lead),
+        back,
+    )
+
+
+def _in_memory(
+    given: tuple[Array, ...],
+) -> tuple[list[Array], Callable[[Array], Array]] | None:
+    """Return arrays that share memory with what is given, all of it plain, and the way back."""
+    if not ROWS:
+        return None
+    kinds = {type(values) for values in given}
+    if kinds == {np.ndarray}:
+        return (list(given), _itself) if _has_numba() else None
+    if not is_torch(given[0]):
+        return None
+    import torch
+
+    if torch.compiler.is_compiling() or torch.jit.is_tracing() or not _has_numba():
+        return None
+    if not kinds <= {torch.Tensor, torch.nn.Parameter}:
+        return None
+    try:
+        return [values.detach().numpy() for values in given], torch.from_numpy
+    except (RuntimeError, TypeError):  # on another device, sparse, of half precision, transformed
+        return None
+
+
+def _are_fit(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None = None
+) -> bool:
+    """Return whether the arguments, each by itself, are what a loop over the rows takes."""
+    return (
+        draft.dtype in _REALS
+        and target.dtype == draft.dtype
+        and uniforms.dtype in _REALS
+        and drafts.dtype.kind in "iu"
+        and drafts.dtype.isnative
+        and (mask is None or mask.dtype == np.bool_)
+        and draft.flags.c_contiguous
+        and target.flags.c_contiguous
+        and draft.flags.aligned
+        and target.flags.aligned
+        and drafts.flags.aligned
+        and uniforms.flags.aligned
+        and draft.ndim > 0
+        and draft.size > 0
+        and drafts.ndim > 0
+        and drafts.size > 0
+    )
+
+
+def _fit_together(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None = None,
+    *,
+    places: bool,
+) -> bool:
+    *lead, k = drafts.shape
+    size = draft.shape[-1]
+    return (
+        draft.shape == ((*lead, k, size) if places else (*lead, size))
+        and target.shape == ((*lead, k + 1, size) if places else draft.shape)
+        and uniforms.shape == (*lead, k + 1)
+        and (mask is None or mask.shape == drafts.shape)
+    )
+
+
+def _read(values: Array, dtype: Any, *shape: int) -> Array:
+    """Return a read-only view of a shape, or a copy in another dtype or order.
+
+    Machine code is made for read-only arrays alone: once, not twice.
+    """
+    view = np.ascontiguousarray(values, dtype).reshape(shape)
+    view.setflags(write=False)
+    return view
+
+
+def _all(*shape: int) -> Array:
+    flags = np.ones(shape, np.bool_)
+    flags.setflags(write=False)
+    return flags
+
+
+def _itself(values: Array) -> Array:
+    return values
+
+
+def _has_numba() -> bool:
+    from otspec import compiling  # imports Numba, if it is there
+
+    return compiling.HAS_NUMBA
+
+
+@cache
+def machine(module: str) -> Any:
+    """Import a module of machine code, at its first use, since it imports Numba."""
+    return import_module(f"otspec.batch._rows.{module}")

@@ -1,0 +1,111 @@
+"""K-Seq row by row: the drafts are tried against ρ times the draft (SpecTr, alg. 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._kernels.library import Array
+from otspec.batch._rows.chords import begin, go_on, safe_rho
+from otspec.batch._rows.machine import machine_code
+from otspec.batch._rows.numbers import clipped, geometric, number_of
+from otspec.batch._rows.outcome import DRAWN, accepts, holds
+from otspec.batch._rows.passes import (
+    blocks_of,
+    draw,
+    excess,
+    mix,
+    rest_in_blocks,
+    sum_in_blocks,
+)
+from otspec.batch._rows.reading import read_drafts, read_overlaps
+
+
+def verify(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,
+    token: Array,
+    accepted: Array,
+    index: Array,
+) -> None:
+    """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
+    rows, k = drafts.shape
+    chords, tried, found = np.empty((rows, 2, 4)), np.empty((rows, 2)), np.empty((rows, 2))
+    pairs, rho, single = np.empty((rows, k, 2)), np.empty(rows), draft.itemsize == 4
+    _begin(chords, tried, valid, single)
+    read_overlaps(draft, target, tried, found)
+    _go_on(chords, tried, found, valid, single)
+    read_overlaps(draft, target, tried, found)
+    read_drafts(draft, target, drafts, valid, pairs)
+    _accept(chords, tried, found, pairs, uniforms, valid, index, rho, single)
+    _draw(draft, target, drafts, uniforms, valid, token, accepted, index, rho)
+
+
+@machine_code
+def _begin(chords: Array, tried: Array, valid: Array, single: bool) -> None:
+    """Write which ρ of each row to try first."""
+    for row in range(valid.shape[0]):
+        begin(chords[row], tried[row], max(number_of(valid[row]), 1.0), single)
+
+
+@machine_code
+def _go_on(chords: Array, tried: Array, found: Array, valid: Array, single: bool) -> None:
+    """Write which ρ of each row to try next."""
+    for row in range(valid.shape[0]):
+        go_on(chords[row], tried[row], found[row], max(number_of(valid[row]), 1.0), single)
+
+
+@machine_code
+def _accept(
+    chords: Array,
+    tried: Array,
+    found: Array,
+    pairs: Array,
+    uniforms: Array,
+    valid: Array,
+    index: Array,
+    rho: Array,
+    single: bool,
+) -> None:
+    """Write ρ of each row, and the first draft that is accepted."""
+    for row in range(valid.shape[0]):
+        count = max(number_of(valid[row]), 1.0)
+        rho[row] = safe_rho(chords[row], tried[row], found[row], count, single)
+        index[row] = DRAWN
+        for i in range(valid.shape[1] - 1, -1, -1):
+            offered = rho[row] * pairs[row, i, 0]
+            if valid[row, i] and accepts(uniforms[row, i], pairs[row, i, 1], offered):
+                index[row] = i
+
+
+@machine_code
+def _draw(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,
+    token: Array,
+    accepted: Array,
+    index: Array,
+    rho: Array,
+) -> None:
+    """Write the accepted draft of each row, or a token of what is left after all are rejected."""
+    whole, sums = blocks_of(draft[0]), blocks_of(draft[0])
+    for row in range(drafts.shape[0]):
+        if index[row] >= 0:
+            token[row] = drafts[row, index[row]]
+        else:
+            count, weight = number_of(valid[row]), excess(1.0, rho[row])
+            total = sum_in_blocks(target[row], whole)
+            # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
+            kept = total - rest_in_blocks(draft[row], target[row], weight, sums)
+            gain = geometric(clipped(kept / rho[row]), max(count, 1.0))
+            # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
+            keep = clipped(1 - gain / rho[row]) if count > 0 else 1.0
+            mix(keep, whole, sums)
+            last = uniforms[row, -1]
+            token[row] = draw(draft[row], target[row], weight, keep, sums, drafts[row, :0], last)
+        accepted[row] = holds(drafts[row], valid[row], token[row])

@@ -1,0 +1,67 @@
+"""Arithmetic of a few numbers per row, as :mod:`otspec.batch._kernels.library` has it of arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from otspec.batch._kernels.library import Array
+from otspec.batch._rows.machine import inner_code
+from otspec.batch._rows.outcome import quotient
+
+
+@inner_code
+def is_single(row: Array) -> bool:
+    """Return whether a row is float32, to which what it is multiplied with is rounded."""
+    return row.itemsize == 4
+
+
+@inner_code
+def rounded(value: float, single: bool) -> float:
+    """Return a number rounded to float32, if rows are ``single``."""
+    return np.float64(np.float32(value)) if single else value
+
+
+@inner_code
+def clipped(value: float) -> float:
+    """Return a number kept between 0 and 1."""
+    return min(max(value, 0.0), 1.0)
+
+
+@inner_code
+def geometric(chance: float, count: float) -> float:
+    """Return 1 + r + … + r^(count−1) for r = 1 − chance, without cancellation."""
+    if not chance > 0:
+        return max(count, 1.0)
+    return max(-math.expm1(count * math.log1p(-chance)) / chance, 1.0)
+
+
+@inner_code
+def split(uniform: float, chance: float) -> tuple[bool, float]:
+    """Return whether a uniform number is below a chance, and a number that is uniform again."""
+    if uniform < chance:
+        return True, uniform / chance
+    return False, quotient(uniform - chance, 1 - chance, 0.0)
+
+
+@inner_code
+def number_of(valid: Array) -> float:
+    """Return how many drafts of a row count."""
+    number = 0.0
+    for i in range(valid.size):
+        number += valid[i]
+    return number
+
+
+@inner_code
+def drafted_and_wanted(draft: Array, target: Array, drafts: Array, valid: Array) -> Array:
+    """Return the draft's and the target's probability of each draft, (k, 2).
+
+    Of one that does not count they are those of token 0.
+    """
+    pairs = np.zeros((drafts.size, 2))
+    for i in range(drafts.size):
+        token = drafts[i] if valid[i] else 0
+        pairs[i, 0], pairs[i, 1] = draft[token], target[token]
+    return pairs

@@ -1,0 +1,1 @@
+"""Verification as others run it, timed beside the batch rules of otspec."""

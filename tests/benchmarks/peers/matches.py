@@ -1,0 +1,71 @@
+"""Which rule of otspec does the work of which function that others run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import peer_loops as loops
+import torch
+
+Tensor = Any
+WRITTEN = "written anew from its description"
+INSTALLED = "the installed package"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A function that verifies one row, or one block.
+
+    Parameters
+    ----------
+    title : str
+    origin : str
+        :data:`WRITTEN` or :data:`INSTALLED`.
+    verify : callable
+        Takes draft, target and drafts of one row.
+    """
+
+    title: str
+    origin: str
+    verify: Callable[[Tensor, Tensor, Tensor], Any]
+
+    def over_rows(self, draft: Tensor, target: Tensor, drafts: Tensor) -> list[Any]:
+        """Verify all rows of a batch, one after another."""
+        return [self.verify(*row) for row in zip(draft, target, drafts, strict=True)]
+
+
+def assisted(draft: Tensor, target: Tensor, drafts: Tensor) -> Any:
+    """Call the function of transformers, which takes logits, with logarithms taken beforehand."""
+    from transformers.generation import utils
+
+    length = len(drafts)
+    return utils._speculative_sampling(drafts[None], draft[None], length, target[None])
+
+
+MCSD = Peer("MCSD, alg. 1", WRITTEN, loops.mcsd)
+DISTINCT = Peer("MCSD, alg. 2", WRITTEN, loops.mcsd_without_replacement)
+SPECINFER = Peer("SpecInfer", WRITTEN, loops.specinfer)
+SEQUOIA = Peer("Sequoia, alg. 2", WRITTEN, loops.sequoia)
+EAGLE = Peer("EAGLE", WRITTEN, loops.eagle)
+SPECHUB = Peer("SpecHub, alg. 3", WRITTEN, loops.spechub)
+ASSISTED = Peer("transformers, `_speculative_sampling`", INSTALLED, assisted)
+
+MATCHES = {
+    "maximal_coupling": (MCSD,),
+    "recursive_rejection": (MCSD, SPECINFER, EAGLE),
+    "k_sequential": (MCSD, SPECINFER),
+    "pooled_selection": (MCSD, SPECINFER),
+    "recursive_rejection_without_replacement": (DISTINCT, SEQUOIA),
+    "pooled_selection_without_replacement": (DISTINCT, SEQUOIA),
+    "spechub": (SPECHUB, DISTINCT),
+    "token_verification": (ASSISTED,),
+    "block_verification": (ASSISTED,),
+}
+"""Rules of :mod:`otspec.batch` and who does their work, the matching peer first."""
+
+
+def rejecting() -> Tensor:
+    """Draw a number as :func:`peer_loops.uniform` does, which no test below certainty passes."""
+    return torch.rand(1) * 0 + (1 - 2**-24)

@@ -1,0 +1,107 @@
+"""Rules and peers timed in turn, on the same rows, in the same process."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import peer_loops as loops
+import torch
+from batch_rules import problems
+
+from otspec import batch
+from peers.matches import ASSISTED, MATCHES, Peer, rejecting
+
+Action = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A rule beside a peer.
+
+    Parameters
+    ----------
+    rule : str
+    peer : Peer
+    rows, vocabulary, k : int
+    seconds : float
+        The rule's median.
+    peer_seconds : float
+        The peer's.
+    eager, compiled : float
+        The median of the ratios of calls next to each other; NaN if not measured.
+    """
+
+    rule: str
+    peer: Peer
+    rows: int
+    vocabulary: int
+    k: int
+    seconds: float
+    peer_seconds: float
+    eager: float
+    compiled: float
+
+
+def measured(
+    rules: list[str], vocabulary: int, rows: int, k: int, repeat: int, compiled: bool
+) -> Iterator[Timed]:
+    """Time rules against all of their peers; every draft is rejected where it can be."""
+    given = problems(vocabulary, rows, k)
+    loops.uniform = rejecting
+    with torch.inference_mode():
+        for name in rules:
+            arguments = tuple(torch.as_tensor(np.ascontiguousarray(each)) for each in given[name])
+            for peer in MATCHES[name]:
+                yield _timed(name, peer, arguments, (rows, vocabulary, k), repeat, compiled)
+
+
+def _timed(
+    name: str,
+    peer: Peer,
+    arguments: tuple[Any, ...],
+    sizes: tuple[int, int, int],
+    repeat: int,
+    compiled: bool,
+) -> Timed:
+    rule = getattr(batch, name)
+    draft, target, drafts, uniforms = arguments
+    if peer is ASSISTED:  # it takes logits, and so do we
+        draft, target = draft.log(), target.log()
+        rule = on_logits(rule)
+    reference = lambda: peer.over_rows(draft, target, drafts)  # noqa: E731
+    pairs = in_turn(lambda: rule(draft, target, drafts, uniforms), reference, repeat)
+    ratio = float("nan")
+    if compiled:
+        fast = torch.compile(rule, fullgraph=True)
+        timed = in_turn(lambda: fast(draft, target, drafts, uniforms), reference, repeat)
+        ratio = statistics.median(ours / theirs for ours, theirs in timed)
+    ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
+    eager = statistics.median(ours / theirs for ours, theirs in pairs)
+    return Timed(name, peer, *sizes, ours, theirs, eager, ratio)
+
+
+def on_logits(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a rule that takes logits in place of probabilities."""
+
+    def verify(draft: Any, target: Any, drafts: Any, uniforms: Any) -> Any:
+        return rule(torch.softmax(draft, -1), torch.softmax(target, -1), drafts, uniforms)
+
+    return verify
+
+
+def in_turn(ours: Action, theirs: Action, repeat: int) -> list[tuple[float, float]]:
+    """Return what both take, in seconds, call after call."""
+    for _ in range(3):  # imports, caches, page faults, compilation
+        ours(), theirs()
+    return [(_seconds(ours), _seconds(theirs)) for _ in range(repeat)]
+
+
+def _seconds(action: Action) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start

@@ -1,0 +1,21 @@
+"""How far a search goes: a share of the way in ``make test``, all of it in ``make nightly``."""
+
+import os
+
+NIGHTLY = bool(os.environ.get("OTSPEC_NIGHTLY"))
+"""Whether the long searches run, too: all instances, and tests that are marked as nightly."""
+_SHARE = 3
+_LEAST = 24
+
+
+def enough(count: int) -> int:
+    """How many of ``count`` random instances are looked at: a third, but not below 24.
+
+    They are the first ones of those that ``make nightly`` looks at.
+    """
+    return count if NIGHTLY else max(-(-count // _SHARE), min(count, _LEAST))
+
+
+def of_all(count: int) -> int:
+    """How many of the instances that are looked at are to be of a kind, of ``count`` of all."""
+    return count if NIGHTLY else count // _SHARE
