@@ -37,7 +37,7 @@ class Coupling(Frozen):
         """min(1, q/b), shape (n,), as :func:`acceptance_chance` has it."""
         chances = zeros(len(self.target), like=self.target) + (self.target > 0)
         below = self.target < self.selected
-        chances[below] = self.target[below] / self.selected[below]
+        np.divide(self.target, self.selected, out=chances, where=below)
         return chances
 
     @cached_property

@@ -25,6 +25,7 @@ from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
 from otspec.optimum.outputs import Outputs
 from otspec.plan import Plan
+from otspec.ratios import Pair
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_laws import VerifiedSelection
 from otspec.rules.importance_stages import Stage, StagedSelection
@@ -299,6 +300,7 @@ FLOAT = {  # from float arrays only
         give.sequence(["one", "two"]),
         traces.Trace(give(np.zeros((1, 2, 4))), give(np.ones((1, 2, 4))), give(np.array([[3]]))),
     ),
-    "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
-    "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
+    "pair": lambda give: Pair(give(DRAFT), give(TARGET)),
+    "paths": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10),
+    "paths rule": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10).rule(2),
 }
