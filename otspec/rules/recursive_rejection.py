@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -59,7 +60,8 @@ class RecursiveRejection(SequentialRule):
         Without normalising in between: if W is the probability that all drafts so far were
         rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
         """
-        return 1 - _rejections(self.pair, self.k)[-1]
+        ((_, rejected, scale),) = deque(_rejected(self.pair, self.k), maxlen=1)
+        return 1 - quotient(rejected, scale)
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
