@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import ncx2
+from scipy.special import chndtr, gammaln
 
 from otspec.arithmetic import Array, IntArray
 from otspec.frozen import Frozen
@@ -99,7 +98,7 @@ class Sizes:
         ratio, freedom = np.array(RATIOS), max(self.cells - 1, 1)
         needed = -math.log(self.false_alarm) + math.log(2) + size * math.log1p(2 * self.rounding)
         statistic = (needed + freedom / 2 * np.log1p(ratio)) * 2 * (1 + ratio) / ratio
-        chances: Array = ncx2.cdf(statistic, freedom, size * raised(detect, self.peak))
+        chances: Array = chndtr(statistic, freedom, size * raised(detect, self.peak))
         return chances
 
     def fewest(self, detect: float) -> IntArray:
@@ -254,7 +253,7 @@ class Evidence(Frozen):
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
         noncentrality = size * raised(self.needs.detect, self.needs.peak)
-        near: IntArray = statistic <= ncx2.ppf(MISS / 8, self.freedom, noncentrality)
+        near: IntArray = chndtr(statistic, self.freedom, noncentrality) <= MISS / 8
         return near
 
     def looks(self) -> list[int]:
