@@ -17,6 +17,7 @@ from command_line import complaint, run
 from run_processes import CHUNKS, OPTIONS, started
 
 from otspec.cli.main import main
+from otspec.traces.runs import parallel
 from otspec.traces.runs.parallel import cores, end_with_parent, run_all
 
 
@@ -183,9 +184,11 @@ def test_many_damaged_chunks_are_counted(tmp_path, capsys):
     assert lines[-1] == "otspec: skipped 9 chunks more: see --json or --out"
 
 
-def test_a_worker_that_dies_is_one_line():
+def test_a_worker_that_dies_is_one_line(monkeypatch):
+    """Also where workers are as many as cores."""
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
     with pytest.raises(ValueError, match="a worker died, perhaps for lack of memory"):
-        run_all([(os._exit, 1), (os._exit, 1)], workers=2)
+        run_all([(os._exit, 1), (os._exit, 1)])
 
 
 def test_what_cannot_be_reached_or_parsed_is_one_line(tmp_path, capsys):
