@@ -147,8 +147,11 @@ def order(draft: Distribution, target: Distribution) -> IntArray:
     return _sorted(draft, target, target_to_draft(draft, target))[0]
 
 
-def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array]:
-    """Return :func:`order`, and whether the ratio differs from the one before, (n,) of bool."""
+def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
+    """Return :func:`order`, the ratios so ordered, and whether each is another than that before.
+
+    Ratios may differ that are one float, such as those beyond the floats.
+    """
     ratios = target_to_draft(draft, target)
     tokens, finer = _sorted(draft, target, ratios)
     keys = ratios[tokens]
@@ -156,7 +159,7 @@ def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array]:
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     for stretch, scaled in finer:
         first[stretch][1:] = scaled[1:] != scaled[:-1]
-    return tokens, first
+    return tokens, keys, first
 
 
 def ascending(keys: Array) -> IntArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 from advice_instances import TEXTS
@@ -99,8 +98,8 @@ def barriers(give):
     """Return barriers of the caller's arrays."""
     law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
     found = find_barriers(law, SummedHeights(np.diff(as_numbers(give(HEIGHTS), "heights"))))
-    parts = (found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs)
-    return Barriers(found.pools, found.heights, *map(give, parts))
+    parts = found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs
+    return Barriers(found.pools, found.heights, *map(give, (*parts, found.origins)))
 
 
 def plan(give):
@@ -214,7 +213,7 @@ EXACT = {  # from exact arrays or from float ones
     "by bins": lambda give: pools(give, by_bins, 4),
     "by thresholds": lambda give: pools(give, by_thresholds, as_numbers(give(["1"]), "it")),
     "own pools": lambda give: Pools(
-        *map(give, [DRAFT, TARGET, DRAFT, TARGET]), partial(np.array, (0, 1, 2)), give(DRAFT)
+        *map(give, (DRAFT, TARGET, DRAFT, TARGET, np.arange(3), DRAFT))
     ),
     "knots": lambda give: Knots(give(DRAFT), give(TARGET)),
     "thresholds alone": lambda give: Histogram(give(["1/2", "7/4"])),
