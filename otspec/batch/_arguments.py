@@ -106,8 +106,7 @@ def problem_of(
         A token id out of range, in NumPy's arrays, unless they were ``checked`` before.
     """
     ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
-    valid = library.xp.ones_like(drafts, dtype=library.xp.bool) if mask is None else mask
-    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+    return Problem(library, draft, target, ids, library.widened(uniforms), mask)
 
 
 def _check_places(draft: Array, target: Array, drafts: Array) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from itertools import groupby
 from math import prod
+from types import ModuleType
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_jax_namespace, is_numpy_array
+
+from otspec.batch._triton import kernels_on
 
 Array: TypeAlias = Any
 """An array of any library that follows the Python array API standard."""
@@ -79,6 +82,8 @@ class Library:
         How many numbers to work on at once; None for all, where a compiler takes care of that.
     reorders : bool
         Whether a compiler may put products in another order.
+    fused : module, optional
+        What starts kernels on the device: :mod:`otspec.batch._triton`.
     """
 
     xp: Any
@@ -89,6 +94,7 @@ class Library:
     index: Any
     at_once: int | None
     reorders: bool = False
+    fused: ModuleType | None = None
 
     @property
     def lift(self) -> float:
@@ -150,10 +156,8 @@ class Library:
         return self.widened(self.xp.take_along_axis(values, tokens, axis=-1))
 
     def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
-        """Return dividend/divisor where the divisor is positive, without dividing by 0."""
-        positive = divisor > 0
-        safe = self.xp.where(positive, divisor, self.xp.ones_like(divisor))
-        return self.xp.where(positive, dividend / safe, self.xp.full_like(safe, otherwise))
+        """Return dividend/divisor where the divisor is positive."""
+        return self.xp.where(divisor > 0, dividend / divisor, otherwise)
 
     def first(self, flags: Array) -> Array:
         """Return the index of the first true entry of the last axis; 0 if there is none."""
@@ -240,7 +244,8 @@ def _library_of_torch(like: Array) -> Library:
 
 @cache
 def _torch_library_by(place: Any, dtype: Any) -> Library:
-    return _torch_library(place, dtype, _CACHED if place.type == "cpu" else _LAUNCHED)
+    library = _torch_library(place, dtype, _CACHED if place.type == "cpu" else _LAUNCHED)
+    return replace(library, fused=kernels_on(place))
 
 
 def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
@@ -251,7 +256,7 @@ def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
     return Library(xp, xp, place, dtype, wide, xp.int64, at_once)
 
 
-def geometric(library: Library, chance: Array, count: Array) -> Array:
+def geometric(library: Library, chance: Array, count: Array | float) -> Array:
     """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
 
     It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
@@ -261,9 +266,7 @@ def geometric(library: Library, chance: Array, count: Array) -> Array:
 
 
 @quiet
-def _tries(chance: Array, count: Array, xp: Any) -> Array:
-    positive = chance > 0
-    safe = xp.where(positive, chance, xp.ones_like(chance))
-    total = -xp.expm1(count * xp.log1p(-safe)) / safe
-    total = xp.where(positive, total, count + 0 * chance)
+def _tries(chance: Array, count: Array | float, xp: Any) -> Array:
+    less = -chance
+    total = xp.where(chance > 0, xp.expm1(count * xp.log1p(less)) / less, count)
     return xp.clip(total, min=1.0)

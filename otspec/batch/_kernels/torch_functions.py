@@ -23,8 +23,8 @@ arange, full, full_like = torch.arange, torch.full, torch.full_like
 ones_like, zeros_like = torch.ones_like, torch.zeros_like
 concat, stack, reshape, where = torch.concat, torch.stack, torch.reshape, torch.where
 clip, floor, minimum, maximum = torch.clip, torch.floor, torch.minimum, torch.maximum
-exp, expm1, log1p = torch.exp, torch.expm1, torch.log1p
-all, any, sum = torch.all, torch.any, torch.sum  # noqa: A001
+exp, expm1, log, log1p = torch.exp, torch.expm1, torch.log, torch.log1p
+abs, all, any, sum = torch.abs, torch.all, torch.any, torch.sum  # noqa: A001
 max, min, argmax = torch.amax, torch.amin, torch.argmax  # noqa: A001
 cumulative_sum = torch.cumsum
 
