@@ -20,7 +20,7 @@ help:
 	@echo "make bench-peers  the batch rules beside what others run, as a table and a chart"
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
-	@echo "make backends PyTorch (CPU), JAX and transformers, so that make test uses them"
+	@echo "make backends PyTorch (CPU), Triton, JAX and transformers, so that make test uses them"
 	@echo "make coverage which lines of otspec the tests run; fails below 95%"
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
 	@echo "make fuzz     readers, arguments, numbers and runs under attack, for half an hour"
@@ -84,7 +84,7 @@ clean:
 backends: $(VENV)/develop.stamp
 	$(PIP) install '$(TORCH)' || \
 		$(PIP) install --extra-index-url https://download.pytorch.org/whl/cpu '$(TORCH)'
-	$(PIP) install --editable '.[backends,hf]'
+	$(PIP) install --editable '.[backends,hf,triton]'
 
 # Not a stamp: the packages that it compiles against may be installed later.
 cones: $(VENV)/develop.stamp

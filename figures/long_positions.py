@@ -16,7 +16,7 @@ from figures.contract import Settings
 from figures.greedy import Greedy
 from figures.long_trace import KeptByTree, recorded
 from figures.tree_starts import PATHS, SEED
-from otspec import WithoutReplacement
+from otspec import WithoutReplacement, ratios
 from otspec.distributions import Distribution
 from otspec.rules import (
     PooledSelection,
@@ -94,7 +94,7 @@ def _greedy(
 def _sampled(draft: Distribution, target: Distribution, ks: tuple[int, ...]) -> Accepted:
     """Return what is accepted at temperature 1, of more than two distinct drafts in simulation."""
     rejection = np.cumsum(RecursiveRejection(draft, target, max(ks)).acceptance_by_draft())
-    distinct, _ = DistinctPaths(draft, target, max(ks), PATHS, SEED).acceptances()
+    distinct, _ = DistinctPaths(ratios.Pair(draft, target), max(ks), PATHS, SEED).acceptances()
     distinct[2] = RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance()
     best = otspec.optimal_acceptances(draft, target, ks, law=WithoutReplacement.name)
     pooled = otspec.optimal_acceptances(draft, target, ks)

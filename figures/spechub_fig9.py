@@ -10,6 +10,7 @@ from figures.axes import rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec.arithmetic import Array
+from otspec.ratios import Pair
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
 from otspec.rules.distinct_paths import DistinctPaths
 
@@ -43,9 +44,8 @@ class Decay(Picture):
         found: dict[str, list[Array]] = {}
         errors = []
         for draft, target in settings.pairs():
-            paths = DistinctPaths(
-                draft, target, DRAFTS, QUICK_PATHS if settings.quick else PATHS, SEED
-            )  # fmt: skip
+            size = QUICK_PATHS if settings.quick else PATHS
+            paths = DistinctPaths(Pair(draft, target), DRAFTS, size, SEED)
             distinct, error = paths.by_draft()
             exact = RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance_by_draft()
             distinct[:2], error[:2] = exact, 0.0

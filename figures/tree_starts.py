@@ -8,6 +8,7 @@ from typing import Any
 
 from otspec.blocks import LoggedBlock
 from otspec.distributions import Distribution
+from otspec.ratios import Pair
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.trees.token_rules import TokenRule
@@ -36,7 +37,7 @@ class Start:
         """Return that of a block, with rejections of as many distinct drafts."""
         part = LoggedBlock(block.draft[:depth], block.target[:depth], block.tokens[:depth])
         pairs = zip(part.draft, part.target, strict=True)
-        return cls(part, tuple(DistinctPaths(*pair, most, PATHS, SEED) for pair in pairs))
+        return cls(part, tuple(DistinctPaths(Pair(*pair), most, PATHS, SEED) for pair in pairs))
 
     def distinct(self, draft: Distribution, target: Distribution, k: int) -> Any:
         """Return recursive rejection of k distinct drafts: exact for k ≤ 2, else from paths."""

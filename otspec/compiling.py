@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy.typing as npt
+
 try:
     import numba
 except ImportError:
@@ -26,6 +28,16 @@ def jitable(function: Loop) -> Loop:
 
     marked: Loop = register_jitable(function)
     return marked
+
+
+def unwriteable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view that is only read.
+
+    Numba compiles a loop for each kind of array that it is given; any array can be had as this one.
+    """
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def compiled(loop: Loop) -> Loop:

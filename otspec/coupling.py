@@ -10,8 +10,10 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, sums_by, zeros
 from otspec.distributions import Distribution, normalised
-from otspec.drafts.contract import inverted
 from otspec.frozen import Frozen
+
+BLOCK = 256
+"""How many residual tokens are added up before one of them is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,7 @@ class Coupling(Frozen):
         """min(1, q/b), shape (n,), as :func:`acceptance_chance` has it."""
         chances = zeros(len(self.target), like=self.target) + (self.target > 0)
         below = self.target < self.selected
-        chances[below] = self.target[below] / self.selected[below]
+        np.divide(self.target, self.selected, out=chances, where=below)
         return chances
 
     @cached_property
@@ -89,13 +91,30 @@ class Coupling(Frozen):
 
     def sample(self, token: int, rng: np.random.Generator) -> int:
         """Draw the output for a selected token."""
-        if rng.random() < self.chances[token]:
+        if rng.random() < acceptance_chance(self.target[token], self.selected[token]):
             return token
-        return int(inverted(self._cumulative_residual, rng.random(1))[0])
+        return self._residual_at(rng.random())
+
+    def _residual_at(self, uniform: float) -> int:
+        """Return the residual token that a uniform number falls on: its block, then the token."""
+        sums = self._residual_sums
+        mass = uniform * sums[-1]
+        block = _reached(sums, mass)
+        masses = self.residual[block * BLOCK : (block + 1) * BLOCK].astype(float, copy=False)
+        within = _reached(np.cumsum(masses), mass - sums[block - 1] if block else mass)
+        return block * BLOCK + within
 
     @cached_property
-    def _cumulative_residual(self) -> Array:
-        return np.cumsum(self.residual.astype(float))
+    def _residual_sums(self) -> Array:
+        """Cumulative masses of the blocks: one draw does not have to add up every token."""
+        starts = np.arange(0, len(self.residual), BLOCK)
+        return np.cumsum(np.add.reduceat(self.residual, starts).astype(float, copy=False))
+
+
+def _reached(sums: Array, mass: float) -> int:
+    """Return the first place where cumulative sums exceed a mass, or where they reach their end."""
+    # By rounding the mass may be as much as all: then it is the last place that adds anything.
+    return int(min(sums.searchsorted(mass, side="right"), sums.searchsorted(sums[-1])))
 
 
 def acceptance_chance(wanted: Number, offered: Number) -> Number:

@@ -2,15 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, is_exact
-from otspec.distributions import Distribution
+from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums, suffix_sums
+from otspec.distributions import Distribution, as_pair
+from otspec.frozen import Frozen
 
 _POWER = 1000
 """Scales a subnormal number to a normal one below 1, exactly."""
+
+
+class Ordered(NamedTuple):
+    """The tokens of a pair by ascending target/draft, all of shape (n,)."""
+
+    ratios: Array
+    draft: Array
+    target: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Pair(Frozen):
+    """A draft and a target, with the order of their ratios once for all that ask for it.
+
+    Parameters
+    ----------
+    draft, target : array_like, shape (n,)
+    normalize : bool
+        Scale both to sum 1.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.distributions.as_pair`.
+
+    Examples
+    --------
+    >>> pair = Pair(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"])
+    >>> pair.order.tolist(), [str(ratio) for ratio in pair.by_ratio.ratios]
+    ([0, 2, 1], ['1/5', '3/2', '2'])
+    """
+
+    draft: Distribution
+    target: Distribution
+    normalize: InitVar[bool] = field(default=False, kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        draft, target = as_pair(self.draft, self.target, normalize=normalize)
+        self._hold(draft=draft, target=target)
+
+    @property
+    def exact(self) -> bool:
+        """Whether probabilities are ``Fraction`` rather than float."""
+        return is_exact(self.draft)
+
+    def in_floats(self) -> Pair:
+        """Return the pair in floats, which is itself if it is in floats."""
+        return Pair(self.draft.astype(float), self.target.astype(float)) if self.exact else self
+
+    @cached_property
+    def ratios(self) -> Array:
+        """Target/draft token by token, as :func:`target_to_draft` has it, shape (n,)."""
+        return target_to_draft(self.draft, self.target)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The token ids by ascending target/draft, as :func:`order` has them, shape (n,)."""
+        return _sorted(self.draft, self.target, self.ratios)[0]
+
+    @cached_property
+    def by_ratio(self) -> Ordered:
+        """Ratios, draft and target in that order."""
+        order = self.order
+        return Ordered(self.ratios[order], self.draft[order], self.target[order])
+
+    @cached_property
+    def below(self) -> tuple[Array, Array]:
+        """Draft and target mass of the first tokens in that order, shape (n + 1,) each."""
+        return prefix_sums(self.by_ratio.draft), prefix_sums(self.by_ratio.target)
+
+    @cached_property
+    def above(self) -> tuple[Array, Array]:
+        """Draft and target mass from each place of that order on, shape (n + 1,) each."""
+        return suffix_sums(self.by_ratio.draft), suffix_sums(self.by_ratio.target)
 
 
 def target_to_draft(draft: Distribution, target: Distribution) -> Array:
@@ -69,8 +147,11 @@ def order(draft: Distribution, target: Distribution) -> IntArray:
     return _sorted(draft, target, target_to_draft(draft, target))[0]
 
 
-def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array]:
-    """Return :func:`order`, and whether the ratio differs from the one before, (n,) of bool."""
+def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
+    """Return :func:`order`, the ratios so ordered, and whether each is another than that before.
+
+    Ratios may differ that are one float, such as those beyond the floats.
+    """
     ratios = target_to_draft(draft, target)
     tokens, finer = _sorted(draft, target, ratios)
     keys = ratios[tokens]
@@ -78,7 +159,7 @@ def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array]:
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     for stretch, scaled in finer:
         first[stretch][1:] = scaled[1:] != scaled[:-1]
-    return tokens, first
+    return tokens, keys, first
 
 
 def ascending(keys: Array) -> IntArray:

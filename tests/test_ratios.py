@@ -45,7 +45,7 @@ def test_ratios_are_told_apart_wherever_they_lie(name, shuffle):
     known = np.array(ASCENDING[name])
     moved = np.random.default_rng(shuffle).permutation(len(known))
     draft, target = known[moved].T.copy()
-    order, first = ratios.ranked(draft, target)
+    order, _, first = ratios.ranked(draft, target)
     assert moved[order].tolist() == list(range(len(known)))
     assert first.all()
     assert ratios.order(draft, target).tolist() == order.tolist()
@@ -55,7 +55,7 @@ def test_the_order_of_floats_is_that_of_the_fractions_that_they_are():
     beyond = 0
     for draft, target in extreme_pairs(800, 1_000, 9):
         p, q = as_pair(draft, target)
-        order, first = ratios.ranked(p, q)
+        order, _, first = ratios.ranked(p, q)
         assert sorted(order.tolist()) == list(range(len(p)))
         drafted = int((p > 0).sum())
         assert (p[order[drafted:]] == 0).all()
@@ -75,9 +75,9 @@ def test_the_order_of_floats_is_that_of_the_fractions_that_they_are():
 def test_common_ratios_are_ordered_and_tied_as_they_are(arithmetic):
     for draft, target in pairs(801, 160, 8):
         p, q = as_pair(arithmetic(draft), arithmetic(target))
-        order, first = ratios.ranked(p, q)
+        order, found, first = ratios.ranked(p, q)
         keys = [np.inf if p[y] == 0 else q[y] / p[y] for y in order.tolist()]
-        assert keys == sorted(keys)
+        assert keys == sorted(keys) == found.tolist()
         assert first.tolist() == [j == 0 or keys[j] != keys[j - 1] for j in range(len(keys))]
 
 

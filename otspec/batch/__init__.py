@@ -3,7 +3,8 @@
 Every function takes arrays that follow the Python array API standard (NumPy, PyTorch, CuPy, JAX)
 with the vocabulary on the last axis and any leading axes, and returns arrays of the same library
 on the same device. Randomness comes in as uniform numbers. Nothing waits for the device: shapes,
-dtypes and devices are checked, values are not (but token ids in NumPy's arrays).
+dtypes and devices are checked, values are not (but token ids in NumPy's arrays, and in tensors on a
+CPU where these go row by row in machine code, for which Numba must be there).
 
 Notes
 -----

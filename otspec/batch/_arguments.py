@@ -106,8 +106,7 @@ def problem_of(
         A token id out of range, in NumPy's arrays, unless they were ``checked`` before.
     """
     ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
-    valid = library.xp.ones_like(drafts, dtype=library.xp.bool) if mask is None else mask
-    return Problem(library, draft, target, ids, library.widened(uniforms), valid)
+    return Problem(library, draft, target, ids, library.widened(uniforms), mask)
 
 
 def _check_places(draft: Array, target: Array, drafts: Array) -> None:
@@ -188,7 +187,7 @@ def check_drafts(drafts: Array, draft: Array, only_k: int | None = None) -> None
         )
     check_tokens(drafts)
     k = drafts.shape[-1]
-    if k == 0 or only_k not in (None, k):
+    if k == 0 or (only_k is not None and k != only_k):
         wanted = "at least one draft" if only_k is None else f"exactly k = {only_k}"
         raise ValueError(f"drafts has shape {drafts.shape}, k = {k}: this rule needs {wanted}")
 

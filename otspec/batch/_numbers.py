@@ -33,14 +33,18 @@ def as_count(
     ValueError
         Naming the argument, its value and the bounds; ``why`` says what the upper one is for.
     """
-    if getattr(value, "ndim", 0):
-        raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
-    number = as_k(value, name)
+    number: int = value if type(value) is int else _as_integer(name, value)
     if number < least:
         raise ValueError(f"{name} is {number}: it must be at least {least}")
     if most is not None and number > most:
         raise ValueError(f"{name} is {shown(number)}: it must be at most {most:,}, {why}")
     return number
+
+
+def _as_integer(name: str, value: Any) -> int:
+    if getattr(value, "ndim", 0):
+        raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
+    return as_k(value, name)
 
 
 def as_number_of_drafts(k: Any) -> int:

@@ -1,16 +1,18 @@
 """Which path a call takes: row by row in machine code, or by operations on whole arrays.
 
 Row by row go plain arrays of NumPy and plain tensors of PyTorch on a CPU, eagerly, where Numba is
-installed and the rows are float32 or float64 that lie one after another. Nothing here refuses
-anything: what does not fit goes to the array path, whose checks say what is wrong.
+installed and the rows are float32 or float64 that lie one after another, or are copied so. Nothing
+here refuses anything: what does not fit goes to the array path, whose checks say what is wrong.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -22,6 +24,8 @@ from otspec.batch._kernels.library import Array, is_torch, library_of
 ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 """Whether calls go row by row where they can; set the variable to 0 for arrays alone."""
 
+_SHARED = 1 << 21
+"""Numbers from which on rows are shared among threads: starting these takes less than they save."""
 _REALS = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -38,6 +42,8 @@ class Rows(NamedTuple):
         The leading axes of the arguments.
     back : callable
         Turns an array of NumPy into one of the library of the arguments.
+    threads : int
+        How many threads may share the rows: those of PyTorch, and one of NumPy.
     """
 
     draft: Array
@@ -47,6 +53,7 @@ class Rows(NamedTuple):
     valid: Array
     lead: tuple[int, ...]
     back: Callable[[Array], Array]
+    threads: int
 
     @property
     def number(self) -> int:
@@ -57,6 +64,28 @@ class Rows(NamedTuple):
     def arguments(self) -> tuple[Array, ...]:
         """Return what the machine code of a rule takes."""
         return self[:5]
+
+    def run(self, loop: Callable[..., None], *more: Any, kinds: tuple[Any, ...]) -> list[Array]:
+        """Run a loop over the rows, and return what it fills: arrays of some kinds, one per row."""
+        found = [np.empty(self.number, kind) for kind in kinds]
+        parts = min(self.threads, self.number) if self.draft.size >= _SHARED else 1
+        if parts == 1:
+            loop(*self.arguments, *found, *more)
+        else:
+            self._share(parts, loop, [*self.arguments, *found], more)
+        return [self.shaped(values) for values in found]
+
+    def _share(
+        self, parts: int, loop: Callable[..., None], arrays: list[Array], more: tuple[Any, ...]
+    ) -> None:
+        edges = [self.number * part // parts for part in range(parts + 1)]
+        with ThreadPoolExecutor(parts) as pool:
+            running = [
+                pool.submit(loop, *(values[start:end] for values in arrays), *more)
+                for start, end in pairwise(edges)
+            ]
+            for part in running:
+                part.result()
 
     def shaped(self, values: Array) -> Array:
         """Return results, one per row, as the caller has its arrays."""
@@ -87,7 +116,7 @@ def rows_of(
     memory = _in_memory(given if mask is None else (*given, mask))
     if memory is None:
         return None
-    arrays, back = memory
+    arrays, back, threads = memory
     if not (_are_fit(*arrays) and _fit_together(*arrays, places=places)):
         return None
     draft, target, drafts, uniforms, *masks = arrays
@@ -107,18 +136,19 @@ def rows_of(
         valid,
         tuple(lead),
         back,
+        threads,
     )
 
 
 def _in_memory(
     given: tuple[Array, ...],
-) -> tuple[list[Array], Callable[[Array], Array]] | None:
-    """Return arrays that share memory with what is given, all of it plain, and the way back."""
+) -> tuple[list[Array], Callable[[Array], Array], int] | None:
+    """Return arrays that share memory with what is given, all plain; the way back, and threads."""
     if not ROWS:
         return None
     kinds = {type(values) for values in given}
     if kinds == {np.ndarray}:
-        return (list(given), _itself) if _has_numba() else None
+        return (list(given), _itself, 1) if _has_numba() else None
     if not is_torch(given[0]):
         return None
     import torch
@@ -128,9 +158,10 @@ def _in_memory(
     if not kinds <= {torch.Tensor, torch.nn.Parameter}:
         return None
     try:
-        return [values.detach().numpy() for values in given], torch.from_numpy
+        arrays = [values.detach().numpy() for values in given]
     except (RuntimeError, TypeError):  # on another device, sparse, of half precision, transformed
         return None
+    return arrays, torch.from_numpy, torch.get_num_threads()
 
 
 def _are_fit(
@@ -144,8 +175,6 @@ def _are_fit(
         and drafts.dtype.kind in "iu"
         and drafts.dtype.isnative
         and (mask is None or mask.dtype == np.bool_)
-        and draft.flags.c_contiguous
-        and target.flags.c_contiguous
         and draft.flags.aligned
         and target.flags.aligned
         and drafts.flags.aligned
@@ -173,7 +202,17 @@ def _fit_together(
         and target.shape == ((*lead, k + 1, size) if places else draft.shape)
         and uniforms.shape == (*lead, k + 1)
         and (mask is None or mask.shape == drafts.shape)
+        and all(_lie_well(values, places) for values in (draft, target))
     )
+
+
+def _lie_well(values: Array, places: bool) -> bool:
+    """Return whether rows lie one after another, or can be copied so.
+
+    Copies take less time than operations on arrays, but rows that are shared would take memory, and
+    of a block only two rows are needed.
+    """
+    return values.flags.c_contiguous or not (places or 0 in values.strides)
 
 
 def _read(values: Array, dtype: Any, *shape: int) -> Array:

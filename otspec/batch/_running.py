@@ -8,9 +8,10 @@ from otspec.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._kernels import drafted_block
 from otspec.batch._kernels.library import Array
-from otspec.batch._path import Rows, machine, rows_of
+from otspec.batch._kernels.problem import Problem
+from otspec.batch._path import machine, rows_of
 from otspec.batch._results import Verified, VerifiedBlock
-from otspec.batch._table import RULES
+from otspec.batch._table import RULES, BatchRule
 
 
 def verified(
@@ -26,20 +27,28 @@ def verified(
     """Check the arguments of a rule of the table, and run its kernel."""
     rule = RULES[name]
     checked = as_flag(checked, "checked")
-    if rule.rows is not None:
-        rows = rows_of(draft, target, drafts, uniforms, mask, only_k=rule.k)
-        if rows is not None:
-            return _row_by_row(rule.rows, rows, *options)
+    found = _row_by_row(rule, (draft, target, drafts, uniforms, mask), *options)
+    if found is not None:
+        return found
     library = check_problem(draft, target, drafts, uniforms, mask, checked, only_k=rule.k)
     problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     return rule.kernel(problem, *options)
 
 
-def _row_by_row(module: str, rows: Rows, *options: int) -> Verified:
-    token, index = np.empty(rows.number, np.int64), np.empty(rows.number, np.int64)
-    accepted = np.empty(rows.number, np.bool_)
-    machine(module).verify(*rows.arguments, token, accepted, index, *options)
-    return Verified(rows.shaped(token), rows.shaped(accepted), rows.shaped(index))
+def selected(rule: BatchRule, problem: Problem, *options: int) -> Verified:
+    """Run the kernel of a rule, where the arguments were checked as part of something else."""
+    given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
+    found = _row_by_row(rule, given, *options)
+    return rule.kernel(problem, *options) if found is None else found
+
+
+def _row_by_row(rule: BatchRule, given: tuple[Array, ...], *options: int) -> Verified | None:
+    """Run the machine code of a rule, if it takes the arguments."""
+    rows = rows_of(*given, only_k=rule.k)
+    if rows is None:
+        return None
+    verify = machine(rule.rows).verify
+    return Verified(*rows.run(verify, *options, kinds=(np.int64, np.bool_, np.int64)))
 
 
 def verified_block(
@@ -55,9 +64,8 @@ def verified_block(
     checked = as_flag(checked, "checked")
     rows = rows_of(draft, target, drafts, uniforms, mask, places=True)
     if rows is not None:
-        length, token = np.empty(rows.number, np.int64), np.empty(rows.number, np.int64)
-        getattr(machine("drafted_block"), rule)(*rows.arguments, length, token)
-        return VerifiedBlock(rows.shaped(length), rows.shaped(token))
+        verify = getattr(machine("drafted_block"), rule)
+        return VerifiedBlock(*rows.run(verify, kinds=(np.int64, np.int64)))
     library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
     problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
     found: VerifiedBlock = getattr(drafted_block, rule)(problem)

@@ -21,6 +21,8 @@ class BatchRule:
     ----------
     kernel : callable
         Takes a :class:`~otspec.batch._kernels.problem.Problem`, and the options of the rule.
+    rows : str
+        The module of :mod:`otspec.batch._rows` whose ``verify`` runs the rule row by row.
     drafter : str
         The function of :mod:`otspec.batch` that draws the drafts which the rule is for.
     k : int, optional
@@ -29,38 +31,31 @@ class BatchRule:
         Whether rows may have fewer drafts.
     graded : bool
         Whether a number of grades is an option.
-    rows : str, optional
-        The module of :mod:`otspec.batch._rows` whose ``verify`` runs the rule row by row; without
-        one every call is array operations.
     """
 
     kernel: Callable[..., Verified]
+    rows: str
     drafter: str
     k: int | None = None
     masked: bool = True
     graded: bool = False
-    rows: str | None = None
 
 
 RULES = {
-    "maximal_coupling": BatchRule(
-        in_turn.independent, "sample_iid", k=1, rows="recursive_rejection"
-    ),
-    "recursive_rejection": BatchRule(in_turn.independent, "sample_iid", rows="recursive_rejection"),
+    "maximal_coupling": BatchRule(in_turn.independent, "recursive_rejection", "sample_iid", k=1),
+    "recursive_rejection": BatchRule(in_turn.independent, "recursive_rejection", "sample_iid"),
     "recursive_rejection_without_replacement": BatchRule(
-        in_turn.distinct,
-        "sample_without_replacement",
-        rows="recursive_rejection_without_replacement",
+        in_turn.distinct, "recursive_rejection_without_replacement", "sample_without_replacement"
     ),
-    "k_sequential": BatchRule(inflated.verify, "sample_iid", rows="k_sequential"),
+    "k_sequential": BatchRule(inflated.verify, "k_sequential", "sample_iid"),
     "pooled_selection": BatchRule(
-        graded_pools.verify, "sample_iid", graded=True, rows="pooled_selection"
+        graded_pools.verify, "pooled_selection", "sample_iid", graded=True
     ),
     "pooled_selection_without_replacement": BatchRule(
         ring_selection.verify,
+        "pooled_selection_without_replacement",
         "sample_without_replacement",
         graded=True,
-        rows="pooled_selection_without_replacement",
     ),
-    "spechub": BatchRule(hub.verify, "sample_spechub", k=2, masked=False, rows="spechub"),
+    "spechub": BatchRule(hub.verify, "spechub", "sample_spechub", k=2, masked=False),
 }

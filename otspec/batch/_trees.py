@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from otspec.arguments import as_choice, as_flag
 from otspec.batch._arguments import problem_of
 from otspec.batch._kernels import deleted_leaves, walked_tree
 from otspec.batch._kernels.library import Array, quiet
+from otspec.batch._kernels.problem import Problem
 from otspec.batch._numbers import as_grades
-from otspec.batch._results import VerifiedTree
+from otspec.batch._results import Verified, VerifiedTree
+from otspec.batch._running import selected
 from otspec.batch._table import RULES
 from otspec.batch._tree_arguments import (
     as_tree_shape,
@@ -94,8 +95,12 @@ def tree_verification(
     numbers = len(shape.widths) + 1, max(shape.widths) + 1
     library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
     problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    kernel = partial(row.kernel, grades=as_grades(grades)) if row.graded else row.kernel
-    return walked_tree.verify(problem, shape.parents, shape.widths, kernel, not row.masked)
+    options = (as_grades(grades),) if row.graded else ()
+
+    def select(at: Problem) -> Verified:
+        return selected(row, at, *options)
+
+    return walked_tree.verify(problem, shape.parents, shape.widths, select, not row.masked)
 
 
 @quiet

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, IntArray
 from otspec.extras import needed
 from otspec.frozen import Frozen
 
@@ -61,6 +61,13 @@ class Form(Frozen):
             with np.errstate(under="ignore"):
                 return rows.astype(self.dtype)
         return self._tensor(rows, self.dtype)
+
+    def spread(self, rows: Array, places: IntArray) -> Any:
+        """Return :meth:`probabilities` of many places, each one of few on the last axis."""
+        few = self.probabilities(rows)
+        if self.library == "numpy":
+            return np.take(few, places, axis=-1)
+        return few.index_select(few.dim() - 1, self._tensor(places, "int64"))
 
     def uniforms(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
         """Return uniform numbers below 1, in float32 or float64."""

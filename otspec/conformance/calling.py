@@ -144,7 +144,10 @@ class Verifier(Frozen):
             anything = (tokens * 7 + np.arange(len(tokens))[:, None]) % case.vocabulary
             tokens = np.where(sample.there, tokens, anything)
         return {
-            name: self.form.probabilities(case.rows(values)) for name, values in rows.items()
+            name: self.form.probabilities(values)
+            if case.named
+            else self.form.spread(case.shares(values), case.symbols)
+            for name, values in rows.items()
         } | {
             "drafts": self.form.integers(tokens),
             "lengths": self.form.integers(sample.lengths),

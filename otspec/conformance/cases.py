@@ -84,12 +84,28 @@ class Case(Frozen):
             tokens = self._ordered[starts[symbols] + rng.integers(self.sizes[symbols])]
         return tokens
 
+    @cached_property
+    def draft_sums(self) -> Array:
+        """Cumulative weights of the draft's rows."""
+        return np.cumsum(self.draft, axis=-1)
+
+    @cached_property
+    def target_sums(self) -> Array:
+        """Cumulative weights of the target's rows."""
+        return np.cumsum(self.target, axis=-1)
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether tokens are symbols, by the same numbers."""
+        return self.vocabulary == self.n and bool((self.symbols == np.arange(self.n)).all())
+
     def rows(self, values: Array) -> Array:
         """Return probabilities of tokens for those of symbols, on the last axis."""
-        if self.vocabulary == self.n and (self.symbols == np.arange(self.n)).all():
-            return values
-        each = np.concatenate([values / self.sizes, np.zeros((*values.shape[:-1], 1))], axis=-1)
-        return np.take(each, self.symbols, axis=-1)
+        return values if self.named else np.take(self.shares(values), self.symbols, axis=-1)
+
+    def shares(self, values: Array) -> Array:
+        """Return the probability of one token of each symbol, and 0 for one of none: (…, n + 1)."""
+        return np.concatenate([values / self.sizes, np.zeros((*values.shape[:-1], 1))], axis=-1)
 
     def texts(self, length: int) -> Array:
         """Return the law of the target's texts, shape (variants, n ** length)."""

@@ -58,9 +58,7 @@ def drafted(
     for parent, children in enumerate(children_of(parents), start=-1):
         if children:
             last = np.zeros(size, dtype=np.intp) if parent < 0 else drafts[:, parent] + 1
-            drafts[:, children], found = _siblings(
-                case.draft, variants, last, len(children), law, rng
-            )
+            drafts[:, children], found = _siblings(case, variants, last, len(children), law, rng)
             there[:, children] = found & (there[:, [parent]] if parent >= 0 else True)
     if case.uneven:
         subsets = np.array(patterns(parents))
@@ -69,7 +67,7 @@ def drafted(
 
 
 def _siblings(
-    rows: Array,
+    case: Case,
     variants: IntArray,
     last: IntArray,
     count: int,
@@ -79,14 +77,14 @@ def _siblings(
     """Draw siblings after each text, shape (size, count); and whether there are so many."""
     size = len(last)
     if law == "iid":
-        weights = rows[variants, last]
-        drafts = np.stack([drawn(weights, rng) for _ in range(count)], axis=1)
+        sums = case.draft_sums[variants, last]
+        drafts = np.stack([drawn(sums, rng) for _ in range(count)], axis=1)
         return drafts, np.ones((size, count), dtype=bool)
     drafts, found = np.zeros((size, count), dtype=np.intp), np.zeros((size, count), dtype=bool)
-    for variant, context in np.ndindex(*rows.shape[:2]):
+    for variant, context in np.ndindex(*case.draft.shape[:2]):
         which = np.flatnonzero((variants == variant) & (last == context))
         if which.size:
-            row = rows[variant, context]
+            row = case.draft[variant, context]
             many = siblings_of(row, law, count)
             drafts[which[:, None], np.arange(many)] = LAWS[law](row, many).sample(which.size, rng)
             found[which, :many] = True
@@ -127,14 +125,13 @@ def completed(
     for place in range(1, texts.shape[1]):
         open_rows = np.flatnonzero(texts[:, place] == UNKNOWN)
         last = np.minimum(texts[open_rows, place - 1], case.n - 1)
-        texts[open_rows, place] = drawn(case.target[variants[open_rows], last + 1], rng)
+        texts[open_rows, place] = drawn(case.target_sums[variants[open_rows], last + 1], rng)
     return texts
 
 
-def drawn(rows: Array, rng: np.random.Generator) -> IntArray:
-    """Draw one symbol from each row of weights, shape (size, n)."""
-    sums = np.cumsum(rows, axis=1)
+def drawn(sums: Array, rng: np.random.Generator) -> IntArray:
+    """Draw one symbol from each row of cumulative weights, shape (size, n)."""
     # Below the total, so that the symbol has a weight.
-    wanted = rng.random(len(rows)) * sums[:, -1]
+    wanted = rng.random(len(sums)) * sums[:, -1]
     symbols: IntArray = (sums <= wanted[:, None]).sum(axis=1)
     return symbols

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice
 
 import numpy as np
 
@@ -171,6 +172,6 @@ def _places(n: int, vocabulary: int, turn: int) -> list[int]:
     Which symbol is where goes round with the turn.
     """
     borders = [place for place in BORDERS[turn % len(BORDERS)] if 0 < place < vocabulary - 1]
-    others = [*borders, *(place for place in range(1, vocabulary - 1) if place not in borders)]
-    places = [0, vocabulary - 1, *others[: max(n - 2, 0)]][:n]
+    others = chain(borders, (place for place in range(1, vocabulary - 1) if place not in borders))
+    places = [0, vocabulary - 1, *islice(others, max(n - 2, 0))][:n]
     return [places[(symbol + turn) % n] for symbol in range(n)]

@@ -7,20 +7,19 @@ it is found at some of the others, until none is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, is_exact
-from otspec.drafts.race_knots import inside_at
+from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums
+from otspec.drafts.race_knots import Knots
 from otspec.drafts.rises import inside_of_prefixes
 
 _FEW = 1_000
 """Up to so many tokens all prefixes are as quick."""
-_AT_ONCE = 32
+_AT_ONCE = 16
 """Prefixes that are looked at in each round."""
-_ROUNDS = 8
+_ROUNDS = 16
 """Where the target is nearly a selection law so many prefixes tie that all are looked at."""
 _NEAR = 1e-14
 """What is not looked for; rounding alone is as much."""
@@ -53,36 +52,43 @@ def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
 
 
 def _searched(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
-    ends, inside = _evenly(rates), np.empty((len(ks), 0))
-    known = np.array([], dtype=np.intp)
+    known, knots, masses = _evenly(rates), Knots(rates, ks), prefix_sums(rates)
+    inside = knots.inside_at(known)
+    least = (costs[known] - inside).min(axis=1)
+    # Of most stretches even the first cost is above what P is at the end.
+    may = (costs[known[:-1]] - inside[:, 1:] < least[:, None] - _NEAR).any(axis=0)
+    open_ = np.flatnonzero(np.repeat(may, np.diff(known)))
     for _ in range(_ROUNDS):
-        known = np.append(known, ends)
-        order = np.argsort(known)
-        known, inside = known[order], np.hstack([inside, inside_at(rates, ks, ends)])[:, order]
-        least = (costs[known] - inside).min(axis=1)
-        open_ = np.concatenate([*_open(rates, costs, known, inside, least - _NEAR), known[:0]])
+        # What is left out once is above any later chord, too.
+        open_ = open_[_may_be_below(open_, masses, costs, known, inside, least - _NEAR)]
         if len(open_) == 0:
             return np.asarray(least)
         ends = open_[:: -(-len(open_) // _AT_ONCE)]
+        known = np.append(known, ends)
+        order = np.argsort(known)
+        known, inside = known[order], np.hstack([inside, knots.inside_at(ends)])[:, order]
+        least = (costs[known] - inside).min(axis=1)
     return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
 
 
 def _evenly(rates: Array) -> IntArray:
     """Return prefixes to begin with, evenly spaced by tokens and by mass, the ends among them."""
-    by_token = np.linspace(0, len(rates), _AT_ONCE // 2).astype(np.intp)
-    by_mass = np.searchsorted(np.cumsum(rates), np.linspace(0, rates.sum(), _AT_ONCE // 2))
+    by_token = np.linspace(0, len(rates), _AT_ONCE).astype(np.intp)
+    by_mass = np.searchsorted(np.cumsum(rates), np.linspace(0, rates.sum(), _AT_ONCE))
     return np.union1d(by_token, np.minimum(by_mass, len(rates)))
 
 
-def _open(
-    rates: Array, costs: Array, known: IntArray, inside: Array, below: Array
-) -> Iterator[IntArray]:
-    """Yield the prefixes between known ones at which some k may have an excess below a number."""
-    for i, (start, end) in enumerate(pairwise(known.tolist())):
-        mass = np.cumsum(rates[start:end])
-        if end - start < 2 or mass[-1] == 0:
-            continue
-        rise = inside[:, i + 1] - inside[:, i]
-        chords = inside[:, i, None] + rise[:, None] * (mass[:-1] / mass[-1])
-        may = (costs[start + 1 : end] - chords < below[:, None]).any(axis=0)
-        yield start + 1 + np.flatnonzero(may)
+def _may_be_below(
+    prefixes: IntArray, masses: Array, costs: Array, known: IntArray, inside: Array, below: Array
+) -> Array:
+    """Return at which prefixes between known ones some k may have an excess below a number."""
+    after = np.searchsorted(known, prefixes)
+    start, end = known[after - 1], known[after]
+    share = np.zeros(len(prefixes))
+    width = masses[end] - masses[start]
+    np.divide(masses[prefixes] - masses[start], width, out=share, where=width > 0)
+    may = np.zeros(len(prefixes), dtype=bool)
+    for probabilities, number in zip(inside, below, strict=True):
+        rises = np.diff(probabilities)[after - 1]
+        may |= costs[prefixes] - probabilities[after - 1] - rises * share < number
+    return np.asarray(may & (prefixes != end))

@@ -39,7 +39,7 @@ def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
 
 
 minimum_cut.register(ByRatio, prefix.by_ratio)
-minimum_cut.register(FixedButOne, prefix.after_fixed)
+minimum_cut.register(FixedButOne, fixed.after_fixed)
 minimum_cut.register(Certain, fixed.drafted)
 
 

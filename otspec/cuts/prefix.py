@@ -20,7 +20,8 @@ from otspec.cuts import threshold
 from otspec.cuts.convex import least_excess
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.drafts.single import ByRatio, FixedButOne
+from otspec.drafts.single import ByRatio
+from otspec.ratios import Pair
 
 _STEPS = 32
 """More factors than these are slower than a power."""
@@ -41,25 +42,14 @@ def by_ratio_with_bound(law: ByRatio, target: Distribution) -> tuple[IntArray, N
     return order[:least], as_number(1 + excess[least], like=target)
 
 
-def after_fixed(law: FixedButOne, target: Distribution) -> IntArray:
-    """Return the minimum cut of a law with fixed drafts: those first, then by ratio.
-
-    All drafts are inside A only if the fixed ones are, and then the free draft x has to be; each
-    x off the fixed ones costs min(q(x), its own mass), which is a threshold on the ratio 1.
-    """
-    fixed, free = law.fixed, ratios.order(law.draft, target)
-    order = np.concatenate([fixed, free[~np.isin(free, fixed)]])
-    return _best_prefix(law, target, order)
-
-
-def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]) -> Array:
+def iid_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
     """Return the optimum for i.i.d. drafts and every k: one sort, two cumulative sums.
 
     For a single k and many tokens a histogram instead of the sort.
 
     Parameters
     ----------
-    draft, target : ndarray, shape (n,)
+    pair : Pair
     ks : sequence of int
 
     Returns
@@ -67,12 +57,11 @@ def iid_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]
     ndarray, shape (len(ks),)
     """
     numbers = sorted(set(ks))
-    if len(numbers) == 1 and threshold.serves(draft, numbers[0]):
-        return np.full(len(ks), threshold.iid_acceptance(draft, target, numbers[0]))
-    order = ratios.order(draft, target)
-    inside, cost = prefix_sums(draft[order]), prefix_sums(target[order])
+    if len(numbers) == 1 and threshold.serves(pair.draft, numbers[0]):
+        return np.full(len(ks), threshold.iid_acceptance(pair.draft, pair.target, numbers[0]))
+    inside, cost = pair.below
     optimum = dict(zip(numbers, _least_differences(cost, inside, numbers), strict=True))
-    return np.array([1 + optimum[k] for k in ks], dtype=draft.dtype)
+    return np.array([1 + optimum[k] for k in ks], dtype=pair.draft.dtype)
 
 
 def _least_differences(cost: Array, inside: Array, ks: Sequence[int]) -> list[Number]:
@@ -115,12 +104,12 @@ class _Powers:
         return self._raised
 
 
-def distinct_acceptances(draft: Distribution, target: Distribution, ks: Sequence[int]) -> Array:
+def distinct_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
     """Return the optimum for drafts without replacement and every k: one sort, one quadrature.
 
     Parameters
     ----------
-    draft, target : ndarray, shape (n,)
+    pair : Pair
     ks : sequence of int
         At most as many drafts as tokens of positive probability.
 
@@ -128,8 +117,7 @@ def distinct_acceptances(draft: Distribution, target: Distribution, ks: Sequence
     -------
     ndarray, shape (len(ks),)
     """
-    order = ratios.order(draft, target)
-    found: Array = 1 + least_excess(draft[order], prefix_sums(target[order]), ks)
+    found: Array = 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
     return found
 
 

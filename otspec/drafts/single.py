@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from otspec.arguments import as_choice
-from otspec.arithmetic import Array, IntArray, is_exact
+from otspec.arithmetic import Array, IntArray, Number, is_exact
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
 from otspec.registry import Registry, subclass_of
@@ -134,6 +134,13 @@ class FixedButOne(SingleDraftLaw):
     @abstractmethod
     def free(self) -> Array:
         """Return, for each token that is not fixed, the probability that it is a draft: (n,)."""
+
+    def _inside(self, members: IntArray) -> Number:
+        free = self.free()
+        if len(np.setdiff1d(self.fixed, members, assume_unique=True)):
+            return self._number(0)
+        # Where the fixed tokens are certain to be all, nothing is free.
+        return self._number(free[members].sum() if free.any() else 1)
 
 
 def likeliest(draft: Distribution, count: int) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ from otspec.arguments import as_choice, as_list
 from otspec.arithmetic import Array
 from otspec.cuts import prefix
 from otspec.cuts.minimum import bounded_cut
-from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
+from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts import IID, LAWS, DraftLaw, SingleDraftLaw, WithoutReplacement
 from otspec.drafts.contract import as_law
 from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import Optimum
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.lossy import LossyOptimum
+from otspec.ratios import Pair
 
 
 def optimal_acceptance(
@@ -169,26 +170,30 @@ def optimal_acceptances(
     >>> optimal_acceptances(draft, target, [1, 3], law="without-replacement").tolist()
     [Fraction(3, 5), Fraction(1, 1)]
     """
-    pair = as_pair(draft, target, normalize=normalize)
+    pair = Pair(draft, target, normalize=normalize)
     law_class = LAWS[as_choice(law, "law", LAWS)]
     given = as_list(ks, "ks", "a list of numbers of drafts")
     numbers = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
     if not numbers:
         raise ValueError("ks is empty: pass at least one number of drafts")
     for k in numbers:
-        law_class.check_k(pair[0], k)
-    budget = TotalVariation.of(0 if total_variation is None else total_variation, pair[1])
-    if together := _TOGETHER.get(law_class):
-        lossless = together(*pair, numbers)
-    else:
-        found = [optimal_acceptance(law_class(pair[0], k), pair[1]).acceptance for k in numbers]
-        lossless = np.array(found, dtype=pair[0].dtype)
+        law_class.check_k(pair.draft, k)
+    budget = TotalVariation.of(0 if total_variation is None else total_variation, pair.target)
+    lossless = optima_of(pair, numbers, law_class)
     if budget.amount == 0:
         return lossless
-    return np.array([budget.added_to(alpha) for alpha in lossless], dtype=pair[0].dtype)
+    return np.array([budget.added_to(alpha) for alpha in lossless], dtype=pair.draft.dtype)
 
 
-_TOGETHER: dict[type[SingleDraftLaw], Callable[..., Array]] = {
+def optima_of(pair: Pair, ks: Sequence[int], law_class: type[SingleDraftLaw]) -> Array:
+    """Return the optima of a pair for numbers of drafts that a law has: (len(ks),)."""
+    if together := _TOGETHER.get(law_class):
+        return together(pair, ks)
+    found = [bounded_cut(law_class(pair.draft, k), pair.target)[1] for k in ks]
+    return np.array(found, dtype=pair.draft.dtype)
+
+
+_TOGETHER: dict[type[SingleDraftLaw], Callable[[Pair, Sequence[int]], Array]] = {
     IID: prefix.iid_acceptances,
     WithoutReplacement: prefix.distinct_acceptances,
 }

@@ -16,7 +16,6 @@ from otspec.arithmetic import (
     as_number,
     is_exact,
     positive_part,
-    suffix_sums,
     zeros,
 )
 from otspec.coupling import accepted_weights
@@ -85,7 +84,7 @@ class TruncatedImportance(Formulation):
     @cached_property
     def order(self) -> IntArray:
         """The tokens by descending excess; ties by id."""
-        return _descending(self.excess)
+        return descending(self.excess)
 
     @property
     def loss_bound(self) -> Number:
@@ -117,12 +116,8 @@ class TruncatedImportance(Formulation):
         A token is selected from a pair with itself, and with any later token outside Ω₁ × Ω₁.
         """
         first, second = (self.law.marginal(i)[self.order] for i in range(2))
-        after_first, after_second = (suffix_sums(law) for law in (first, second))
-        after = np.maximum(np.arange(self.law.n) + 1, self.free)
         certain = zeros(self.law.n, like=self.target)
-        certain[self.order] = (
-            first * second + first * after_second[after] + second * after_first[after]
-        )
+        certain[self.order] = surely_selected(first, second, self.free)
         return certain
 
     def shares(self, solution: Solution) -> Array:
@@ -172,7 +167,67 @@ def places_in(order: IntArray) -> IntArray:
     return places
 
 
-def _descending(values: Array) -> IntArray:
+def surely_selected(first: Array, second: Array, free: int) -> Array:
+    """Return how likely each token is selected for sure, given the laws of two drafts in order.
+
+    A token is selected from a pair with itself, and with any later one unless both are free.
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n,)
+    free : int
+        How many of the first tokens are free.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
+    later, other = _sums_after(first, free), _sums_after(second, free)
+    other *= first
+    later *= second
+    selected: Array = first * second
+    selected += other
+    selected += later
+    return selected
+
+
+def _sums_after(values: Array, free: int) -> Array:
+    """Return the sum after each value, for the first ``free`` after all of these: (n,)."""
+    sums = zeros(len(values), like=values)
+    np.cumsum(values[:0:-1], out=sums[-2::-1])
+    sums[:free] = sums[max(free - 1, 0)]
+    return sums
+
+
+def descending_again(values: Array, tokens: IntArray) -> IntArray:
+    """Return the places of values by descending value, ties by token, where few are out of order.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    tokens : ndarray of int, shape (n,)
+        Whose values they are.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    places = np.argsort(-values, kind="stable")  # merges what is in order
+    ordered, ids = values[places], tokens[places]
+    tied = ordered[1:] == ordered[:-1]
+    wrong = np.flatnonzero(tied & (ids[1:] < ids[:-1]))
+    if len(wrong):
+        starts = np.append(0, np.flatnonzero(~tied) + 1)
+        runs = np.unique(np.searchsorted(starts, wrong, side="right") - 1)
+        lengths = np.diff(starts, append=len(values))[runs]
+        group = np.repeat(np.arange(len(runs)), lengths)
+        among = np.arange(len(group)) + (starts[runs] - np.cumsum(lengths) + lengths)[group]
+        again = np.argsort(group * len(values) + ids[among], kind="stable")
+        places[among] = places[among][again]
+    return places.astype(np.intp, copy=False)
+
+
+def descending(values: Array) -> IntArray:
     """Return the indices by descending value, ties by index."""
     if is_exact(values):
         return np.argsort(-values, kind="stable").astype(np.intp)

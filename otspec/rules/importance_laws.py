@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
-from otspec.drafts.contract import draw
+from otspec.drafts.contract import inverted
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.contract import CountedLaw, NotExactError
@@ -66,8 +66,9 @@ class VerifiedSelection(Frozen):
     @property
     def known(self) -> Number:
         """The probability that the selected draft is accepted, or a repair is a draft."""
-        repaired = (self.repair * (1 - self.selection.undrafted)).sum()
-        known = self.kept * self.coupling.acceptance + (1 - self.kept) * repaired
+        known = self.kept * self.coupling.acceptance
+        if self.kept < 1:
+            known += (1 - self.kept) * (self.repair * (1 - self.selection.undrafted)).sum()
         return as_number(known, like=self.verified)
 
     def acceptance(self) -> Number:
@@ -80,47 +81,72 @@ class VerifiedSelection(Frozen):
         """
         return as_number(self.accepted_law().sum(), like=self.verified)
 
-    def acceptance_or_estimate(self) -> Number:
-        """Return the acceptance, or where that takes too long an estimate of it."""
-        try:
-            return self.acceptance()
-        except NotExactError:
-            return self.estimate(max(50, min(2_000, MOST_COMPARED // self.k**2)))
+    def acceptances(self, ks: Sequence[int]) -> list[Number]:
+        """Return the acceptance of the first k drafts for each of several k, or an estimate of it.
+
+        Estimates are from the same drafts, of which fewer are the first ones.
+        """
+        found: dict[int, Number] = {}
+        drawn: dict[int, list[int]] = {}
+        for k in ks:
+            try:
+                found[k] = self.of_first(k).acceptance()
+            except NotExactError:
+                drawn.setdefault(max(50, min(2_000, MOST_COMPARED // k**2)), []).append(k)
+        for size, some in drawn.items():
+            found |= self._estimates(some, size)
+        return [found[k] for k in ks]
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest exact."""
-        drafts, first, chosen = self._drawn(size, seed)
-        distinct = first == np.arange(self.k)
-        residual = self.coupling.residual.astype(float)
-        hits = self._rejected(drafts, chosen) * (residual[drafts] * distinct).sum(axis=1)
+        return self._estimates([self.k], size, seed)[self.k]
+
+    def _estimates(self, ks: Sequence[int], size: int, seed: int = 0) -> dict[int, Estimate]:
+        """Return what :meth:`estimate` does for the first k drafts, for each of several k."""
+        longest = self.of_first(max(ks))
+        drafts = longest.drawn(size, seed)
+        distinct = np.array([~(drafts[:i] == each).any(axis=0) for i, each in enumerate(drafts)])
+        weights = longest.selection.in_floats().all_weights(drafts)
+        return {
+            k: self.of_first(k).estimated_from(drafts[:k], distinct[:k], chosen)
+            for k, chosen in enumerate(weights, start=1)
+            if k in ks
+        }
+
+    def estimated_from(self, drafts: IntArray, distinct: Array, chosen: Array) -> Estimate:
+        """Return the estimate from drafts, whether each is a new one, and how often it is chosen.
+
+        All of shape (k, size).
+        """
+        residual = self.coupling.residual.astype(float, copy=False)
+        hits = self._rejected(drafts, chosen) * (residual[drafts] * distinct).sum(axis=0)
         return Estimate.of_mean(float(self.kept) * hits, plus=float(self.known))
 
     def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        drafts, first, chosen = self._drawn(size, seed)
+        drafts = self.drawn(size, seed)
+        first = np.stack([(drafts == each).argmax(axis=0) for each in drafts])
+        *_, chosen = self.selection.in_floats().all_weights(drafts)
         chances = self.kept * chosen * self.coupling.chances[drafts]
-        rejected = self._rejected(drafts, chosen)
-        drawn = self.kept * rejected[:, None] * self.coupling.residual[drafts]
-        drawn = (drawn + (1 - self.kept) * self.repair[drafts]) * (first == np.arange(self.k))
+        drawn = self.kept * self._rejected(drafts, chosen) * self.coupling.residual[drafts]
+        drawn = drawn + (1 - self.kept) * self.repair[drafts]
+        drawn = drawn * (first == np.arange(self.k)[:, None])
         accepted = np.zeros((self.k, len(self.verified)))
         np.add.at(accepted, (first, drafts), (chances + drawn).astype(float) / size)
         return accepted
 
-    def _drawn(self, size: int, seed: int) -> tuple[IntArray, IntArray, Array]:
-        """Draw drafts; return them, the first draft that equals each, and how often each is chosen.
-
-        All of shape (size, k), the last one in floats.
-        """
+    def drawn(self, size: int, seed: int) -> IntArray:
+        """Draw drafts: ndarray of int, shape (k, size)."""
         size = as_size(size, least=2, width=self.k)
-        rng = np.random.default_rng(as_seed(seed))
-        drafts = np.stack([draw(law, size, rng) for law in self.selection.laws], axis=1)
-        first = np.stack([(drafts == each[:, None]).argmax(axis=1) for each in drafts.T], axis=1)
-        return drafts, first, self.selection.in_floats().weights(drafts)
+        rng, laws = np.random.default_rng(as_seed(seed)), self.selection.laws
+        different = {id(law): law for law in laws}  # most often there is one
+        sums = {key: np.cumsum(law.astype(float)) for key, law in different.items()}
+        return np.stack([inverted(sums[id(law)], rng.random(size)) for law in laws])
 
     def _rejected(self, drafts: IntArray, chosen: Array) -> Array:
-        """Return how often the chosen one of each row of drafts is not kept, (size,)."""
-        lost = chosen * (1 - self.coupling.chances.astype(float)[drafts])
-        rejected: Array = lost.sum(axis=1)
+        """Return how often the chosen one of each k drafts is not kept: (k, size) -> (size,)."""
+        lost = chosen * (1 - self.coupling.chances.astype(float, copy=False)[drafts])
+        rejected: Array = lost.sum(axis=0)
         return rejected
 
     def accepted_law(self) -> Array:
@@ -192,6 +218,8 @@ class VerifiedSelection(Frozen):
             second * (chance * stage.over(first) + residual * stage.under(lost * first)),
             first * second * chance,
         ]
+        if self.kept == 1:
+            return np.array(kept)
         repaired = [first * (1 - second), second * (1 - first), first * second]
         found: Array = self.kept * np.array(kept) + (1 - self.kept) * repair * np.array(repaired)
         return found

@@ -14,6 +14,7 @@ from otspec.arithmetic import Array, Number, as_number
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
+from otspec.ratios import Pair
 from otspec.rules.contract import CountedLaw
 from otspec.rules.importance_laws import VerifiedSelection
 from otspec.rules.importance_stages import Stage, StagedSelection
@@ -171,19 +172,12 @@ class ImportanceSampling(PairRule):
         return self.verified.acceptance()
 
     @classmethod
-    def acceptances(
-        cls,
-        draft: DistributionLike,
-        target: DistributionLike,
-        ks: Sequence[int],
-        *,
-        free: int = FREE,
-    ) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Number]:
         """Return the acceptance for each of several k, or an estimate: all from the same stages.
 
         Parameters
         ----------
-        draft, target : array_like, shape (n,)
+        pair : Pair
         ks : sequence of int
         free : int
             As for the rule.
@@ -195,8 +189,8 @@ class ImportanceSampling(PairRule):
         """
         if not ks:
             return []
-        longest = cls(draft, target, max(as_k(k) for k in ks), free=free).verified
-        return [longest.of_first(k).acceptance_or_estimate() for k in ks]
+        most = max(as_k(k) for k in ks)
+        return cls(pair.draft, pair.target, most, free=free).verified.acceptances(ks)
 
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and a draft, (n,); as :meth:`acceptance`."""

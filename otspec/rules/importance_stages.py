@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, positive_part, zeros
+from otspec.arithmetic import Array, IntArray, is_exact, positive_part, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import Independent
 from otspec.frozen import Frozen
 from otspec.memory import memory
 from otspec.programs import TruncatedImportance
-from otspec.programs.truncated import places_in
+from otspec.programs.truncated import (
+    descending,
+    descending_again,
+    places_in,
+    surely_selected,
+)
 from otspec.selection.shared_pairs import shared_pairs
 from otspec.solvers import SolverName, solve
 
@@ -44,37 +49,73 @@ class Stage(Frozen):
     @classmethod
     def of(
         cls,
+        near: IntArray,
         selected: Distribution,
         following: Distribution,
         target: Distribution,
         free: int,
         solver: SolverName | None,
-    ) -> Self:
-        """Return the best selection of two drafts, truncated to so many free tokens."""
+    ) -> tuple[Self, IntArray]:
+        """Return the best selection of two drafts, truncated to so many free tokens.
+
+        Parameters
+        ----------
+        near : ndarray of int, shape (n,)
+            The tokens in nearly the right order, as that of the stage before is.
+        selected, following, target : ndarray, shape (n,)
+            The laws of the token that is selected so far, and of the next draft.
+        free : int
+        solver : str, optional
+
+        Returns
+        -------
+        Stage
+        ndarray of int, shape (n,)
+            The tokens in order.
+        """
         free = min(free, len(target))
         _refuse_many_free(free)
-        program = TruncatedImportance(Independent([selected, following]), target, free=free)
-        inside = program.order[:free]
-        masses = np.multiply.outer(selected[inside], following[inside])
+        order = near[descending_again((target - selected * following)[near], near)]
+        inside, first, second = order[:free], selected[order], following[order]
+        certain = surely_selected(first, second, free)
+        masses = np.multiply.outer(first[:free], second[:free])
         masses = masses + masses.T
         np.fill_diagonal(masses, 0 * masses.diagonal())
         if solver is None:
-            got = shared_pairs(masses, positive_part((target - program.certain)[inside]))
+            got = shared_pairs(masses, positive_part(target[inside] - certain[:free]))
         else:
-            got = _solved(program, masses, solver)
-        law = program.certain.copy()
-        law[inside] += got.sum(axis=1)
+            drafts = Independent([selected, following])
+            got = _solved(TruncatedImportance(drafts, target, free=free), masses, solver)
+        certain[:free] += got.sum(axis=1)
         shares = zeros(masses.shape, like=masses)
         np.divide(got, masses, out=shares, where=masses > 0)
-        return cls(program.rank, shares, law / law.sum())
+        law = zeros(len(target), like=target)
+        law[order] = certain
+        law /= law.sum()
+        return cls(places_in(order), shares, law), order
+
+    @cached_property
+    def _order(self) -> IntArray:
+        return places_in(self.rank)
 
     def keeps(self, token: IntArray, other: IntArray) -> Array:
         """Return how likely ``token`` is selected over ``other``, of shapes that go together."""
-        ranks, others = np.broadcast_arrays(self.rank[token], self.rank[other])
-        keeps = zeros(ranks.shape, like=self.shares) + (ranks <= others)
-        free = (ranks < len(self.shares)) & (others < len(self.shares)) & (ranks != others)
-        keeps[free] = self.shares[ranks[free], others[free]]
+        free, ranks, others = len(self.shares), self.rank[token], self.rank[other]
+        places = np.minimum(ranks, free) * (free + 1) + np.minimum(others, free)
+        keeps = self._kept.take(places)
+        later = places == free * (free + 2)  # neither is free
+        keeps[later] = np.broadcast_to(ranks <= others, later.shape)[later]
         return keeps
+
+    @cached_property
+    def _kept(self) -> Array:
+        """The shares, with 1 on the diagonal, and a row and a column for all tokens not free."""
+        free = len(self.shares)
+        kept = zeros((free + 1, free + 1), like=self.shares)
+        kept[:free, :free] = self.shares
+        np.fill_diagonal(kept, kept.diagonal() + 1)
+        kept[:free, free] += 1
+        return kept
 
     def over(self, other: Array) -> Array:
         """Return how likely each token is selected over another of a law: (..., n) -> (..., n)."""
@@ -90,14 +131,10 @@ class Stage(Frozen):
         earlier[..., :free] = ordered[..., :free] @ self.shares
         return earlier[..., self.rank]
 
-    def selected(self, token: Array, other: Array) -> Array:
+    def select(self, token: Array, other: Array) -> Array:
         """Return the law of what is selected of two independent tokens, (..., n) each."""
         both: Array = token * (other + self.over(other)) + other * self.over(token)
         return both
-
-    @cached_property
-    def _order(self) -> IntArray:
-        return places_in(self.rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +162,12 @@ class StagedSelection(Frozen):
     ) -> Self:
         """Return the selection that is best stage by stage."""
         stages: list[Stage] = []
-        selected = laws[0]
+        if len(laws) > 1:
+            near, selected = descending(target - laws[0] * laws[1]), laws[0]
         for following in laws[1:]:
-            stages.append(Stage.of(selected, following, target, free, solver))
-            selected = stages[-1].law_of_selection
+            stage, near = Stage.of(near, selected, following, target, free, solver)
+            stages.append(stage)
+            selected = stage.law_of_selection
         return cls(tuple(laws), tuple(stages))
 
     def of_first(self, k: int) -> StagedSelection:
@@ -148,16 +187,33 @@ class StagedSelection(Frozen):
 
     def weights(self, drafts: IntArray) -> Array:
         """Return how likely each draft of each row is the selected one: (m, k) -> (m, k)."""
-        weights = zeros(drafts.shape, like=self.laws[0])
-        weights[:, 0] += 1
+        *_, weights = self.all_weights(drafts.T)
+        return weights.T
+
+    def all_weights(self, drafts: IntArray) -> Iterator[Array]:
+        """Yield the same for the first draft alone, the first two, and so on to all of them.
+
+        Parameters
+        ----------
+        drafts : ndarray of int, shape (k, m)
+
+        Yields
+        ------
+        ndarray, shape (i, m)
+        """
+        weights = zeros((1, drafts.shape[1]), like=self.laws[0]) + 1
+        yield weights
         for i, stage in enumerate(self.stages, start=1):
-            stays = stage.keeps(drafts[:, :i], drafts[:, i : i + 1])
-            weights[:, i] = (weights[:, :i] * (1 - stays)).sum(axis=1)
-            weights[:, :i] = weights[:, :i] * stays
-        return weights
+            before, weights = weights, zeros((i + 1, drafts.shape[1]), like=weights)
+            stays = stage.keeps(drafts[:i], drafts[i])
+            weights[:i] = before * stays
+            weights[i] = (before * (1 - stays)).sum(axis=0)
+            yield weights
 
     def in_floats(self) -> StagedSelection:
-        """Return the same selection in floats."""
+        """Return the same selection in floats, which is itself if it is in floats."""
+        if not is_exact(self.laws[0]):
+            return self
         stages = (
             Stage(each.rank, each.shares.astype(float), each.law_of_selection.astype(float))
             for each in self.stages
@@ -193,9 +249,9 @@ class StagedSelection(Frozen):
                 continue
             before, found = found, zeros(found.shape, like=law)
             for state in range(min(i + 1, states)):
-                found[state] += self.stages[i - 1].selected(before[state], missed)
+                found[state] += self.stages[i - 1].select(before[state], missed)
                 if after(state, i) < states:
-                    found[after(state, i)] += self.stages[i - 1].selected(before[state], drawn)
+                    found[after(state, i)] += self.stages[i - 1].select(before[state], drawn)
         return found
 
 

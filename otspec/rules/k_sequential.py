@@ -20,6 +20,7 @@ from otspec.arithmetic import (
 )
 from otspec.coupling import acceptance_chance
 from otspec.distributions import DistributionLike, normalised
+from otspec.ratios import Pair
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import no_counts, over, with_one_more
 from otspec.rules.lossless_rho import accepted_each, as_rho, lossless_from, root_rho
@@ -83,8 +84,8 @@ class KSequential(SequentialRule):
         normalize: bool = False,
     ) -> None:
         super().__init__(draft, target, k, normalize=normalize)
-        pair = self.draft, self.target
-        self._hold(rho=root_rho(*pair, self.k) if rho is None else as_rho(rho, *pair, self.k))
+        pair = self.pair
+        self._hold(rho=root_rho(pair, self.k) if rho is None else as_rho(rho, pair, self.k))
 
     @cached_property
     def lossless_from(self) -> Number:
@@ -93,7 +94,22 @@ class KSequential(SequentialRule):
         0 if every ρ > 0 is lossless, and else ρ*: the least one in floats; in exact arithmetic ρ*
         if that is rational, and else less than 2⁻⁶⁴ above it.
         """
-        return lossless_from(self.draft, self.target, self.k)
+        return lossless_from(self.pair, self.k)
+
+    @classmethod
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+        """Return the acceptance at ρ* for each of several k: in floats p_acc alone.
+
+        The residual is zero there where a draft can be rejected. Parameters and errors are those
+        of the base.
+        """
+        if pair.exact:
+            return super().acceptances_of(pair, ks)
+        found: list[Number] = []
+        for k in ks:
+            beta = float(accepted_each(pair.draft, pair.target, root_rho(pair, k)).sum())
+            found.append(beta * float(geometric(max(1 - beta, 0.0), k)))
+        return found
 
     def accepted_law(self) -> Array:
         """Return what is accepted in turn, plus the residual draws that happen to be a draft.

@@ -8,19 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec import ratios
 from otspec.arithmetic import (
     Array,
     Number,
     as_number,
     as_scalar,
     is_exact,
-    prefix_sums,
     refuse_long_power,
-    suffix_sums,
 )
 from otspec.digits import plain
 from otspec.distributions import Distribution
+from otspec.ratios import Pair, target_to_draft
 from otspec.raw import shown
 from otspec.rules.pair_rule import refuse_many_drafts
 from otspec.rules.powers import HALVINGS, covers, crossing, geometric
@@ -31,17 +29,17 @@ _EXCESS = Fraction(1, 2**64)
 """How far above an irrational root an exact ρ may lie."""
 
 
-def root_rho(draft: Distribution, target: Distribution, k: int) -> Number:
+def root_rho(pair: Pair, k: int) -> Number:
     """Return ρ*, from which on k-Seq is lossless.
 
     p_acc/β is 1 + (1−β) + … + (1−β)^{k−1}, so that ρ* is where ρ reaches that sum. As ρ grows
     ρβ grows and p_acc falls, hence the crossing is unique. β(ρ) = Σ min(p, q/ρ) is
     P + Q/ρ between two neighbouring ratios q/p, P the draft mass of the ratios above and Q the
-    target mass of those below: one sort finds the stretch, and the root is found in it.
+    target mass of those below: halving the order finds the stretch, and the root is found in it.
 
     Parameters
     ----------
-    draft, target : ndarray, shape (n,)
+    pair : Pair
     k : int
 
     Returns
@@ -50,31 +48,30 @@ def root_rho(draft: Distribution, target: Distribution, k: int) -> Number:
         In [1, k]; 1 if draft and target are disjoint. Floats: the smallest float at or above
         the root. Exact: the root if rational, else at most 2⁻⁶⁴ above.
     """
-    if is_exact(draft):
+    if pair.exact:
         refuse_many_drafts(k, MOST_EXACT, "an exact rho*")
-        refuse_long_power(draft, k)
-    ratio = ratios.target_to_draft(draft, target)
-    order = ratios.ascending(ratio)
-    knots, below = ratio[order], prefix_sums(target[order])
-    above = suffix_sums(draft[order])
-    first, last = np.searchsorted(knots > 1, True), np.searchsorted(knots >= k, True)
-    inner = slice(first, last)
-    betas = above[inner] + below[inner] / knots[inner]
-    valid = _reaches(knots[inner], betas, k)
-    stretch = first + int(np.argmax(valid)) if valid.any() else last
+        refuse_long_power(pair.draft, k)
+    knots, below, above = pair.by_ratio.ratios, pair.below[1], pair.above[0]
 
-    def suffices(rho: Number) -> bool:
-        return bool(_reaches(rho, above[stretch] + below[stretch] / rho, k))
+    def suffices(rho: Number, place: int) -> bool:
+        return bool(_reaches(rho, above[place] + below[place] / rho, k))
 
-    low = knots[stretch - 1] if stretch > first else as_number(1, like=draft)
-    high = knots[stretch] if stretch < last else as_number(k, like=draft)
-    if suffices(low):
-        return as_number(low, like=draft)
-    low, high = as_number(low, like=draft), as_number(high, like=draft)
+    first = stretch = int(np.searchsorted(knots, 1, side="right"))
+    last = beyond = int(np.searchsorted(knots, k if pair.exact else float(k)))
+    while stretch < beyond:
+        middle = (stretch + beyond) // 2
+        stretch, beyond = (
+            (stretch, middle) if suffices(knots[middle], middle) else (middle + 1, beyond)
+        )
+    low = knots[stretch - 1] if stretch > first else as_number(1, like=pair.draft)
+    high = knots[stretch] if stretch < last else as_number(k, like=pair.draft)
+    if suffices(low, stretch):
+        return as_number(low, like=pair.draft)
+    low, high = as_number(low, like=pair.draft), as_number(high, like=pair.draft)
     if isinstance(low, Fraction) and isinstance(high, Fraction):
         guess = crossing(above[stretch], below[stretch], low, high, k)
-        return _exact_root(suffices, low, high, guess)
-    return _float_root(suffices, low, high)
+        return _exact_root(lambda rho: suffices(rho, stretch), low, high, guess)
+    return _float_root(lambda rho: suffices(rho, stretch), low, high)
 
 
 def least_ratio(draft: Distribution, target: Distribution) -> Number:
@@ -82,21 +79,22 @@ def least_ratio(draft: Distribution, target: Distribution) -> Number:
     both = (draft > 0) & (target > 0)
     if not both.any():
         return math.inf
-    return as_number(ratios.target_to_draft(draft[both], target[both]).min(), like=draft)
+    return as_number(target_to_draft(draft[both], target[both]).min(), like=draft)
 
 
-def lossless_from(draft: Distribution, target: Distribution, k: int) -> Number:
+def lossless_from(pair: Pair, k: int) -> Number:
     """Return 0 if k-Seq is lossless with every ρ > 0, and else ρ*, the least ρ that is lossless.
 
     Parameters are those of :func:`root_rho`.
     """
+    draft, target = pair.draft, pair.target
     served = as_number(draft[target > 0].sum(), like=draft)
     if _reaches(least_ratio(draft, target) + _rounding(draft, k), served, k):
         return as_number(0, like=draft)
-    return root_rho(draft, target, k)
+    return root_rho(pair, k)
 
 
-def as_rho(given: Number, draft: Distribution, target: Distribution, k: int) -> Number:
+def as_rho(given: Number, pair: Pair, k: int) -> Number:
     """Check a ρ.
 
     Raises
@@ -105,6 +103,7 @@ def as_rho(given: Number, draft: Distribution, target: Distribution, k: int) -> 
         No positive finite number, another arithmetic than the distributions', or a ρ with which
         k-Seq is lossy: the message names ρ* and a token that is put out too often.
     """
+    draft, target = pair.draft, pair.target
     rho = as_scalar(given, "rho")
     if isinstance(rho, Fraction) != is_exact(draft):
         raise ValueError(
@@ -114,7 +113,7 @@ def as_rho(given: Number, draft: Distribution, target: Distribution, k: int) -> 
     if not 0 < rho < math.inf:
         raise ValueError(
             f"rho is {plain(rho)}: it must be a positive finite number, such as rho* = "
-            f"{float(root_rho(draft, target, k))!r}"
+            f"{float(root_rho(pair, k))!r}"
         )
     kept = accepted_each(draft, target, rho)
     beta = as_number(kept.sum(), like=draft)
@@ -126,7 +125,7 @@ def as_rho(given: Number, draft: Distribution, target: Distribution, k: int) -> 
             f"rho is {plain(rho)}, with which the rule is lossy: it puts token {token} out with "
             f"probability {plain(served[token])} at least, the target with "
             f"{plain(target[token])}; raise rho to at least rho* = "
-            f"{float(root_rho(draft, target, k))!r}, or leave it out"
+            f"{float(root_rho(pair, k))!r}, or leave it out"
         )
     return rho
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from otspec.arithmetic import Number
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, DraftLaw, SingleDraftLaw
+from otspec.ratios import Pair
 from otspec.raw import shown
 from otspec.rules.contract import Rule
 from otspec.rules.enumeration import acceptance_or_estimate
@@ -44,7 +45,7 @@ class PairRule(Rule):
     compared: ClassVar[bool] = True
     """Whether tables of all rules, such as those of ``otspec compare``, have it."""
     options: ClassVar[tuple[str, ...]] = ()
-    """Keywords of :meth:`acceptances` that comparisons pass on, such as ``free``."""
+    """Keywords of :meth:`acceptances_of` that comparisons pass on: ``free`` and ``optima``."""
     colour: ClassVar[str] = "#666666"
     """Of its line in charts, as Matplotlib writes it.
 
@@ -77,28 +78,47 @@ class PairRule(Rule):
 
     @classmethod
     def acceptances(
-        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int]
+        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int], **options: Any
     ) -> list[Number]:
         """Return the acceptance for each of several k, or where that takes too long an estimate.
-
-        A rule that has them together more quickly than one by one says so here.
 
         Parameters
         ----------
         draft, target : array_like, shape (n,)
         ks : sequence of int
+        **options
+            Keywords of the rule, such as ``free`` of importance sampling.
 
         Raises
         ------
         ValueError
             As the constructor.
         """
-        return [acceptance_or_estimate(cls(draft, target, k)) for k in ks]
+        return cls.acceptances_of(Pair(draft, target), ks, **options)
+
+    @classmethod
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+        """Return the same for a pair, whose order all rules that are asked share.
+
+        A rule that has them together more quickly than one by one says so here. Errors are those
+        of the constructor.
+
+        Parameters
+        ----------
+        pair : Pair
+        ks : sequence of int
+        """
+        return [acceptance_or_estimate(cls(pair.draft, pair.target, k)) for k in ks]
 
     @property
     def drafts(self) -> str:
         """The law of the drafts, by name."""
         return self.law_class.name
+
+    @cached_property
+    def pair(self) -> Pair:
+        """Draft and target, by the order of their ratios."""
+        return Pair(self.draft, self.target)
 
     @cached_property
     def law(self) -> DraftLaw:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
@@ -13,8 +13,10 @@ import numpy as np
 from otspec.arguments import as_real
 from otspec.arithmetic import Array, IntArray, Number, as_number, refuse_long_power
 from otspec.coupling import Coupling
-from otspec.distributions import Distribution, DistributionLike
+from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts.single import ByRatio
+from otspec.optimum.acceptance import optima_of
+from otspec.ratios import Pair
 from otspec.rules.pair_rule import PairRule
 from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.heights import Heights, heights_of
@@ -34,6 +36,7 @@ class PooledRule(PairRule):
     """
 
     broad: ClassVar[bool] = True
+    options: ClassVar[tuple[str, ...]] = ("optima",)
     law_class: ClassVar[type[ByRatio]]
 
     pools: Partition
@@ -91,6 +94,36 @@ class PooledRule(PairRule):
         finest = cls(draft, target, k, ByToken(), normalize=normalize)
         thresholds = refined_thresholds(finest.law, finest.target, most)
         return cls(finest.draft, finest.target, finest.k, Thresholds(thresholds))
+
+    @classmethod
+    def acceptances_of(
+        cls, pair: Pair, ks: Sequence[int], *, optima: Mapping[int, Number] | None = None
+    ) -> list[Number]:
+        """Return the acceptance for each of several k, with a pool for every ratio.
+
+        In floats that is found as the optimum of the law, which it is (Pooled, prop. 3; Beyond,
+        prop. 3).
+
+        Parameters
+        ----------
+        pair : Pair
+        ks : sequence of int
+        optima : mapping of int to float, optional
+            The optimum for each k, where it is known.
+
+        Raises
+        ------
+        ValueError
+            As the constructor.
+        """
+        if pair.exact:
+            return super().acceptances_of(pair, ks)
+        for k in ks:
+            cls.law_class.check_k(pair.draft, as_k(k))
+            cls.check_k(k)
+        if optima is None:
+            optima = dict(zip(ks, optima_of(pair, ks, cls.law_class).tolist(), strict=True))
+        return [optima[k] for k in ks]
 
     @cached_property
     def law(self) -> ByRatio:

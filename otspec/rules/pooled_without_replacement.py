@@ -12,13 +12,12 @@ import numpy as np
 
 from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
-from otspec.distributions import DistributionLike, as_pair
+from otspec.distributions import DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
 from otspec.drafts.successive import successive
 from otspec.drafts.with_one import WithOne
 from otspec.estimate import Estimate
-from otspec.optimum import optimal_acceptances
 from otspec.rules.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled_rule import PooledRule
 from otspec.selection.partitions import Partition
@@ -103,24 +102,10 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if self.pools.optimal and is_exact(self.draft):
             return as_number(self._accepted_selection().sum(), like=self.draft)
         if self.pools.optimal:
-            return self.acceptances(self.draft, self.target, [self.k])[0]
+            return self.acceptances_of(self.pair, [self.k])[0]
         if not is_exact(self.draft):
             refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
-
-    @classmethod
-    def acceptances(
-        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int]
-    ) -> list[Number]:
-        """Return the acceptance for each of several k: in floats, all from one search.
-
-        Parameters and errors are those of the base.
-        """
-        pair = as_pair(draft, target)
-        if is_exact(pair[0]):
-            return super().acceptances(*pair, ks)
-        found: list[Number] = optimal_acceptances(*pair, ks, law=cls.law_class.name).tolist()
-        return found
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest as it is known.

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec import ratios
 from otspec.arithmetic import (
     Array,
     Number,
     as_number,
-    is_exact,
     over_one_denominator,
     positive_part,
+    quotient,
     zeros,
 )
 from otspec.coupling import acceptance_chance
+from otspec.ratios import Pair
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import no_counts, over, with_one_more
 from otspec.rules.pair_rule import refuse_many_drafts
@@ -60,13 +59,23 @@ class RecursiveRejection(SequentialRule):
         Without normalising in between: if W is the probability that all drafts so far were
         rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
         """
-        *_, (_, rejected, scale) = self._rejected()
-        return 1 - self._quotient(rejected, scale)
+        return 1 - _rejections(self.pair, self.k)[-1]
+
+    @classmethod
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+        """Return the acceptance for each of several k: all of the rejections of the most drafts.
+
+        Parameters and errors are those of the base.
+        """
+        if not ks:
+            return []
+        missed = _rejections(pair, max(ks))
+        return [1 - missed[k] for k in ks]
 
     def accepted_law(self) -> Array:
         """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""
-        *_, (drafted, _, scale) = self._rejected()
-        accepted: Array = np.minimum(self.target, self._quotient(drafted, scale) * self.draft)
+        *_, (drafted, _, scale) = _rejected(self.pair, self.k)
+        accepted: Array = np.minimum(self.target, quotient(drafted, scale) * self.draft)
         return accepted
 
     def counted_law(self) -> CountedLaw:
@@ -77,7 +86,7 @@ class RecursiveRejection(SequentialRule):
         """
         accepted, so_far = no_counts(self), 0
         draft, target, unit = over_one_denominator(self.draft, self.target)
-        for drafted, _, scale in self._rejected():
+        for drafted, _, scale in _rejected(self.pair, self.k):
             kept = np.minimum(target * scale, drafted * draft)
             accepted = with_one_more(accepted, draft, unit - draft)
             accepted[1] += kept - so_far
@@ -91,64 +100,64 @@ class RecursiveRejection(SequentialRule):
         that is this token.
         """
         accepted = zeros((self.k + 1, len(self.target)), like=self.target)
-        for i, (drafted, _, scale) in enumerate(self._rejected(), start=1):
-            accepted[i] = np.minimum(self.target, self._quotient(drafted, scale) * self.draft)
+        for i, (drafted, _, scale) in enumerate(_rejected(self.pair, self.k), start=1):
+            accepted[i] = np.minimum(self.target, quotient(drafted, scale) * self.draft)
         by_draft: Array = accepted[1:] - accepted[:-1]
         return by_draft
 
     def acceptance_by_draft(self) -> Array:
         """Return W_{i−1} − W_i for draft i."""
         by_draft = zeros(self.k, like=self.draft)
-        rejections = self._rejections()
+        rejections = _rejections(self.pair, self.k)
         by_draft[:] = [rejections[i] - rejections[i + 1] for i in range(self.k)]
         return by_draft
-
-    def _rejections(self) -> list[Number]:
-        """Return W_0 = 1, …, W_k: the probability that the first i drafts are rejected."""
-        one = as_number(1, like=self.draft)
-        return [one, *(self._quotient(rejected, scale) for _, rejected, scale in self._rejected())]
-
-    def _quotient(self, value: Any, scale: Any) -> Number:
-        return Fraction(value, scale) if is_exact(self.draft) else float(value)
-
-    def _rejected(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield c = W_0 + … + W_{i−1}, W_i and what to divide both by, for i = 1 to k.
-
-        Exact numbers are whole ones over a power of the common denominator: fractions would look
-        for common divisors of ever longer numbers. While no more tokens drop out of (q − c·p)₊,
-        the next W is W·(1 − p(those left)), so that many drafts cost little more than few.
-        """
-        most = MOST_EXACT_ROUNDS if is_exact(self.draft) else MOST_ROUNDS
-        refuse_many_drafts(self.k, most, type(self).__name__)
-        draft, target, unit = over_one_denominator(self.draft, self.target)
-        ratio = ratios.target_to_draft(self.draft, self.target)
-        zero, one = unit * 0, unit // unit
-        drafted, rejected, scale, gone, stay = zero, one, one, zero, one
-        wanted, offered = zero, one  # of the token that drops out next
-        for _ in range(self.k):
-            drafted = drafted * unit + rejected
-            if wanted * scale <= drafted * offered:
-                left = target * scale > drafted * draft
-                gone = gone + _plain(draft[~left].sum())
-                draft, target, ratio = draft[left], target[left], ratio[left]
-                rejected = zero + _plain((target * scale - drafted * draft).sum())
-                wanted, offered, stay = one, zero, unit
-                if draft.any():
-                    lowest = int(np.argmin(ratio))
-                    wanted, offered, stay = _plain(target[lowest]), _plain(draft[lowest]), gone
-            else:
-                rejected = rejected * stay
-            scale = scale * unit
-            yield drafted * unit, rejected, scale
 
     def _rounds(self, x: Sequence[int]) -> tuple[list[Number], Array]:
         chances = []
         residual, drafted = self.target, as_number(0, like=self.draft)
-        for token, rejected in zip(x, self._rejections(), strict=False):
+        for token, rejected in zip(x, _rejections(self.pair, self.k), strict=False):
             chances.append(acceptance_chance(residual[token], rejected * self.draft[token]))
             drafted += rejected
             residual = positive_part(self.target - drafted * self.draft)
         return chances, residual
+
+
+def _rejections(pair: Pair, k: int) -> list[Number]:
+    """Return W_0 = 1, …, W_k: the probability that the first i drafts are rejected."""
+    one = as_number(1, like=pair.draft)
+    return [one, *(quotient(rejected, scale) for _, rejected, scale in _rejected(pair, k))]
+
+
+def _rejected(pair: Pair, k: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield c = W_0 + … + W_{i−1}, W_i and what to divide both by, for i = 1 to k.
+
+    Exact numbers are whole ones over a power of the common denominator: fractions would look
+    for common divisors of ever longer numbers. Tokens drop out of (q − c·p)₊ in the order of the
+    ratios. While no more do, the next W is W·(1 − p(those left)), so that many drafts cost little
+    more than few.
+    """
+    refuse_many_drafts(k, MOST_EXACT_ROUNDS if pair.exact else MOST_ROUNDS, "RecursiveRejection")
+    ratios = pair.by_ratio.ratios[: np.count_nonzero(pair.draft)]
+    draft, target, unit = over_one_denominator(pair.by_ratio.draft, pair.by_ratio.target)
+    zero, one = unit * 0, unit // unit
+    drafted, rejected, scale, gone, stay = zero, one, one, zero, one
+    wanted, offered = zero, one  # of the token that drops out next
+    for _ in range(k):
+        drafted = drafted * unit + rejected
+        if wanted * scale <= drafted * offered:
+            # In floats a ratio may be rounded to the other side: that token drops out first.
+            level = np.array([quotient(drafted, scale)], dtype=ratios.dtype)
+            out = max(int(np.searchsorted(ratios, level, side="right")[0]), 1 if offered else 0)
+            gone = gone + _plain(draft[:out].sum())
+            draft, target, ratios = draft[out:], target[out:], ratios[out:]
+            rejected = max(zero + _plain((target * scale - drafted * draft).sum()), zero)
+            wanted, offered, stay = one, zero, unit
+            if len(ratios):
+                wanted, offered, stay = _plain(target[0]), _plain(draft[0]), gone
+        else:
+            rejected = rejected * stay
+        scale = scale * unit
+        yield drafted * unit, rejected, scale
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec import ratios
 from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import (
     Array,
@@ -20,9 +19,10 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.coupling import acceptance_chance
-from otspec.distributions import Distribution, DistributionLike, normalised
+from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
+from otspec.ratios import Pair, ascending, target_to_draft
 from otspec.rules.contract import NotExactError
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.sequential import SequentialRule
@@ -87,24 +87,24 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         return as_number(self.acceptance_by_draft().sum(), like=self.draft)
 
     @classmethod
-    def acceptances(
-        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int]
-    ) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
         """Return the acceptance for each of several k, those that are estimates of one simulation.
 
         The paths of fewer drafts are the beginnings of those of more, so that each is what
-        :meth:`estimate` finds for it alone. Parameters and errors are those of the base.
+        :meth:`estimate` finds for it alone; and so are sums over fewer. Parameters and errors are
+        those of the base.
         """
-        rules = [cls(draft, target, k) for k in ks]
-        drawn = [rule for rule in rules if not _summable(rule.draft, rule.k)]
-        if not drawn:
-            return [rule.acceptance() for rule in rules]
-        longest = max(drawn, key=lambda rule: rule.k)
-        rejected = longest.paths().rejected
-        return [
-            Estimate.of_mean(1 - rejected[rule.k]) if rule in drawn else rule.acceptance()
-            for rule in rules
-        ]
+        cls.law_class.check_support(pair.draft, max(ks, default=1))
+        found: dict[int, Number] = {}
+        summed = [k for k in ks if _summable(pair.draft, k)]
+        drawn = [k for k in ks if k not in summed]
+        if summed:
+            by_draft = _accepted_laws(pair.draft, pair.target, max(summed)).sum(axis=1)
+            found |= {k: as_number(by_draft[:k].sum(), like=pair.draft) for k in summed}
+        if drawn:
+            rejected = _paths(pair, max(drawn)).rejected
+            found |= {k: Estimate.of_mean(1 - rejected[k]) for k in drawn}
+        return [found[k] for k in ks]
 
     def acceptance_by_draft(self) -> Array:
         """Return the probability that draft i is the accepted one, shape (k,).
@@ -194,9 +194,7 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
 
         Size, seed and errors are those of :meth:`estimate`.
         """
-        size, seed = as_size(size, least=2, width=3 * self.k), as_seed(seed)
-        pair = self.draft.astype(float), self.target.astype(float)
-        return DistinctPaths(*pair, self.k, size, seed)
+        return _paths(self.pair, self.k, size, seed)
 
     def _rounds(self, x: Sequence[int]) -> tuple[list[Number], Array]:
         chances = []
@@ -214,6 +212,11 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
             rejected = as_number(residual.sum(), like=self.draft)
             left[token] *= 0
         return chances, residual
+
+
+def _paths(pair: Pair, k: int, size: int = _SIZE, seed: int = 0) -> DistinctPaths:
+    size, seed = as_size(size, least=2, width=3 * k), as_seed(seed)
+    return DistinctPaths(pair.in_floats(), k, size, seed)
 
 
 def _summable(draft: Distribution, k: int) -> bool:
@@ -246,18 +249,24 @@ def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number)
     """Return the probability that the first of two drafts is rejected, the second accepted as y.
 
     Given the first draft x, the residual r = (q − p)₊ is offered W p/(1−p(x)), of which
-    min(r, c·p) is accepted, c = W/(1−p(x)): one sort of the c serves all x but the heaviest, whose
-    c may be beyond the floats. A token that can be rejected first has r = 0.
+    min(r, c·p) is accepted, c = W/(1−p(x)): the c in order serve all x but the heaviest, whose
+    c may be beyond the floats. A token that can be rejected first has r = 0. Light tokens have
+    nearly the same c: no r/p lies between theirs, so that they need no order.
     """
     draft, heavy = normalised(left, left), int(np.argmax(left))
     tried = lost > 0
     tried[heavy] = False
-    scales = missing / (1 - draft[tried])
-    order = ratios.ascending(scales)
-    scales, weights = scales[order], lost[tried][order]
-    offered, rest = prefix_sums(weights * scales), suffix_sums(weights)
-    below = np.searchsorted(scales, ratios.target_to_draft(draft, residual), side="right")
-    accepted = draft * offered[below] + residual * rest[below]
+    scales, weights = missing / (1 - draft[tried]), lost[tried]
+    accepted: Array = residual * weights.sum()
+    ratios = target_to_draft(draft, residual)
+    above = np.flatnonzero(ratios >= scales.min()) if len(scales) else ()
+    if len(above):
+        alike = scales <= ratios[above].min()
+        order = np.flatnonzero(~alike)[ascending(scales[~alike])]
+        offered = prefix_sums((weights * scales)[order]) + (weights * scales)[alike].sum()
+        rest = suffix_sums(weights[order])
+        below = np.searchsorted(scales[order], ratios[above], side="right")
+        accepted[above] = draft[above] * offered[below] + residual[above] * rest[below]
     others = _without(left, heavy)
     accepted += lost[heavy] * np.minimum(residual, missing * normalised(others, others))
     second: Array = accepted / missing

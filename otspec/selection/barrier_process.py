@@ -10,30 +10,29 @@ import numpy as np
 
 from otspec.arithmetic import Array, Number
 from otspec.compiling import compiled, jitable
-from otspec.selection.isotonic import rising
 
 
 def burn(
     widths: Array,
     masses: Array,
-    slopes: Array,
+    kinks: Array,
     tight: Array,
     ids: Array,
     one: Number,
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Run the barriers' process from time 0 to 1.
 
-    Every knot starts alive. A knot that is not tight has a kink, the rise of slope there, and
-    burns it at the rate of the kink that the chords of the alive knots make there; when it is
-    used up, the knot dies and its two chords become one.
+    Every knot starts alive. A knot that is not tight burns its kink at the rate of the kink that
+    the chords of the alive knots make there; when it is used up, the knot dies and its two chords
+    become one.
 
     Parameters
     ----------
     widths, masses : ndarray, shape (m,)
         Per pool, the differences of the knots, and of the curve that the chords span. Their type
         is that of all numbers here: float64, or object.
-    slopes : ndarray, shape (m,)
-        Of the law that is wanted, non-decreasing between tight knots.
+    kinks : ndarray, shape (m + 1,)
+        How much the slope of the law that is wanted rises at each knot.
     tight : ndarray of bool, shape (m + 1,)
         Knots that never die; the first and the last are.
     ids : ndarray, shape (m + 1,)
@@ -43,15 +42,17 @@ def burn(
 
     Returns
     -------
+    spans, rises : ndarray, shape (c,)
+        Per chord, for how long it was there, and its slope. The first m chords are those between
+        neighbouring knots.
     lifetimes : ndarray, shape (m + 1,)
         When each knot dies; 1 for one that does not.
-    starts, ends, spans, rises : ndarray, shape (c,)
-        Per chord, its two knots, for how long it was there, and its slope. The first m chords are
-        those between neighbouring knots.
+    starts, ends : ndarray, shape (c,)
+        Per chord, its two knots.
     heirs : ndarray, shape (c,)
         The chord that each became a part of; −1 for those that were there at the end.
     """
-    m = len(slopes)
+    m = len(widths)
     zero = one - one
     before, after, right = ids - 1, ids + 1, ids.copy()
     lifetimes = np.full(m + 1, one, masses.dtype)
@@ -67,14 +68,13 @@ def burn(
         width[j], mass[j] = widths[j], masses[j]
         rises[j] = mass[j] / width[j]
 
-    slopes = rising(slopes, widths, tight, ids)
-    kinks = np.full(m + 1, zero, masses.dtype)
-    since, rates, deaths = kinks.copy(), kinks.copy(), kinks + one
+    kinks = kinks.copy()
+    since = np.full(m + 1, zero, masses.dtype)
+    rates, deaths = since.copy(), lifetimes.copy()
     queue, place = ids.copy(), ids.copy()
     size = 0
     for j in range(1, m):
         if not tight[j]:
-            kinks[j] = max(slopes[j] - slopes[j - 1], zero)
             rates[j] = rises[j] - rises[j - 1]
             if kinks[j] < rates[j]:
                 deaths[j] = kinks[j] / rates[j]
@@ -120,7 +120,7 @@ def burn(
             else:
                 sift_down(queue, place, deaths, place[i], size)
 
-    return lifetimes, starts[:new], ends[:new], spans[:new], rises[:new], heirs[:new]
+    return spans[:new], rises[:new], lifetimes, starts[:new], ends[:new], heirs[:new]
 
 
 @jitable

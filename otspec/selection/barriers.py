@@ -7,19 +7,33 @@ exceeds a uniform number, every feasible law that is convex between its tight kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact
+from otspec.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    positive_part,
+    zeros,
+)
 from otspec.distributions import Distribution
-from otspec.frozen import Frozen, read_only
+from otspec.frozen import Frozen
 from otspec.selection.heights import Heights
 from otspec.selection.knots import chain_sums
 from otspec.selection.laws import SelectionLaw
 from otspec.selection.pools import Pools
+
+NEAR = 4
+"""How many knots are looked at one by one for one that is a barrier."""
+WINDOW = 32
+"""How many are looked at together after these; then twice as many, and so on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +55,9 @@ class Barriers(Frozen):
     rises : ndarray, shape (c,)
         By how much the probability that all drafts are below rises over a group, per draft mass.
     heirs : ndarray of int, shape (c,)
-        The group that each becomes a part of, or −1. The first m groups are the pools.
+        The group that each becomes a part of, or −1.
+    origins : ndarray of int, shape (m,)
+        The group that each pool is in at the uniform number 0.
     """
 
     pools: Pools
@@ -52,6 +68,7 @@ class Barriers(Frozen):
     spans: Array
     rises: Array
     heirs: IntArray
+    origins: IntArray
 
     @cached_property
     def slopes(self) -> Array:
@@ -62,7 +79,8 @@ class Barriers(Frozen):
         is in, and may differ from the law's slope by rounding.
         """
         chords = self.heights.chords(self.starts, self.ends, self.rises)
-        return chain_sums(chords * self.spans, self.heirs)[: len(self.pools.draft)]
+        slopes: Array = chain_sums(chords * self.spans, self.heirs)[self.origins]
+        return slopes
 
     @cached_property
     def law(self) -> Distribution:
@@ -84,49 +102,55 @@ class Barriers(Frozen):
         span : float or Fraction
             They sum to 1.
         """
-        lifetimes, lower, higher = self._longer
+        knots, (lifetimes, lower, higher) = self._knots[0], self._longer
         one = as_number(1, like=self.spans)
-        now, lowest, end = one - one, top, top + 1
+        low = int(knots.searchsorted(top, side="right")) - 1
+        now, high = one - one, low + 1
         while now < one:
-            until = min(lifetimes[lowest], lifetimes[end], one)
+            until = min(lifetimes[low], lifetimes[high], one)
             if until > now:
-                yield lowest, end, until - now
+                yield int(knots[low]), int(knots[high]), until - now
                 now = until
-            lowest = lower[lowest] if lifetimes[lowest] <= now else lowest
-            end = higher[end] if lifetimes[end] <= now else end
+            low = lower[low] if lifetimes[low] <= now else low
+            high = higher[high] if lifetimes[high] <= now else high
 
     def group(self, top: int, uniform: float) -> tuple[int, int]:
         """Return the group that pool ``top`` is in at one uniform number: its ends, as above."""
-        lifetimes, lower, higher = self._longer
-        lowest, end = top, top + 1
-        for down, up in self._leaps:
-            if lifetimes[lowest] <= uniform and lifetimes[down[lowest]] <= uniform:
-                lowest = down[lowest]
-            if lifetimes[end] <= uniform and lifetimes[up[end]] <= uniform:
-                end = up[end]
-        lowest = lower[lowest] if lifetimes[lowest] <= uniform else lowest
-        return lowest, higher[end] if lifetimes[end] <= uniform else end
+        knots, lifetimes, falling = self._knots
+        above = int(knots.searchsorted(top, side="right"))
+        low = len(knots) - 1 - _first_beyond(falling, len(knots) - above, uniform)
+        return int(knots[low]), int(knots[_first_beyond(lifetimes, above, uniform)])
 
     @cached_property
-    def _leaps(self) -> list[tuple[list[int], list[int]]]:
-        """Where 2^i steps to longer lifetimes lead, down and up, the longest leap first."""
-        lower, higher = (np.array(steps) for steps in self._longer[1:])
-        leaps = []
-        while True:
-            leaps.append((lower.tolist(), higher.tolist()))
-            further = lower[lower], higher[higher]
-            if (further[0] == lower).all() and (further[1] == higher).all():
-                return leaps[::-1]
-            lower, higher = further
+    def _knots(self) -> tuple[IntArray, Array, Array]:
+        """The knots that are ever barriers, their lifetimes as floats, and these backwards."""
+        knots = np.flatnonzero(self.lifetimes > 0)
+        lifetimes = self.lifetimes[knots].astype(float)
+        return knots, lifetimes, lifetimes[::-1]
 
     @cached_property
     def _longer(self) -> tuple[list[Number], list[int], list[int]]:
-        """The lifetimes, and the nearest lower and higher knots that live longer."""
-        lifetimes = self.lifetimes.tolist()
+        """The lifetimes of these knots, and the nearest below and above that live longer."""
+        lifetimes = self.lifetimes[self._knots[0]].tolist()
         last = len(lifetimes) - 1
         lower = nearest_longer(lifetimes)
         higher = [last - j for j in nearest_longer(lifetimes[::-1])][::-1]
         return lifetimes, lower, higher
+
+
+def _first_beyond(values: Array, start: int, bound: float) -> int:
+    """Return the first place from ``start`` on with a value above the bound; there must be one."""
+    width = WINDOW
+    for place in range(start, start + NEAR):  # quicker than an array of so few
+        if values[place] > bound:
+            return place
+    start += NEAR
+    while True:
+        beyond = values[start : start + width] > bound
+        first = int(beyond.argmax())
+        if beyond[first]:
+            return start + first
+        start, width = start + width, 2 * width
 
 
 def nearest_longer(lifetimes: list[Number]) -> list[int]:
@@ -159,26 +183,39 @@ def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
     """
     # Both import Numba, if it is there.
     from otspec import compiling
-    from otspec.selection import barrier_process
+    from otspec.selection import barrier_process, isotonic
 
-    widths, masses = law.pools.draft, heights.rises
-    ids, one = np.arange(len(widths) + 1), as_number(1, like=widths)
-    # All read-only, which Numba takes for a type of its own: one is compiled.
-    arrays = [read_only(values) for values in (widths, masses, law.slopes, law.tight)]
-    run: Callable[..., tuple[Array, ...]] = barrier_process.fast_burn
-    if is_exact(widths) or not compiling.HAS_NUMBA:
-        # Plain numbers in object arrays: scalars of typed arrays are slow.
-        ids, run = ids.astype(object), barrier_process.burn
-        arrays = [values.astype(object) for values in arrays]
-    lifetimes, starts, ends, spans, rises, heirs = run(*arrays, ids, one)
-    lifetimes[law.tight] = np.inf
-    return Barriers(
-        law.pools,
-        heights,
-        lifetimes.astype(widths.dtype, copy=False),
-        starts.astype(np.intp, copy=False),
-        ends.astype(np.intp, copy=False),
-        spans.astype(widths.dtype, copy=False),
-        rises.astype(widths.dtype, copy=False),
-        heirs.astype(np.intp, copy=False),
-    )
+    widths, tight, one = law.pools.draft, law.tight, as_number(1, like=law.pools.draft)
+    masses = heights.rises
+    fast = compiling.HAS_NUMBA and not is_exact(widths)
+    rising = isotonic.fast_rising if fast else isotonic.rising
+    burn = barrier_process.fast_burn if fast else barrier_process.burn
+    slopes = rising(*_arguments(fast, law.slopes, widths, tight))
+    kinks = zeros(len(tight), like=widths)
+    kinks[1:-1] = positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
+    # A knot without a kink is never a barrier: what is around it is one group from the start.
+    chords = masses / widths
+    there = tight.copy()
+    there[1:-1] |= (kinks[1:-1] > 0) | (chords[1:] <= chords[:-1])
+    knots = np.flatnonzero(there)
+    parts = (np.add.reduceat(each, knots[:-1]) for each in (widths, masses))
+    arguments = [*_arguments(fast, *parts, kinks[knots], tight[knots]), one]
+    found = burn(*arguments)
+    spans, rises, ends_of_knots = (values.astype(widths.dtype, copy=False) for values in found[:3])
+    starts, ends, heirs = (places.astype(np.intp, copy=False) for places in found[3:])
+    lifetimes = zeros(len(tight), like=widths)
+    lifetimes[knots] = ends_of_knots
+    lifetimes[tight] = np.inf
+    origins = np.repeat(np.arange(len(knots) - 1), np.diff(knots))
+    groups = knots[starts], knots[ends], spans, rises, heirs, origins
+    return Barriers(law.pools, heights, lifetimes, *groups)
+
+
+def _arguments(fast: bool, *arrays: Array) -> list[Any]:
+    """Return what a loop takes: arrays, the last one as long as the knots, and their numbers."""
+    from otspec import compiling
+
+    every = (*arrays, np.arange(len(arrays[-1])))
+    if not fast:  # plain numbers in object arrays: scalars of typed arrays are slow
+        return [values.astype(object) for values in every]
+    return [compiling.unwriteable(values) for values in every]

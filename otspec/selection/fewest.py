@@ -9,22 +9,22 @@ reached at each knot with t pools follows from that with t − 1. Above s it is 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, is_exact, prefix_sums
+from otspec.arithmetic import Array, Number, is_exact, prefix_sums
 from otspec.distributions import Distribution
 from otspec.drafts.single import ByRatio
-from otspec.ratios import target_to_draft
 from otspec.selection.heights import heights_of
-from otspec.selection.pools import by_token
+from otspec.selection.pools import Pools, by_ratio, by_thresholds, merged
 
 MOST_STEPS = 512
 """Where more pools than this are needed on one side of the cut, floats stop looking."""
 
 
-def fewest_thresholds(law: ByRatio, target: Distribution) -> Array:
-    """Return thresholds on target/draft for the fewest pools with an optimal law.
+def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
+    """Return the fewest pools with an optimal law.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def fewest_thresholds(law: ByRatio, target: Distribution) -> Array:
 
     Returns
     -------
-    ndarray
-        Ascending. In floats one for every ratio if more than :data:`MOST_STEPS` pools are needed
-        on one side of the cut, which happens where the optimum is 1 or nearly so.
+    Pools
+        In floats one for every ratio if more than :data:`MOST_STEPS` pools are needed on one side
+        of the cut, which happens where the optimum is 1 or nearly so.
 
     Notes
     -----
@@ -45,26 +45,35 @@ def fewest_thresholds(law: ByRatio, target: Distribution) -> Array:
     loss is of that order.
     """
     draft = law.draft
-    if law.k == 1:  # always the draft itself: one pool
-        return draft[:0]
-    pools = by_token(draft, target)
-    m = len(pools.draft)
-    ratios = np.empty(m, dtype=draft.dtype)
-    ratios[pools.index[draft > 0]] = target_to_draft(draft, target)[draft > 0]
+    if law.k == 1:  # always the draft itself
+        return by_thresholds(draft, target, draft[:0])
+    pools, ratios = by_ratio(draft, target)
+    m = len(ratios)
     knots = pools.knots
     heights = heights_of(law, pools).values
     s = int(np.argmax(heights - prefix_sums(pools.target)))
     slack = 0 if is_exact(draft) else law.k * math.sqrt(m) * np.finfo(float).eps
-    below = _fewest_steps(knots[: s + 1], heights[: s + 1], ratios[:s], slack)
-    above = _fewest_steps(-knots[s:][::-1], heights[s:][::-1], -ratios[s:][::-1], slack)
+    least = heights - slack
+    below = _fewest_steps(knots[: s + 1], least[: s + 1], heights[s], ratios[:s])
+    lows, falls = (np.negative(part[s:][::-1], order="C") for part in (knots, ratios))
+    above = _fewest_steps(lows, least[s:][::-1].copy(), heights[s], falls)
     if below is None or above is None:
-        return ratios[1:]
+        return pools
     inner = sorted({s, *below, *(m - j for j in above)} - {0, m})
-    return ratios[inner]
+    return merged(pools, ratios, inner)
 
 
-def _fewest_steps(knots: Array, heights: Array, slopes: Array, slack: float) -> list[int] | None:
-    """Return the knots on the way with fewest steps from the last knot down to the first."""
+def _fewest_steps(knots: Array, least: Array, highest: Number, slopes: Array) -> list[int] | None:
+    """Return the knots on the way with fewest steps from the last knot down to the first.
+
+    Parameters
+    ----------
+    knots, least : ndarray, shape (m + 1,)
+        How low the law may be at each knot.
+    highest : number
+        How high it is at the last one.
+    slopes : ndarray, shape (m,)
+    """
     from otspec import compiling
     from otspec.selection import lowest_steps  # imports Numba, if it is there
 
@@ -73,17 +82,18 @@ def _fewest_steps(knots: Array, heights: Array, slopes: Array, slack: float) -> 
         return []
     plain = is_exact(knots) or not compiling.HAS_NUMBA
     step = lowest_steps.best_steps if plain else lowest_steps.fast_best_steps
-    sources = np.full(m + 1, m, dtype=object if plain else np.intp)
-    best = heights - 1
-    best[m] = heights[m]
-    # The slope of a step down from each knot; from the first there is none.
-    descents = np.concatenate([slopes[:1], slopes])
+    curve: list[Any] = [compiling.unwriteable(values) for values in (knots, least, slopes)]
+    best, following = np.full((2, m + 1), -1, dtype=least.dtype)
+    best[m] = highest
+    lines = np.zeros(m + 1, dtype=object if plain else np.intp)
     taken: list[Array] = []
-    while best[0] < heights[0] - slack:
+    while best[0] < least[0]:
         if len(taken) == (m if is_exact(knots) else MOST_STEPS):
             return None
+        source = np.empty_like(lines)
         with np.errstate(over="ignore", invalid="ignore"):  # slopes of hardly drafted tokens
-            best, source = step(knots, heights - slack, descents, best, sources)
+            step(*[*curve, best, following, source, lines])
+        best, following = following, best
         taken.append(source)
     way, knot = [], 0
     for source in reversed(taken):

@@ -208,4 +208,4 @@ def by_grade(
     wanted = (levels * masses)[filled]
     index = number[lower]
     both = number[upper], part, np.ones(len(draft), bool) if heavy is None else heavy
-    return GradedPools(masses[filled], wanted, wanted, wanted, lambda: index, draft, *both)
+    return GradedPools(masses[filled], wanted, wanted, wanted, index, draft, *both)

@@ -62,8 +62,8 @@ class PowerHeights(Heights):
     @property
     def rises(self) -> Array:
         """By how much u^k rises over each pool, shape (m,)."""
-        knots = np.arange(len(self.pools.draft) + 1)
-        rises: Array = self.pools.draft * self.pools.by_pool.slopes(knots[:-1], knots[1:], self.k)
+        slopes = self.pools.by_pool.slopes(slice(-1), slice(1, None), self.k)
+        rises: Array = self.pools.draft * slopes
         return rises
 
     def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:

@@ -28,17 +28,13 @@ class Histogram(Frozen):
 
     thresholds: Array
 
-    def index(self, draft: Distribution, target: Distribution) -> IntArray:
-        """Return each token's bin, shape (n,); the last one for tokens that are not drafted."""
-        return self.place(ratios.target_to_draft(draft, target))
-
     def place(self, keys: Array) -> IntArray:
         """Return the bin of each ratio."""
         index: IntArray = np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
         return index
 
-    def masses(self, draft: Distribution, target: Distribution) -> tuple[Array, Array]:
-        """Return the draft and the target mass in each bin, of the drafted tokens.
+    def binned(self, draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
+        """Return each token's bin, and the draft and the target mass in each, of drafted tokens.
 
         Parameters
         ----------
@@ -47,22 +43,25 @@ class Histogram(Frozen):
 
         Returns
         -------
+        index : ndarray of int, shape (n,)
+            The last bin for tokens that are never drafted.
         drafted, wanted : ndarray, shape (t + 1,)
         """
         from otspec import compiling
         from otspec.selection import histogram_pass  # imports Numba, if it is there
 
         if compiling.HAS_NUMBA and not is_exact(draft):
-            drafted, wanted = histogram_pass.fast_bin_masses(
+            index, drafted, wanted = histogram_pass.fast_binned(
                 draft, target, self._ends, *self._cells
             )
-            return drafted, wanted
-        return self.masses_at(self.index(draft, target), draft, target)
+            return index, drafted, wanted
+        index = self.place(ratios.target_to_draft(draft, target))
+        return index, *self.masses_at(index, draft, target)
 
     def masses_at(
         self, index: IntArray, draft: Distribution, target: Distribution
     ) -> tuple[Array, Array]:
-        """Answer :meth:`masses` where each token's bin is known."""
+        """Return the masses of :meth:`binned` where each token's bin is known."""
         bins = len(self.thresholds) + 1
         wanted = np.where(draft > 0, target, draft)
         if is_exact(draft):

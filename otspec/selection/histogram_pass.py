@@ -1,4 +1,4 @@
-"""Masses between thresholds in one pass over the tokens, compiled where Numba is installed.
+"""Masses between thresholds and of pools in one pass, compiled where Numba is installed.
 
 Importing this module imports Numba if it is there, so that it is imported where it is used.
 """
@@ -8,42 +8,55 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.compiling import compiled, jitable
+from otspec.compiling import compiled
 
 CELL_SHIFT = 46
 """How many of a float's bits a cell leaves out: 64 cells an octave are left."""
 
 
-@jitable
-def bin_of(ratio: float, bits: int, edges: Array, first: IntArray, lowest: int) -> int:
-    """Return how many thresholds are at most a ratio, given its bits as an integer.
-
-    ``edges`` are the thresholds and NaN, which no ratio reaches. The leading bits name a cell of
-    ratios; ``first[cell]`` thresholds lie below all of it.
-    """
-    found: int = first[max(0, min(len(first) - 1, (bits >> CELL_SHIFT) - lowest))]
-    while ratio >= edges[found]:
-        found += 1
-    return found
-
-
-def bin_masses(
+def binned(
     draft: Array, target: Array, edges: Array, first: IntArray, lowest: int
-) -> tuple[Array, Array]:
-    """Return the draft and the target mass between thresholds, of the drafted tokens.
+) -> tuple[IntArray, Array, Array]:
+    """Return the bin of each token, and the draft and the target mass of the drafted ones in each.
 
-    (n,), (n,), and what :func:`bin_of` takes -> (bins,), (bins,)
+    Parameters
+    ----------
+    draft, target : ndarray, shape (n,)
+    edges : ndarray, shape (bins,)
+        The thresholds and NaN, which no ratio reaches.
+    first : ndarray of int, shape (cells,)
+        How many thresholds lie below all of a cell: the ratios of the same leading bits.
+    lowest : int
+        The leading bits of the first cell.
+
+    Returns
+    -------
+    index : ndarray of int, shape (n,)
+        The last bin for tokens that are never drafted.
+    drafted, wanted : ndarray, shape (bins,)
+
+    Notes
+    -----
+    The loops are apart so that the first two have no branches.
     """
-    masses = np.zeros((len(edges), 2))
-    bits = np.empty(1, dtype=np.int64)
-    ratio = bits.view(np.float64)
-    for i in range(len(draft)):
+    n, last = len(draft), len(first) - 1
+    ratios = np.empty(n)
+    for i in range(n):
+        ratios[i] = target[i] / draft[i] if draft[i] > 0 else np.inf
+    bits, index = ratios.view(np.int64), np.empty(n, dtype=np.intp)
+    for i in range(n):
+        below = first[max(0, min(last, (bits[i] >> CELL_SHIFT) - lowest))]
+        index[i] = below + (ratios[i] >= edges[below])
+    drafted, wanted = np.zeros(len(edges)), np.zeros(len(edges))
+    for i in range(n):
+        bin_ = index[i]
+        while ratios[i] >= edges[bin_]:  # several thresholds in one cell
+            bin_ += 1
+        index[i] = bin_
         if draft[i] > 0:
-            ratio[0] = target[i] / draft[i]
-            bin_ = bin_of(ratio[0], bits[0], edges, first, lowest)
-            masses[bin_, 0] += draft[i]
-            masses[bin_, 1] += target[i]
-    return masses[:, 0].copy(), masses[:, 1].copy()
+            drafted[bin_] += draft[i]
+            wanted[bin_] += target[i]
+    return index, drafted, wanted
 
 
-fast_bin_masses = compiled(bin_masses)
+fast_binned = compiled(binned)

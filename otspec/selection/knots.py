@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums, zeros
 from otspec.frozen import Frozen
+
+Which: TypeAlias = IntArray | slice
+"""Which knots: their numbers, or a stretch of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,11 @@ class Knots(Frozen):
     @classmethod
     def of(cls, masses: Array) -> Knots:
         """Return the knots of pools of the given masses, shape (m,)."""
+        from otspec import compiling
+        from otspec.selection import knots_pass  # imports Numba, if it is there
+
+        if compiling.HAS_NUMBA and not is_exact(masses):
+            return cls(*knots_pass.fast_sums_in_parts(masses))
         return cls(*map(prefix_sums, in_parts(masses)))
 
     @classmethod
@@ -54,8 +62,14 @@ class Knots(Frozen):
         count : int
             How many pools there are.
         """
-        parts = (np.bincount(index, part, count) for part in in_parts(masses))
-        return cls(*map(prefix_sums, parts))
+        from otspec import compiling
+        from otspec.selection import knots_pass  # imports Numba, if it is there
+
+        if compiling.HAS_NUMBA:
+            whole, rest = knots_pass.fast_masses_in_parts(masses, index, count)
+        else:
+            whole, rest = (np.bincount(index, part, count) for part in in_parts(masses))
+        return cls(prefix_sums(whole), prefix_sums(rest))
 
     @property
     def exact(self) -> bool:
@@ -75,12 +89,12 @@ class Knots(Frozen):
             return exact
         return np.asarray(np.exp(k * self._logarithms))
 
-    def slopes(self, low: IntArray, high: IntArray, k: int) -> Array:
+    def slopes(self, low: Which, high: Which, k: int) -> Array:
         """Return (v^k − u^k) over the draft mass between knots, u the lower and v the upper one.
 
         Parameters
         ----------
-        low, high : ndarray of int, shape (c,)
+        low, high : ndarray of int, shape (c,), or slice
             Which knots each chord connects.
         k : int
 
@@ -102,7 +116,7 @@ class Knots(Frozen):
         slopes: Array = np.exp((k - 1) * self._logarithms[high]) * factor / self._below[-1]
         return slopes
 
-    def _between(self, low: IntArray, high: IntArray) -> Array:
+    def _between(self, low: Which, high: Which | int) -> Array:
         between: Array = (self.whole[high] - self.whole[low]) + (self.rest[high] - self.rest[low])
         return between
 
@@ -113,14 +127,13 @@ class Knots(Frozen):
     @cached_property
     def _logarithms(self) -> Array:
         """The logarithm of each knot as a share of all mass, shape (m + 1,)."""
-        below, last = self._below, len(self.whole) - 1
-        every = np.arange(last + 1)
-        above = self._between(every, np.full(last + 1, last))
-        upper = above < below
-        logarithms = np.empty(last + 1)
-        logarithms[upper] = np.log1p(-above[upper] / below[-1])
+        below, above = self._below, self._between(slice(None), -1)
+        # Knots ascend: from here on less is above than below.
+        upper = len(below) - int(np.count_nonzero(above < below))
+        logarithms = np.empty(len(below))
+        np.log1p(-above[upper:] / below[-1], out=logarithms[upper:])
         with np.errstate(divide="ignore"):  # the first knot is 0
-            logarithms[~upper] = np.log(below[~upper] / below[-1])
+            np.log(below[:upper] / below[-1], out=logarithms[:upper])
         return logarithms
 
 

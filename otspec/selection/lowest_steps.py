@@ -10,49 +10,51 @@ from otspec.compiling import compiled
 
 
 def best_steps(
-    knots: Array, heights: Array, slopes: Array, best: Array, source: Array
-) -> tuple[Array, Array]:
+    knots: Array,
+    least: Array,
+    slopes: Array,
+    best: Array,
+    following: Array,
+    source: Array,
+    lines: Array,
+) -> None:
     """Take one more step down from each knot, by the step that leaves the law highest.
 
     A step from knot j to knot i < j follows the slope of j.
 
     Parameters
     ----------
-    knots, heights, slopes : ndarray, shape (m + 1,)
-        Slopes do not descend.
+    knots, least : ndarray, shape (m + 1,)
+    slopes : ndarray, shape (m,)
+        That of the step down from each knot but the first; they do not descend.
     best : ndarray, shape (m + 1,)
-        How high the law can be at each knot after the steps so far; below ``heights`` where the
+        How high the law can be at each knot after the steps so far; below ``least`` where the
         knot cannot be reached.
-    source : ndarray of int, shape (m + 1,)
-        Of the type that the second result has.
-
-    Returns
-    -------
     following : ndarray, shape (m + 1,)
-        The same after one more step; −1 at the last knot.
-    source : ndarray, shape (m + 1,)
-        Where that step began.
+        Becomes the same after one more step; −1 where there is none.
+    source : ndarray of int, shape (m + 1,)
+        Becomes where that step began.
+    lines : ndarray of int, shape (m + 1,)
+        What it holds is lost.
 
     Notes
     -----
     The upper envelope of lines whose slopes descend while the queries move left: O(m).
     """
-    m = len(knots) - 1
-    following = best - best - 1
-    source = source.copy()
-    lines = source.copy()
+    m = len(slopes)
+    following[m], source[m] = -1, m
     first, end = 0, 0
     for i in range(m - 1, -1, -1):
         j = i + 1
-        if best[j] >= heights[j]:
+        if best[j] >= least[j]:
             # Line j is above the last one only left of their crossing.
             while end - first >= 2:
                 a, b = lines[end - 2], lines[end - 1]
-                at_b = best[b] - slopes[b] * knots[b]
-                at_j = best[j] - slopes[j] * knots[j]
-                at_a = best[a] - slopes[a] * knots[a]
-                if (at_j - at_b) * (slopes[a] - slopes[b]) < (at_b - at_a) * (
-                    slopes[b] - slopes[j]
+                at_b = best[b] - slopes[b - 1] * knots[b]
+                at_j = best[j] - slopes[i] * knots[j]
+                at_a = best[a] - slopes[a - 1] * knots[a]
+                if (at_j - at_b) * (slopes[a - 1] - slopes[b - 1]) < (at_b - at_a) * (
+                    slopes[b - 1] - slopes[i]
                 ):
                     break
                 end -= 1
@@ -60,16 +62,16 @@ def best_steps(
             end += 1
         while end - first >= 2:
             a, b = lines[first], lines[first + 1]
-            if best[a] - slopes[a] * (knots[a] - knots[i]) > best[b] - slopes[b] * (
+            if best[a] - slopes[a - 1] * (knots[a] - knots[i]) > best[b] - slopes[b - 1] * (
                 knots[b] - knots[i]
             ):
                 break
             first += 1
+        following[i], source[i] = -1, m
         if end > first:
             a = lines[first]
-            following[i] = best[a] - slopes[a] * (knots[a] - knots[i])
+            following[i] = best[a] - slopes[a - 1] * (knots[a] - knots[i])
             source[i] = a
-    return following, source
 
 
 fast_best_steps = compiled(best_steps)

@@ -15,7 +15,7 @@ from otspec.distributions import Distribution
 from otspec.drafts.single import ByRatio
 from otspec.frozen import Frozen
 from otspec.raw import as_array, shown
-from otspec.selection.fewest import fewest_thresholds
+from otspec.selection.fewest import fewest_pools
 from otspec.selection.graded import by_grade, heaviest, highest_grade
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token, in_arithmetic_of
 
@@ -71,7 +71,7 @@ class Fewest(Partition):
 
     def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return the fewest pools that are optimal."""
-        return by_thresholds(law.draft, target, fewest_thresholds(law, target))
+        return fewest_pools(law, target)
 
 
 @dataclass(frozen=True)

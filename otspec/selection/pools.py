@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums
 from otspec.distributions import Distribution
 from otspec.drafts.rises import inside_rises
 from otspec.drafts.single import ByRatio
-from otspec.frozen import Frozen
+from otspec.frozen import Frozen, read_only
 from otspec.selection.histogram import Histogram, equal_bins
 from otspec.selection.knots import Knots
 
@@ -33,8 +33,8 @@ class Pools(Frozen):
     floor, ceiling : ndarray, shape (m,)
         The draft mass of each pool times a ratio that none of its tokens is below, or above.
         (No law gives a pool more than 1, so that neither does the ceiling.)
-    locate : callable
-        Returns :attr:`index`, which not every use needs.
+    index : ndarray of int, shape (n,)
+        Each token's pool; some pool for tokens that are never drafted.
     tokens : ndarray, shape (n,)
         The draft.
     """
@@ -46,7 +46,7 @@ class Pools(Frozen):
     target: Array
     floor: Array
     ceiling: Array
-    locate: Callable[[], IntArray]
+    index: IntArray
     tokens: Distribution
 
     @property
@@ -62,14 +62,9 @@ class Pools(Frozen):
     @cached_property
     def by_token(self) -> Knots:
         """The knots as sums of tokens' masses: what drafts are drawn with."""
-        if is_exact(self.tokens):
+        if is_exact(self.tokens) or len(self.draft) == np.count_nonzero(self.tokens):
             return self.by_pool
         return Knots.of_tokens(self.tokens, self.index, len(self.draft))
-
-    @cached_property
-    def index(self) -> IntArray:
-        """Each token's pool, shape (n,); some pool for tokens that are never drafted."""
-        return self.locate()
 
     def in_small_units(self) -> Pools:
         """Return the same pools with draft masses in units of 2^−512; exact ones as they are.
@@ -89,7 +84,8 @@ class Pools(Frozen):
 
     def law(self, slopes: Array) -> Distribution:
         """Return the law of a token that is selected with these slopes: (m,) -> (n,)."""
-        law: Distribution = self.spread(slopes) * self.tokens
+        law: Distribution = self.spread(slopes)
+        law *= self.tokens
         return law
 
     def gathered(self, values: Array) -> Array:
@@ -130,7 +126,7 @@ class Pools(Frozen):
 
     def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
         """Yield the pools of drafts, and with what probability they are in those: 1."""
-        yield tuple(self._listed[token] for token in tokens), as_number(1, like=self.draft)
+        yield tuple(self.index[list(tokens)].tolist()), as_number(1, like=self.draft)
 
     def placed(
         self,
@@ -138,33 +134,29 @@ class Pools(Frozen):
         rng: np.random.Generator,  # noqa: ARG002
     ) -> list[int]:
         """Return the pools of drafts; nothing is drawn for that."""
-        return [self._listed[token] for token in tokens]
-
-    @cached_property
-    def _listed(self) -> list[int]:
-        pools: list[int] = self.index.tolist()  # scalars of arrays are slow
+        pools: list[int] = self.index[list(tokens)].tolist()
         return pools
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Local functions cannot be pickled: what they find can.
-        return {**super().__getstate__(), "locate": partial(np.asarray, self.index)}
 
 
 def by_token(draft: Distribution, target: Distribution) -> Pools:
     """Return a pool for every ratio that occurs: one per token, unless ratios tie."""
+    return by_ratio(draft, target)[0]
+
+
+def by_ratio(draft: Distribution, target: Distribution) -> tuple[Pools, Array]:
+    """Return a pool for every ratio that occurs, and these ratios, shape (m,)."""
     drafted_tokens = int(np.count_nonzero(draft))
-    order, starts = (part[:drafted_tokens] for part in ratios.ranked(draft, target))
-
-    def locate() -> IntArray:
-        index = np.zeros(len(draft), dtype=np.intp)
+    order, keys, starts = (part[:drafted_tokens] for part in ratios.ranked(draft, target))
+    drafted, wanted, index = draft[order], target[order], np.zeros(len(draft), dtype=np.intp)
+    if starts.all():
+        index[order] = np.arange(len(order))
+    else:
         index[order] = np.cumsum(starts) - 1
-        return index
-
-    drafted, wanted = draft[order], target[order]
-    if not starts.all():
         first = np.flatnonzero(starts)
         drafted, wanted = np.add.reduceat(drafted, first), np.add.reduceat(wanted, first)
-    return Pools(drafted, wanted, wanted, wanted, locate, draft)
+        keys = keys[first]
+    wanted = read_only(wanted)  # once, for all three
+    return Pools(drafted, wanted, wanted, wanted, index, draft), keys
 
 
 def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
@@ -175,8 +167,8 @@ def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
     bins = equal_bins(count)
     if is_exact(draft):
         bins = Histogram(in_arithmetic_of(draft, bins.thresholds))
-    masses = bins.masses(draft, target)
-    return _filled(*masses, *bins.edges, lambda: bins.index(draft, target), draft)
+    index, drafted, wanted = bins.binned(draft, target)
+    return _filled(drafted, wanted, *bins.edges, index, draft)
 
 
 def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) -> Pools:
@@ -193,7 +185,25 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
     np.minimum.at(low, occupied, keys)
     np.maximum.at(high, occupied, keys)
     masses = bins.masses_at(index, draft, target)
-    return _filled(*masses, low, high, lambda: index, draft)
+    return _filled(*masses, low, high, index, draft)
+
+
+def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
+    """Return fewer pools: of all between two of some knots there is one.
+
+    Parameters
+    ----------
+    pools : Pools
+        One for every ratio.
+    ratios : ndarray, shape (m,)
+        That of each pool.
+    inner : sequence of int
+        The knots that stay, without the first and the last.
+    """
+    first, ends = np.array([0, *inner]), np.array([*inner, len(ratios)])
+    drafted, wanted = (np.add.reduceat(each, first) for each in (pools.draft, pools.target))
+    index = np.repeat(np.arange(len(first)), ends - first)[pools.index]
+    return _filled(drafted, wanted, ratios[first], ratios[ends - 1], index, pools.tokens)
 
 
 def _filled(
@@ -201,26 +211,20 @@ def _filled(
     wanted: Array,
     low: Array,
     high: Array,
-    locate: Callable[[], IntArray],
+    index: IntArray,
     tokens: Distribution,
 ) -> Pools:
     """Return the bins that hold draft mass, given bounds on their ratios."""
     filled = drafted > 0
-    if filled.all():
-        whole = locate
-    else:
+    if not filled.all():
         # Only tokens that are never drafted can be in an empty bin.
         drafted, wanted, low, high = (part[filled] for part in (drafted, wanted, low, high))
-
-        def whole() -> IntArray:
-            renumbered: IntArray = np.maximum(np.cumsum(filled) - 1, 0)
-            return renumbered[locate()]
-
+        index = np.maximum(np.cumsum(filled) - 1, 0)[index]
     with np.errstate(over="ignore"):
         floor, ceiling = low * drafted, np.minimum(high * drafted, zeros(1, like=drafted) + 1)
     # Rounding must not put a pool's own mass outside.
     floor, ceiling = np.minimum(floor, wanted), np.maximum(ceiling, wanted)
-    return Pools(drafted, wanted, floor, ceiling, whole, tokens)
+    return Pools(drafted, wanted, floor, ceiling, index, tokens)
 
 
 def in_arithmetic_of(like: Distribution, values: Array) -> Array:

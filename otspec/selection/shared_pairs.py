@@ -36,7 +36,7 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
     """
     size = len(wanted)
     got = zeros((size, size), like=masses)
-    earlier = np.triu_indices(size, 1)
+    earlier = np.arange(size)[:, None] < np.arange(size)
     got[earlier] = masses[earlier]
     surplus = got.sum(axis=1) - wanted
     while True:
@@ -46,8 +46,9 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
             return got
         for level in range(distance[active].max(), 0, -1):
             nearer = np.flatnonzero(distance == level - 1)
-            for token in np.flatnonzero((distance == level) & (surplus > 0)).tolist():
-                _push(got, surplus, token, nearer)
+            tokens = np.flatnonzero((distance == level) & (surplus > 0))
+            if tokens.size:
+                _push(got, surplus, tokens, nearer)
 
 
 def _distances(may_push: Array, lacking: Array) -> IntArray:
@@ -59,16 +60,20 @@ def _distances(may_push: Array, lacking: Array) -> IntArray:
     distance = np.where(lacking, 0, size + 1)
     for steps in range(size):
         reached = may_push[:, distance == steps].any(axis=1) & (distance > size)
+        if not reached.any():
+            break
         distance[reached] = steps + 1
     return distance
 
 
-def _push(got: Array, surplus: Array, token: int, nearer: IntArray) -> None:
-    """Move what a token has too much to tokens that are nearer, as far as its pairs go."""
-    shares = got[token, nearer]
-    until = np.cumsum(shares)
-    moved = np.minimum(shares, np.maximum(surplus[token] - (until - shares), 0 * shares))
-    got[token, nearer] -= moved
-    got[nearer, token] += moved
-    surplus[nearer] += moved
-    surplus[token] = max(surplus[token] - until[-1], 0 * surplus[token])
+def _push(got: Array, surplus: Array, tokens: IntArray, nearer: IntArray) -> None:
+    """Move what tokens have too much to others that are nearer, as far as their pairs go."""
+    pairs, back = (tokens[:, None], nearer), (nearer, tokens[:, None])
+    shares = got[pairs]
+    until = np.cumsum(shares, axis=1)
+    moved = np.minimum(shares, np.maximum(surplus[tokens, None] - (until - shares), 0 * shares))
+    got[pairs] -= moved
+    got[back] += moved
+    for row in moved:
+        surplus[nearer] += row
+    surplus[tokens] = np.maximum(surplus[tokens] - until[:, -1], 0 * until[:, -1])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from otspec.arguments import as_list
 from otspec.arithmetic import as_number
-from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
+from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import LAWS, SingleDraftLaw
 from otspec.frames import EstimatedProbability, Probability, Rows
-from otspec.optimum import optimal_acceptances
+from otspec.optimum.acceptance import optima_of
+from otspec.ratios import Pair
 from otspec.raw import shown
 from otspec.rules import compared_rules
 from otspec.rules.importance_sampling import FREE, as_free
@@ -89,39 +90,34 @@ def compare(
         Unusable distributions, a k that is no positive integer, an unknown law, or ``free`` below
         0.
     """
-    checked = as_pair(draft, target, normalize=normalize)
+    pair = Pair(draft, target, normalize=normalize)
     given = as_list(ks, "ks", "a list of numbers of drafts")
     counts = [as_k(k, f"ks[{i}]") for i, k in enumerate(given)]
     laws = as_list(laws, "laws", "a list of names")
     for law in laws:
         if not isinstance(law, str) or law not in LAWS:
             raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAWS)}")
-    options = {"free": as_free(free)}
-    by_law = [_rows(LAWS[name], *checked, counts, options) for name in laws]
+    by_law = [_rows(LAWS[name], pair, counts, as_free(free)) for name in laws]
     found = [row for k in counts for rows in by_law for row in rows.get(k, [])]
     return Rows(found, Comparison, "one draft and one target")
 
 
 def _rows(
-    law_class: type[SingleDraftLaw],
-    draft: Distribution,
-    target: Distribution,
-    ks: Sequence[int],
-    options: Mapping[str, int],
+    law_class: type[SingleDraftLaw], pair: Pair, ks: Sequence[int], free: int
 ) -> dict[int, list[Comparison]]:
     """Return the rows of each k that the law has."""
-    existing = list(dict.fromkeys(k for k in ks if law_class.exists(draft, k)))
+    existing = list(dict.fromkeys(k for k in ks if law_class.exists(pair.draft, k)))
     if not existing:
         return {}
-    law = law_class.name
-    bests = optimal_acceptances(draft, target, existing, law=law)
-    optima = {k: as_number(best, like=draft) for k, best in zip(existing, bests, strict=True)}
+    law, bests = law_class.name, optima_of(pair, existing, law_class)
+    optima = {k: as_number(best, like=pair.draft) for k, best in zip(existing, bests, strict=True)}
+    options = {"free": free, "optima": optima}
     rows = {k: [Comparison(OPTIMUM, law, k, best, best)] for k, best in optima.items()}
     for rule in compared_rules():
         if rule.law_class is law_class:
             taken = [k for k in existing if rule.only_k in (None, k)]
             own = {name: options[name] for name in rule.options}
-            found = rule.acceptances(draft, target, taken, **own)
+            found = rule.acceptances_of(pair, taken, **own)
             for k, accepted in zip(taken, found, strict=True):
                 rows[k].append(Comparison(rule.title, law, k, accepted, optima[k]))
     return rows

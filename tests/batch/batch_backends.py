@@ -11,9 +11,12 @@ from batch_paths import taking
 from batch_table import RULES
 
 from otspec import batch
+from otspec.batch import _triton
 
 REQUIRED = [name for name in os.environ.get("OTSPEC_REQUIRE_BACKENDS", "").split(",") if name]
-"""Libraries whose absence is a failure: array_api_strict, torch, jax."""
+"""Libraries whose absence is a failure: array_api_strict, torch, triton, jax."""
+INTERPRETED = "cpu" in _triton.on
+"""Whether this process has Triton's interpreter, as test_batch_triton_runs.py starts it."""
 NAMES = [
     "numpy-arrays",
     "array_api_strict",
@@ -24,6 +27,7 @@ NAMES = [
     "jax-jit",
     "cupy",
 ]
+NAMES += ["torch-triton"] if INTERPRETED else []
 """Results are compared with those on NumPy, row by row; "arrays" takes the other path."""
 ONE_PATH = [name for name in NAMES if not name.endswith("arrays")]
 """For what has one path only."""
@@ -88,7 +92,7 @@ class Backend:
     def __init__(self, name):
         self.name = name
         self.module = library(name)
-        self.path = "arrays" if name.endswith("arrays") else "rows"
+        self.path = "arrays" if name.endswith(("arrays", "triton")) else "rows"
         self.widest = np.float32 if name.startswith("jax") else np.float64
 
     def array(self, values):

@@ -8,7 +8,6 @@ import pytest
 
 from otspec import compiling
 from otspec.batch import _path
-from otspec.batch._table import RULES
 
 PATHS = ["rows", "arrays"] if compiling.HAS_NUMBA else ["arrays"]
 
@@ -29,9 +28,4 @@ def path(request):
 
 def every_path(names):
     """Rules by name with each of their paths."""
-    return [
-        (name, path)
-        for name in names
-        for path in PATHS
-        if path == "arrays" or RULES[name].rows is not None
-    ]
+    return [(name, path) for name in names for path in PATHS]

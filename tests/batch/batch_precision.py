@@ -9,14 +9,14 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from barrier_lives import lifetimes_of
 
-from otspec.batch._kernels.barriers import barrier_lifetimes
 from otspec.batch._kernels.graded_pools import graded_pools
 from otspec.batch._kernels.hub import find_hub, hub_shares
 from otspec.batch._kernels.in_turn import Lacking
 from otspec.batch._kernels.inflated import safe_rho
-from otspec.batch._kernels.inversion import without
-from otspec.batch._kernels.library import BLOCK, library_of
+from otspec.batch._kernels.inversion import off_drafts, without
+from otspec.batch._kernels.library import BLOCK, library_of, quiet
 from otspec.batch._kernels.ring_pools import ring_pools
 from otspec.batch._kernels.sums import block_sums, excess, the_draft, the_target
 from otspec.selection.rings import all_below
@@ -52,10 +52,11 @@ def recursive_rejection(draft, target, k):
     return law + reached * drawn_law(library, draft, target, rest, lacking)
 
 
+@quiet
 def k_sequential(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
-    rho = safe_rho(library, draft, target, np.asarray(float(k)))
+    rho = safe_rho(library, draft, target, np.full(1, float(k)))
     rest = excess(library, rho)
     whole, lacking = block_sums(library, draft, target, the_target, rest)
     beta = (whole.sum() - lacking.sum()) / rho
@@ -72,13 +73,12 @@ def k_sequential(draft, target, k):
     return kept * sum(missed**i for i in range(k)) + missed**k * drawn
 
 
+@quiet
 def pooled_selection(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
-    count = np.asarray(float(k))
-    pools = graded_pools(library, draft, target, count, 6)
-    lifetimes = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count)
-    below, part = pools.position(p, q)
+    pools = graded_pools(library, draft, target, np.full(1, float(k)), 6)
+    below, part = pools.level(pools.filled(p, q))
     last = len(pools.grades) - 1
     masses = np.bincount(below, p * (1 - part), last + 1)
     masses += np.bincount(np.minimum(below + 1, last), p * part, last + 1)
@@ -87,15 +87,16 @@ def pooled_selection(draft, target, k):
     def chord(i, j):
         return sum(knots[i] ** a * knots[j] ** (k - 1 - a) for a in range(k))
 
-    return selected_law(draft, target, pools, lifetimes, chord)
+    return selected_law(draft, target, pools, chord)
 
 
+@quiet
 def pooled_selection_without_replacement(draft, target, k):
     """The law if λ is right; the curve comes from the exact rule's code, by the true parts."""
     library = library_of(draft)
     p, q, lift = draft.astype(float), target.astype(float), library.lift
-    pools = ring_pools(library, draft, target, np.asarray(float(k)), k, 6)
-    below, part = pools.law.position(p * lift, q * lift)
+    pools = ring_pools(library, draft, target, np.full(1, float(k)), k, 6)
+    below, part = pools.law.level(pools.law.filled(p * lift, q * lift))
     heavy, last = p > pools.heavy.border, len(pools.law.grades) - 1
     masses, heights = [], [0.0]
     for knot in range(1, last + 2):
@@ -110,16 +111,18 @@ def pooled_selection_without_replacement(draft, target, k):
         wide = knots[j] - knots[i]
         return (heights[j] - heights[i]) / wide if wide > 1e-15 else 0.0
 
-    return selected_law(draft, target, pools.law, pools.lifetimes, chord, lift)
+    return selected_law(draft, target, pools.law, chord, lift)
 
 
-def selected_law(draft, target, pools, lifetimes, chord, lift=1.0):
+@quiet
+def selected_law(draft, target, pools, chord, lift=1.0):
     """The law of the token for graded pools, given the chords of the curve between two knots."""
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
-    below, part = pools.position(p * lift, q * lift)
-    claimed = pools.law(p * lift, below, part) / lift
-    slopes = slopes_of(lifetimes, chord)
+    filled = pools.filled(p * lift, q * lift)
+    below, part = pools.level(filled)
+    claimed = p * pools.over(filled)
+    slopes = slopes_of(lifetimes_of(pools), chord)
     above = np.minimum(below + 1, len(slopes) - 1)
     selected = p * (slopes[below] * (1 - part) + slopes[above] * part)
     accepted = selected * chances(q, claimed)
@@ -172,11 +175,12 @@ def without_replacement(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
     p = p / p.sum()
-    first = Lacking.at_first(library, draft, target, distinct=True)
+    first = Lacking.at_first(library, draft, target, 1 / library.lift, library.lift)
     chance = chances(q, p)
     law = p * chance
     for x in np.flatnonzero(chance < 1) if k > 1 else ():
-        state = first.after(np.array([x]))
+        share = 1 / (off_drafts(library, draft, np.array([x]), draft[[x]])[1] * library.lift)
+        state = first.after(share)
         left = np.where(np.arange(len(p)) == x, 0, p)
         second = left / left.sum()
         passed = chances(*state.offer(draft.astype(float), q))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.inflated import safe_rho
-from otspec.batch._kernels.library import library_of
+from otspec.batch._kernels.library import library_of, quiet
 from otspec.rules import Graded, PooledSelection, PooledSelectionWithoutReplacement, SpecHub
 
 
@@ -44,9 +44,10 @@ def recursive_rejection_without_replacement(draft, target, drafts, uniforms):
     return in_turn(draft, target, drafts, uniforms, distinct=True)
 
 
+@quiet
 def k_sequential(draft, target, drafts, uniforms):
     k = len(drafts)
-    rho = float(safe_rho(library_of(draft), draft, target, np.asarray(float(k))))
+    rho = float(safe_rho(library_of(draft), draft, target, np.full(1, float(k))))
     kept = np.minimum(draft, target / rho)
     beta = kept.sum()
     for i, x in enumerate(drafts):

@@ -10,6 +10,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+from barrier_lives import lifetimes_of
 from batch_precision import chances, drawn_law
 from extreme_rows import fractions
 from ring_reference import mass_of
@@ -26,8 +27,8 @@ def rung_drafts(draft, target, drafts, grades=6, number=HEAVY):
     """What the rule knows of the drafts, one row."""
     k, library = len(drafts), library_of(draft)
     pair, some = (draft[None], target[None]), np.ones((1, k))
-    problem = Problem(library, *pair, np.array([drafts]), some, some > 0)
-    pools = ring_pools(library, *pair, np.array([float(k)]), k, grades, number)
+    problem = Problem(library, *pair, np.array([drafts]), some, None)
+    pools = ring_pools(library, *pair, np.array([[float(k)]]), k, grades, number)
     return RungDrafts.of(problem, pools)
 
 
@@ -54,20 +55,16 @@ def all_rings(drafts):
                     longer.append(((*stages, stage), rung + (token == rung), chance * both))
         states = longer
     stages, rung, chances = zip(*states, strict=True)
-    return Rings(*np.moveaxis(np.array(stages), -1, 0), np.array(rung)), np.array(chances)
+    return Rings(*np.moveaxis(np.array(stages), -1, 0), np.array(rung)[:, None]), np.array(chances)
 
 
 def repeated(drafts, rows):
     """The same drafts in many rows."""
     many = {
         name: np.repeat(getattr(drafts, name), rows, axis=0)
-        for name in ("drafted", "heavy", "below", "part", "lefts", "lights", "valid")
+        for name in ("drafted", "heavy", "below", "part", "lefts", "lights", "law", "valid")
     }
-    pools = replace(
-        drafts.pools,
-        above=np.repeat(drafts.pools.above, rows, axis=0),
-        lifetimes=np.repeat(drafts.pools.lifetimes, rows, axis=0),
-    )
+    pools = replace(drafts.pools, above=np.repeat(drafts.pools.above, rows, axis=0))
     return replace(drafts, pools=pools, **many)
 
 
@@ -77,7 +74,7 @@ def shares(drafts):
     rings, masses = all_rings(drafts)
     rows = len(masses)
     same = repeated(drafts, rows)
-    times = np.unique(np.clip([0, *drafts.pools.lifetimes[0], 1], 0, 1))
+    times = np.unique(np.clip([0, *lifetimes_of(drafts.pools.law), 1], 0, 1))
     total = np.zeros(drafts.drafted.shape[-1])
     for start, end in itertools.pairwise(times):
         chosen = same.selection(rings, np.full(rows, (start + end) / 2))
@@ -88,7 +85,7 @@ def shares(drafts):
 def claimed(drafts, target, tokens):
     """The law of the selected draft that acceptance goes by, and the wanted part: (k,) each."""
     wanted = target[list(tokens)].astype(float) * drafts.library.lift
-    return drafts.pools.law.law(drafts.drafted, drafts.below, drafts.part)[0], wanted
+    return drafts.law[0], wanted
 
 
 @quiet
@@ -107,3 +104,22 @@ def token_law(draft, target, k, number=HEAVY):
     rest = drafts.pools.law.rest()
     (blocks,) = block_sums(library, draft[None], target[None], rest)
     return law + lost * drawn_law(library, draft, target, lambda *pair: rest(*pair)[0], blocks[0])
+
+
+def rows_with_ties(n, dtype):
+    """Three rows of masses, the last one in ascending order."""
+    masses = np.random.default_rng(n).choice([0, 1, 1, *range(2, 40)], size=(3, n)).astype(dtype)
+    masses[:, n // 2] = 50
+    masses[2].sort()
+    return masses
+
+
+def check_heavy(row, drafted, wanted, light):
+    """Compare what was found of a row, with twice itself as the target, with a sort."""
+    ordered = np.sort(row)[::-1]
+    border = ordered[HEAVY] if len(row) > HEAVY else 0
+    own = ordered[ordered > border]
+    assert drafted[: len(own)].tolist() == own.tolist()
+    assert not drafted[len(own) :].any()
+    assert wanted[: len(own)].tolist() == (2 * own).tolist()
+    assert light == row[row <= border].sum()

@@ -6,7 +6,7 @@ import pytest
 import otspec
 from otspec import batch
 from otspec.batch._kernels.inflated import safe_rho
-from otspec.batch._kernels.library import library_of
+from otspec.batch._kernels.library import library_of, quiet
 from otspec.traces import warp
 
 ROUNDING = 1e-13
@@ -55,7 +55,7 @@ def test_rules_of_few_drafts():
 def test_k_sequential_at_a_rho_that_is_safe_and_close(k):
     draft, target = rows(20, 300)
     found = batch.acceptance.k_sequential(draft, target, k)
-    rho = safe_rho(library_of(draft), draft, target, np.full(20, float(k)))
+    rho = quiet(safe_rho)(library_of(draft), draft, target, np.full((20, 1), float(k)))
     for row in range(20):
         smallest = otspec.rules.KSequential(draft[row], target[row], k)
         assert rho[row] >= smallest.rho - 16 * np.finfo(float).eps
@@ -88,8 +88,8 @@ def test_losses_on_a_language_model_are_as_documented(k):
     assert lost.mean() < 5e-4
     at_rho = [float(otspec.rules.KSequential(*pair, k).acceptance()) for pair in pairs]
     excess = at_rho - batch.acceptance.k_sequential(draft, target, k)
-    assert excess.mean() < 8.5e-4
-    assert excess.max() < 5e-3
+    assert excess.mean() < 8e-5
+    assert excess.max() < 5e-4
 
 
 def test_distinct_drafts_average_to_the_rule_s_acceptance():

@@ -5,6 +5,7 @@ import itertools
 import batch_table
 import numpy as np
 import pytest
+from barrier_lives import lifetimes_of
 from batch_laws import joint_kernel_of, law_of, residual_cuts
 from batch_paths import PATHS, every_path, path, taking  # noqa: F401 # path is a fixture
 from batch_table import drafts_number, reference_at_rho
@@ -13,9 +14,8 @@ from hypothesis import strategies as st
 
 import otspec
 from otspec import batch
-from otspec.batch._kernels.barriers import barrier_lifetimes
 from otspec.batch._kernels.graded_pools import graded_pools
-from otspec.batch._kernels.library import library_of
+from otspec.batch._kernels.library import library_of, quiet
 
 ROUNDING = 1e-12
 """Cuts are bisected to 2⁻⁵⁵ each, a few hundred of them."""
@@ -37,11 +37,10 @@ RULES = {
 
 def pooled_cuts(draft, target, x, k):
     """Where the outcome of pooled selection may change, from what its code computes."""
-    library, count = library_of(draft), np.asarray(float(k))
-    pools = graded_pools(library, draft, target, count, 6)
-    lives = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count)
-    below, part = pools.position(draft, target)
-    law = pools.law(draft, below, part)
+    pools = quiet(graded_pools)(library_of(draft), draft, target, np.full(1, float(k)), 6)
+    lives, filled = lifetimes_of(pools), pools.filled(draft, target)
+    _, part = pools.level(filled)
+    law = draft * pools.over(filled)
     chances = np.minimum(1, target[x] / np.where(law[x] > 0, law[x], 1))
     inner = [*np.clip(lives, 0, 1)]
     for size in range(1, k + 1):

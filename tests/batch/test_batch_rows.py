@@ -19,7 +19,6 @@ from otspec.batch import _path, _running
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
 BLOCKS = ["token_verification", "block_verification"]
-BY_ROWS = [name for name in RULES if RULES[name].rows is not None]
 SIZES = 1, 5, 256, 257, 700
 BOUNDS = {np.float32: 3e-7, np.float64: 3e-15}
 
@@ -73,7 +72,7 @@ def agree(found, wanted):
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("name", BY_ROWS)
+@pytest.mark.parametrize("name", RULES)
 def test_the_outcome_is_that_of_the_arrays(name, n, rows_taken):
     arguments = problem(name, n, seed=n)
     rule, count = getattr(batch, name), np.arange(60) % 4
@@ -86,7 +85,7 @@ def test_the_outcome_is_that_of_the_arrays(name, n, rows_taken):
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (2, 3)])
-@pytest.mark.parametrize("name", BY_ROWS)
+@pytest.mark.parametrize("name", RULES)
 def test_leading_axes_are_those_of_the_arguments(name, lead):
     found, wanted = both(getattr(batch, name), *problem(name, 5, 0, lead))
     for one, other in zip(found, wanted, strict=True):
@@ -141,20 +140,22 @@ def tensors(arguments):
     return [torch.asarray(value) for value in arguments]
 
 
-@pytest.mark.parametrize("name", [*BY_ROWS, *BLOCKS])
+@pytest.mark.parametrize("name", [*RULES, *BLOCKS])
 def test_plain_arrays_on_a_cpu_go_row_by_row(name, rows_taken):
     function = getattr(batch, name)
     arguments = call_of(function)
     wanted = function(*arguments)
     agree(function(*arguments[:2], arguments[2].astype(np.int32), arguments[3]), wanted)
-    assert len(rows_taken) == 2
+    if name in RULES:  # of blocks only two rows are needed: they are not copied
+        agree(function(*map(np.asfortranarray, arguments)), wanted)
+    assert len(rows_taken) == 2 + (name in RULES)
     torch = library("torch")
     given = tensors(arguments)
     for draft in (given[0], given[0].clone().requires_grad_(), torch.nn.Parameter(given[0])):
         found = function(draft, *given[1:])
         assert all(type(part) is torch.Tensor for part in found)
         agree([part.numpy() for part in found], wanted)
-    assert len(rows_taken) == 5
+    assert len(rows_taken) == 5 + (name in RULES)
 
 
 def test_everything_else_goes_by_arrays(rows_taken, monkeypatch):
@@ -163,7 +164,8 @@ def test_everything_else_goes_by_arrays(rows_taken, monkeypatch):
     draft, target, drafts, uniforms = arguments
     wanted = batch.recursive_rejection(*arguments)
     halves = draft.astype(np.float16), target.astype(np.float16)
-    agree(batch.recursive_rejection(np.asfortranarray(draft), *arguments[1:]), wanted)
+    shared = (np.broadcast_to(row, (2, len(row))) for row in (draft[0], target[0]))
+    batch.recursive_rejection(*shared, drafts, uniforms)
     agree(batch.recursive_rejection(*halves, drafts, uniforms), wanted)
     given = tensors(arguments)
     bfloat = given[0].to(torch.bfloat16), given[1].to(torch.bfloat16)
@@ -178,7 +180,7 @@ def test_everything_else_goes_by_arrays(rows_taken, monkeypatch):
     assert len(rows_taken) == 1
 
 
-@pytest.mark.parametrize("name", [*BY_ROWS, *BLOCKS])
+@pytest.mark.parametrize("name", [*RULES, *BLOCKS])
 def test_tokens_out_of_range_of_tensors_are_refused_too(name):
     function = getattr(batch, name)
     given = tensors(call_of(function))
@@ -192,7 +194,7 @@ def test_tokens_out_of_range_of_tensors_are_refused_too(name):
             assert (function(*given, mask=mask).token >= 0).all()
 
 
-@pytest.mark.parametrize("name", BY_ROWS)
+@pytest.mark.parametrize("name", RULES)
 def test_calls_from_several_threads_do_not_disturb_each_other(name):
     rule = getattr(batch, name)
     calls = [problem(name, 300, seed) for seed in range(8)] * 3
@@ -200,3 +202,25 @@ def test_calls_from_several_threads_do_not_disturb_each_other(name):
         found = list(pool.map(lambda arguments: rule(*arguments), calls))
     for result, arguments in zip(found, calls, strict=True):
         agree(result, rule(*arguments))
+
+
+def test_threads_share_the_rows_of_tensors(monkeypatch):
+    torch = library("torch")
+    arguments = problem("recursive_rejection", 300, 0)
+    wanted = batch.recursive_rejection(*arguments)
+    monkeypatch.setattr(_path, "_SHARED", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
+    found = batch.recursive_rejection(*tensors(arguments))
+    agree([part.numpy() for part in found], wanted)
+
+
+def test_machine_code_that_is_kept_is_that_of_all_its_sources(tmp_path):
+    from otspec.batch._rows.machine import edition_of
+
+    (tmp_path / "one.py").write_text("a = 1", encoding="utf-8")
+    before = edition_of(tmp_path)
+    edition_of.cache_clear()
+    assert edition_of(tmp_path) == before
+    (tmp_path / "other.py").write_text("b = 1", encoding="utf-8")
+    edition_of.cache_clear()
+    assert edition_of(tmp_path) != before

@@ -4,14 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from barrier_lives import lifetimes_of
 from graded_reference import FOR_EVER, Graded, grades
 from hypothesis import given
 from hypothesis import strategies as st
 
 from otspec import batch, rules
-from otspec.batch._kernels.barriers import barrier_lifetimes
 from otspec.batch._kernels.graded_pools import even_grades, graded_pools
-from otspec.batch._kernels.library import library_of
+from otspec.batch._kernels.library import library_of, quiet
 
 NEAR = {"rtol": 0, "atol": 1e-13}
 ROW = [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]
@@ -50,31 +50,30 @@ def test_the_exact_rule_has_the_same_law(draft, target, k, m):
 
 
 @given(masses, masses, st.integers(1, 5), st.integers(2, 8))
+@quiet
 def test_the_batch_rule_has_the_same_pools(draft, target, k, m):
     rule = Graded(distribution(draft), distribution(target), k, m)
     p, q = np.array(rule.draft, dtype=float), np.array(rule.target, dtype=float)
-    count = np.asarray(float(k))
-    library = library_of(p)
+    library, count = library_of(p), np.full(1, float(k))
     pools = graded_pools(library, p, q, count, m)
     np.testing.assert_allclose(pools.grades, np.array(rule.grades, dtype=float), **NEAR)
-    np.testing.assert_allclose(pools.knots, np.array(rule.knots, dtype=float), **NEAR)
-    law = pools.law(p, *pools.position(p, q))
+    np.testing.assert_allclose(pools.widths, np.array(rule.masses, dtype=float), **NEAR)
+    law = p * pools.over(pools.filled(p, q))
     np.testing.assert_allclose(law, np.array(rule.law, dtype=float), **NEAR)
     accepted = batch.acceptance.pooled_selection(p, q, k, grades=m)
     assert float(accepted) == pytest.approx(float(sum(map(min, rule.law, rule.target))), abs=1e-13)
 
 
+@quiet
 def test_the_batch_rule_has_the_lifetimes_of_the_example():
     p, q = np.array(ROW, dtype=float), np.array(OTHER, dtype=float)
-    library, count = library_of(p), np.asarray(2.0)
-    pools = graded_pools(library, p, q, count, 3)
-    lives = barrier_lifetimes(library, pools.knots, pools.slopes, pools.tight, count)
-    np.testing.assert_allclose(lives, [2, 0, 2, 15 / 22, 2], atol=1e-12)
+    pools = graded_pools(library_of(p), p, q, np.full(1, 2.0), 3)
+    np.testing.assert_allclose(lifetimes_of(pools), [2, 0, 2, 15 / 22, 2], atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 8, 10**6])
 @pytest.mark.parametrize("m", [2, 6, 256])
 def test_grades_are_even(k, m):
-    count = np.asarray(float(k))
+    count = np.full(1, float(k))
     found = even_grades(library_of(count), count, m)
     np.testing.assert_allclose(found, np.array(grades(k, m), dtype=float), rtol=1e-15)

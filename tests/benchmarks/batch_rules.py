@@ -3,24 +3,24 @@
 ``python tests/benchmarks/batch_rules.py --backend torch --device cuda`` in a checkout, where otspec
 and the library are installed.
 
-One pass is ``minimum(draft, target).sum(-1)`` in the same library on the same device, timed in turn
-with the rule. A softmax and a copy of one of the arrays are there for comparison.
+One pass is ``minimum(draft, target).sum(-1)`` in the same library on the same device, softmax the
+library's own of the draft; both are timed in turn with the rule. ``--compare`` times the rule
+without its kernels, too.
 """
 
 from __future__ import annotations
 
-import importlib
 import math
-import statistics
 import sys
 import time
-import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import click
 import numpy as np
+from machines import BACKENDS, DTYPES, Action, Machine, by_arrays
 
 from otspec import batch
 from otspec.batch._kernels.library import Array, library_of
@@ -29,87 +29,7 @@ from otspec.blocks import BLOCK_RULES
 from otspec.cli.main import run
 from otspec.tables import print_table, say
 
-Action = Callable[[], Any]
 BLOCKS = [rule.batch for rule in BLOCK_RULES if rule.batch]
-BACKENDS = ("numpy", "torch", "cupy", "jax")
-
-
-class Machine:
-    """A library on a device: makes arrays, waits for results, measures memory.
-
-    Parameters
-    ----------
-    backend : str
-        One of :data:`BACKENDS`.
-    device : str, optional
-        As the library names it, such as ``cuda``; for JAX a platform, for CuPy a number.
-
-    Raises
-    ------
-    ValueError
-        The library is not installed, or has no such device.
-    """
-
-    def __init__(self, backend: str, device: str | None = None) -> None:
-        self.backend, self.device = backend, device
-        try:
-            self.module = importlib.import_module(backend)
-        except ImportError:
-            raise ValueError(
-                f"{backend} is not installed: install it, or choose another --backend"
-            ) from None
-        try:
-            self.array(np.zeros(1, dtype=np.float32))
-        except (RuntimeError, AssertionError, TypeError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise ValueError(f"--device {device} cannot be used by {backend}: {reason}") from error
-
-    def array(self, values: Array) -> Array:
-        """Return a NumPy array as one of the library on the device."""
-        if self.backend == "jax":
-            places = self.module.devices(self.device) if self.device else self.module.devices()
-            return self.module.device_put(values, places[0])
-        if self.backend == "cupy":
-            with self.module.cuda.Device(int(self.device or 0)):
-                return self.module.asarray(values)
-        return self.module.asarray(values, device=self.device)
-
-    def action(self, function: Callable[..., Any], *arrays: Array) -> Action:
-        """Return a call that returns when its result is there; compiled, for JAX."""
-        if self.backend == "jax":
-            compiled = self.module.jit(function)
-            return lambda: self.module.block_until_ready(compiled(*arrays))
-
-        def call() -> None:
-            function(*arrays)
-            self.wait()
-
-        return call
-
-    def wait(self) -> None:
-        """Wait for the device."""
-        if self.backend == "torch" and self.device and self.device.startswith("cuda"):
-            self.module.cuda.synchronize(self.device)
-        elif self.backend == "cupy":
-            self.module.cuda.Device().synchronize()
-
-    def peak(self, action: Action) -> float:
-        """Return how many bytes an action takes at most beyond its inputs; NaN if unknown."""
-        if self.backend == "numpy":
-            return traced_peak(action)
-        if self.backend == "torch" and self.device and self.device.startswith("cuda"):
-            cuda = self.module.cuda
-            cuda.reset_peak_memory_stats(self.device)
-            before = cuda.memory_allocated(self.device)
-            action()
-            return float(cuda.max_memory_allocated(self.device) - before)
-        if self.backend == "cupy":
-            pool = self.module.get_default_memory_pool()
-            pool.free_all_blocks()
-            before = pool.total_bytes()
-            action()
-            return float(pool.total_bytes() - before)
-        return math.nan
 
 
 @dataclass(frozen=True)
@@ -120,29 +40,24 @@ class Measured:
     ----------
     seconds : float
         The median.
-    ratio : float
-        The median of the ratios to one pass, each timed right before it.
+    ratio, to_softmax : float
+        The median of the ratios to one pass, and to a softmax, each timed right before it.
     peak : float
         Bytes beyond the inputs; NaN if unknown.
     inputs : int
         Bytes of draft and target.
+    gain, peak_by_arrays : float
+        The median of what the time without kernels is to that with them, and the bytes that go
+        with it; NaN if not measured.
     """
 
     seconds: float
     ratio: float
+    to_softmax: float
     peak: float
     inputs: int
-
-
-def traced_peak(action: Action) -> float:
-    """Return how many bytes an action takes at most, as Python's allocators see it."""
-    action()  # imports and caches are not its own
-    tracemalloc.start()
-    try:
-        action()
-        return float(tracemalloc.get_traced_memory()[1])
-    finally:
-        tracemalloc.stop()
+    gain: float = math.nan
+    peak_by_arrays: float = math.nan
 
 
 def problems(vocabulary: int, rows: int, k: int) -> dict[str, tuple[Array, ...]]:
@@ -187,74 +102,120 @@ def one_pass(draft: Array, target: Array) -> Array:
     return minimum(draft, target[..., : draft.shape[-2], :]).sum(-1)
 
 
-def in_turn(action: Action, reference: Action, repeat: int) -> tuple[float, float]:
-    """Return the median time of an action, and of its ratio to the reference before it."""
-    action()
-    reference()
-    times, ratios = [], []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        reference()
-        middle = time.perf_counter()
+def in_turn(repeat: int, *actions: Action) -> Array:
+    """Return the times of actions, one after another and all again: (repeat, actions)."""
+    for action in actions:
         action()
-        end = time.perf_counter()
-        times.append(end - middle)
-        ratios.append((end - middle) / (middle - start))
-    return statistics.median(times), statistics.median(ratios)
+    times = np.empty((repeat, len(actions)))
+    for i in range(repeat):
+        for j, action in enumerate(actions):
+            start = time.perf_counter()
+            action()
+            times[i, j] = time.perf_counter() - start
+    return times
 
 
 def measure(
-    machine: Machine, vocabulary: int, rows: int, k: int, repeat: int
+    machine: Machine, vocabulary: int, rows: int, k: int, repeat: int, *, compare: bool = False
 ) -> dict[str, Measured]:
     """Measure every rule, a softmax, a copy, and one pass itself."""
     given = {
-        name: tuple(map(machine.array, arguments))
+        name: (*map(machine.rows, arguments[:2]), *map(machine.array, arguments[2:]))
         for name, arguments in problems(vocabulary, rows, k).items()
     }
     draft, target = given["k_sequential"][:2]
     calls: dict[str, tuple[Callable[..., Any], tuple[Array, ...]]] = {
         "one pass": (one_pass, (draft, target)),
-        "softmax": (lambda draft, _: batch.warp(draft), (draft, target)),
+        "softmax": (lambda draft, _: machine.softmax(draft), (draft, target)),
         "copy": (lambda draft, _: draft + 0, (draft, target)),
         **{name: (getattr(batch, name), arguments) for name, arguments in given.items()},
     }
-    measured = {}
-    for name, (function, arguments) in calls.items():
-        action = machine.action(function, *arguments)
-        seconds, ratio = in_turn(action, machine.action(one_pass, *arguments[:2]), repeat)
-        inputs = arguments[0].nbytes + arguments[1].nbytes
-        measured[name] = Measured(seconds, ratio, machine.peak(action), inputs)
-    return measured
+    return {
+        name: measured(machine, repeat, function, arguments, compare=compare and name in given)
+        for name, (function, arguments) in calls.items()
+    }
+
+
+def measured(
+    machine: Machine,
+    repeat: int,
+    function: Callable[..., Any],
+    arguments: tuple[Array, ...],
+    *,
+    compare: bool,
+) -> Measured:
+    """Measure one of them, in turn with what it is compared to."""
+    pair = arguments[:2]
+    action = machine.action(function, *arguments)
+    actions = [machine.action(one_pass, *pair), machine.action(machine.softmax, pair[0]), action]
+    plain = by_arrays()(function)
+    if compare:
+        actions.append(machine.action(plain, *arguments))
+    times = in_turn(repeat, *actions)
+    seconds = np.median(times[:, 2])
+    ratio, to_softmax = np.median(times[:, 2:3] / times[:, :2], axis=0)
+    inputs = sum(rows.nbytes for rows in pair)
+    found = Measured(
+        seconds, ratio, to_softmax, machine.peak(partial(function, *arguments)), inputs
+    )
+    if not compare:
+        return found
+    gain = np.median(times[:, 3] / times[:, 2])
+    return replace(found, gain=gain, peak_by_arrays=machine.peak(partial(plain, *arguments)))
 
 
 @click.command()
 @click.option("--backend", type=click.Choice(BACKENDS), default="numpy", show_default=True)
 @click.option("--device", help="Such as cuda; by default the library's own choice.")
+@click.option("--dtype", type=click.Choice(DTYPES), default="float32", show_default=True)
 @click.option("--vocabulary", type=click.IntRange(1), default=128_256, show_default=True)
 @click.option("--batch", "rows", type=click.IntRange(1), default=32, show_default=True)
 @click.option("-k", type=click.IntRange(1), default=4, show_default=True, help="Drafts per row.")
 @click.option("--repeat", type=click.IntRange(1), default=20, show_default=True)
-def main(backend: str, device: str | None, vocabulary: int, rows: int, k: int, repeat: int) -> None:
+@click.option("--graph", is_flag=True, help="Replay each call from a CUDA graph.")
+@click.option("--compare", is_flag=True, help="Also without the kernels in Triton.")
+def main(
+    backend: str,
+    device: str | None,
+    dtype: str,
+    vocabulary: int,
+    rows: int,
+    k: int,
+    repeat: int,
+    graph: bool,
+    compare: bool,
+) -> None:
     """Print time and peak memory of every rule relative to one pass and to its inputs."""
-    measured = measure(Machine(backend, device), vocabulary, rows, k, repeat)
+    machine = Machine(backend, device, dtype, graph=graph)
+    reason = machine.why_no_kernels()
+    compare = compare and reason is None
+    found = measure(machine, vocabulary, rows, k, repeat, compare=compare)
     say(
-        f"float32 ({rows}, {vocabulary}), k = L = {k}, "
-        f"{backend}{f' on {device}' if device else ''}: "
-        "medians against one pass over the same rows, memory beyond the inputs against the inputs"
+        f"{dtype} ({rows}, {vocabulary}), k = L = {k}, "
+        f"{backend}{f' on {device}' if device else ''}{', from a graph' if graph else ''}: "
+        "medians against one pass and a softmax of the same rows, memory beyond the inputs against "
+        "the inputs"
     )
+    say(f"no kernels: {reason}" if reason else "arrays: without the kernels, against with them")
+    titles = ["", "ms", "one pass", "softmax", "peak MiB", "inputs"]
     print_table(
-        ["", "ms", "one pass", "peak MiB", "inputs"],
-        [
-            [
-                name,
-                f"{1e3 * found.seconds:.2f}",
-                f"{found.ratio:.1f}x",
-                "" if math.isnan(found.peak) else f"{found.peak / 2**20:.1f}",
-                "" if math.isnan(found.peak) else f"{found.peak / found.inputs:.2f}x",
-            ]
-            for name, found in measured.items()
-        ],
+        titles + (["arrays", "arrays MiB"] if compare else []),
+        [row(name, each)[: len(titles) + 2 * compare] for name, each in found.items()],
     )
+
+
+def row(name: str, found: Measured) -> list[str]:
+    """Return what the table says of one of them; nothing where nothing is known."""
+    known = [
+        (found.ratio, ".1f", "x"),
+        (found.to_softmax, ".1f", "x"),
+        (found.peak / 2**20, ".1f", ""),
+        (found.peak / found.inputs, ".2f", "x"),
+        (found.gain, ".2f", "x"),
+        (found.peak_by_arrays / 2**20, ".1f", ""),
+    ]
+    cells = ["" if math.isnan(number) else f"{number:{how}}{unit}" for number, how, unit in known]
+    return [name, f"{1e3 * found.seconds:.2f}", *cells]
 
 
 if __name__ == "__main__":

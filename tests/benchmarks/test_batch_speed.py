@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from batch_rules import one_pass, problems, traced_peak
+from batch_rules import one_pass, problems
+from machines import traced_peak
 
 from otspec import batch
 

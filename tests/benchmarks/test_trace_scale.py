@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from numpy.lib.format import open_memmap
 
+from otspec.traces import compare, warp
+
 POSITIONS = int(os.environ.get("OTSPEC_TRACE_POSITIONS", "300"))
 VOCABULARY = 49_152
 TEXT = 50
@@ -148,6 +150,27 @@ def test_a_large_trace_on_two_cores(pair, tmp_path, say, record_property):
         f"peak {run.peak / 1e9:.2f} GB of all processes (goal: below 1.5)"
     )
     assert run.peak < MOST_BYTES
+
+
+def test_a_position_against_one_sort(pair, report_ratio):
+    """All rules at the default numbers of drafts: positions a second of one core."""
+    draft, target = (np.load(path, mmap_mode="r")[0] for path in pair)
+    numbers = iter(range(10**9))
+    keys = np.random.default_rng(2).random(VOCABULARY)
+
+    def position():
+        i = next(numbers) % len(draft)
+        laws = "iid", "without-replacement", "hub"
+        return compare(warp(draft[i]), warp(target[i]), (1, 2, 4, 8, 16), laws)
+
+    assert len(position()) == 31 + 15 + 2
+    report_ratio(
+        f"a position of otspec trace, n = {VOCABULARY:,}, k = 1, 2, 4, 8, 16",
+        position,
+        "one argsort of that size",
+        lambda: np.argsort(keys),
+        "at most 200x",
+    )
 
 
 def test_killed_and_resumed_is_the_same(pair, tmp_path, say):

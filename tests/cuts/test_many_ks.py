@@ -11,7 +11,7 @@ import otspec
 from otspec.arithmetic import prefix_sums
 from otspec.cuts import prefix
 from otspec.distributions import as_pair
-from otspec.ratios import order
+from otspec.ratios import Pair, order
 
 
 @pytest.mark.parametrize("name", otspec.drafts.LAWS)
@@ -78,7 +78,7 @@ def test_no_prefix_is_left_out_that_would_be_the_least(stretch, monkeypatch):
     near = [(draft, draft * (1 + EPS * rng.integers(-2, 3, 40))) for draft, _ in some]
     for draft, target in [*pairs(26, 40, 9), *extreme_pairs(27, 150, 9), *some, *near]:
         pair = as_pair(np.array(draft), np.array(target), normalize=True)
-        assert prefix.iid_acceptances(*pair, ks).tolist() == least_of_all_prefixes(*pair, ks)
+        assert prefix.iid_acceptances(Pair(*pair), ks).tolist() == least_of_all_prefixes(*pair, ks)
 
 
 def test_stretches_at_full_vocabulary_are_left_out_rightly():

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from figures import spechub_fig5, spechub_fig9
 from figures.contract import Settings
+from otspec.ratios import Pair
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
 from otspec.rules.distinct_paths import DistinctPaths
 
@@ -127,7 +128,7 @@ def test_the_cells_are_written_where_they_belong(masses):
 @pytest.mark.parametrize("seed", range(4))
 def test_levels_and_weights_are_those_of_the_algorithm(seed):
     draft, target = pair_of_floats(7, seed)
-    paths = DistinctPaths(draft, target, 4, 50, seed)
+    paths = DistinctPaths(Pair(draft, target), 4, 50, seed)
     assert np.allclose(paths.levels[:2], [[0], [1]], rtol=0, atol=1e-12)
     for path in range(50):
         tokens = paths.drafts[:, path].tolist()
@@ -139,7 +140,7 @@ def test_levels_and_weights_are_those_of_the_algorithm(seed):
 
 def test_paths_are_drawn_given_that_all_are_rejected():
     draft, target = pair_of_floats(5, 8)
-    paths = DistinctPaths(draft, target, 2, 100_000, 3)
+    paths = DistinctPaths(Pair(draft, target), 2, 100_000, 3)
     lost = np.maximum(draft - target, 0)
     first = np.bincount(paths.drafts[0], minlength=5) / paths.size
     assert np.abs(first - lost / lost.sum()).max() < 5 * 0.5 / paths.size**0.5
@@ -157,7 +158,7 @@ def test_paths_are_drawn_given_that_all_are_rejected():
 @pytest.mark.parametrize("seed", range(3))
 def test_means_are_the_exact_acceptance(seed):
     draft, target = pair_of_floats(6, seed + 20)
-    paths = DistinctPaths(draft, target, 5, 20_000, seed)
+    paths = DistinctPaths(Pair(draft, target), 5, 20_000, seed)
     rule = RecursiveRejectionWithoutReplacement(draft, target, 5)
     by_draft, errors = paths.by_draft()
     assert abs(by_draft[0] - np.minimum(draft, target).sum()) < 1e-12
@@ -176,9 +177,9 @@ def test_means_are_the_exact_acceptance(seed):
 
 def test_no_more_drafts_than_there_are_tokens():
     draft, target = np.array([0.5, 0.0, 0.3, 0.2]), np.array([0.1, 0.4, 0.2, 0.3])
-    paths = DistinctPaths(draft, target, 6, 10)
+    paths = DistinctPaths(Pair(draft, target), 6, 10)
     assert np.allclose(paths.rejected[3:], 0.4, rtol=0, atol=1e-12)  # token 1 is never drafted
-    equal = DistinctPaths(draft, draft, 3, 10)
+    equal = DistinctPaths(Pair(draft, draft), 3, 10)
     assert (equal.rejected[1:] == 0).all()
 
 

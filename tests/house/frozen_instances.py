@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 from advice_instances import TEXTS
@@ -26,6 +25,7 @@ from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
 from otspec.optimum.outputs import Outputs
 from otspec.plan import Plan
+from otspec.ratios import Pair
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.rules.importance_laws import VerifiedSelection
 from otspec.rules.importance_stages import Stage, StagedSelection
@@ -98,8 +98,8 @@ def barriers(give):
     """Return barriers of the caller's arrays."""
     law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
     found = find_barriers(law, SummedHeights(np.diff(as_numbers(give(HEIGHTS), "heights"))))
-    parts = (found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs)
-    return Barriers(found.pools, found.heights, *map(give, parts))
+    parts = found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs
+    return Barriers(found.pools, found.heights, *map(give, (*parts, found.origins)))
 
 
 def plan(give):
@@ -213,7 +213,7 @@ EXACT = {  # from exact arrays or from float ones
     "by bins": lambda give: pools(give, by_bins, 4),
     "by thresholds": lambda give: pools(give, by_thresholds, as_numbers(give(["1"]), "it")),
     "own pools": lambda give: Pools(
-        *map(give, [DRAFT, TARGET, DRAFT, TARGET]), partial(np.array, (0, 1, 2)), give(DRAFT)
+        *map(give, (DRAFT, TARGET, DRAFT, TARGET, np.arange(3), DRAFT))
     ),
     "knots": lambda give: Knots(give(DRAFT), give(TARGET)),
     "thresholds alone": lambda give: Histogram(give(["1/2", "7/4"])),
@@ -300,6 +300,7 @@ FLOAT = {  # from float arrays only
         give.sequence(["one", "two"]),
         traces.Trace(give(np.zeros((1, 2, 4))), give(np.ones((1, 2, 4))), give(np.array([[3]]))),
     ),
-    "paths": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10),
-    "paths rule": lambda give: DistinctPaths(give(DRAFT), give(TARGET), 2, 10).rule(2),
+    "pair": lambda give: Pair(give(DRAFT), give(TARGET)),
+    "paths": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10),
+    "paths rule": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10).rule(2),
 }

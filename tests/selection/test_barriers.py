@@ -13,12 +13,12 @@ from searching import of_all
 
 import otspec
 from otspec import compiling
-from otspec.distributions import as_pair
-from otspec.selection.barriers import find_barriers
+from otspec.distributions import as_distribution, as_pair
+from otspec.selection.barriers import Barriers, find_barriers
 from otspec.selection.heights import PowerHeights, SummedHeights
 from otspec.selection.knots import power_slope
 from otspec.selection.laws import SelectionLaw, clipped_law
-from otspec.selection.pools import by_token
+from otspec.selection.pools import by_thresholds, by_token
 
 needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
@@ -136,6 +136,46 @@ def test_groups_tile_the_knots_at_every_uniform_number(law, curve):
         for now in ((a + b) / 2 for a, b in pairwise(times)):
             there = sorted((start, end) for start, end, born, dies in groups if born < now < dies)
             assert [0, *(end for _, end in there)] == [*(start for start, _ in there), m]
+
+
+def lifetimes_of(m, kind):
+    """Some knots are never barriers, some always; times tie."""
+    rng = np.random.default_rng(m)
+    lives = [
+        Fraction(int(part), 8) for part in rng.integers(0, 8, m + 1) * (rng.random(m + 1) < 0.5)
+    ]
+    lifetimes = np.array([np.inf, *lives[1:-1], np.inf], dtype=object)
+    return lifetimes if kind == "exact" else lifetimes.astype(float)
+
+
+@pytest.mark.parametrize("kind", ["exact", "floats"])
+@pytest.mark.parametrize("m", [1, 2, 31, 32, 33, 200])
+def test_a_group_reaches_from_the_barrier_below_to_the_one_above(m, kind):
+    masses = np.full(m, Fraction(1, m)) if kind == "exact" else np.full(m, 1 / m)
+    pools = by_thresholds(as_distribution(masses), as_distribution(masses), masses[:0])
+    none = np.zeros(0, dtype=np.intp)
+    barriers = Barriers(
+        pools,
+        PowerHeights(pools, 2),
+        lifetimes_of(m, kind),
+        none,
+        none,
+        masses[:0],
+        masses[:0],
+        none,
+        none,
+    )
+    lives = barriers.lifetimes.tolist()
+    for top in range(0, m, 1 if m < 40 else 7):
+        inside = list(barriers.groups(top))
+        assert sum(span for _, _, span in inside) == 1
+        for eighth in range(8):
+            alive = [j for j, life in enumerate(lives) if life > eighth / 8]
+            low, high = max(j for j in alive if j <= top), min(j for j in alive if j > top)
+            assert barriers.group(top, eighth / 8) == (low, high)
+            spans = [sum(span for *_, span in inside[: place + 1]) for place in range(len(inside))]
+            at = next(place for place, until in enumerate(spans) if until > eighth / 8)
+            assert inside[at][:2] == (low, high)
 
 
 ENDS = (0.0, 1e-300, 1e-12, 0.1, 0.5, np.nextafter(0.5, 1), 1 - 1e-12, np.nextafter(1, 0), 1.0)

@@ -14,8 +14,9 @@ from programs_table import INF, dense_program, needs_cdd
 import otspec
 from otspec import compiling
 from otspec.distributions import as_pair
+from otspec.ratios import target_to_draft
 from otspec.rules import PooledSelection
-from otspec.selection.fewest import MOST_STEPS, fewest_thresholds
+from otspec.selection.fewest import MOST_STEPS, fewest_pools
 from otspec.selection.pools import by_thresholds, by_token
 from otspec.solvers import SOLVERS, Sense
 
@@ -29,7 +30,12 @@ def instances(seed, count, most_tokens, ks=(1, 2, 3, 4)):
 
 
 def fewest_of(draft, target, k):
-    return fewest_thresholds(otspec.IID(draft, k), target)
+    """The lowest ratio of each pool but the lowest: thresholds between them."""
+    pools, ratios = fewest_pools(otspec.IID(draft, k), target), target_to_draft(draft, target)
+    lowest = [
+        min(ratios[(pools.index == j) & (draft > 0)].tolist()) for j in range(len(pools.draft))
+    ]
+    return np.array(lowest[1:], dtype=draft.dtype)
 
 
 def stretches(draft, target):

@@ -171,10 +171,11 @@ def test_corners_of_the_floats_are_binned_as_by_comparing_them(name):
 def check_binned(tokens, thresholds):
     draft, target = np.array(tokens).T.copy()
     groups = grouped(draft, target, lambda p, q: bisect_right(thresholds, ratio(p, q)))
-    drafted, wanted = Histogram(thresholds).masses(draft, target)
+    index, drafted, wanted = Histogram(thresholds).binned(draft, target)
     expected = np.zeros((2, len(thresholds) + 1))
-    for bin_, (_, p, q) in groups.items():
+    for bin_, (members, p, q) in groups.items():
         expected[:, bin_] = p, q
+        assert index[members].tolist() == [bin_] * len(members)
     # Both add up in the order of the tokens.
     assert drafted.tolist() == expected[0].tolist()
     assert wanted.tolist() == expected[1].tolist()

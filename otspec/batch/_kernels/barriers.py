@@ -1,141 +1,59 @@
-"""Lifetimes of the knots between pools, all rows at once (Pooled, prop. 4).
+"""Which knots between pools are barriers at a uniform number, all rows at once (Pooled, prop. 4).
 
-The barriers' process runs over a handful of pools, so that every step looks at all of them.
+Let B be the law that is wanted below each knot, and G the probability that all drafts are below.
+At the uniform number u the barriers are the corners of the lower convex hull of B − u G: so every
+chord that ends at a barrier is less steep than every chord that begins there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 
-from otspec.batch._kernels.library import Array, Library, geometric
-
-FOR_EVER = 2.0
-"""The lifetime of a knot that is always a barrier."""
+from otspec.batch._kernels.library import Array, Library
 
 
-def barrier_lifetimes(
-    library: Library, knots: Array, slopes: Array, tight: Array, count: Array
-) -> Array:
-    """Return below which uniform number each knot is a barrier, for independent drafts.
+def barriers(library: Library, widths: Array, rises: Array, tight: Array) -> Array:
+    """Return which of the inner knots, of number 1 to m, are barriers: (..., m).
 
     Parameters
     ----------
     library : Library
-    knots : array, shape (..., m + 1)
-        Draft mass below each boundary of the m pools, from 0 to 1.
-    slopes, tight
-        As for :func:`lifetimes_of`.
-    count : array, shape (...)
-        The number of drafts.
-    """
-    return lifetimes_of(library, slopes, tight, lambda alive: _chords(library, knots, alive, count))
-
-
-def lifetimes_of(
-    library: Library, slopes: Array, tight: Array, chords_of: Callable[[Array], Array]
-) -> Array:
-    """Return below which uniform number each knot is a barrier.
-
-    Parameters
-    ----------
-    library : Library
-    slopes : array, shape (..., m)
-        Per pool, the wanted probability of being selected over the draft mass; not descending.
-    tight : array of int, shape (...)
-        The knot where the law is as low as it can be.
-    chords_of : callable
-        Which knots are barriers, (..., m + 1), -> the slope of G between the barriers around each
-        pool, (..., m).
-
-    Returns
-    -------
-    array, shape (..., m + 1)
-        From 0 to 1; 2 at both ends and at the tight knot.
+    widths : array, shape (..., m + 1)
+        The draft mass of each pool, in any unit; none is negative.
+    rises : array, shape (..., m + 1)
+        By how much B − u G rises over each pool.
+    tight : array of int, shape (..., 1)
+        The knot where B is as low as it can be, which is always a barrier, as are both ends.
     """
     xp = library.xp
-    last = slopes.shape[-1]
-    ids = library.arange(last + 1)
-    permanent = (ids == 0) | (ids == last) | (ids == tight[..., None])
-    one = xp.ones_like(slopes[..., :1]) + library.widened(0 * ids)
-    lifetimes = xp.where(permanent, FOR_EVER * one, one)
-    alive = lifetimes > 0
-    nothing = xp.zeros_like(slopes[..., :1])
-    kinks = xp.concat([nothing, slopes[..., 1:] - slopes[..., :-1], nothing], axis=-1)
-    now = nothing[..., 0]
-    for _ in range(last - 1):  # each time at least one knot dies
-        chords = chords_of(alive)
-        rates = xp.concat([nothing, chords[..., 1:] - chords[..., :-1], nothing], axis=-1)
-        mortal = alive & ~permanent
-        waits = xp.where(kinks > 0, library.quotient(kinks, rates, otherwise=FOR_EVER), 0 * one)
-        waits = xp.where(mortal, waits, FOR_EVER * one)
-        wait = xp.minimum(xp.min(waits, axis=-1), 1 - now)
-        dying = mortal & (waits <= wait[..., None])
-        now = now + wait
-        lifetimes = xp.where(dying, now[..., None], lifetimes)
-        kinks = kinks - rates * wait[..., None]
-        alive = alive & ~dying
-    return lifetimes
+    ids = library.arange(widths.shape[-1])
+    behind = ids[:, None] <= ids
+    width, rise = (
+        xp.cumulative_sum(xp.where(behind, part[..., None, :], 0.0), axis=-1)
+        for part in (widths, rises)
+    )
+    # From each knot to each later one; of two knots in one place either may be the barrier.
+    chords, apart = rise / width, width > 0
+    ending = xp.max(xp.where(apart, chords, -math.inf), axis=-2)
+    beginning = xp.min(xp.where(apart, chords, math.inf), axis=-1)
+    # Slopes that are equal up to rounding make no corner.
+    ending = ending * (1 + 16 * float(xp.finfo(library.wide).eps))
+    return (beginning[..., 1:] > ending[..., :-1]) | (ids[1:] == tight)
 
 
-def group_start(library: Library, lifetimes: Array, top: Array, uniforms: Array) -> Array:
-    """Return the lowest pool of the group that holds pool ``top``, shape (...)."""
-    ids = library.arange(lifetimes.shape[-1])
-    barrier = (lifetimes > uniforms[..., None]) & (ids <= top[..., None])
-    return library.xp.max(library.xp.where(barrier, ids, library.xp.zeros_like(ids)), axis=-1)
+def group_start(library: Library, barrier: Array, top: Array) -> Array:
+    """Return the lowest pool of the group that holds pool ``top``, shape (..., 1)."""
+    ids = library.arange(barrier.shape[-1]) + 1
+    below = library.xp.where(barrier & (ids <= top), ids, 0)
+    return library.xp.max(below, axis=-1, keepdims=True)
 
 
-def _chords(library: Library, knots: Array, alive: Array, count: Array) -> Array:
-    """Return the slope of u^count over the barriers around each pool: (..., m + 1) -> (..., m).
-
-    It is high^(count−1) (1 + r + … + r^(count−1)), r = low/high: nothing cancels.
-    """
-    xp = library.xp
-    ids = library.arange(knots.shape[-1])
-    pools = ids[:-1][:, None]
-    every, living = knots[..., None, :], alive[..., None, :]
-    low = xp.max(xp.where(living & (ids <= pools), every, xp.zeros_like(every)), axis=-1)
-    high = xp.min(xp.where(living & (ids > pools), every, xp.ones_like(every)), axis=-1)
-    count = count[..., None]
-    apart = library.quotient(high - low, high)
-    return high ** (count - 1) * geometric(library, apart, count)
-
-
-def group_end(library: Library, lifetimes: Array, top: Array, uniforms: Array) -> Array:
-    """Return the knot above the group that holds pool ``top``, shape (...)."""
-    xp = library.xp
-    last = lifetimes.shape[-1] - 1
-    ids = library.arange(last + 1)
-    barrier = (lifetimes > uniforms[..., None]) & (ids > top[..., None])
-    return xp.min(xp.where(barrier, ids, xp.full_like(ids, last)), axis=-1)
-
-
-def chords_between(library: Library, inside: Array, above: Array, alive: Array) -> Array:
-    """Return the slope of G over the barriers around each pool: (..., m + 1) -> (..., m).
-
-    It is in units of 1 over what masses are lifted by.
-
-    Parameters
-    ----------
-    library : Library
-    inside, above : array, shape (..., m + 1)
-        At each knot G, and the draft mass above it, lifted.
-    alive : array of bool, shape (..., m + 1)
-    """
-    xp = library.xp
-    ids = library.arange(inside.shape[-1])
-    pools = ids[:-1][:, None]
-    living = alive[..., None, :]
-    under, over = living & (ids <= pools), living & (ids > pools)
-    every, none = inside[..., None, :], xp.zeros_like(inside)[..., None, :]
-    low = xp.max(xp.where(under, every, none), axis=-1)
-    high = xp.min(xp.where(over, every, none + 1), axis=-1)
-    every = above[..., None, :]
-    start = xp.min(xp.where(under, every, every[..., :1]), axis=-1)
-    width = start - xp.max(xp.where(over, every, none), axis=-1)
-    # What is as narrow as rounding has no slope of its own.
-    least = 64 * float(xp.finfo(library.wide).eps)
-    width = xp.where(width > least * start, width, xp.zeros_like(width))
-    return ascending(library, library.quotient(high - low, width))
+def group_end(library: Library, barrier: Array, top: Array) -> Array:
+    """Return the knot above the group that holds pool ``top``, shape (..., 1)."""
+    last = barrier.shape[-1] + 1
+    ids = library.arange(last - 1) + 1
+    above = library.xp.where(barrier & (ids > top), ids, last)
+    return library.xp.min(above, axis=-1, keepdims=True)
 
 
 def ascending(library: Library, values: Array) -> Array:
@@ -143,8 +61,7 @@ def ascending(library: Library, values: Array) -> Array:
     xp = library.xp
     ids = library.arange(values.shape[-1])
     earlier = ids[:, None] >= ids
-    candidates = xp.where(earlier, values[..., None, :], xp.zeros_like(values)[..., None, :])
-    return xp.max(candidates, axis=-1)
+    return xp.max(xp.where(earlier, values[..., None, :], 0.0), axis=-1)
 
 
 def descending(library: Library, values: Array) -> Array:
@@ -152,5 +69,4 @@ def descending(library: Library, values: Array) -> Array:
     xp = library.xp
     ids = library.arange(values.shape[-1])
     earlier = ids[:, None] >= ids
-    candidates = xp.where(earlier, values[..., None, :], values[..., None, :1])
-    return xp.min(candidates, axis=-1)
+    return xp.min(xp.where(earlier, values[..., None, :], math.inf), axis=-1)

@@ -7,16 +7,14 @@ from importlib import import_module
 from math import prod
 from typing import Any, TypeAlias
 
-from array_api_compat import is_torch_array
-
-from otspec.batch._kernels.library import Array, Library
+from otspec.batch._kernels.library import Array, Library, is_torch
 
 State: TypeAlias = tuple[Array, ...]
 
 
 def repeated(library: Library, times: int, step: Callable[[State], State], state: State) -> State:
     """Return a state after several steps, which leave its shapes and dtypes as they are."""
-    if library.at_once is None:
+    if library.reorders:  # JAX
         loop: State = _lax().fori_loop(0, times, lambda _, held: step(held), state)
         return loop
     for _ in range(times):
@@ -39,17 +37,20 @@ def decided(
     """
     xp = library.xp
     some = xp.any(is_open)
-    if library.at_once is None:
+    if library.reorders:  # JAX
         return _lax().cond(
             some, lambda: _in_turn(found, is_open, decide, *_flat(library, rows)), lambda: found
         )
-    if is_torch_array(found) and library.inner.compiler.is_compiling():
-        return library.inner.cond(
-            some,
-            lambda found, is_open, *rows: xp.where(is_open, decide(*rows), found),
-            lambda found, is_open, *rows: found.clone(),  # noqa: ARG005 # one signature
-            (found, is_open, *rows),
-        )
+    if is_torch(found):
+        import torch  # it is there already
+
+        if torch.compiler.is_compiling():
+            return torch.cond(
+                some,
+                lambda found, is_open, *rows: xp.where(is_open, decide(*rows), found),
+                lambda found, is_open, *rows: found.clone(),  # noqa: ARG005 # one signature
+                (found, is_open, *rows),
+            )
     if not bool(some):
         return found
     flags = xp.reshape(is_open, (-1,))

@@ -5,21 +5,22 @@ from __future__ import annotations
 from otspec.batch._kernels.inversion import draw
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
-from otspec.batch._kernels.sums import Mixture, Weight
+from otspec.batch._kernels.sums import Mixture, Told
 from otspec.batch._results import Verified
 
 
-def accepts(uniforms: Array, wanted: Array, offered: Array) -> Array:
+def accepts(library: Library, uniforms: Array, wanted: Array, offered: Array) -> Array:
     """Return whether uniform numbers are below min(1, wanted/offered), without dividing.
 
     Never where nothing is wanted; always where at least what is offered is wanted.
     """
-    return (uniforms * offered < wanted) | ((wanted >= offered) & (wanted > 0))
+    xp = library.xp
+    return xp.where(wanted >= offered, 0.0, uniforms * offered) < wanted
 
 
 def draw_rest(
     problem: Problem,
-    rest: Weight,
+    rest: Told,
     blocks: list[Array],
     *,
     keep: Array | None = None,
@@ -51,30 +52,28 @@ def draw_rest(
     library = problem.library
     xp = library.xp
     whole, lacking = blocks
-    keep = xp.zeros_like(whole[..., 0]) if keep is None else keep
-    keep = xp.where(xp.sum(lacking, axis=-1) > 0, keep, xp.ones_like(keep))[..., None]
-    weight = Mixture(library.narrowed(keep), rest)
-    mixed = keep * whole + (1 - keep) * lacking
+    nothing = xp.sum(lacking, axis=-1, keepdims=True) <= 0
+    share = library.widened(nothing) if keep is None else xp.where(nothing, 1.0, keep[..., None])
+    weight = Mixture(library.narrowed(share), rest)
+    mixed = lacking + share * (whole - lacking)
     last = problem.uniforms[..., -1] if uniforms is None else uniforms
     drawn = draw(library, problem.draft, problem.target, weight, mixed, last, excluded)
-    return xp.where(xp.sum(whole, axis=-1) > 0, drawn, xp.full_like(drawn, -1))
+    return xp.where(xp.sum(whole, axis=-1) > 0, drawn, -1)
 
 
-def verified(library: Library, drafts: Array, valid: Array, took: Array, drawn: Array) -> Verified:
+def verified(problem: Problem, took: Array, drawn: Array) -> Verified:
     """Return what comes out: a draft that passed, else the drawn token.
 
     Parameters
     ----------
-    library : Library
-    drafts, valid, took : array, shape (..., k)
-        The drafts, which of them count, and which of them passed.
+    problem : Problem
+    took : array of bool, shape (..., k)
+        Which drafts passed; none that does not count.
     drawn : array, shape (...)
         The token if none passed.
     """
-    xp = library.xp
-    first = library.first(took)
-    passed = xp.any(took, axis=-1)
-    token = xp.where(passed, library.pick(drafts, first), drawn)
-    index = xp.where(passed, first, xp.full_like(first, -1))
-    accepted = xp.any(valid & (drafts == token[..., None]), axis=-1)
-    return Verified(token, accepted, index)
+    library, xp = problem.library, problem.library.xp
+    first, passed = library.first(took), xp.any(took, axis=-1)
+    token = xp.where(passed, library.pick(problem.drafts, first), drawn)
+    accepted = xp.any(problem.counted(problem.drafts == token[..., None]), axis=-1)
+    return Verified(token, accepted, xp.where(passed, first, -1))

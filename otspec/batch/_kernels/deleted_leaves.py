@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from otspec.batch._kernels.coupling import accepts, draw_rest
-from otspec.batch._kernels.in_turn import Lacking
+from otspec.batch._kernels.in_turn import Lacking, shares_of
 from otspec.batch._kernels.library import Array
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._kernels.sums import block_sums, excess, the_target
@@ -28,46 +28,65 @@ def verify(problem: Problem, parents: Sequence[int], distinct: bool) -> Verified
     library, xp = problem.library, problem.library.xp
     node = xp.full_like(problem.drafts[..., 0], -1)
     length, scale = xp.zeros_like(node), library.full(node.shape, 0.0)
-    visits = {-1: _visit(problem, -1, library.full(node.shape, 1.0), distinct)}
+    families = _families(parents)
+    visits = {-1: _visit(problem, -1, library.full(node.shape, 1.0), families[-1], distinct)}
     depths = {-1: 0}
-    for child, comes in _turns(parents):
-        above = visits[parents[child]]
+    for child, comes in _turns(families):
+        above, shares = visits[parents[child]]
         if comes:
             weight = _weight(problem, above, child)
-            visits[child] = _visit(problem, child, weight, distinct and child in parents)
+            visits[child] = _visit(problem, child, weight, families[child], distinct)
             depths[child] = depths[parents[child]] + 1
             continue
-        visit = visits.pop(child)
-        kept = accepts(problem.uniforms[..., child], visit.lacks, visit.rejected)
+        visit, _ = visits.pop(child)
+        kept = accepts(library, problem.uniforms[..., child], visit.lacks, visit.rejected)
         keeps = kept & (node < 0)
-        node = xp.where(keeps, xp.full_like(node, child), node)
-        length = xp.where(keeps, xp.full_like(length, depths[child]), length)
+        node = xp.where(keeps, child, node)
+        length = xp.where(keeps, depths[child], length)
         scale = xp.where(keeps, visit.scale, scale)
-        siblings = [i for i in range(child + 1) if parents[i] == parents[child]]
-        tokens = xp.stack([problem.drafts[..., i] for i in siblings], axis=-1)
-        visits[parents[child]] = above.after(tokens, problem.valid[..., child])
-    scale = xp.where(node < 0, visits[-1].scale, scale)
-    return VerifiedTree(node, length, _drawn(problem, node, scale, visits[-1].lift))
+        valid = None if problem.valid is None else problem.valid[..., child]
+        visits[parents[child]] = above.after(next(shares, None), valid), shares
+    last, _ = visits[-1]
+    scale = xp.where(node < 0, last.scale, scale)
+    return VerifiedTree(node, length, _drawn(problem, node, scale, last.lift))
 
 
-def _turns(parents: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """Yield each node when it comes, before all that is below it, and when it is left."""
-    children: list[list[int]] = [[] for _ in range(len(parents) + 1)]
+def _families(parents: Sequence[int]) -> dict[int, list[int]]:
+    """Return the children of the text, which is node −1, and of each node."""
+    families: dict[int, list[int]] = {node: [] for node in range(-1, len(parents))}
     for child, parent in enumerate(parents):
-        children[parent + 1].append(child)
-    ahead = [(child, True) for child in reversed(children[0])]
+        families[parent].append(child)
+    return families
+
+
+def _turns(families: dict[int, list[int]]) -> Iterator[tuple[int, bool]]:
+    """Yield each node when it comes, before all that is below it, and when it is left."""
+    ahead = [(child, True) for child in reversed(families[-1])]
     while ahead:
         node, comes = ahead.pop()
         yield node, comes
         if comes:
             ahead.append((node, False))
-            ahead += [(child, True) for child in reversed(children[node + 1])]
+            ahead += [(child, True) for child in reversed(families[node])]
 
 
-def _visit(problem: Problem, node: int, weight: Array, distinct: bool) -> Lacking:
-    """Return what a node of a weight lacks before any of its children was deleted."""
+def _visit(
+    problem: Problem, node: int, weight: Array, children: list[int], distinct: bool
+) -> tuple[Lacking, Iterator[Array | float]]:
+    """Return what a node of a weight lacks before any of its children was deleted.
+
+    And the draft's share that is left to each further one of distinct children.
+    """
+    library = problem.library
     rows = problem.draft[..., node + 1, :], problem.target[..., node + 1, :]
-    return Lacking.at_first(problem.library, *rows, distinct=distinct, weight=weight)
+    if not (distinct and children):
+        return Lacking.at_first(library, *rows, weight=weight), iter(())
+    drafts, valid = (
+        None if part is None else library.xp.stack([part[..., i] for i in children], axis=-1)
+        for part in (problem.drafts, problem.valid)
+    )
+    first, *others = shares_of(library, rows[0], drafts, library.take(rows[0], drafts), valid)
+    return Lacking.at_first(library, *rows, first, library.lift, weight), iter(others)
 
 
 def _weight(problem: Problem, above: Lacking, child: int) -> Array:
@@ -77,8 +96,8 @@ def _weight(problem: Problem, above: Lacking, child: int) -> Array:
     drafted, wanted = (library.take(rows, token)[..., 0] for rows in (above.draft, above.target))
     lacking, offered = above.offer(drafted, wanted)
     chance = xp.clip(library.quotient(lacking, offered, otherwise=1.0), max=1.0)
-    kept = problem.valid[..., child] & (lacking > 0)
-    return xp.where(kept, chance, xp.zeros_like(chance))
+    chance = xp.where(lacking > 0, chance, 0.0)
+    return chance if problem.valid is None else xp.where(problem.valid[..., child], chance, 0.0)
 
 
 def _drawn(problem: Problem, node: Array, scale: Array, lift: float) -> Array:

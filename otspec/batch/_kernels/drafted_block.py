@@ -21,7 +21,7 @@ def token(problem: Problem) -> VerifiedBlock:
     """Keep tokens until one is rejected, and correct that one (Block, alg. 2; Theory, 7)."""
     library, xp = problem.library, problem.library.xp
     drafted, wanted = along(problem)
-    passed = accepts(problem.uniforms[..., :-1], wanted, drafted) & problem.valid
+    passed = accepts(library, problem.uniforms[..., :-1], wanted, drafted) & problem.which()
     tau = library.first(xp.concat([~passed, xp.ones_like(passed[..., :1])], axis=-1))
     share = library.widened(tau < _ends(problem))
     return VerifiedBlock(tau, _following(problem, tau, share))
@@ -64,7 +64,7 @@ def along(problem: Problem) -> tuple[Array, Array]:
 
 def _ends(problem: Problem) -> Array:
     """Return the length of each block, (...)."""
-    return problem.library.xp.sum(problem.library.ids(problem.valid), axis=-1)
+    return problem.library.xp.sum(problem.library.ids(problem.which()), axis=-1)
 
 
 def _until_end(problem: Problem, values: Array) -> Array:
@@ -80,7 +80,7 @@ def _inverse(problem: Problem, drafted: Array, wanted: Array, least: float) -> A
     It is the largest number where the target never says them.
     """
     library, xp = problem.library, problem.library.xp
-    inverse = [xp.ones_like(drafted[..., 0])]
+    inverse, valid = [xp.ones_like(drafted[..., 0])], problem.valid
     for i in range(problem.k):
         before = inverse[-1]
         longer = library.quotient(
@@ -88,7 +88,7 @@ def _inverse(problem: Problem, drafted: Array, wanted: Array, least: float) -> A
         )
         longer = xp.clip(longer, min=least, max=library.highest)
         longer = xp.where(before < library.highest, longer, before)
-        inverse.append(xp.where(problem.valid[..., i], longer, before))
+        inverse.append(longer if valid is None else xp.where(valid[..., i], longer, before))
     return xp.stack(inverse, axis=-1)
 
 
@@ -106,8 +106,8 @@ def _last_kept(problem: Problem, inverse: Array, share: Array, missing: Array) -
     wanted = xp.where(at_end, xp.ones_like(z), z)
     offered = xp.where(at_end, whole, z + missing)
     # 0/0 counts as 1: a prefix that is surely kept.
-    passed = accepts(problem.uniforms[..., :-1], wanted, offered) | (whole <= 1)
-    stays = passed & problem.valid & (whole < library.highest)
+    passed = accepts(library, problem.uniforms[..., :-1], wanted, offered) | (whole <= 1)
+    stays = problem.counted(passed & (whole < library.highest))
     return xp.max(xp.where(stays, number, xp.zeros_like(number)), axis=-1)
 
 

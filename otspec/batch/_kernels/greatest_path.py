@@ -47,7 +47,7 @@ def verify(problem: Problem) -> VerifiedPath:
         draft=chosen,
         target=xp.concat([wanted, after[..., None, :]], axis=-2),
         drafts=ranks,
-        valid=xp.ones_like(ranks, dtype=xp.bool),
+        valid=None,
     )
     length, drawn = drafted_block.published(block)
     inside = xp.clip(drawn, min=0)

@@ -36,15 +36,15 @@ def verify(problem: Problem) -> Verified:
     off_wanted = xp.where(hub_last, wanted, lacking)
     off_wanted = xp.where(certain, xp.zeros_like(lacking), off_wanted)
     off_offered = xp.where(hub_last, drafted, hub.odds * (drafted * library.lift))
-    off_took = accepts(problem.uniforms[..., 0], off_wanted, off_offered)
+    off_took = accepts(library, problem.uniforms[..., 0], off_wanted, off_offered)
     served = xp.where(hub_last, shares.last_taken, shares.first_taken)
     available = xp.where(hub_last, shares.last, shares.first)
-    hub_took = ~off_took & accepts(problem.uniforms[..., 1], served, available)
+    hub_took = ~off_took & accepts(library, problem.uniforms[..., 1], served, available)
     is_first = xp.where(hub_last & ~certain, off_took, ~hub_last & hub_took | certain & hub_took)
     is_second = xp.where(hub_last & ~certain, hub_took, ~hub_last & off_took)
     took = xp.stack([is_first, is_second], axis=-1)
     drawn = _draw_rest(problem, hub, shares)
-    return verified(library, problem.drafts, problem.valid, took, drawn)
+    return verified(problem, took, drawn)
 
 
 def acceptance(library: Library, draft: Array, target: Array) -> Array:

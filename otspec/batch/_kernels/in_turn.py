@@ -7,18 +7,18 @@ numbers c and W. A round costs one pass.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from otspec.batch._kernels.coupling import accepts, draw_rest, verified
-from otspec.batch._kernels.inversion import without
+from otspec.batch._kernels.inversion import off_drafts
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._kernels.sums import (
-    Weight,
+    Told,
     block_sums,
     common,
     excess,
-    the_draft,
     the_target,
     totals,
 )
@@ -27,27 +27,56 @@ from otspec.batch._results import Verified
 
 def independent(problem: Problem) -> Verified:
     """Try drafts that are drawn independently."""
-    return _in_turn(problem, Lacking.at_first(problem.library, problem.draft, problem.target))
+    drafted = problem.drafted()
+    return _in_turn(problem, drafted, [None] * problem.k)
 
 
 def distinct(problem: Problem) -> Verified:
     """Try drafts that are drawn without replacement."""
-    pair = problem.draft, problem.target
-    return _in_turn(problem, Lacking.at_first(problem.library, *pair, distinct=True))
+    library, drafted = problem.library, problem.drafted()
+    shares = shares_of(library, problem.draft, problem.drafts, drafted, problem.valid)
+    return _in_turn(problem, drafted, shares, library.lift)
 
 
-def _in_turn(problem: Problem, state: Lacking) -> Verified:
-    valid, drafted, wanted = problem.valid, problem.drafted(), problem.wanted()
-    took = []
-    for i in range(problem.k):
-        if i > 0:
-            state = state.after(problem.drafts[..., :i], valid[..., i - 1])
-        lacking, offered = state.offer(drafted[..., i], wanted[..., i])
-        took.append(valid[..., i] & accepts(problem.uniforms[..., i], lacking, offered))
-    rest, blocks = state.at_last(valid[..., -1])
-    drawn = draw_rest(problem, rest, blocks)
-    accepted = problem.library.xp.stack(took, axis=-1)
-    return verified(problem.library, problem.drafts, valid, accepted, drawn)
+def shares_of(
+    library: Library, draft: Array, drafts: Array, drafted: Array, valid: Array | None = None
+) -> list[Array | float]:
+    """Return 1 over the draft's lifted mass off the drafts before each distinct one, (...) each.
+
+    Before the first it is 1 over the lift, whatever the mass of the draft.
+    """
+    first = [1 / library.lift]
+    if drafts.shape[-1] == 1:
+        return first
+    left = off_drafts(library, draft, drafts, drafted, valid)[..., 1:-1] * library.lift
+    shares = library.quotient(1.0, left)
+    return [*first, *(shares[..., i] for i in range(shares.shape[-1]))]
+
+
+def _in_turn(
+    problem: Problem, drafted: Array, shares: Sequence[Array | float | None], lift: float = 1.0
+) -> Verified:
+    library, valid = problem.library, problem.valid
+    state = Lacking.at_first(library, problem.draft, problem.target, shares[0], lift)
+    states = [state]
+    for i in range(1, problem.k):
+        state = state.after(shares[i], None if valid is None else valid[..., i - 1])
+        states.append(state)
+    scale, added = (
+        library.xp.stack(column, axis=-1)
+        for column in zip(*((state.scale, state.added) for state in states), strict=True)
+    )
+    lacking, offered = _offer(library, scale, added, drafted * lift, problem.wanted())
+    took = accepts(library, problem.uniforms[..., :-1], lacking, offered)
+    rest, blocks = state.at_last(None if valid is None else valid[..., -1])
+    return verified(problem, problem.counted(took), draw_rest(problem, rest, blocks))
+
+
+def _offer(
+    library: Library, scale: Array, added: Array, lifted: Array, wanted: Array
+) -> tuple[Array, Array]:
+    """Return what the target still lacks of drafts of lifted masses, and what is offered of it."""
+    return wanted - library.xp.minimum(wanted, scale * lifted), added * lifted
 
 
 def overlap(library: Library, draft: Array, target: Array) -> Array:
@@ -68,14 +97,15 @@ def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: A
     """Return the probability that one of the given distinct drafts is accepted."""
     xp = library.xp
     drafted, wanted = library.take(draft, drafts), library.take(target, drafts)
-    state = Lacking.at_first(library, draft, target, distinct=True)
-    missed = xp.ones_like(state.rejected)
+    shares = shares_of(library, draft, drafts, drafted)
+    state = Lacking.at_first(library, draft, target, shares[0], library.lift)
+    missed = 1.0
     for i in range(drafts.shape[-1]):
         if i > 0:
-            state = state.after(drafts[..., :i])
+            state = state.after(shares[i])
         lacking, offered = state.offer(drafted[..., i], wanted[..., i])
         chance = xp.clip(library.quotient(lacking, offered, otherwise=1.0), 0.0, 1.0)
-        missed = missed * xp.where(lacking > 0, 1 - chance, xp.ones_like(chance))
+        missed = missed * xp.where(lacking > 0, 1 - chance, 1.0)
     return 1 - missed
 
 
@@ -91,15 +121,15 @@ class Lacking:
         Draft masses are lifted by this, which c and 1 over their sum are for: both may be out of
         range.
     scale : array, shape (...)
-        c over the lift: what the target lacks is (target − c·draft)₊.
+        c over the lift, narrow: what the target lacks is (target − c·draft)₊.
     rejected : array, shape (...)
         W: the probability that all drafts so far are rejected.
-    share : array, shape (...)
-        1 over the draft's lifted mass off the earlier drafts.
+    share : array, shape (...), or float, optional
+        1 over the draft's lifted mass off the earlier drafts; by default 1.
+    blocks : array, shape (..., ceil(V / 256)), optional
+        The target's block sums, once they are known.
     whole : array, shape (...), optional
         Σ target, once it is known.
-    undrafted : array, shape (..., ceil(V / 256)), optional
-        The draft's block sums off the earlier drafts, if they are drawn without replacement.
     weight : array, shape (...), optional
         w, if the target is w·target and else no token: c is over w, too, and W includes 1 − w.
     """
@@ -110,9 +140,9 @@ class Lacking:
     lift: float
     scale: Array
     rejected: Array
-    share: Array
+    share: Array | float | None
+    blocks: Array | None = None
     whole: Array | None = None
-    undrafted: Array | None = None
     weight: Array | None = None
 
     @classmethod
@@ -121,58 +151,55 @@ class Lacking:
         library: Library,
         draft: Array,
         target: Array,
-        *,
-        distinct: bool = False,
+        share: Array | float | None = None,
+        lift: float = 1.0,
         weight: Array | None = None,
     ) -> Lacking:
-        """Return the state before the first draft; ``distinct`` without replacement."""
-        lift = library.lift if distinct else 1.0
-        undrafted = block_sums(library, draft, draft, the_draft)[0] if distinct else None
-        scale, rejected, share = (
-            library.full(draft.shape[:-1], value) for value in (0.0, 1.0, 1 / lift)
-        )
-        state = cls(library, draft, target, lift, scale, rejected, share, undrafted=undrafted)
-        return replace(state, weight=weight)
+        """Return the state before the first draft, of which all of the draft is the share."""
+        one = library.full(draft.shape[:-1], 1.0)
+        scale = library.narrowed(0 * one)
+        return cls(library, draft, target, lift, scale, one, share, weight=weight)
 
-    def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
-        """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
-        drafted = drafted * self.lift
-        lacking = wanted - self.library.xp.minimum(wanted, self.scale * drafted)
-        lacking = lacking if self.weight is None else self.weight * lacking
-        return lacking, self.rejected * (self.share * drafted)
+    @property
+    def added(self) -> Array:
+        """What is offered of the next draft over its lifted mass, (...)."""
+        return self.rejected if self.share is None else self.rejected * self.share
 
     @property
     def lacks(self) -> Array:
         """Return the mass of all that the target still lacks, (...)."""
         return self.rejected if self.weight is None else self.rejected - (1 - self.weight)
 
-    def after(self, tokens: Array | None = None, valid: Array | None = None) -> Lacking:
-        """Return the state after the last of the tokens was rejected, where it counts.
+    def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+        """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
+        lifted = drafted * self.lift
+        lacking, offered = _offer(self.library, self.scale, self.added, lifted, wanted)
+        return lacking if self.weight is None else self.weight * lacking, offered
 
-        The tokens, (..., i), are needed only if they are distinct.
+    def after(self, share: Array | float | None = None, valid: Array | None = None) -> Lacking:
+        """Return the state after a draft was rejected, where it counts.
+
+        Distinct drafts leave another share to the next one.
         """
         library, xp = self.library, self.library.xp
-        scale = self._offered(valid)
-        pair = library, self.draft, self.target
-        if self.whole is None and self.weight is None:  # the first time c is 1
-            whole, kept = totals(*pair, the_target, common(library))
-        elif self.whole is None:
-            whole, kept = totals(*pair, the_target, common(library, scale, self.lift))
+        scale, blocks, whole = self._offered(valid), self.blocks, self.whole
+        first = blocks is None and self.weight is None  # then c is 1
+        weight = common(library) if first else common(library, scale, self.lift)
+        if blocks is None:
+            blocks, kept = block_sums(library, self.draft, self.target, the_target, weight)
+            whole, kept = xp.sum(blocks, axis=-1), xp.sum(kept, axis=-1)
         else:
-            whole, (kept,) = self.whole, totals(*pair, common(library, scale, self.lift))
+            (kept,) = totals(library, self.draft, self.target, weight)
         rejected = xp.clip(whole - kept, min=0.0)
         if self.weight is not None:
             rejected = self.weight * rejected + (1 - self.weight)
-        rejected = self._where(valid, rejected, self.rejected)
-        state = replace(self, scale=scale, rejected=rejected, whole=whole)
-        if self.undrafted is None or tokens is None:
-            return state
-        less = without(library, self.draft, self.draft, the_draft, self.undrafted, tokens)
-        less = less if valid is None else xp.where(valid[..., None], less, self.undrafted)
-        mass = xp.sum(less, axis=-1) * self.lift
-        return replace(state, undrafted=less, share=library.quotient(xp.ones_like(mass), mass))
+        rejected = rejected if valid is None else xp.where(valid, rejected, self.rejected)
+        share = self.share if share is None else share
+        return replace(
+            self, scale=scale, rejected=rejected, share=share, blocks=blocks, whole=whole
+        )
 
-    def at_last(self, valid: Array | None = None) -> tuple[Weight, list[Array]]:
+    def at_last(self, valid: Array | None = None) -> tuple[Told, list[Array]]:
         """Return what the target lacks after the last draft was rejected, where it counts.
 
         Returns
@@ -183,17 +210,16 @@ class Lacking:
             The block sums of the target, and of that weight.
         """
         rest = excess(self.library, self._offered(valid), self.lift)
-        return rest, block_sums(self.library, self.draft, self.target, the_target, rest)
+        known = [] if self.blocks is None else [self.blocks]
+        weights = [rest] if known else [the_target, rest]
+        return rest, known + block_sums(self.library, self.draft, self.target, *weights)
 
     def _offered(self, valid: Array | None) -> Array:
         """Return c over the lift, with what is offered of the next draft, where that counts."""
-        added = self.rejected * self.share
+        library, added = self.library, self.added
         if self.weight is not None:
-            most = self.library.highest
-            added = self.library.quotient(added, self.weight, otherwise=most)
-            added = self.library.xp.clip(added, max=most)
-        added = self._where(valid, added, self.library.xp.zeros_like(added))
-        return self.library.rounded(self.scale + added)
-
-    def _where(self, valid: Array | None, values: Array, otherwise: Array) -> Array:
-        return values if valid is None else self.library.xp.where(valid, values, otherwise)
+            most = library.highest
+            added = library.quotient(added, self.weight, otherwise=most)
+            added = library.xp.clip(added, max=most)
+        scale = library.narrowed(self.scale + added)
+        return scale if valid is None else library.xp.where(valid, scale, self.scale)

@@ -6,7 +6,7 @@ g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 
 from otspec.batch._kernels.coupling import accepts, draw_rest, verified
 from otspec.batch._kernels.library import Array, Library, geometric
@@ -14,16 +14,12 @@ from otspec.batch._kernels.problem import Problem
 from otspec.batch._kernels.sums import block_sums, excess, overlaps, the_target, totals
 from otspec.batch._results import Verified
 
-_FIRST = 0.2
+FIRST = 0.3
 """Where ρ is tried first, between 1 and k."""
-_SECOND = 0.6
+SECOND = 0.8
 """Where it is tried next, between two guesses of ρ*."""
-_SECTIONS = 64
-"""Into how many parts the bracket of a root is cut at once."""
-_CUTS = 3
-"""How often: the bracket shrinks by 2^18."""
-_ROUGH = 1
-"""How often for a place to look at next."""
+STEPS = 2
+"""How often the last guess is made better."""
 
 
 def verify(problem: Problem) -> Verified:
@@ -34,23 +30,24 @@ def verify(problem: Problem) -> Verified:
     rest = excess(library, rho)
     blocks = block_sums(library, draft, target, the_target, rest)
     offered = rho[..., None] * problem.drafted()
-    took = problem.valid & accepts(problem.uniforms[..., : problem.k], problem.wanted(), offered)
+    took = accepts(library, problem.uniforms[..., : problem.k], problem.wanted(), offered)
     # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
-    beta = (xp.sum(blocks[0], axis=-1) - xp.sum(blocks[1], axis=-1)) / rho
-    ratio = geometric(library, xp.clip(beta, 0.0, 1.0), xp.clip(count, min=1.0)) / rho
+    beta = xp.clip(xp.sum(blocks[0] - blocks[1], axis=-1) / rho, 0.0, 1.0)
+    ratio = geometric(library, beta, xp.clip(count[..., 0], min=1.0)) / rho
     # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
-    keep = xp.where(count > 0, xp.clip(1 - ratio, 0.0, 1.0), xp.ones_like(rho))
+    keep = xp.clip(1 - ratio, 0.0, 1.0)
+    keep = keep if problem.valid is None else xp.maximum(keep, problem.none())
     drawn = draw_rest(problem, rest, blocks, keep=keep)
-    return verified(library, problem.drafts, problem.valid, took, drawn)
+    return verified(problem, problem.counted(took), drawn)
 
 
 def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     """Return 1 − (1 − β)^k, and the residual draws that happen to be one of the drafts."""
     xp = library.xp
-    count = library.full(draft.shape[:-1], float(k))
+    count = library.full((*draft.shape[:-1], 1), float(k))
     rho = safe_rho(library, draft, target, count)
     beta = xp.clip(overlaps(library, draft, target, rho[..., None])[..., 0] / rho, 0.0, 1.0)
-    missed, gain = 1 - beta, geometric(library, beta, count)
+    missed, gain = 1 - beta, geometric(library, beta, float(k))
     scale, gain_, missed_ = (
         library.narrowed(value)[..., None] for value in (1 / rho, gain, missed)
     )
@@ -58,136 +55,84 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     def hits(draft: Array, target: Array) -> Array:
         kept = xp.minimum(draft, scale * target)
         residual = target - xp.minimum(target, gain_ * kept)
-        share = xp.clip((draft - kept) / xp.where(missed_ > 0, missed_, 1 + 0 * missed_), 0.0, 1.0)
+        share = xp.clip((draft - kept) / xp.where(missed_ > 0, missed_, 1.0), 0.0, 1.0)
         # 1 − (1 − share)^k, given that all drafts are rejected, which `residual` counts.
-        return residual * share * geometric(library, share, float(k) + 0 * share)
+        return residual * share * geometric(library, share, float(k))
 
     return xp.clip(beta * gain + totals(library, draft, target, hits)[0], 0.0, 1.0)
 
 
 def safe_rho(library: Library, draft: Array, target: Array, count: Array) -> Array:
-    """Return a ρ per row that is at least ρ*, and close to it: shape (...), wide and rounded."""
-    xp = library.xp
-    many = xp.clip(count, min=1.0)
-    one = xp.ones_like(many)
-    tried = library.rounded(xp.stack([one, 1 + _FIRST * (many - 1)], axis=-1))
-    values = overlaps(library, draft, target, tried)
-    zero = xp.zeros_like(one)[..., None]
-    # The overlap is 0 at 0, and does not fall up to k, where every rule is valid.
-    curve = _Chords(
-        library,
-        xp.concat([zero, tried, many[..., None]], axis=-1),
-        xp.concat([zero, values, values[..., -1:]], axis=-1),
-        many,
-    )
-    within = curve.bracket()
-    high = curve.root(within, curve.chord(within), cuts=_ROUGH)
-    low = curve.root(within, curve.extended(within), cuts=_ROUGH, lower=True)
-    tried = library.rounded(xp.stack([low, low + _SECOND * (high - low)], axis=-1))
-    values = overlaps(library, draft, target, tried)
-    ends, at_ends = curve.ends(within)
-    curve = _Chords(
-        library,
-        xp.concat([ends[..., :1], tried, ends[..., 1:]], axis=-1),
-        xp.concat([at_ends[..., :1], values, at_ends[..., 1:]], axis=-1),
-        many,
-    )
-    within = curve.bracket()
-    rho = curve.root(within, curve.chord(within))
-    # Rounded up rather than down.
-    return library.rounded(xp.where(rho > 1, rho * (1 + _half_step(library)), one))
+    """Return a ρ per row that is at least ρ*, and close to it: shape (...), wide and rounded.
 
-
-def _half_step(library: Library) -> float:
-    return float(library.xp.finfo(library.dtype).eps) / 2
-
-
-class _Chords:
-    """The overlap M(ρ) = Σ min(q, ρp), known at ascending ρ, and chords in between.
-
-    Parameters
-    ----------
-    library : Library
-    at, values : array, shape (..., m)
-        ρ and M(ρ); every root sought is at most the last ρ.
-    count : array, shape (...)
-        How many drafts.
+    The count is (..., 1). The overlap M(ρ) = Σ min(q, ρp) is looked at in two places, then in two
+    more. It is concave, so that ρ is safe if it would be at the chord below M.
     """
+    xp = library.xp
+    count = xp.clip(count, min=1.0)
+    one = 0 * count + 1
+    at = library.rounded(xp.concat([one, 1 + FIRST * (count - 1)], axis=-1))
+    values = _overlaps(library, draft, target, at)
+    needed = _needed(library, values, count)
+    guess = xp.minimum(_secant(library, at, at - needed), count)
+    # ρ* is at least what it would be if β were the same as at 1, or M as at the other place, if
+    # that is above ρ*.
+    bound = xp.maximum(geometric(library, values[..., :1], count), needed[..., 1:])
+    low = xp.minimum(guess, bound)
+    apart = xp.maximum(guess, bound) - low
+    tried = library.rounded(xp.concat([low, low + SECOND * apart], axis=-1))
+    values = xp.concat([values, _overlaps(library, draft, target, tried)], axis=-1)
+    # M is 0 at 0, and does not fall up to k, where every rule is valid.
+    most = xp.max(values, axis=-1, keepdims=True)
+    at = xp.concat([0 * one, at, tried, count], axis=-1)
+    values = xp.concat([0 * one, values, most], axis=-1)
+    rho = _safe_between(library, at, values, count)[..., 0]
+    # Rounded up rather than down.
+    step = float(xp.finfo(library.dtype).eps) / 2
+    return library.rounded(xp.where(rho > 1, rho * (1 + step), 1.0))
 
-    def __init__(self, library: Library, at: Array, values: Array, count: Array) -> None:
-        self.library, self.at, self.values, self.count = library, at, values, count
 
-    def valid(self, rho: Array, overlap: Array) -> Array:
-        """Return whether ρ is at least g, so that the rule is lossless: (..., m)."""
-        xp = self.library.xp
-        chance = xp.clip(self.library.quotient(overlap, rho), 0.0, 1.0)
-        # Up to the rounding of g, lest equal rows be taken for a little different ones.
-        step = 2 * float(xp.finfo(self.library.wide).eps)
-        return rho * (1 + step) >= geometric(self.library, chance, self.count[..., None])
+def _overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
+    """Return M, at most 1, up to rounding, lest equal rows be taken for a little different ones."""
+    step = 2 * float(library.xp.finfo(library.wide).eps)
+    return library.xp.clip(overlaps(library, draft, target, scales) * (1 + step), max=1.0)
 
-    def bracket(self) -> Array:
-        """Return the index of the first valid ρ, at least 1: shape (...)."""
-        xp = self.library.xp
-        valid = self.valid(self.at, self.values)
-        last = self.at.shape[-1] - 1
-        ids = self.library.arange(last + 1)
-        return self.library.first((valid & (ids > 0)) | (ids == last)) + xp.zeros_like(ids[0])
 
-    def ends(self, within: Array) -> tuple[Array, Array]:
-        """Return ρ and M at both ends of a bracket, each (..., 2)."""
-        both = self.library.xp.stack([within - 1, within], axis=-1)
-        take = self.library.take
-        return take(self.at, both), take(self.values, both)
+def _needed(library: Library, overlap: Array, count: Array) -> Array:
+    """Return the least ρ at which an overlap is enough: M/(1 − (1 − M)^(1/k)).
 
-    def chord(self, within: Array) -> Callable[[Array], Array]:
-        """Return the chord of a bracket, which is below M there."""
-        at, values = self.ends(within)
-        slope = self._slope(at, values)
-        return lambda rho: values[..., :1] + slope * (rho - at[..., :1])
+    It is enough at ρ where that is no more than ρ: that is ρ ≥ g.
+    """
+    xp = library.xp
+    less = -overlap
+    return xp.where(overlap > 0, less / xp.expm1(xp.log1p(less) / count), count)
 
-    def extended(self, within: Array) -> Callable[[Array], Array]:
-        """Return the lower of the two neighbouring chords, extended: above M in the bracket."""
-        xp = self.library.xp
-        last = self.at.shape[-1] - 1
-        before = xp.clip(within - 1, min=1)
-        after = xp.clip(within + 1, max=last)
-        low, high = self.chord(before), self.chord(after)
-        bracketed = self.chord(within)
 
-        def upper(rho: Array) -> Array:
-            own = bracketed(rho)
-            # Where there is no neighbour the chord itself would be taken: then take the other.
-            left = xp.where((before == within)[..., None], high(rho), low(rho))
-            right = xp.where((after == within)[..., None], left, high(rho))
-            return xp.maximum(xp.minimum(left, right), own)
+def _secant(library: Library, at: Array, slack: Array) -> Array:
+    """Return where a line through two points, (..., 2), is 0: (..., 1)."""
+    wide, rise = at[..., 1:] - at[..., :1], slack[..., 1:] - slack[..., :1]
+    return at[..., 1:] - library.quotient(slack[..., 1:] * wide, rise)
 
-        return upper
 
-    def root(
-        self,
-        within: Array,
-        curve: Callable[[Array], Array],
-        *,
-        cuts: int = _CUTS,
-        lower: bool = False,
-    ) -> Array:
-        """Return where a curve between the ends of a bracket becomes valid: shape (...).
+def _safe_between(library: Library, at: Array, values: Array, count: Array) -> Array:
+    """Return a ρ that is valid at the chord of M around ρ*: (..., m) -> (..., 1).
 
-        From above, or from below if ``lower``.
-        """
-        library = self.library
-        at, _ = self.ends(within)
-        low, high = at[..., 0], at[..., 1]
-        steps = library.widened(library.arange(_SECTIONS + 1)) / _SECTIONS
-        for _ in range(cuts):
-            rho = low[..., None] + (high - low)[..., None] * steps
-            valid = self.valid(rho, curve(rho))
-            # The upper end counts as valid, the lower one as not.
-            ids = library.arange(_SECTIONS + 1)
-            here = library.first((valid & (ids > 0)) | (ids == _SECTIONS))
-            low, high = library.pick(rho, here - 1), library.pick(rho, here)
-        return low if lower else high
-
-    def _slope(self, at: Array, values: Array) -> Array:
-        rise = values[..., 1:] - values[..., :1]
-        return self.library.quotient(rise, at[..., 1:] - at[..., :1])
+    Of the places at least the first is not valid, and the last one, k, counts as valid.
+    """
+    xp = library.xp
+    slack = at - _needed(library, values, count)
+    valid = ((slack >= 0) | (at >= count))[..., None, :]
+    points = xp.stack([at, values, slack], axis=-2)
+    before = xp.max(xp.where(valid, -math.inf, points), axis=-1)
+    after = xp.min(xp.where(valid, points, math.inf), axis=-1)
+    start, overlap, _ = (before[..., i : i + 1] for i in range(3))
+    rise = after - before
+    slope = library.quotient(rise[..., 1:2], rise[..., :1])
+    # As a function of ρ the slack at the chord is convex: the secants' guesses come from below.
+    rho, less = start, before[..., 2:]
+    for _ in range(STEPS):
+        ends = xp.concat([rho, after[..., :1]], axis=-1), xp.concat([less, after[..., 2:]], axis=-1)
+        rho = _secant(library, *ends)
+        needed = _needed(library, overlap + slope * (rho - start), count)
+        less = rho - needed
+    return xp.maximum(rho, needed)

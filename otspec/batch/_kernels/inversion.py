@@ -8,8 +8,13 @@ the token in the same way. That is also a fraction of the work of a cumulative s
 
 from __future__ import annotations
 
+from math import inf, prod
+
 from otspec.batch._kernels.library import BLOCK, Array, Library
-from otspec.batch._kernels.sums import Weight
+from otspec.batch._kernels.sums import Weight, block_sums, the_draft
+
+_COMPARED = 4096
+"""How many pairs of drafts are looked at at once, in each place of a block."""
 
 
 def draw(
@@ -41,10 +46,12 @@ def draw(
     array of token ids, shape (...)
         A token of weight 0 is drawn only where all weights are 0.
     """
+    if library.fused is not None and library.fused.takes(library, draft, target, weight):
+        return library.fused.draw(library, draft, target, weight, blocks, uniforms, excluded)
     block, left = locate(library, blocks, library.widened(uniforms))
-    ids, weights = block_weights(library, draft, target, weight, block, excluded)
-    within, _ = locate(library, weights, left)
-    return library.pick(ids, within)
+    _, weights = block_weights(library, draft, target, weight, block, excluded)
+    within, *_ = _fall(library, weights, left[..., None])
+    return (block[..., None] * BLOCK + within)[..., 0]
 
 
 def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Array]:
@@ -55,21 +62,27 @@ def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Ar
     index : array
         Of an entry of positive weight, if there is one.
     left : array
-        How far into that entry the number falls, from 0 to 1: a uniform number again.
+        How far into that entry the number falls, in [0, 1): a uniform number again.
     """
+    xp = library.xp
+    index, shares, total = _fall(library, weights, uniforms[..., None])
+    chosen = xp.take_along_axis(weights, index, axis=-1) / total
+    beyond = xp.take_along_axis(shares, index, axis=-1) - uniforms[..., None]
+    below_one = 1 - float(xp.finfo(library.wide).eps) / 2
+    left = xp.clip(1 - library.quotient(beyond, chosen), 0.0, below_one)
+    return index[..., 0], left[..., 0]
+
+
+def _fall(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Array, Array]:
+    """Return where uniform numbers fall, (..., 1), the shares up to each entry, and the total."""
     xp = library.xp
     sums = xp.cumulative_sum(weights, axis=-1)
     total = sums[..., -1:]
     # Shares of the total, not u·total: that is far from u times the total if both are subnormal.
-    safe = xp.where(total > 0, total, xp.ones_like(total))
+    shares = sums / total
     # A parallel sum may change where nothing is added: such an entry is passed over.
-    here = (sums / safe > uniforms[..., None]) & (weights > 0)
-    index = xp.where(xp.any(here, axis=-1), library.first(here), library.largest(weights))
-    safe = safe[..., 0]
-    chosen = library.pick(weights, index) / safe
-    before = library.pick(sums, index) / safe - chosen
-    left = library.quotient(uniforms - before, chosen)
-    return index, xp.clip(left, 0.0, 1.0)
+    here = (shares > uniforms) & (weights > 0)
+    return library.largest(xp.where(here, inf, weights))[..., None], shares, total
 
 
 def block_weights(
@@ -85,16 +98,19 @@ def block_weights(
     Beyond the vocabulary, and at excluded tokens, the weight is 0.
     """
     xp = library.xp
-    ids = block[..., None] * BLOCK + library.arange(min(BLOCK, draft.shape[-1]))
-    last = draft.shape[-1] - 1
-    inside = ids <= last
-    ids = xp.where(inside, ids, xp.full_like(ids, last))
+    size = draft.shape[-1]
+    ids = block[..., None] * BLOCK + library.arange(min(BLOCK, size))
+    none = None
+    if size > BLOCK and size % BLOCK:
+        none = ids >= size
+        ids = xp.clip(ids, max=size - 1)
     drafted = xp.take_along_axis(draft, ids, axis=-1)
     wanted = drafted if target is draft else xp.take_along_axis(target, ids, axis=-1)
     weights = library.widened(weight(library.narrowed(drafted), library.narrowed(wanted)))
     if excluded is not None:
-        inside = inside & ~xp.any(ids[..., None] == excluded[..., None, :], axis=-1)
-    return ids, xp.where(inside, weights, xp.zeros_like(weights))
+        out = xp.any(ids[..., None] == excluded[..., None, :], axis=-1)
+        none = out if none is None else none | out
+    return ids, weights if none is None else xp.where(none, 0.0, weights)
 
 
 def without(
@@ -110,8 +126,57 @@ def without(
     Its block is added up anew, without all of them: subtracting a token that holds nearly all
     of the weight would leave nothing but rounding.
     """
+    if library.fused is not None and library.fused.takes(library, draft, target, weight):
+        return library.fused.without(library, draft, target, weight, blocks, excluded)
     xp = library.xp
     block = excluded[..., -1] // BLOCK
     _, weights = block_weights(library, draft, target, weight, block, excluded)
     its_own = library.arange(blocks.shape[-1]) == block[..., None]
     return xp.where(its_own, xp.sum(weights, axis=-1)[..., None], blocks)
+
+
+def off_drafts(
+    library: Library,
+    draft: Array,
+    drafts: Array,
+    drafted: Array,
+    valid: Array | None = None,
+    blocks: Array | None = None,
+) -> Array:
+    """Return the draft's mass off the first 0 to k distinct drafts: (..., k + 1), wide.
+
+    It is the mass off all of them, of which the blocks that they are in are added up anew, and
+    those of the later drafts: nothing is subtracted.
+
+    Parameters
+    ----------
+    library : Library
+    draft : array, shape (..., V)
+    drafts : array of token ids, shape (..., k)
+    drafted : array, shape (..., k)
+        Their draft probabilities, wide.
+    valid : array of bool, shape (..., k), optional
+        Which drafts count.
+    blocks : array, shape (..., ceil(V / 256)), optional
+        The draft's block sums, if they are known.
+    """
+    xp = library.xp
+    if blocks is None:
+        (blocks,) = block_sums(library, draft, draft, the_draft)
+    excluded = drafts if valid is None else xp.where(valid, drafts, -1)
+    drafted = drafted if valid is None else xp.where(valid, drafted, 0.0)
+    *lead, k = drafts.shape
+    ids, size = library.arange(blocks.shape[-1]), draft.shape[-1]
+    places, step = library.arange(min(BLOCK, size)), max(_COMPARED // k, 1)
+    for start in range(0, k, step):
+        block = drafts[..., start : min(start + step, k)] // BLOCK
+        tokens = block[..., None] * BLOCK + places
+        flat = xp.reshape(xp.clip(tokens, max=size - 1), (*lead, prod(tokens.shape[-2:])))
+        weights = xp.reshape(library.take(draft, flat), tokens.shape)
+        out = xp.any(tokens[..., None] == excluded[..., None, None, :], axis=-1) | (tokens >= size)
+        anew = xp.sum(xp.where(out, 0.0, weights), axis=-1, keepdims=True)
+        its_own = block[..., None] == ids
+        anew = xp.max(xp.where(its_own, anew, -1.0), axis=-2)
+        blocks = xp.where(anew >= 0, anew, blocks)
+    later = xp.concat([xp.sum(blocks, axis=-1, keepdims=True), xp.flip(drafted, axis=-1)], axis=-1)
+    return xp.flip(xp.cumulative_sum(later, axis=-1), axis=-1)

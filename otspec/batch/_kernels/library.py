@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from itertools import groupby
 from math import prod
+from types import ModuleType
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_jax_namespace, is_numpy_array
+
+from otspec.batch._triton import kernels_on
 
 Array: TypeAlias = Any
 """An array of any library that follows the Python array API standard."""
@@ -38,6 +41,9 @@ def quiet(function: Callable[Parameters, Result]) -> Callable[Parameters, Result
         with np.errstate(all="ignore"):
             return function(*arguments, **options)
 
+    # Code of its own: what PyTorch compiles, and how often anew, it counts for each code object.
+    plain: Any = called
+    plain.__code__ = plain.__code__.replace(co_name=function.__name__)
     return called
 
 
@@ -76,6 +82,8 @@ class Library:
         How many numbers to work on at once; None for all, where a compiler takes care of that.
     reorders : bool
         Whether a compiler may put products in another order.
+    fused : module, optional
+        What starts kernels on the device: :mod:`otspec.batch._triton`.
     """
 
     xp: Any
@@ -86,6 +94,7 @@ class Library:
     index: Any
     at_once: int | None
     reorders: bool = False
+    fused: ModuleType | None = None
 
     @property
     def lift(self) -> float:
@@ -147,10 +156,8 @@ class Library:
         return self.widened(self.xp.take_along_axis(values, tokens, axis=-1))
 
     def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
-        """Return dividend/divisor where the divisor is positive, without dividing by 0."""
-        positive = divisor > 0
-        safe = self.xp.where(positive, divisor, self.xp.ones_like(divisor))
-        return self.xp.where(positive, dividend / safe, self.xp.full_like(safe, otherwise))
+        """Return dividend/divisor where the divisor is positive."""
+        return self.xp.where(divisor > 0, dividend / divisor, otherwise)
 
     def first(self, flags: Array) -> Array:
         """Return the index of the first true entry of the last axis; 0 if there is none."""
@@ -181,13 +188,28 @@ class Library:
         """
         size = values.shape[-1]
         whole = size - size % BLOCK
-        rows = max(prod(values.shape[:-1]), 1)
-        held = rows * copies * BLOCK
-        step = whole if self.at_once is None else max(self.at_once // held, 1) * BLOCK
+        step = whole if self.at_once is None else self._step(values.shape[:-1], copies)
         for start in range(0, whole, max(step, 1)):
             yield slice(start, min(start + step, whole)), BLOCK
         if whole < size:
             yield slice(whole, size), size - whole
+
+    def added(self, values: Array, width: int) -> Array:
+        """Return the sum of a stretch: (..., m) -> (...), of blocks of a width where it is long.
+
+        Compilers add up all of a long row of float32 in a few numbers, which is ten times as far
+        off. So what is not cut into stretches is added up block by block, and the blocks wide.
+        """
+        if self.at_once is not None:
+            return self.inner.sum(values, axis=-1)
+        *lead, size = values.shape
+        blocks = self.inner.sum(self.xp.reshape(values, (*lead, size // width, width)), axis=-1)
+        return self.xp.sum(self.widened(blocks), axis=-1)
+
+    def _step(self, rows: tuple[int, ...], copies: int) -> int:
+        """Return how many tokens of all rows are worked on at once, a whole number of blocks."""
+        held = max(prod(rows), 1) * copies * BLOCK
+        return max((self.at_once or held) // held, 1) * BLOCK
 
 
 def library_of(like: Array) -> Library:
@@ -222,7 +244,8 @@ def _library_of_torch(like: Array) -> Library:
 
 @cache
 def _torch_library_by(place: Any, dtype: Any) -> Library:
-    return _torch_library(place, dtype, _CACHED if place.type == "cpu" else _LAUNCHED)
+    library = _torch_library(place, dtype, _CACHED if place.type == "cpu" else _LAUNCHED)
+    return replace(library, fused=kernels_on(place))
 
 
 def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
@@ -233,7 +256,7 @@ def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
     return Library(xp, xp, place, dtype, wide, xp.int64, at_once)
 
 
-def geometric(library: Library, chance: Array, count: Array) -> Array:
+def geometric(library: Library, chance: Array, count: Array | float) -> Array:
     """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
 
     It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
@@ -243,9 +266,7 @@ def geometric(library: Library, chance: Array, count: Array) -> Array:
 
 
 @quiet
-def _tries(chance: Array, count: Array, xp: Any) -> Array:
-    positive = chance > 0
-    safe = xp.where(positive, chance, xp.ones_like(chance))
-    total = -xp.expm1(count * xp.log1p(-safe)) / safe
-    total = xp.where(positive, total, count + 0 * chance)
+def _tries(chance: Array, count: Array | float, xp: Any) -> Array:
+    less = -chance
+    total = xp.where(chance > 0, xp.expm1(count * xp.log1p(less)) / less, count)
     return xp.clip(total, min=1.0)

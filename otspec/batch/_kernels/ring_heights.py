@@ -24,7 +24,7 @@ def all_below(
         What of each heavy token is below.
     light, above : array, shape (..., m)
         What of the light tokens is below, together, and what of all tokens is above.
-    count : array, shape (...)
+    count : array, shape (..., 1)
         How many drafts there are, from 1 to k.
     """
     xp = library.xp
@@ -57,7 +57,7 @@ def _fewer(
         numbers = _product(numbers, _heavy_numbers(library, heavy, times, k), k)
     fewer = xp.zeros_like(due)
     for c, number in enumerate(numbers):
-        fewer = fewer + xp.where(count[..., None, None] > c, number, xp.zeros_like(number))
+        fewer = fewer + xp.where(count[..., None] > c, number, 0.0)
     return fewer
 
 

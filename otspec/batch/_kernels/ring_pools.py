@@ -1,14 +1,15 @@
-"""Graded pools of distinct drafts: their masses, law and lifetimes (Beyond, prop. 6 and 7)."""
+"""Graded pools of distinct drafts: their masses and law (Beyond, prop. 6 and 7)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otspec.batch._kernels.barriers import ascending, chords_between, descending, lifetimes_of
+from otspec.batch._kernels.barriers import ascending, descending
 from otspec.batch._kernels.graded_pools import LOWEST, GradedPools, best_pools
 from otspec.batch._kernels.heaviest import Heavy, heavy_tokens
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.ring_heights import all_below
+from otspec.batch._kernels.sums import Terms, Told, totals
 
 HEAVY = 32
 """How many tokens are looked at one by one."""
@@ -25,13 +26,11 @@ class RingPools:
     heavy : Heavy
     above : array, shape (..., m + 2)
         The draft mass above each knot, lifted; where next to nothing is above, to its own digits.
-    lifetimes : array, shape (..., m + 2)
     """
 
     law: GradedPools
     heavy: Heavy
     above: Array
-    lifetimes: Array
 
 
 def ring_pools(
@@ -43,18 +42,16 @@ def ring_pools(
     grades: int,
     number: int = HEAVY,
 ) -> RingPools:
-    """Return the pools with the best law that they allow; ``number`` tokens are heavy."""
+    """Return the pools with the best law that they allow; ``number`` tokens are heavy.
+
+    The count is (..., 1).
+    """
     xp = library.xp
     count = xp.clip(count, min=1.0)
     heavy = heavy_tokens(library, draft, target, number)
     at = _grades(library, heavy, count, k, grades)
     above, inside = _knots(library, draft, target, heavy, at, count, k)
-    law = best_pools(library, at, above, inside, count, library.lift)
-    slopes = law.slopes / library.lift
-    lifetimes = lifetimes_of(
-        library, slopes, law.tight, lambda alive: chords_between(library, inside, above, alive)
-    )
-    return RingPools(law, heavy, above, lifetimes)
+    return RingPools(best_pools(library, at, above, inside, library.lift), heavy, above)
 
 
 def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -> Array:
@@ -64,16 +61,18 @@ def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -
     is drafted more often than that times its draft mass. It is kept in the range of the dtype.
     """
     xp = library.xp
-    total = heavy.light + xp.sum(heavy.drafted, axis=-1)
-    most = xp.ones_like(total)
-    for i in range(1, k):
-        left = heavy.light + xp.sum(heavy.drafted[..., min(i, heavy.drafted.shape[-1]) :], axis=-1)
-        more = library.quotient(total, left * library.lift) * library.lift
-        most = most + xp.where(count > i, more, xp.zeros_like(more))
+    light = heavy.light[..., None]
+    up_to = xp.flip(xp.concat([heavy.drafted, light], axis=-1), axis=-1)
+    left = xp.flip(xp.cumulative_sum(up_to, axis=-1), axis=-1)
+    # From the most heavy tokens on, what is left is light.
+    index = xp.clip(library.arange(k), max=heavy.drafted.shape[-1])
+    left = xp.take(left, index, axis=-1)
+    times = library.quotient(left[..., :1], left * library.lift) * library.lift
+    times = xp.where(count > library.widened(library.arange(k)), times, 0.0)
+    highest = xp.clip(xp.sum(times, axis=-1, keepdims=True), 1.0, library.highest)
     steps = library.widened(library.arange(grades)) / (grades - 1)
-    highest = xp.clip(most, max=library.highest)[..., None]
     positive = library.rounded(LOWEST + (highest - LOWEST) * steps)
-    return xp.concat([xp.zeros_like(total)[..., None], positive], axis=-1)
+    return xp.concat([0 * highest, positive], axis=-1)
 
 
 def _knots(
@@ -115,6 +114,32 @@ def _knots(
     return xp.concat([above, zero], axis=-1), xp.concat([zero, inside, one], axis=-1)
 
 
+@dataclass(frozen=True)
+class Light(Told):
+    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, lifted.
+
+    Parameters
+    ----------
+    library : Library
+    edge, scale : array, shape (..., 1)
+        Narrow.
+    """
+
+    library: Library
+    edge: Array
+    scale: Array
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        xp, lift = self.library.xp, self.library.lift
+        light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * lift
+        return self.library.inner.minimum(self.scale * light, target * lift)
+
+    def terms(self) -> Terms:
+        """Return what it is made of."""
+        return Terms("light", (self.edge, self.scale), self.library.lift)
+
+
 def light_overlaps(
     library: Library, draft: Array, target: Array, border: Array, at: Array
 ) -> Array:
@@ -129,16 +154,20 @@ def light_overlaps(
     at : array, shape (..., m + 1)
         The grades, from 0.
     """
-    xp, minimum, add = library.xp, library.inner.minimum, library.inner.sum
+    xp, minimum = library.xp, library.inner.minimum
     edge, scales = library.narrowed(border), library.narrowed(at)
     number = at.shape[-1] - 1
+    if library.fused is not None and library.fused.takes(library, draft, target):
+        grades = (scales[..., j : j + 1] for j in range(1, number + 1))
+        parts = totals(library, draft, target, *(Light(library, edge, one) for one in grades))
+        return xp.stack([xp.zeros_like(parts[0]), *parts], axis=-1)
     sums: list[list[Array]] = [[] for _ in range(number)]
-    for stretch, _ in library.slices(draft, copies=2):
+    for stretch, width in library.slices(draft, copies=2):
         masses = library.narrowed(draft[..., stretch])
         wanted = library.narrowed(target[..., stretch]) * library.lift
         light = xp.where(masses <= edge, masses, xp.zeros_like(masses)) * library.lift
         for j in range(number):
             kept = minimum(scales[..., j + 1 : j + 2] * light, wanted)
-            sums[j].append(add(kept, axis=-1))
+            sums[j].append(library.added(kept, width))
     added = [xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1) for part in sums]
     return xp.stack([xp.zeros_like(added[0]), *added], axis=-1)

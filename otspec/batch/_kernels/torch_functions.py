@@ -23,11 +23,10 @@ arange, full, full_like = torch.arange, torch.full, torch.full_like
 ones_like, zeros_like = torch.ones_like, torch.zeros_like
 concat, stack, reshape, where = torch.concat, torch.stack, torch.reshape, torch.where
 clip, floor, minimum, maximum = torch.clip, torch.floor, torch.minimum, torch.maximum
-exp, expm1, log1p = torch.exp, torch.expm1, torch.log1p
-all, any, sum = torch.all, torch.any, torch.sum  # noqa: A001
+exp, expm1, log, log1p = torch.exp, torch.expm1, torch.log, torch.log1p
+abs, all, any, sum = torch.abs, torch.all, torch.any, torch.sum  # noqa: A001
 max, min, argmax = torch.amax, torch.amin, torch.argmax  # noqa: A001
 cumulative_sum = torch.cumsum
-take_along_axis = torch.take_along_dim
 
 
 def astype(values: torch.Tensor, dtype: torch.dtype, /, *, copy: Flag = True) -> torch.Tensor:
@@ -38,6 +37,14 @@ def astype(values: torch.Tensor, dtype: torch.dtype, /, *, copy: Flag = True) ->
 def take(values: torch.Tensor, index: torch.Tensor, /, *, axis: int) -> torch.Tensor:
     """Return the slices at some indices of an axis."""
     return torch.index_select(values, axis, index)
+
+
+def take_along_axis(
+    values: torch.Tensor, index: torch.Tensor, /, *, axis: int = -1
+) -> torch.Tensor:
+    """Return the entries at indices along an axis; all other axes are the same."""
+    # Not take_along_dim, which makes a number of rows a constant of what is compiled.
+    return torch.gather(values, axis, index)
 
 
 def argsort(

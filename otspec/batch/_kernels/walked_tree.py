@@ -67,7 +67,7 @@ def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
         How many places there are, (..., width) of both results.
     """
     library, xp = problem.library, problem.library.xp
-    own = own & problem.valid
+    own = problem.counted(own)
     number = xp.cumulative_sum(library.ids(own), axis=-1)[..., None, :]
     found = own[..., None, :] & (number == library.arange(width)[:, None] + 1)
     return library.first(found), xp.any(found, axis=-1)

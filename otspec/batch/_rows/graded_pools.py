@@ -1,10 +1,12 @@
 """Pools of a row and the law that they allow (Pooled, prop. 3 and 7).
 
-``pools`` is an array, (8, m + 2), whose rows are named below: what is known of the m + 1 pools, and
+``pools`` is an array, (5, m + 2), whose rows are named below: what is known of the m + 1 pools, and
 of the m + 2 knots around them.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -12,7 +14,8 @@ from otspec.batch._kernels.graded_pools import LOWEST
 from otspec.batch._kernels.library import Array
 from otspec.batch._rows.machine import inner_code
 from otspec.batch._rows.numbers import clipped, rounded
-from otspec.batch._rows.outcome import quotient
+
+_LEAST = float(np.finfo(np.float64).smallest_normal)
 
 GRADE = 0
 """Pools: t_0 = 0 to t_m."""
@@ -24,18 +27,8 @@ INSIDE = 3
 """Knots: how likely all drafts are below."""
 WANTED = 4
 """Knots: the target mass of the pools below."""
-ALIVE = 5
-"""Knots: 1 for a barrier, else 0."""
-KINK = 6
-"""Knots: what is left of the kink of the law."""
-RATE = 7
-"""Knots: how fast the kink wanes."""
-
-
-@inner_code
-def new_pools(grades: int) -> Array:
-    """Return room for the pools of a row."""
-    return np.zeros((8, grades + 2))
+KINDS = 5
+"""How many rows there are."""
 
 
 @inner_code
@@ -49,7 +42,7 @@ def even_grades(grades: Array, most: float, single: bool) -> None:
 def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) -> None:
     """Write the grades, and the knots of independent drafts, from Σ min(q, t p) at the grades."""
     last, before, start, knot = pools.shape[1] - 1, 0.0, 0.0, 0.0
-    pools[ABOVE, 0], pools[INSIDE, 0] = 1.0, 0.0
+    pools[GRADE, 0], pools[ABOVE, 0], pools[INSIDE, 0] = 0.0, 1.0, 0.0
     for j in range(1, last):
         end, here = grades[j - 1], overlaps[j - 1]
         knot = max(knot, clipped(1 - (here - before) / (end - start)))
@@ -62,6 +55,7 @@ def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) ->
 def best_law(pools: Array, lift: float) -> int:
     """Write the slopes of the best law that the pools allow, and return the knot at its cut."""
     last, tight, lacking = pools.shape[1] - 1, 0, pools[INSIDE, 0]
+    pools[WANTED, 0] = 0.0
     for j in range(last):
         mass = pools[ABOVE, j] - pools[ABOVE, j + 1]
         pools[WANTED, j + 1] = pools[WANTED, j] + (pools[GRADE, j] / lift) * mass
@@ -72,9 +66,9 @@ def best_law(pools: Array, lift: float) -> int:
     slope, most = 0.0, pools[GRADE, last - 1]
     for j in range(last):
         grade = pools[GRADE, j]
-        own = max(grade, low) if j < tight else min(grade, high)
+        own = min(max(grade, low), most) if j < tight else min(grade, high)
         # Where next to nothing is above, a slope is rounding; it must not be below the others.
-        slope = max(slope, min(own, most))
+        slope = max(slope, own)
         pools[SLOPE, j] = slope
     return tight
 
@@ -86,16 +80,14 @@ def _tangents(pools: Array, lift: float, tight: int, lacking: float) -> tuple[fl
     They are those of the lines from (0, 0) and from (1, 1) that touch the lifted target curve. With
     no draft mass on a side there is no line, and a slope that is out of the way.
     """
-    last = pools.shape[1] - 1
-    beyond = 2 * pools[GRADE, last - 1]
-    low, high, under, over = beyond, 0.0, False, False
-    for i in range(1, last):
+    low, high = math.inf, -1.0
+    for i in range(pools.shape[1]):
         above, lifted = pools[ABOVE, i], pools[WANTED, i] + lacking
         if i <= tight and lift - above > 0:
-            low, under = min(low, lift * (lifted / (lift - above))), True
+            low = min(low, lifted / (lift - above))
         if i >= tight and above > 0:
-            high, over = max(high, lift * ((1 - lifted) / above)), True
-    return low if under else 0.0, high if over else beyond
+            high = max(high, max(1 - lifted, 0.0) / above)
+    return lift * low if low < math.inf else 0.0, lift * high if high >= 0 else math.inf
 
 
 @inner_code
@@ -106,25 +98,34 @@ def write_rest(pools: Array, count: float, weight: Array) -> None:
     """
     last, j = pools.shape[1] - 2, 0
     high = pools[SLOPE, last] if count > 0 else 0.0
-    for i in range(1, last):
-        j = i if pools[GRADE, i] <= high else j
-    start, at_start = pools[GRADE, j], pools[SLOPE, j]
-    rise = clipped((pools[SLOPE, j + 1] - at_start) / (pools[GRADE, j + 1] - start))
-    weight[0], weight[1], weight[2], weight[3] = 1.0, at_start - rise * start, rise, high
-
-
-@inner_code
-def position(pools: Array, drafted: float, wanted: float) -> tuple[int, float]:
-    """Return the pool at or below a ratio, and how far it is to the next."""
-    last, below = pools.shape[1] - 2, 0
     for i in range(1, last + 1):
-        below = i if pools[GRADE, i] * drafted <= wanted else below
-    low, high = pools[GRADE, below], pools[GRADE, min(below + 1, last)]
-    return below, clipped(quotient(wanted - low * drafted, (high - low) * drafted, 0.0))
+        j = i if pools[GRADE, i] <= high else j
+    grade, slope, rise = pools[GRADE, j], pools[SLOPE, j], 0.0
+    if j < last:
+        rise = clipped((high - slope) / (pools[GRADE, j + 1] - grade))
+    weight[0], weight[1], weight[2], weight[3] = 1.0, slope - rise * grade, rise, high
 
 
 @inner_code
-def law_at(pools: Array, drafted: float, below: int, part: float) -> float:
-    """Return the law of the selected token at a draft, given its position."""
-    low, high = pools[SLOPE, below], pools[SLOPE, min(below + 1, pools.shape[1] - 2)]
-    return drafted * (low + part * (high - low))
+def level(pools: Array, drafted: float, wanted: float) -> tuple[int, float, float]:
+    """Return where the ratio of a draft is among the pools.
+
+    Returns
+    -------
+    below : int
+        The pool at or below it.
+    part : float
+        How far it is to the next, from 0 to 1.
+    law : float
+        The law of the selected token at the draft.
+    """
+    below, part, slope = 0, 0.0, pools[SLOPE, 0]
+    # What is never drafted is in the lowest pool if it is not wanted, else in the highest.
+    ratio = wanted / (drafted + _LEAST)
+    for j in range(pools.shape[1] - 2):
+        scale = 1 / (pools[GRADE, j + 1] - pools[GRADE, j])
+        filled = clipped(ratio * scale - pools[GRADE, j] * scale)
+        below += filled >= 1
+        part += filled if filled < 1 else 0.0
+        slope += filled * (pools[SLOPE, j + 1] - pools[SLOPE, j])
+    return below, part, drafted * slope

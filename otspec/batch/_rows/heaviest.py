@@ -5,49 +5,48 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import BLOCK, Array
-from otspec.batch._rows.machine import inner_code, machine_code, plus
-from otspec.batch._rows.passes import sum_in_blocks, sum_of, weights_of
+from otspec.batch._rows.machine import greater, inner_code, machine_code, plus
+from otspec.batch._rows.passes import added, sum_in_blocks, sum_without
 
 DRAFTED, WANTED = 0, 1
 """The rows of ``heavy``: the draft's and the target's probability of each heavy token."""
-BORDER, LIGHT = 0, 1
-"""The columns of ``light``: up to which draft mass tokens are light, and their mass together."""
 
 
 @machine_code
 def read_heavy(
-    draft: Array, bits: Array, target: Array, sums: Array, heavy: Array, light: Array
+    draft: Array, target: Array, sums: Array, heavy: Array, borders: Array, light: Array
 ) -> None:
     """Write the tokens that are heavier than the one after the heaviest of a given number.
 
     Parameters
     ----------
     draft, target : array, shape (rows, V)
-    bits : array of int, shape (rows, V)
-        The memory of the draft as integers, which are in the same order.
     sums : array, shape (rows, ceil(V / 256))
         Filled in with the block sums of the draft.
     heavy : array, shape (rows, 2, h)
         0 for places of light tokens.
-    light : array, shape (rows, 2)
+    borders, light : array, shape (rows,)
+        Up to which draft mass tokens are light, and their mass together.
     """
-    highest = np.empty(sums.shape[1], np.int64)
-    number = heavy.shape[2]
+    highest, number = np.empty(sums.shape[1]), heavy.shape[2]
+    masses, tokens = np.empty(number + 1), np.empty(number + 1, np.int64)
     for row in range(draft.shape[0]):
         sum_in_blocks(draft[row], sums[row])
         for block in range(highest.size):
-            highest[block] = _largest(bits[row, block * BLOCK : (block + 1) * BLOCK])
-        tokens = _heaviest(bits[row], highest, number + 1)
-        last = tokens[number]
-        light[row, BORDER] = draft[row, last] if last >= 0 else 0.0
-        _write_heavy(draft[row], target[row], tokens, light[row, BORDER], heavy[row])
-        light[row, LIGHT] = 0.0
+            highest[block] = _largest(draft[row, block * BLOCK : (block + 1) * BLOCK])
+        _take_heaviest(draft[row], highest, masses, tokens)
+        border = max(masses[number], 0.0)
+        borders[row], light[row] = border, 0.0
         for block in range(highest.size):
-            if last >= 0 and highest[block] <= bits[row, last]:
-                light[row, LIGHT] += sums[row, block]
+            if highest[block] <= border:
+                light[row] += sums[row, block]
             else:
                 here = draft[row, block * BLOCK : (block + 1) * BLOCK]
-                light[row, LIGHT] += _sum_up_to(here, light[row, BORDER])
+                light[row] += _sum_up_to(here, border)
+        for i in range(number):
+            is_heavy = masses[i] > border
+            heavy[row, DRAFTED, i] = masses[i] if is_heavy else 0.0
+            heavy[row, WANTED, i] = target[row, tokens[i]] if is_heavy else 0.0
 
 
 @machine_code
@@ -58,28 +57,27 @@ def read_lefts(draft: Array, drafts: Array, valid: Array, sums: Array, lefts: Ar
     draft, are changed.
     """
     for row in range(drafts.shape[0]):
-        lefts[row, 0] = sum_of(sums[row])
+        lefts[row, 0] = added(sums[row])
         for i in range(drafts.shape[1]):
             if valid[row, i]:
                 block = drafts[row, i] // BLOCK
-                itself, excluded = (1.0, 0.0, 0.0, 0.0), drafts[row, : i + 1]
-                masses = weights_of(draft[row], draft[row], itself, 1.0, excluded, block)
-                sums[row, block] = sum_of(masses)
-            lefts[row, i + 1] = sum_of(sums[row])
+                sums[row, block] = sum_without(draft[row], drafts[row, : i + 1], block)
+            lefts[row, i + 1] = added(sums[row])
 
 
 @machine_code
 def read_light(
-    draft: Array, target: Array, light: Array, lift: float, scales: Array, kept: Array
+    draft: Array, target: Array, borders: Array, lift: float, scales: Array, kept: Array
 ) -> None:
     """Write Σ min(target, scale·draft) over light tokens for the scales of each row, lifted."""
     for row in range(draft.shape[0]):
-        kept[row] = 0.0
+        for j in range(scales.shape[1]):
+            kept[row, j] = 0.0
         for start in range(0, draft.shape[1], BLOCK):
             here = slice(start, start + BLOCK)
             for j in range(scales.shape[1]):
                 kept[row, j] += _light_overlap(
-                    draft[row, here], target[row, here], light[row, BORDER], lift, scales[row, j]
+                    draft[row, here], target[row, here], borders[row], lift, scales[row, j]
                 )
 
 
@@ -106,49 +104,41 @@ def _sum_up_to(draft: Array, border: float) -> float:
 
 
 @inner_code
-def _largest(bits: Array) -> int:
-    """Return the largest of a few numbers that are not negative."""
-    most = bits.dtype.type(0)
-    for i in range(bits.size):
-        most = max(most, bits[i])
-    return np.int64(most)
+def _largest(draft: Array) -> float:
+    """Return the largest mass of a block."""
+    most = draft[0]
+    for i in range(1, draft.size):
+        most = greater(most, draft[i])
+    return np.float64(most)
 
 
 @inner_code
-def _heaviest(bits: Array, highest: Array, number: int) -> Array:
-    """Return the tokens of the largest numbers, in descending order; −1 if there are fewer.
+def _take_heaviest(draft: Array, highest: Array, masses: Array, tokens: Array) -> None:
+    """Write the heaviest tokens, as many as there is room for, and their masses; −1 beyond those.
 
-    They are at least the ``number``-th of the blocks' largest.
+    They are at least as heavy as that many of the blocks' heaviest.
     """
-    values, tokens = np.full(number, -1), np.full(number, -1)
+    for i in range(masses.size):
+        masses[i] = -1.0
     for block in range(highest.size):
-        _insert(values, tokens, highest[block], block)
-    least = values[number - 1]
-    values[:], tokens[:] = -1, -1
+        _insert(masses, tokens, highest[block], block)
+    least = masses[-1]
+    for i in range(masses.size):
+        masses[i] = -1.0
     for block in range(highest.size):
         if highest[block] >= least:
-            for token in range(block * BLOCK, min((block + 1) * BLOCK, bits.size)):
-                if bits[token] >= least:
-                    _insert(values, tokens, np.int64(bits[token]), token)
-    return tokens
+            for token in range(block * BLOCK, min((block + 1) * BLOCK, draft.size)):
+                if draft[token] >= least:
+                    _insert(masses, tokens, np.float64(draft[token]), token)
 
 
 @inner_code
-def _insert(values: Array, tokens: Array, value: int, token: int) -> None:
-    """Put a value and its token among the largest ones, in descending order."""
-    place = values.size
-    while place > 0 and values[place - 1] < value:
+def _insert(masses: Array, tokens: Array, mass: float, token: int) -> None:
+    """Put a token among the heaviest ones, in descending order."""
+    place = masses.size
+    while place > 0 and masses[place - 1] < mass:
         place -= 1
-        if place + 1 < values.size:
-            values[place + 1], tokens[place + 1] = values[place], tokens[place]
-    if place < values.size:
-        values[place], tokens[place] = value, token
-
-
-@inner_code
-def _write_heavy(draft: Array, target: Array, tokens: Array, border: float, heavy: Array) -> None:
-    """Write the masses of the tokens that are heavier than a border."""
-    for i in range(heavy.shape[1]):
-        heavy[DRAFTED, i], heavy[WANTED, i] = 0.0, 0.0
-        if tokens[i] >= 0 and draft[tokens[i]] > border:
-            heavy[DRAFTED, i], heavy[WANTED, i] = draft[tokens[i]], target[tokens[i]]
+        if place + 1 < masses.size:
+            masses[place + 1], tokens[place + 1] = masses[place], tokens[place]
+    if place < masses.size:
+        masses[place], tokens[place] = mass, token

@@ -32,34 +32,33 @@ def verify(
 ) -> None:
     """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
     rows, k = drafts.shape
-    chords, tried, found = np.empty((rows, 2, 4)), np.empty((rows, 2)), np.empty((rows, 2))
+    tried, found = np.empty((2, rows, 4))
     pairs, rho, single = np.empty((rows, k, 2)), np.empty(rows), draft.itemsize == 4
-    _begin(chords, tried, valid, single)
-    read_overlaps(draft, target, tried, found)
-    _go_on(chords, tried, found, valid, single)
-    read_overlaps(draft, target, tried, found)
+    _begin(tried, valid, single)
+    read_overlaps(draft, target, tried, found, 0, 2)
+    _go_on(tried, found, valid, single)
+    read_overlaps(draft, target, tried, found, 2, 4)
     read_drafts(draft, target, drafts, valid, pairs)
-    _accept(chords, tried, found, pairs, uniforms, valid, index, rho, single)
+    _accept(tried, found, pairs, uniforms, valid, index, rho, single)
     _draw(draft, target, drafts, uniforms, valid, token, accepted, index, rho)
 
 
 @machine_code
-def _begin(chords: Array, tried: Array, valid: Array, single: bool) -> None:
+def _begin(tried: Array, valid: Array, single: bool) -> None:
     """Write which ρ of each row to try first."""
     for row in range(valid.shape[0]):
-        begin(chords[row], tried[row], max(number_of(valid[row]), 1.0), single)
+        begin(tried[row], max(number_of(valid[row]), 1.0), single)
 
 
 @machine_code
-def _go_on(chords: Array, tried: Array, found: Array, valid: Array, single: bool) -> None:
+def _go_on(tried: Array, found: Array, valid: Array, single: bool) -> None:
     """Write which ρ of each row to try next."""
     for row in range(valid.shape[0]):
-        go_on(chords[row], tried[row], found[row], max(number_of(valid[row]), 1.0), single)
+        go_on(tried[row], found[row], max(number_of(valid[row]), 1.0), single)
 
 
 @machine_code
 def _accept(
-    chords: Array,
     tried: Array,
     found: Array,
     pairs: Array,
@@ -72,7 +71,7 @@ def _accept(
     """Write ρ of each row, and the first draft that is accepted."""
     for row in range(valid.shape[0]):
         count = max(number_of(valid[row]), 1.0)
-        rho[row] = safe_rho(chords[row], tried[row], found[row], count, single)
+        rho[row] = safe_rho(tried[row], found[row], count, single)
         index[row] = DRAWN
         for i in range(valid.shape[1] - 1, -1, -1):
             offered = rho[row] * pairs[row, i, 0]

@@ -5,7 +5,10 @@ Importing this module imports Numba, if it is there.
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from otspec.compiling import HAS_NUMBA, Loop
 
@@ -20,11 +23,20 @@ def inner_code(loop: Loop) -> Loop:
     return _compiled(loop, no_cpython_wrapper=True)
 
 
+@cache
+def edition_of(folder: Path) -> str:
+    """Return what tells the sources of a folder from others."""
+    sources = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
+    return f"{crc32(sources):08x}"
+
+
 def _compiled(loop: Loop, **more: bool) -> Loop:
     if not HAS_NUMBA:
         return loop
     from numba import njit
 
+    # Kept by this name, and with all that it calls, of which Numba sees no later change.
+    loop.__qualname__ += f"_{edition_of(Path(__file__).parent)}"
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **more}
     try:
         fast: Loop = njit(cache=True, **options)(loop)

@@ -12,12 +12,6 @@ from otspec.batch._rows.outcome import quotient
 
 
 @inner_code
-def is_single(row: Array) -> bool:
-    """Return whether a row is float32, to which what it is multiplied with is rounded."""
-    return row.itemsize == 4
-
-
-@inner_code
 def rounded(value: float, single: bool) -> float:
     """Return a number rounded to float32, if rows are ``single``."""
     return np.float64(np.float32(value)) if single else value
@@ -52,16 +46,3 @@ def number_of(valid: Array) -> float:
     for i in range(valid.size):
         number += valid[i]
     return number
-
-
-@inner_code
-def drafted_and_wanted(draft: Array, target: Array, drafts: Array, valid: Array) -> Array:
-    """Return the draft's and the target's probability of each draft, (k, 2).
-
-    Of one that does not count they are those of token 0.
-    """
-    pairs = np.zeros((drafts.size, 2))
-    for i in range(drafts.size):
-        token = drafts[i] if valid[i] else 0
-        pairs[i, 0], pairs[i, 1] = draft[token], target[token]
-    return pairs

@@ -78,7 +78,8 @@ def overlap_of(draft: Array, target: Array, lift: float, scale: float) -> float:
 @inner_code
 def overlaps(draft: Array, target: Array, lift: float, scales: Array, sums: Array) -> None:
     """Fill in Σ min(target, scale·lift·draft) of a row for each of the scales, in one reading."""
-    sums[:] = 0.0
+    for j in range(scales.size):
+        sums[j] = 0.0
     for start in range(0, draft.size, BLOCK):
         drafted, wanted = draft[start : start + BLOCK], target[start : start + BLOCK]
         for j in range(scales.size):

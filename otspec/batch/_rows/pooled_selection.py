@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import Array
-from otspec.batch._rows.barriers import group_of, raise_barriers
+from otspec.batch._rows.barriers import group_of
 from otspec.batch._rows.graded_pools import (
+    KINDS,
     best_law,
     even_grades,
-    law_at,
-    new_pools,
-    position,
+    level,
     take_overlaps,
     write_rest,
 )
@@ -37,7 +36,7 @@ def verify(
     scales, kept = np.empty((2, rows, grades))
     pairs, weights = np.empty((rows, k, 2)), np.empty((rows, 4))
     _write_grades(scales, valid, draft.itemsize == 4)
-    read_overlaps(draft, target, scales, kept)
+    read_overlaps(draft, target, scales, kept, 0, grades)
     read_drafts(draft, target, drafts, valid, pairs)
     _select(scales, kept, pairs, uniforms, valid, index, weights)
     draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
@@ -61,37 +60,37 @@ def _select(
     weights: Array,
 ) -> None:
     """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
-    pools = new_pools(scales.shape[1])
+    pools, pool = np.empty((KINDS, scales.shape[1] + 2)), np.empty(valid.shape[1], np.int64)
     for row in range(valid.shape[0]):
-        count = number_of(valid[row])
+        count, own, top, moment, left = number_of(valid[row]), pairs[row], 0, 0.0, 0.0
         take_overlaps(pools, scales[row], kept[row], max(count, 1.0))
         tight = best_law(pools, 1.0)
         write_rest(pools, count, weights[row])
-        index[row] = _selected(pools, tight, pairs[row], uniforms[row], valid[row])
+        for i in range(pool.size):
+            below, part, _ = level(pools, own[i, 0], own[i, 1])
+            up, left = split(uniforms[row, i], part)
+            moment = left if i == 0 else moment
+            pool[i] = below + up if valid[row, i] else -1
+            top = max(top, pool[i])
+        lowest, _ = group_of(pools, tight, top, 1.0, moment)
+        took, accepting = _chosen(pool, lowest, left)
+        index[row] = DRAWN
+        if took >= 0:
+            _, _, law = level(pools, own[took, 0], own[took, 1])
+            index[row] = took if accepts(accepting, own[took, 1], law) else DRAWN
 
 
 @inner_code
-def _selected(pools: Array, tight: int, pairs: Array, uniforms: Array, valid: Array) -> int:
-    """Return which draft of a row is selected and accepted, or −1."""
-    top, moment, left, size = 0, 0.0, 0.0, 0.0
-    pool = np.empty(valid.size, np.int64)
-    for i in range(valid.size):
-        below, part = position(pools, pairs[i, 0], pairs[i, 1])
-        up, left = split(uniforms[i], part)
-        moment = left if i == 0 else moment
-        pool[i] = below + up if valid[i] else -1
-        top = max(top, pool[i])
-    raise_barriers(pools, tight, moment, 1.0, max(number_of(valid), 1.0))
-    lowest, _ = group_of(pools, top)
-    for i in range(valid.size):
+def _chosen(pool: Array, lowest: int, uniform: float) -> tuple[int, float]:
+    """Return one of the drafts in pools from the lowest, −1 if there is none, and what is left."""
+    size = 0
+    for i in range(pool.size):
         size += pool[i] >= lowest
-    place = min(np.floor(left * size), size - 1)
-    accepting = left * size - place
-    for i in range(valid.size):
+    place = min(int(uniform * size), size - 1)
+    left = uniform * size - place
+    for i in range(pool.size):
         if pool[i] >= lowest:
             if place == 0:
-                below, part = position(pools, pairs[i, 0], pairs[i, 1])
-                law = law_at(pools, pairs[i, 0], below, part)
-                return i if accepts(accepting, pairs[i, 1], law) else DRAWN
+                return i, left
             place -= 1
-    return DRAWN
+    return DRAWN, left

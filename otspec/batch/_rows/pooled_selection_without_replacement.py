@@ -9,13 +9,13 @@ import numpy as np
 from otspec.batch._kernels.library import BLOCK, Array, Library, library_of
 from otspec.batch._kernels.ring_heights import nodes
 from otspec.batch._kernels.ring_pools import HEAVY
-from otspec.batch._rows.graded_pools import best_law, even_grades, new_pools, write_rest
-from otspec.batch._rows.heaviest import BORDER, read_heavy, read_lefts, read_light
+from otspec.batch._rows.graded_pools import KINDS, best_law, even_grades, write_rest
+from otspec.batch._rows.heaviest import read_heavy, read_lefts, read_light
 from otspec.batch._rows.machine import machine_code
 from otspec.batch._rows.numbers import number_of
 from otspec.batch._rows.reading import draw_rest, read_drafts
-from otspec.batch._rows.ring_pools import highest_grade, take_knots
-from otspec.batch._rows.rings import selected
+from otspec.batch._rows.ring_pools import highest_grade, write_heights, write_knots
+from otspec.batch._rows.rings import select
 
 
 def verify(
@@ -33,18 +33,21 @@ def verify(
     rows, k = drafts.shape
     library, rung, shares = _integral(draft.dtype, k)
     sums, lefts = np.empty((rows, -(-draft.shape[1] // BLOCK))), np.empty((rows, k + 1))
-    heavy, light = np.empty((rows, 2, HEAVY)), np.empty((rows, 2))
+    heavy, borders, light = np.empty((rows, 2, HEAVY)), np.empty(rows), np.empty(rows)
     scales, kept = np.empty((2, rows, grades))
     pairs, weights = np.empty((rows, k, 2)), np.empty((rows, 4))
-    bits = draft.view(f"i{draft.itemsize}")
-    read_heavy(draft, bits, target, sums, heavy, light)
+    read_heavy(draft, target, sums, heavy, borders, light)
     read_lefts(draft, drafts, valid, sums, lefts)
     read_drafts(draft, target, drafts, valid, pairs)
     highest, lift, single = library.highest, library.lift, draft.itemsize == 4
     _write_grades(scales, heavy, light, valid, lift, highest, single)
-    read_light(draft, target, light, lift, scales, kept)
-    known = scales, kept, heavy, light, pairs, lefts
-    _select(*known, uniforms, valid, lift, rung, shares, index, weights)
+    read_light(draft, target, borders, lift, scales, kept)
+    pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
+    below = np.empty((rows, grades, HEAVY + 1))
+    write_knots(scales, kept, heavy, light, lift, pools, below)
+    write_heights(pools, below, valid, rung, shares)
+    _settle(pools, valid, lift, tight, weights)
+    select(pools, tight, pairs, borders, lefts, uniforms, valid, lift, index)
     draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
 
 
@@ -73,45 +76,8 @@ def _write_grades(
 
 
 @machine_code
-def _select(
-    scales: Array,
-    kept: Array,
-    heavy: Array,
-    light: Array,
-    pairs: Array,
-    lefts: Array,
-    uniforms: Array,
-    valid: Array,
-    lift: float,
-    rung: Array,
-    shares: Array,
-    index: Array,
-    weights: Array,
-) -> None:
-    """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
-    pools = new_pools(scales.shape[1])
+def _settle(pools: Array, valid: Array, lift: float, tight: Array, weights: Array) -> None:
+    """Write the law of each row, the knot at its cut, and what is drawn from after rejection."""
     for row in range(valid.shape[0]):
-        count = number_of(valid[row])
-        take_knots(
-            pools,
-            scales[row],
-            kept[row],
-            heavy[row],
-            light[row],
-            max(count, 1.0),
-            lift,
-            rung,
-            shares,
-        )
-        tight = best_law(pools, lift)
-        write_rest(pools, count, weights[row])
-        index[row] = selected(
-            pools,
-            tight,
-            pairs[row],
-            light[row, BORDER],
-            lefts[row],
-            uniforms[row],
-            valid[row],
-            lift,
-        )
+        tight[row] = best_law(pools[row], lift)
+        write_rest(pools[row], number_of(valid[row]), weights[row])

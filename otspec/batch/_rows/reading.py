@@ -13,10 +13,13 @@ from otspec.batch._rows.passes import blocks_of, draw, overlaps, rest_in_blocks
 
 
 @machine_code
-def read_overlaps(draft: Array, target: Array, scales: Array, sums: Array) -> None:
-    """Write Σ min(target, scale·draft) for the scales of each row, (rows, m) each."""
+def read_overlaps(
+    draft: Array, target: Array, scales: Array, sums: Array, first: int, last: int
+) -> None:
+    """Write Σ min(target, scale·draft) for some scales of each row, (rows, m) each."""
     for row in range(draft.shape[0]):
-        overlaps(draft[row], target[row], 1.0, scales[row], sums[row])
+        own = scales[row, first:last]
+        overlaps(draft[row], target[row], 1.0, own, sums[row, first:last])
 
 
 @machine_code

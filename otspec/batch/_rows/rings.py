@@ -1,6 +1,6 @@
 """The choice among distinct drafts of a row by their rings (Beyond, prop. 6).
 
-Each stage is a ring that counts, after others. ``drafts`` is an array, (7, k + 1), of what is known
+Each stage is a ring that counts, after others. ``drafts`` is an array, (8, k + 1), of what is known
 of the drafts, or of their first few, in the order in which they rang first. ``stages`` is an array
 of integers, (4, k). Their rows are named below; all masses are lifted.
 """
@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._kernels.library import Array
-from otspec.batch._rows.barriers import group_of, raise_barriers
+from otspec.batch._rows.barriers import group_of
 from otspec.batch._rows.graded_pools import ABOVE as ABOVE_KNOT
-from otspec.batch._rows.graded_pools import law_at, position
-from otspec.batch._rows.machine import inner_code
+from otspec.batch._rows.graded_pools import level
+from otspec.batch._rows.machine import inner_code, machine_code
 from otspec.batch._rows.numbers import clipped, split
 from otspec.batch._rows.outcome import DRAWN, accepts, quotient
 from otspec.batch._rows.passes import locate
@@ -32,6 +32,8 @@ COUNTED = 5
 """After so many drafts: the mass that rings and counts."""
 NEW = 6
 """After so many drafts: how likely the next ring that counts is of another."""
+LAW = 7
+"""What of the selected draft's law is each one's."""
 
 BEFORE = 0
 """How many drafts have rung before the stage."""
@@ -43,50 +45,54 @@ AGAIN = 3
 """The highest pool of the rings before it in the stage, −1 if there are none."""
 
 
-@inner_code
-def selected(
+@machine_code
+def select(
     pools: Array,
-    tight: int,
+    tight: Array,
     pairs: Array,
-    border: float,
+    borders: Array,
     lefts: Array,
     uniforms: Array,
     valid: Array,
     lift: float,
-) -> int:
-    """Return which draft is selected and accepted, or −1.
+    index: Array,
+) -> None:
+    """Write which draft of each row is selected and accepted, or −1.
 
     Parameters
     ----------
-    pools : array
-    tight : int
+    pools : array, shape (rows, 5, m + 2)
+    tight : array of int, shape (rows,)
         The knot at the cut.
-    pairs : array, shape (k, 2)
+    pairs : array, shape (rows, k, 2)
         The draft's and the target's probability of each draft.
-    border : float
+    borders : array, shape (rows,)
         Up to which draft mass tokens are light.
-    lefts : array, shape (k + 1,)
+    lefts : array, shape (rows, k + 1)
         The draft mass off the first drafts.
     uniforms, valid : array
     lift : float
+    index : array of int, shape (rows,)
     """
-    drafts, stages = np.zeros((7, lefts.size)), np.zeros((4, valid.size), np.int64)
-    _take_drafts(drafts, pools, pairs, border, lefts, valid, lift)
-    moment, left = _ring(drafts, stages, pools.shape[1], uniforms)
-    top, rung = 0, 0
-    for s in range(valid.size):
-        if valid[s]:
-            top = max(top, stages[POOL, s], stages[AGAIN, s])
-            rung += stages[TOKEN, s] == stages[BEFORE, s]
-        else:
-            stages[POOL, s], stages[AGAIN, s] = -1, -1
-    raise_barriers(pools, tight, moment, lift, 0.0)
-    lowest, end = group_of(pools, top)
-    above, beyond = pools[ABOVE_KNOT, lowest], pools[ABOVE_KNOT, end]
-    _weigh(drafts, stages, lowest, end, rung, above - beyond, beyond)
-    took, accepting = locate(drafts[WEIGHT, : valid.size], left)
-    law = law_at(pools, drafts[MASS, took], int(drafts[BELOW, took]), drafts[PART, took])
-    return took if valid[took] and accepts(accepting, pairs[took, 1] * lift, law) else DRAWN
+    k = valid.shape[1]
+    drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
+    for row in range(index.size):
+        own = pools[row]
+        _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], lift)
+        moment, left = _ring(drafts, stages, own.shape[1], uniforms[row])
+        top, rung = 0, 0
+        for s in range(k):
+            if valid[row, s]:
+                top = max(top, stages[POOL, s], stages[AGAIN, s])
+                rung += stages[TOKEN, s] == stages[BEFORE, s]
+            else:
+                stages[POOL, s], stages[AGAIN, s] = -1, -1
+        lowest, end = group_of(own, tight[row], top, lift, moment)
+        above, beyond = own[ABOVE_KNOT, lowest], own[ABOVE_KNOT, end]
+        _weigh(drafts, stages, lowest, end, rung, above - beyond, beyond)
+        took, accepting = locate(drafts[WEIGHT, :k], left)
+        passed = accepts(accepting, pairs[row, took, 1] * lift, drafts[LAW, took])
+        index[row] = took if valid[row, took] and passed else DRAWN
 
 
 @inner_code
@@ -106,7 +112,8 @@ def _take_drafts(
         drafts[NEW, i] = quotient(lefts[i] * lift, drafts[COUNTED, i], 1.0)
         if i < valid.size:
             mass = pairs[i, 0] * lift
-            drafts[BELOW, i], drafts[PART, i] = position(pools, mass, pairs[i, 1] * lift)
+            below, part, law = level(pools, mass, pairs[i, 1] * lift)
+            drafts[BELOW, i], drafts[PART, i], drafts[LAW, i] = below, part, law
             drafts[MASS, i] = mass if valid[i] else 0.0
             drafts[HEAVY, i] = 1.0 if pairs[i, 0] > border else 0.0
             light += drafts[MASS, i] * (1.0 - drafts[HEAVY, i])
@@ -141,7 +148,8 @@ def _ring(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[fl
 def _above(drafts: Array, i: int, knot: int) -> float:
     """Return what of a draft is above a knot."""
     part = drafts[PART, i] if drafts[BELOW, i] + 1 >= knot else 0.0
-    return drafts[MASS, i] * (1.0 if drafts[BELOW, i] >= knot else part)
+    above: float = drafts[MASS, i] * (1.0 if drafts[BELOW, i] >= knot else part)
+    return above
 
 
 @inner_code
@@ -168,8 +176,7 @@ def _weigh(
 
     Of the draft mass ``group`` is in it, and ``beyond`` is above.
     """
-    k, stage = stages.shape[1], 0
-    counts = False
+    k, stage, counts = stages.shape[1], 0, False
     for s in range(k - 1, -1, -1):  # where the group rings first
         if stages[AGAIN, s] >= lowest or stages[POOL, s] >= lowest:
             stage, counts = s, stages[AGAIN, s] < lowest
@@ -178,14 +185,14 @@ def _weigh(
     for i in range(k):
         above = drafts[HEAVY, i] * _above(drafts, i, end)
         mass = drafts[HEAVY, i] * _above(drafts, i, lowest) - above
+        drafts[WEIGHT, i] = mass
         inside += mass if i < rung else 0.0
         over += above if i < rung else 0.0
         among += mass if i < before else 0.0
     # Both quotients are at most 1 but for rounding, whatever is next to nothing.
     share = clipped(quotient(beyond, over, 0.0) * quotient(inside, group, 0.0))
     for i in range(k):
-        mass = drafts[HEAVY, i] * (_above(drafts, i, lowest) - _above(drafts, i, end))
-        first = 1.0 if i == itself else 0.0
+        mass, first = drafts[WEIGHT, i], 1.0 if i == itself else 0.0
         if among > 0 and not counts:
             first = mass / among if i < before else 0.0
         again = quotient(mass, inside, 0.0) if i < rung else 0.0

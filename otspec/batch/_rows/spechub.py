@@ -63,7 +63,8 @@ def _one(
     )
     served, available = (last_taken, last) if hub_last else (first_taken, first)
     if accepts(uniforms[1], served, available):
-        return (1 if hub_last and drafts[0] != hub else 0), hub
+        at = 1 if hub_last and drafts[0] != hub else 0
+        return at, drafts[at]  # the hub, if the drafts are of this draft
     return DRAWN, _draw_rest(draft, target, hub, excess(lift, scale), rest, sums, uniforms[2])
 
 

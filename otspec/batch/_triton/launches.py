@@ -1,0 +1,265 @@
+"""Starts the kernels: what they read of rows, weights and tokens, and in which pieces.
+
+Nothing waits for the device, and all memory is PyTorch's own; so calls can be recorded in a CUDA
+graph once each kernel has been compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import prod
+from typing import Any, TypeAlias
+
+import torch
+import triton.language as tl
+
+from otspec.batch._kernels.library import BLOCK, Array, Library
+from otspec.batch._kernels.sums import Told, Weight, the_draft
+from otspec.batch._triton import kernels, on, warn_of
+
+Form: TypeAlias = tuple[str, float, bool, bool, int]
+"""A weight as a kernel has it: :class:`Terms`, with the place of its first number for them."""
+PIECE = 2048
+"""How many tokens a program of the sums reads at once on a GPU: 16 in each of its threads."""
+INTERPRETED = 1 << 18
+"""How many numbers at once in the interpreter, where every program takes long to begin."""
+TOGETHER = 8
+"""How many weights are added up over the vocabulary in one reading: each holds registers."""
+
+
+def takes(library: Library, draft: Array, target: Array, *weights: Weight) -> bool:
+    """Return whether the kernels can do it: of weights that tell what they are made of.
+
+    Not of subclasses of tensors, no rows at all, rows along several axes that no two steps reach;
+    and not where gradients are wanted, or someone follows the operations, who sees no kernels.
+    """
+    if library.device.type not in on or _followed() or not starts(library):
+        return False
+    return all(isinstance(weight, Told) for weight in weights) and all(
+        type(rows) is torch.Tensor
+        and rows.shape == draft.shape
+        and rows.numel() > 0
+        and (rows.ndim <= 3 or rows.is_contiguous())  # which reshaping need not copy
+        and not (rows.requires_grad and torch.is_grad_enabled())
+        for rows in (draft, target)
+    )
+
+
+def _followed() -> bool:
+    """Return whether a transformed function, a trace or a mode follows PyTorch's operations."""
+    if torch.jit.is_tracing():
+        return True
+    inside: Any = torch._C  # noqa: SLF001 # there is no other way to know
+    return bool(inside._are_functorch_transforms_active() or inside._len_torch_dispatch_stack())  # noqa: SLF001
+
+
+@cache
+def starts(library: Library) -> bool:
+    """Return whether a kernel can be started; if not, as for want of a compiler, a warning tells.
+
+    One is tried at first.
+    """
+    rows, token = library.full((1, 1), 1.0), library.numbers([0])[:, None]
+    try:
+        without(library, library.narrowed(rows), rows, the_draft, rows, token)
+    except Exception as error:  # whatever keeps Triton from it, arrays do
+        warn_of(error, library.device)
+        return False
+    return True
+
+
+def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
+    """Return what :func:`otspec.batch._kernels.sums.overlaps` returns."""
+    numbers = _flat(library, library.narrowed(scales))
+    parts = [
+        _added(library, draft, target, [_scaled(j) for j in range(part.shape[-1])], part)
+        for part in torch.split(numbers, TOGETHER, dim=-1)
+    ]
+    return torch.moveaxis(_whole(parts), 0, -1)
+
+
+def block_sums(library: Library, draft: Array, target: Array, *weights: Told) -> list[Array]:
+    """Return what :func:`otspec.batch._kernels.sums.block_sums` returns."""
+    return list(_added(library, draft, target, *_read(library, draft, *weights)))
+
+
+def totals(library: Library, draft: Array, target: Array, *weights: Told) -> list[Array]:
+    """Return what :func:`otspec.batch._kernels.sums.totals` returns, all added up by blocks."""
+    parts = [
+        _added(library, draft, target, *_read(library, draft, *weights[i : i + TOGETHER]))
+        for i in range(0, len(weights), TOGETHER)
+    ]
+    return list(_whole(parts))
+
+
+def draw(
+    library: Library,
+    draft: Array,
+    target: Array,
+    weight: Told,
+    blocks: Array,
+    uniforms: Array,
+    excluded: Array | None = None,
+) -> Array:
+    """Return what :func:`otspec.batch._kernels.inversion.draw` returns."""
+    tokens = torch.empty(draft.shape[:-1], dtype=library.index, device=library.device)
+    flat = torch.reshape(library.widened(uniforms), (-1,))
+    left_out = {"excluded": tokens, "left_out": 0, "excluded_row": 0, "excluded_step": 0}
+    if excluded is not None:
+        left_out = _excluded(library, excluded)
+    given = {"uniforms": flat, "uniforms_step": flat.stride(0), "tokens": tokens, **left_out}
+    _by_rows(library, kernels.draw, draft, target, weight, blocks, given)
+    return tokens
+
+
+def without(
+    library: Library,
+    draft: Array,
+    target: Array,
+    weight: Told,
+    blocks: Array,
+    excluded: Array,
+) -> Array:
+    """Return what :func:`otspec.batch._kernels.inversion.without` returns."""
+    less = torch.empty(blocks.shape, dtype=blocks.dtype, device=library.device)
+    given = {"less": less, **_excluded(library, excluded)}
+    _by_rows(library, kernels.without, draft, target, weight, blocks, given)
+    return less
+
+
+def _whole(parts: list[Array]) -> Array:
+    """Return block sums of weights, in parts, added up over the vocabulary: (weights, ...)."""
+    return torch.sum(parts[0] if len(parts) == 1 else torch.cat(parts), dim=-1)
+
+
+def _scaled(column: int) -> Form:
+    """Return the weight min(target, scale·draft) for one of the numbers."""
+    return "scaled", 1.0, False, False, column
+
+
+def _added(
+    library: Library, draft: Array, target: Array, forms: Sequence[Form], numbers: Array
+) -> Array:
+    """Return the block sums of weights, wide: (weights, ..., ceil(V / 256))."""
+    size, lead = draft.shape[-1], draft.shape[:-1]
+    blocks, tile = -(-size // BLOCK), _tile(size)
+    shape = len(forms), *lead, blocks
+    sums = torch.empty(shape, dtype=library.wide, device=library.device)
+    pairs = prod(lead) * blocks
+    at_once = _at_once(library, pairs, tile, PIECE // tile)
+    _start(
+        kernels.block_sums,
+        -(-pairs // at_once),
+        **_rows(library, draft, target),
+        numbers=numbers,
+        columns=numbers.stride(0),
+        sums=sums,
+        pairs=pairs,
+        blocks=blocks,
+        forms=tuple(forms),
+        number=len(forms),
+        tile=tile,
+        at_once=at_once,
+    )
+    return sums
+
+
+def _by_rows(
+    library: Library,
+    kernel: Any,
+    draft: Array,
+    target: Array,
+    weight: Told,
+    blocks: Array,
+    given: dict[str, Any],
+) -> None:
+    """Start a kernel that takes the block sums of a row at once."""
+    (form,), numbers = _read(library, draft, weight)
+    rows, width = prod(draft.shape[:-1]), blocks.shape[-1]
+    padded, tile = _power(width), _tile(draft.shape[-1])
+    at_once = _at_once(library, rows, max(padded, tile), 1)
+    _start(
+        kernel,
+        -(-rows // at_once),
+        **_rows(library, draft, target),
+        **given,
+        numbers=numbers,
+        columns=numbers.stride(0),
+        blocks=blocks.contiguous(),
+        rows=rows,
+        width=width,
+        form=form,
+        padded=padded,
+        tile=tile,
+        at_once=at_once,
+    )
+
+
+def _start(kernel: Any, programs: int, **given: Any) -> None:
+    """Start a kernel on the device of its arguments; every operation is rounded by itself."""
+    with torch.cuda.device_of(given["draft"]):
+        kernel[(programs,)](**given, block_size=BLOCK, enable_fp_fusion=False)
+
+
+def _read(library: Library, draft: Array, *weights: Told) -> tuple[list[Form], Array]:
+    """Return weights as the kernels have them, and their numbers: (rows, numbers)."""
+    forms: list[Form] = []
+    numbers: list[Array] = []
+    for weight in weights:
+        terms = weight.terms()
+        forms.append((terms.kind, terms.lift, terms.excess, terms.mixed, len(numbers)))
+        numbers += terms.numbers
+    lead = draft.shape[:-1]
+    if not numbers:
+        return forms, draft  # something on the device, which is not read
+    each = [torch.broadcast_to(number, (*lead, 1)) for number in numbers]
+    joined = each[0] if len(each) == 1 else torch.cat(each, dim=-1)
+    return forms, _flat(library, joined)
+
+
+def _flat(library: Library, values: Array) -> Array:
+    """Return (..., m) as (rows, m), each row without gaps."""
+    return library.xp.reshape(values, (-1, values.shape[-1])).contiguous()
+
+
+def _excluded(library: Library, excluded: Array) -> dict[str, Any]:
+    """Return what the kernels are told of tokens that are left out, (..., j)."""
+    flat = library.xp.reshape(excluded, (-1, excluded.shape[-1]))
+    row, step = flat.stride()
+    return {
+        "excluded": flat,
+        "left_out": flat.shape[-1],
+        "excluded_row": row,
+        "excluded_step": step,
+    }
+
+
+def _rows(library: Library, draft: Array, target: Array) -> dict[str, Any]:
+    """Return what the kernels are told of the rows of both."""
+    size = draft.shape[-1]
+    given = {"draft": draft, "target": target, "size": size}
+    for name, rows in (("draft", draft), ("target", target)):
+        cube = rows if rows.ndim == 3 else library.xp.reshape(rows, (1, -1, size))
+        steps = zip(("outer", "inner", "step"), cube.stride(), strict=True)
+        given |= {f"{name}_{step}": number for step, number in steps}
+        given["inner"] = cube.shape[1]
+    dtype = tl.float64 if library.dtype == library.xp.float64 else tl.float32
+    return {**given, "same": target is draft, "dtype": dtype}
+
+
+def _tile(size: int) -> int:
+    """Return how many tokens of a block are read: fewer where the vocabulary is smaller."""
+    return min(BLOCK, _power(size))
+
+
+def _power(size: int) -> int:
+    """Return the least power of two that is not below a positive number."""
+    return 1 << (size - 1).bit_length()
+
+
+def _at_once(library: Library, number: int, width: int, usual: int) -> int:
+    """Return how many of a number of things a program works on: the usual ones on a GPU."""
+    if library.device.type != "cpu":
+        return usual
+    return min(_power(number), max(_power(INTERPRETED // width), 1))

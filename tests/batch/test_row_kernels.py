@@ -1,0 +1,147 @@
+"""What the row kernels of K-Seq and pooled selection find, against the array path and a sort."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from batch_paths import taking
+from batch_table import drafts_of
+from ring_laws import check_heavy, rows_with_ties
+
+from otspec import batch, compiling
+from otspec.batch._kernels import inflated, ring_pools
+from otspec.batch._kernels.library import library_of, quiet
+
+pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
+
+RULES = ["k_sequential", "pooled_selection", "pooled_selection_without_replacement"]
+DTYPES = [np.float32, np.float64]
+EVERY_DTYPE = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.__name__)
+
+
+def rows(dtype, n, number, seed=0):
+    """Rows of a draft and a target, flat and steep ones; the last pair is disjoint.
+
+    None is of equal pairs, where every cut of the pools is as good, and rounding decides.
+    """
+    rng = np.random.default_rng(seed)
+    draft, target = (
+        np.concatenate([rng.dirichlet(np.full(n, a), number) for a in (0.1, 1.0)]) for _ in "pq"
+    )
+    draft[-1, ::2] = target[-1, 1::2] = 0
+    draft, target = draft.astype(dtype), target.astype(dtype)
+    return draft / draft.sum(-1, keepdims=True), target / target.sum(-1, keepdims=True)
+
+
+def read_only(*arrays):
+    """Machine code is made for read-only arrays alone."""
+    for values in arrays:
+        values.setflags(write=False)
+    return arrays
+
+
+@EVERY_DTYPE
+@pytest.mark.parametrize("name", RULES)
+def test_random_rows_have_the_outcome_of_the_arrays(name, dtype):
+    """With light tokens among distinct drafts, and no border so near that rounding decides."""
+    rng = np.random.default_rng(1)
+    for n, k in ((300, 4), (40, 8), (70_000, 2)):
+        draft, target = rows(dtype, n, 12 if n < 1_000 else 2)
+        drafts = drafts_of(name, draft, rng.random((len(draft), k)), k)
+        uniforms = rng.random((len(draft), k + 1))
+        for grades in (6, 3) if name != "k_sequential" else (None,):
+            options = {} if grades is None else {"grades": grades}
+            with taking("arrays"):
+                wanted = getattr(batch, name)(draft, target, drafts, uniforms, **options)
+            with taking("rows"):
+                found = getattr(batch, name)(draft, target, drafts, uniforms, **options)
+            for one, other in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+@EVERY_DTYPE
+def test_rho_is_that_of_the_arrays(dtype):
+    from otspec.batch._rows import k_sequential
+    from otspec.batch._rows.reading import read_overlaps
+
+    draft, target = read_only(*rows(dtype, 300, 30))
+    single = dtype == np.float32
+    for k in (1, 2, 5, 40):
+        number = len(draft)
+        (valid,) = read_only(np.ones((number, k), bool))
+        tried, found, rho = np.empty((number, 4)), np.empty((number, 4)), np.empty(number)
+        k_sequential._begin(tried, valid, single)
+        read_overlaps(draft, target, tried, found, 0, 2)
+        k_sequential._go_on(tried, found, valid, single)
+        read_overlaps(draft, target, tried, found, 2, 4)
+        pairs, index = np.zeros((number, k, 2)), np.empty(number, np.int64)
+        (uniforms,) = read_only(np.zeros((number, k + 1)))
+        k_sequential._accept(tried, found, pairs, uniforms, valid, index, rho, single)
+        with np.errstate(all="ignore"):
+            wanted = inflated.safe_rho(
+                library_of(draft), draft, target, np.full((number, 1), float(k))
+            )
+        np.testing.assert_allclose(rho, wanted, rtol=16 * np.finfo(dtype).eps)
+
+
+@EVERY_DTYPE
+@pytest.mark.parametrize("n", [1, 20, 32, 33, 700, 5_000])
+def test_heavy_tokens_are_those_of_a_sort(n, dtype):
+    from otspec.batch._rows.heaviest import read_heavy
+
+    draft = rows_with_ties(n, dtype)
+    sums, heavy = np.empty((3, -(-n // 256))), np.empty((3, 2, 32))
+    borders, light = np.empty(3), np.empty(3)
+    read_heavy(*read_only(draft, 2 * draft), sums, heavy, borders, light)
+    for row, (drafted, wanted), border, rest in zip(draft, heavy, borders, light, strict=True):
+        check_heavy(row, drafted, wanted, rest)
+        assert not wanted[drafted == 0].any()
+        assert border == (np.sort(row)[-33] if n > 32 else 0)
+    assert sums.sum() == draft.sum()
+
+
+@EVERY_DTYPE
+@quiet
+def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
+    from otspec.batch._rows import pooled_selection_without_replacement as rule
+    from otspec.batch._rows.graded_pools import ABOVE, GRADE, SLOPE
+
+    found = []
+    settle = rule._settle
+    monkeypatch.setattr(rule, "_settle", lambda *known: (settle(*known), found.append(known)))
+    (draft, target), eps = rows(dtype, 300, 10), np.finfo(dtype).eps
+    for k in (1, 4):
+        drafts = drafts_of(
+            "pooled_selection_without_replacement", draft, np.full((len(draft), k), 0.5), k
+        )
+        batch.pooled_selection_without_replacement(
+            draft, target, drafts, np.full((len(draft), k + 1), 0.5)
+        )
+        pools, _, _, tight, _ = found[-1]
+        library, count = library_of(draft), np.full((len(draft), 1), float(k))
+        wanted = ring_pools.ring_pools(library, draft, target, count, k, 6)
+        near = {"rtol": 0, "atol": 1e-6 if dtype == np.float32 else 1e-13}
+        np.testing.assert_allclose(pools[:, GRADE, :-1], wanted.law.grades, rtol=4 * eps)
+        np.testing.assert_allclose(pools[:, SLOPE, :-1], wanted.law.slopes, **near)
+        np.testing.assert_allclose(
+            pools[:, ABOVE] / library.lift, wanted.above / library.lift, **near
+        )
+        np.testing.assert_array_equal(tight, wanted.law.tight[:, 0])
+
+
+def test_many_exponentials_are_those_of_one_after_another():
+    import numba
+
+    from otspec.batch._rows.exponential import exponentials
+
+    @numba.njit
+    def run(powers, values):
+        exponentials(powers, values, np.empty(powers.size))
+
+    powers = -np.exp(np.random.default_rng(0).uniform(-80, 6.55, 5_000))
+    powers[:2] = 0, -1e300
+    values = np.empty(powers.size)
+    run(powers, values)
+    np.testing.assert_allclose(values[2:], np.exp(powers[2:]), rtol=4 * np.finfo(float).eps)
+    assert values[0] == 1
+    assert 0 < values[1] < 1e-303
