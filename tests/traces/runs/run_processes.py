@@ -9,7 +9,7 @@ from pathlib import Path
 
 TRACE = [sys.executable, "-W", "error", "-m", "otspec", "trace"]
 OPTIONS = ["-k", "1,2", "--chunk", "2"]
-CHUNKS = 30
+CHUNKS = 60
 SECONDS = 60
 
 
