@@ -134,7 +134,7 @@ def pairs_of(draft: Array, target: Array) -> Rows | None:
 
     Gradients are found of operations on arrays.
     """
-    memory = None if _is_learnt(draft) or _is_learnt(target) else _in_memory((draft, target))
+    memory = None if _are_learnt(draft, target) else _in_memory((draft, target))
     if memory is None:
         return None
     (draft, target), back, threads = memory
@@ -148,12 +148,22 @@ def pairs_of(draft: Array, target: Array) -> Rows | None:
     return Rows(tuple(arguments), tuple(lead), back, threads)
 
 
-def _is_learnt(values: Array) -> bool:
-    if not is_torch(values):
+def is_compiled_alone(draft: Array, target: Array) -> bool:
+    """Return whether PyTorch compiles a call for these rows, without gradients of them."""
+    if not is_torch(draft):
+        return False
+    import torch  # it is there already
+
+    return torch.compiler.is_compiling() and not _are_learnt(draft, target)
+
+
+def _are_learnt(draft: Array, target: Array) -> bool:
+    """Return whether gradients are wanted of one of them."""
+    if not is_torch(draft):
         return False
     import torch
 
-    return bool(values.requires_grad) and torch.is_grad_enabled()
+    return bool(torch.is_grad_enabled() and (draft.requires_grad or target.requires_grad))
 
 
 def _in_memory(

@@ -5,11 +5,9 @@ Each function has the name of its rule. What they return is for rows that sum to
 
 from __future__ import annotations
 
-import numpy as np
-
 from otspec.batch._arguments import check_drafts, counted_ids, library_of_pair
 from otspec.batch._arrays import one_library
-from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, optimum, ring_selection
+from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, ring_selection
 from otspec.batch._kernels.library import Array, quiet
 from otspec.batch._numbers import (
     MOST_DISTINCT,
@@ -18,7 +16,8 @@ from otspec.batch._numbers import (
     as_grades,
     as_number_of_drafts,
 )
-from otspec.batch._path import machine, pairs_of
+from otspec.batch._path import is_compiled_alone
+from otspec.batch._running import optimum
 
 
 @quiet
@@ -56,12 +55,13 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     What is inside A is taken as 1 less what is outside, so that no number of drafts makes more of
     rounding. A draft without any mass is never accepted.
     """
-    rows = pairs_of(draft, target)
-    if rows is not None:
-        loop = machine("optimum").acceptance
-        return rows.run(loop, as_number_of_drafts(k), kinds=(np.float64,))[0]
-    library = library_of_pair(draft, target)
-    return optimum.acceptance(library, draft, target, as_number_of_drafts(k))
+    library_of_pair(draft, target)
+    k = as_number_of_drafts(k)
+    if is_compiled_alone(draft, target):
+        from otspec.batch import _whole  # it imports PyTorch
+
+        return _whole.optimal_acceptance(draft, target, k)
+    return optimum(draft, target, k)
 
 
 @quiet

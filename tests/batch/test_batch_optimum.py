@@ -7,7 +7,7 @@ from batch_paths import PATHS, path, taking  # noqa: F401 # path is a fixture
 from prefix_cuts import least, touching
 
 from otspec import batch
-from otspec.batch import _path, acceptance
+from otspec.batch import _path, _running
 from otspec.batch._kernels import sorted_rows
 from otspec.batch._path import machine
 
@@ -121,7 +121,7 @@ def test_long_rows_have_the_optimum_of_the_arrays(k, dtype):
 @pytest.mark.skipif("rows" not in PATHS, reason="Numba is not installed")
 def test_which_pairs_go_row_by_row(monkeypatch):
     torch, taken = library("torch"), []
-    monkeypatch.setattr(acceptance, "machine", lambda name: taken.append(name) or machine(name))
+    monkeypatch.setattr(_running, "machine", lambda name: taken.append(name) or machine(name))
     rng = np.random.default_rng(0)
     draft, target = pair = rng.dirichlet(np.ones(30), (2, 4))
     with taking("arrays"):
@@ -148,6 +148,30 @@ def test_which_pairs_go_row_by_row(monkeypatch):
         batch.optimal_acceptance(draft, target[1:], 3)
     with pytest.raises(ValueError, match="k is 0"):
         batch.optimal_acceptance(*pair, 0)
+
+
+def test_a_graph_has_it_as_one_operation_but_where_gradients_are_wanted():
+    torch, graphs = library("torch"), []
+    torch._dynamo.reset()
+
+    def seen(graph, _):
+        graphs.append([node.name for node in graph.graph.nodes if node.op == "call_function"])
+        return graph
+
+    whole = torch.compile(batch.optimal_acceptance, fullgraph=True, backend=seen)
+    pair = np.random.default_rng(0).dirichlet(np.ones(30), (2, 4))
+    tensors = [torch.asarray(part) for part in pair]
+    np.testing.assert_array_equal(whole(*tensors, 3), batch.optimal_acceptance(*tensors, 3))
+    assert graphs == [["optimal_acceptance_default"]]
+    learnt = torch.nn.Parameter(tensors[0])
+    assert whole(learnt, tensors[1], 1).requires_grad
+    mapped = torch.compile(
+        torch.vmap(batch.optimal_acceptance, (0, None, None)), fullgraph=True, backend=seen
+    )
+    wanted = [batch.optimal_acceptance(row, pair[1][0], 3) for row in pair[0]]
+    found = mapped(tensors[0], tensors[1][0], 3)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-15)
+    torch._dynamo.reset()
 
 
 @pytest.mark.skipif("rows" not in PATHS, reason="Numba is not installed")
