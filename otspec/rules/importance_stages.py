@@ -97,8 +97,8 @@ class Stage(Frozen):
         free, ranks, others = len(self.shares), self.rank[token], self.rank[other]
         places = np.minimum(ranks, free) * (free + 1) + np.minimum(others, free)
         keeps = self._kept.take(places)
-        later = places == free * (free + 2)  # neither is free
-        keeps[later] = np.broadcast_to(ranks <= others, later.shape)[later]
+        neither = places == free * (free + 2)  # is free
+        np.copyto(keeps, ranks <= others, where=neither)
         return keeps
 
     @cached_property
