@@ -237,7 +237,9 @@ def test_samples_agree_with_the_kernel_for_each_tuple():
         certain = np.zeros((4, 4))
         certain[tuple(x)] = 1.0
         drafts = otspec.Joint(certain)
-        assert otspec.audit_samples(rule.sample, drafts, rule.kernel(x), enough(3_000), seed).consistent
+        assert otspec.audit_samples(
+            rule.sample, drafts, rule.kernel(x), enough(3_000), seed
+        ).consistent
 
 
 # Errors
