@@ -292,4 +292,3 @@ def test_the_formulas_for_two_and_three_distinct_drafts_are_the_enumeration(seed
     assert abs(pair.acceptance() - enumerated_acceptance(pair)) <= limit
     if seed == 0:
         assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit
-        assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit
