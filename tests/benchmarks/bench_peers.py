@@ -68,7 +68,7 @@ def report(timed: list[Timed], k: int, threads: int, repeat: int) -> str:
     plan = plan_against_pot(repeat)
     return (
         f"{machine()}; PyTorch {torch.__version__}, float32, {threads} thread"
-        f"{'s' if threads > 1 else ''}, k = L = {k}, every draft rejected where it can be; medians "
+        f"{'s' if threads > 1 else ''}, k = L = {k}, no draft is accepted; medians "
         f"of {repeat} calls in turn. The ratio is that of the rule's time to the peer's.\n\n"
         f"{Numbers(tuple(head), tuple(map(tuple, rows))).as_markdown()}\n"
         f"`optimal_plan` at n = 50, k = 2 takes {plan:.2f} times `ot.emd` on unordered pairs.\n"

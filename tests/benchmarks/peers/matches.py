@@ -25,11 +25,14 @@ class Peer:
         :data:`WRITTEN` or :data:`INSTALLED`.
     verify : callable
         Takes draft, target and drafts of one row.
+    logits : bool
+        Whether the rule beside it is handed logits, too.
     """
 
     title: str
     origin: str
     verify: Callable[[Tensor, Tensor, Tensor], Any]
+    logits: bool = False
 
     def over_rows(self, draft: Tensor, target: Tensor, drafts: Tensor) -> list[Any]:
         """Verify all rows of a batch, one after another."""
@@ -37,7 +40,7 @@ class Peer:
 
 
 def assisted(draft: Tensor, target: Tensor, drafts: Tensor) -> Any:
-    """Call the function of transformers, which takes logits, with logarithms taken beforehand."""
+    """Call the function of transformers, which takes logits: any numbers are as good."""
     from transformers.generation import utils
 
     length = len(drafts)
@@ -51,6 +54,7 @@ SEQUOIA = Peer("Sequoia, alg. 2", WRITTEN, loops.sequoia)
 EAGLE = Peer("EAGLE", WRITTEN, loops.eagle)
 SPECHUB = Peer("SpecHub, alg. 3", WRITTEN, loops.spechub)
 ASSISTED = Peer("transformers, `_speculative_sampling`", INSTALLED, assisted)
+FROM_LOGITS = Peer("the same, and both from logits", INSTALLED, assisted, logits=True)
 
 MATCHES = {
     "maximal_coupling": (MCSD,),
@@ -60,8 +64,8 @@ MATCHES = {
     "recursive_rejection_without_replacement": (DISTINCT, SEQUOIA),
     "pooled_selection_without_replacement": (DISTINCT, SEQUOIA),
     "spechub": (SPECHUB, DISTINCT),
-    "token_verification": (ASSISTED,),
-    "block_verification": (ASSISTED,),
+    "token_verification": (ASSISTED, FROM_LOGITS),
+    "block_verification": (ASSISTED, FROM_LOGITS),
 }
 """Rules of :mod:`otspec.batch` and who does their work, the matching peer first."""
 

@@ -14,7 +14,7 @@ import torch
 from batch_rules import problems
 
 from otspec import batch
-from peers.matches import ASSISTED, MATCHES, Peer, rejecting
+from peers.matches import INSTALLED, MATCHES, Peer, rejecting
 
 Action = Callable[[], Any]
 
@@ -50,14 +50,25 @@ class Timed:
 def measured(
     rules: list[str], vocabulary: int, rows: int, k: int, repeat: int, compiled: bool
 ) -> Iterator[Timed]:
-    """Time rules against all of their peers; every draft is rejected where it can be."""
+    """Time rules against all of their peers; every draft is rejected."""
     given = problems(vocabulary, rows, k)
     loops.uniform = rejecting
     with torch.inference_mode():
         for name in rules:
-            arguments = tuple(torch.as_tensor(np.ascontiguousarray(each)) for each in given[name])
+            arguments = rejected(
+                *(torch.as_tensor(np.ascontiguousarray(each)) for each in given[name])
+            )
             for peer in MATCHES[name]:
                 yield _timed(name, peer, arguments, (rows, vocabulary, k), repeat, compiled)
+
+
+def rejected(draft: Any, target: Any, drafts: Any, uniforms: Any) -> tuple[Any, ...]:
+    """Return arguments of a rule with a target that has nothing of the drafts."""
+    if draft.ndim == target.ndim and draft.shape == target.shape:
+        target = target.scatter(-1, drafts, 0.0)
+    else:  # a block, whose last place has no draft
+        target[:, :-1].scatter_(-1, drafts[..., None], 0.0)
+    return draft, target / target.sum(-1, keepdim=True), drafts, uniforms
 
 
 def _timed(
@@ -70,19 +81,21 @@ def _timed(
 ) -> Timed:
     rule = getattr(batch, name)
     draft, target, drafts, uniforms = arguments
-    if peer is ASSISTED:  # it takes logits, and so do we
-        draft, target = draft.log(), target.log()
+    logits = draft.log(), target.log()
+    theirs = logits if peer.origin == INSTALLED else (draft, target)
+    if peer.logits:
+        draft, target = logits
         rule = on_logits(rule)
-    reference = lambda: peer.over_rows(draft, target, drafts)  # noqa: E731
+    reference = lambda: peer.over_rows(*theirs, drafts)  # noqa: E731
     pairs = in_turn(lambda: rule(draft, target, drafts, uniforms), reference, repeat)
     ratio = float("nan")
     if compiled:
         fast = torch.compile(rule, fullgraph=True)
         timed = in_turn(lambda: fast(draft, target, drafts, uniforms), reference, repeat)
-        ratio = statistics.median(ours / theirs for ours, theirs in timed)
-    ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
-    eager = statistics.median(ours / theirs for ours, theirs in pairs)
-    return Timed(name, peer, *sizes, ours, theirs, eager, ratio)
+        ratio = statistics.median(first / second for first, second in timed)
+    seconds, peer_seconds = (statistics.median(column) for column in zip(*pairs, strict=True))
+    eager = statistics.median(first / second for first, second in pairs)
+    return Timed(name, peer, *sizes, seconds, peer_seconds, eager, ratio)
 
 
 def on_logits(rule: Callable[..., Any]) -> Callable[..., Any]:
