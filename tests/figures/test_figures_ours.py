@@ -20,18 +20,18 @@ QUICK = Settings(quick=True)
 
 
 @pytest.fixture(scope="module")
-def gap():
-    return acceptance_gap.AcceptanceGap.compute(QUICK)
+def gap(computed):
+    return computed(acceptance_gap.AcceptanceGap, quick=True)
 
 
 @pytest.fixture(scope="module")
-def simplex():
-    return cut_simplex.CutSimplex.compute(QUICK)
+def simplex(computed):
+    return computed(cut_simplex.CutSimplex, quick=True)
 
 
 @pytest.fixture(scope="module")
-def rules():
-    return block_rules.TokensPerCall.compute(QUICK)
+def rules(computed):
+    return computed(block_rules.TokensPerCall, quick=True)
 
 
 def test_the_gap_is_what_is_missing_to_the_optimum(gap):

@@ -22,13 +22,13 @@ TREES = Path(__file__).parents[2] / "docs" / "tables" / "spechub_tab5.md"
 
 
 @pytest.fixture(scope="module")
-def experiment():
-    return spechub_tab4.ToyExperiment.compute(Settings())
+def experiment(computed):
+    return computed(spechub_tab4.ToyExperiment)
 
 
 @pytest.fixture(scope="module")
-def measured():
-    return spechub_tab1.DraftAcceptance.compute(Settings())
+def measured(computed):
+    return computed(spechub_tab1.DraftAcceptance)
 
 
 @pytest.fixture(scope="module")

@@ -23,18 +23,18 @@ K_SEQ, ROUNDS, POOLED = (
 
 
 @pytest.fixture(scope="module")
-def uniform():
-    return spectr_fig5.UniformCurves.compute(Settings())
+def uniform(computed):
+    return computed(spectr_fig5.UniformCurves)
 
 
 @pytest.fixture(scope="module")
-def rounds():
-    return spectr_fig6.MultiRoundCurves.compute(Settings())
+def rounds(computed):
+    return computed(spectr_fig6.MultiRoundCurves)
 
 
 @pytest.fixture(scope="module")
-def table():
-    return spectr_tab1.BlockEfficiencies.compute(QUICK)
+def table(computed):
+    return computed(spectr_tab1.BlockEfficiencies, quick=True)
 
 
 def multi_round(b, k):
