@@ -18,6 +18,8 @@ from otspec.models.random_pairs import random_pair
 from otspec.trees import RULES as NAMED
 from otspec.trees import as_shape
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 NAMES = [name for name, (rule, _) in RULES.items() if rule in NAMED.values()]
 QUICK = [name for name in NAMES if name not in ("k-sequential", "spechub")]
 """The rules without long fractions of an irrational root that take any tree."""

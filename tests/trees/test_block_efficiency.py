@@ -36,6 +36,8 @@ from otspec.estimate import Estimate
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
 from validation.domains import smallest_pairs
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
 TITLES = [rule.title for rule in BLOCK_RULES]
 

@@ -25,6 +25,8 @@ from otspec.rules import (
     Rule,
 )
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 
 @dataclass(frozen=True, eq=False)
 class Wrapped(Rule):

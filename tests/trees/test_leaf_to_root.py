@@ -45,6 +45,8 @@ from otspec.rules import (
 from otspec.trees import VERIFIERS as ALL_VERIFIERS
 from otspec.trees.leaf_to_root import LeafToRoot
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 VERIFIERS = {name: kind for name, kind in ALL_VERIFIERS.items() if issubclass(kind, LeafToRoot)}
 TREES = [tree for nodes in range(1, 6) for tree in ordered_trees(nodes)]
 TREES += ordered_trees(6)[:: 1 if NIGHTLY else 3]

@@ -33,6 +33,8 @@ from otspec.trees import VERIFIERS
 from otspec.trees.leaf_to_root import LeafToRoot
 from otspec.trees.shapes import as_shape
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 CERTAIN, OTHER = fractions(1, 0), fractions(0, 1)
 SLACK = 1e-9
