@@ -2,7 +2,8 @@
 
 import pytest
 
-from otspec.trees import contract, nodes, visits
+from otspec.logged import block, given_text
+from otspec.trees import chances, contract, nodes, visits
 from otspec.trees.token_rules import made_rule
 
 
@@ -18,5 +19,5 @@ def rules_made_once(monkeypatch):
             known[key] = made_rule(rule, draft, target, k)
         return known[key]
 
-    for module in (contract, nodes, visits):
+    for module in (block, chances, contract, given_text, nodes, visits):
         monkeypatch.setattr(module, "made_rule", made_once)
