@@ -96,7 +96,7 @@ def test_another_tree_of_the_same_rule_is_as_if_made_anew():
 
 
 def logged_trees(rule):
-    """Trees that a rule can verify; fractions of an irrational root are too long at three levels."""
+    """Trees that a rule can verify; fractions of an irrational root grow long at three levels."""
     for tree in ("2", "2x1", "2x2", "1x2x1", "[[]][]", "[][top[][]]", "top2x1"):
         served = tree if takes(rule, tree) else "2x2x2"
         yield "1x2" if rule == "k-sequential" and as_shape(served).depth == 3 else served
