@@ -31,17 +31,21 @@ def write(item: type[Item], settings: Settings, folder: Path, formats: Sequence[
         The picture in each format or the table in Markdown, and the numbers as CSV. A line on
         where they come from is added to ``provenance.jsonl``.
     """
-    computed = item.compute(settings)
+    return write_computed(item.compute(settings), settings, folder, formats)
+
+
+def write_computed(
+    item: Item, settings: Settings, folder: Path, formats: Sequence[str]
+) -> list[Path]:
+    """Write the files of an item that was computed with these settings, see :func:`write`."""
     numbers = folder / f"{item.name}.csv"
-    write_text(numbers, computed.numbers().as_csv())
-    files = [numbers, *computed.write(folder, formats)]
+    write_text(numbers, item.numbers().as_csv())
+    files = [numbers, *item.write(folder, formats)]
     _write_provenance(item, settings, folder / PROVENANCE, files)
     return files
 
 
-def _write_provenance(
-    item: type[Item], settings: Settings, path: Path, files: Sequence[Path]
-) -> None:
+def _write_provenance(item: Item, settings: Settings, path: Path, files: Sequence[Path]) -> None:
     """Add or replace the item's line."""
     line = {
         "item": item.name,

@@ -59,6 +59,17 @@ def pytest_collection_finish(session):
     gc.set_threshold(20_000, 20, 20)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_worker_by_default():
+    """Runs that are not told how many workers to start have none: each imports the package again.
+
+    Tests of workers say how many; commands in processes of their own start one for each core.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("otspec.traces.runs.parallel.cores", lambda: 1)
+        yield
+
+
 def given_trace(request, option):
     """Return the path of a trace that does not ship, or skip the test."""
     path = request.config.getoption(f"--{option}")

@@ -34,10 +34,10 @@ class Rows(NamedTuple):
 
     Parameters
     ----------
-    draft, target : ndarray, shape (rows, V)
-    drafts : ndarray of int64, shape (rows, k)
-    uniforms : ndarray of float64, shape (rows, k + 1)
-    valid : ndarray of bool, shape (rows, k)
+    arguments : tuple of ndarray
+        What machine code takes: ``draft`` and ``target``, (rows, V), and of a rule that verifies
+        ``drafts``, (rows, k) of int64, ``uniforms``, (rows, k + 1) of float64, and ``valid``,
+        (rows, k) of bool.
     lead : tuple of int
         The leading axes of the arguments.
     back : callable
@@ -46,11 +46,7 @@ class Rows(NamedTuple):
         How many threads may share the rows: those of PyTorch, and one of NumPy.
     """
 
-    draft: Array
-    target: Array
-    drafts: Array
-    uniforms: Array
-    valid: Array
+    arguments: tuple[Array, ...]
     lead: tuple[int, ...]
     back: Callable[[Array], Array]
     threads: int
@@ -58,17 +54,12 @@ class Rows(NamedTuple):
     @property
     def number(self) -> int:
         """Return how many rows there are."""
-        return len(self.drafts)
-
-    @property
-    def arguments(self) -> tuple[Array, ...]:
-        """Return what the machine code of a rule takes."""
-        return self[:5]
+        return len(self.arguments[0])
 
     def run(self, loop: Callable[..., None], *more: Any, kinds: tuple[Any, ...]) -> list[Array]:
         """Run a loop over the rows, and return what it fills: arrays of some kinds, one per row."""
         found = [np.empty(self.number, kind) for kind in kinds]
-        parts = min(self.threads, self.number) if self.draft.size >= _SHARED else 1
+        parts = min(self.threads, self.number) if self.arguments[0].size >= _SHARED else 1
         if parts == 1:
             loop(*self.arguments, *found, *more)
         else:
@@ -128,16 +119,51 @@ def rows_of(
     valid = _read(masks[0], np.bool_, count, k) if masks else _all(count, k)
     if not machine("outcome").are_ids(ids, valid, size):
         counted_ids(library_of(ids), ids, valid, size)
-    return Rows(
+    arguments = (
         _read(draft, draft.dtype, count, *draft.shape[len(lead) :]),
         _read(target, draft.dtype, count, *target.shape[len(lead) :]),
         ids,
         _read(uniforms, np.float64, count, k + 1),
         valid,
-        tuple(lead),
-        back,
-        threads,
     )
+    return Rows(arguments, tuple(lead), back, threads)
+
+
+def pairs_of(draft: Array, target: Array) -> Rows | None:
+    """Return a draft and a target row by row; None if they go the other path, or do not fit.
+
+    Gradients are found of operations on arrays.
+    """
+    memory = None if _are_learnt(draft, target) else _in_memory((draft, target))
+    if memory is None:
+        return None
+    (draft, target), back, threads = memory
+    if not _is_pair(draft, target) or draft.shape != target.shape:
+        return None
+    if not all(_lie_well(values, False) for values in (draft, target)):
+        return None
+    *lead, size = draft.shape
+    count = prod(lead)
+    arguments = (_read(values, draft.dtype, count, size) for values in (draft, target))
+    return Rows(tuple(arguments), tuple(lead), back, threads)
+
+
+def is_compiled_alone(draft: Array, target: Array) -> bool:
+    """Return whether PyTorch compiles a call for these rows, without gradients of them."""
+    if not is_torch(draft):
+        return False
+    import torch  # it is there already
+
+    return torch.compiler.is_compiling() and not _are_learnt(draft, target)
+
+
+def _are_learnt(draft: Array, target: Array) -> bool:
+    """Return whether gradients are wanted of one of them."""
+    if not is_torch(draft):
+        return False
+    import torch
+
+    return bool(torch.is_grad_enabled() and (draft.requires_grad or target.requires_grad))
 
 
 def _in_memory(
@@ -169,20 +195,26 @@ def _are_fit(
 ) -> bool:
     """Return whether the arguments, each by itself, are what a loop over the rows takes."""
     return (
-        draft.dtype in _REALS
-        and target.dtype == draft.dtype
+        _is_pair(draft, target)
         and uniforms.dtype in _REALS
         and drafts.dtype.kind in "iu"
         and drafts.dtype.isnative
         and (mask is None or mask.dtype == np.bool_)
-        and draft.flags.aligned
-        and target.flags.aligned
         and drafts.flags.aligned
         and uniforms.flags.aligned
-        and draft.ndim > 0
-        and draft.size > 0
         and drafts.ndim > 0
         and drafts.size > 0
+    )
+
+
+def _is_pair(draft: Array, target: Array) -> bool:
+    return (
+        draft.dtype in _REALS
+        and target.dtype == draft.dtype
+        and draft.flags.aligned
+        and target.flags.aligned
+        and draft.ndim > 0
+        and draft.size > 0
     )
 
 

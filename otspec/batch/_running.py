@@ -7,9 +7,10 @@ import numpy as np
 from otspec.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._kernels import drafted_block
-from otspec.batch._kernels.library import Array
+from otspec.batch._kernels.library import Array, library_of
+from otspec.batch._kernels.optimum import acceptance
 from otspec.batch._kernels.problem import Problem
-from otspec.batch._path import machine, rows_of
+from otspec.batch._path import machine, pairs_of, rows_of
 from otspec.batch._results import Verified, VerifiedBlock
 from otspec.batch._table import RULES, BatchRule
 
@@ -40,6 +41,14 @@ def selected(rule: BatchRule, problem: Problem, *options: int) -> Verified:
     given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
     found = _row_by_row(rule, given, *options)
     return rule.kernel(problem, *options) if found is None else found
+
+
+def optimum(draft: Array, target: Array, k: int) -> Array:
+    """Return the optimum for k i.i.d. drafts of rows that fit together."""
+    rows = pairs_of(draft, target)
+    if rows is None:
+        return acceptance(library_of(draft), draft, target, k)
+    return rows.run(machine("optimum").acceptance, k, kinds=(np.float64,))[0]
 
 
 def _row_by_row(rule: BatchRule, given: tuple[Array, ...], *options: int) -> Verified | None:

@@ -13,7 +13,6 @@ from otspec.arithmetic import Array, as_fractions, as_numbers, in_arithmetic, is
 from otspec.digits import plain
 from otspec.distributions import Distribution, as_distribution
 from otspec.files import READERS, pick
-from otspec.traces.warping import warp
 
 _LOCATION = re.compile(
     rf"(?P<path>.*?(?:{'|'.join(map(re.escape, READERS))}))"
@@ -113,6 +112,8 @@ def read_distribution(
             f"{name} has shape {numbers.shape}: name one row, as in FILE.npy:0 or FILE.npz:KEY:0,3"
         )
     if logits:
+        from otspec.traces.warping import warp
+
         return warp(numbers, temperature=temperature, name=name)
     _suggest_logits(numbers, name, normalize)
     try:

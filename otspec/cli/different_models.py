@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otspec.arithmetic import Number
 from otspec.cli.output import percent, print_json, shown, shown_set
@@ -12,7 +12,9 @@ from otspec.optimum import optimal_acceptance
 from otspec.rules import PriorityMixture, RecursiveRejectionIndependent
 from otspec.rules.enumeration import acceptance_or_estimate
 from otspec.tables import print_table, say
-from otspec.traces.comparison import OPTIMUM, Comparison
+
+if TYPE_CHECKING:
+    from otspec.traces import Comparison
 
 LAW = "independent"
 """What tables call the law of one draft of each model."""
@@ -55,6 +57,8 @@ def accept_models(law: Independent, target: Distribution, as_json: bool) -> None
 
 def compare_models(law: Independent, target: Distribution) -> list[Comparison]:
     """Compare the optimum and the rules for one draft of each model."""
+    from otspec.traces.comparison import OPTIMUM, Comparison
+
     mixture = mixture_for(law, target)
     best = certified(law, target, mixture)
     rows = {OPTIMUM: best.at_most, mixture.title: acceptance_or_estimate(mixture)}

@@ -8,24 +8,14 @@ from collections.abc import Sequence
 
 import click
 
-from otspec.cli.accept import accept
-from otspec.cli.advise import advise
-from otspec.cli.audit import audit
-from otspec.cli.blocks import blocks
-from otspec.cli.compare import compare
-from otspec.cli.conform import conform
+from otspec.cli.commands import CommandGroup
 from otspec.cli.ending import Terminated
-from otspec.cli.generate import generate_text
-from otspec.cli.laws import laws
-from otspec.cli.simulate import simulate
-from otspec.cli.solve import solve
-from otspec.cli.trace import trace
-from otspec.cli.vectors import vectors
 from otspec.tables import forgive_encodings, say
 from otspec.version import __version__
 
 
 @click.group(
+    cls=CommandGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -38,23 +28,6 @@ def otspec(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-for command in (
-    accept,
-    advise,
-    audit,
-    blocks,
-    compare,
-    conform,
-    generate_text,
-    laws,
-    simulate,
-    solve,
-    trace,
-    vectors,
-):
-    otspec.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,8 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from otspec.traces.runs import Run
+if TYPE_CHECKING:
+    from otspec.traces.runs import Run
 
 _PERIOD_S = 0.5
 

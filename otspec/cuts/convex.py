@@ -17,9 +17,9 @@ from otspec.drafts.rises import inside_of_prefixes
 
 _FEW = 1_000
 """Up to so many tokens all prefixes are as quick."""
-_AT_ONCE = 32
+_AT_ONCE = 16
 """Prefixes that are looked at in each round."""
-_ROUNDS = 8
+_ROUNDS = 16
 """Where the target is nearly a selection law so many prefixes tie that all are looked at."""
 _NEAR = 1e-14
 """What is not looked for; rounding alone is as much."""
@@ -52,26 +52,29 @@ def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
 
 
 def _searched(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
-    ends, knots = _evenly(rates), Knots(rates, ks)
-    known, inside = np.array([], dtype=np.intp), np.empty((len(ks), 0))
-    masses, open_ = prefix_sums(rates), np.arange(len(rates))
+    known, knots, masses = _evenly(rates), Knots(rates, ks), prefix_sums(rates)
+    inside = knots.inside_at(known)
+    least = (costs[known] - inside).min(axis=1)
+    # Of most stretches even the first cost is above what P is at the end.
+    may = (costs[known[:-1]] - inside[:, 1:] < least[:, None] - _NEAR).any(axis=0)
+    open_ = np.flatnonzero(np.repeat(may, np.diff(known)))
     for _ in range(_ROUNDS):
-        known = np.append(known, ends)
-        order = np.argsort(known)
-        known, inside = known[order], np.hstack([inside, knots.inside_at(ends)])[:, order]
-        least = (costs[known] - inside).min(axis=1)
         # What is left out once is above any later chord, too.
         open_ = open_[_may_be_below(open_, masses, costs, known, inside, least - _NEAR)]
         if len(open_) == 0:
             return np.asarray(least)
         ends = open_[:: -(-len(open_) // _AT_ONCE)]
+        known = np.append(known, ends)
+        order = np.argsort(known)
+        known, inside = known[order], np.hstack([inside, knots.inside_at(ends)])[:, order]
+        least = (costs[known] - inside).min(axis=1)
     return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
 
 
 def _evenly(rates: Array) -> IntArray:
     """Return prefixes to begin with, evenly spaced by tokens and by mass, the ends among them."""
-    by_token = np.linspace(0, len(rates), _AT_ONCE // 2).astype(np.intp)
-    by_mass = np.searchsorted(np.cumsum(rates), np.linspace(0, rates.sum(), _AT_ONCE // 2))
+    by_token = np.linspace(0, len(rates), _AT_ONCE).astype(np.intp)
+    by_mass = np.searchsorted(np.cumsum(rates), np.linspace(0, rates.sum(), _AT_ONCE))
     return np.union1d(by_token, np.minimum(by_mass, len(rates)))
 
 

@@ -215,10 +215,13 @@ def descending_again(values: Array, tokens: IntArray) -> IntArray:
     places = np.argsort(-values, kind="stable")  # merges what is in order
     ordered, ids = values[places], tokens[places]
     tied = ordered[1:] == ordered[:-1]
-    if (tied & (ids[1:] < ids[:-1])).any():
-        after = np.append(False, tied)
-        among = np.flatnonzero(after | np.append(tied, False))
-        group = np.cumsum(~after[among])
+    wrong = np.flatnonzero(tied & (ids[1:] < ids[:-1]))
+    if len(wrong):
+        starts = np.append(0, np.flatnonzero(~tied) + 1)
+        runs = np.unique(np.searchsorted(starts, wrong, side="right") - 1)
+        lengths = np.diff(starts, append=len(values))[runs]
+        group = np.repeat(np.arange(len(runs)), lengths)
+        among = np.arange(len(group)) + (starts[runs] - np.cumsum(lengths) + lengths)[group]
         again = np.argsort(group * len(values) + ids[among], kind="stable")
         places[among] = places[among][again]
     return places.astype(np.intp, copy=False)

@@ -9,23 +9,23 @@ from typing import Self
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, is_exact, positive_part, zeros
+from otspec.arithmetic import Array, IntArray, is_exact, zeros
 from otspec.distributions import Distribution
 from otspec.drafts import Independent
 from otspec.frozen import Frozen
 from otspec.memory import memory
 from otspec.programs import TruncatedImportance
-from otspec.programs.truncated import (
-    descending,
-    descending_again,
-    places_in,
-    surely_selected,
-)
-from otspec.selection.shared_pairs import shared_pairs
-from otspec.solvers import SolverName, solve
+from otspec.programs.truncated import descending, descending_again, places_in, surely_selected
+from otspec.rules.importance_pairs import Share, share_out, solved
+from otspec.selection.shared_pairs import quick_pairs, shared_pairs
+from otspec.solvers import SolverName
 
+FEW = 4_096
+"""Up to so many tokens NumPy is as quick as loading what is compiled."""
 _BYTES_OF_PAIR = 80
 """Peak memory of a stage for each pair of free tokens."""
+_MOVED = 2_048
+"""Most tokens that change places from stage to stage without all being sorted again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +73,16 @@ class Stage(Frozen):
         ndarray of int, shape (n,)
             The tokens in order.
         """
-        free = min(free, len(target))
-        _refuse_many_free(free)
         order = near[descending_again((target - selected * following)[near], near)]
-        inside, first, second = order[:free], selected[order], following[order]
+        first, second = selected[order], following[order]
         certain = surely_selected(first, second, free)
-        masses = np.multiply.outer(first[:free], second[:free])
-        masses = masses + masses.T
-        np.fill_diagonal(masses, 0 * masses.diagonal())
-        if solver is None:
-            got = shared_pairs(masses, positive_part(target[inside] - certain[:free]))
-        else:
-            drafts = Independent([selected, following])
-            got = _solved(TruncatedImportance(drafts, target, free=free), masses, solver)
-        certain[:free] += got.sum(axis=1)
-        shares = zeros(masses.shape, like=masses)
-        np.divide(got, masses, out=shares, where=masses > 0)
+        share: Share = shared_pairs
+        if solver is not None:
+            program = TruncatedImportance(Independent([selected, following]), target, free=free)
+            share = solved(program, solver)
+        inside = slice(free)
+        wanted = target[order[inside]]
+        shares = share_out(first[inside], second[inside], wanted, certain[inside], share)
         law = zeros(len(target), like=target)
         law[order] = certain
         law /= law.sum()
@@ -103,8 +97,8 @@ class Stage(Frozen):
         free, ranks, others = len(self.shares), self.rank[token], self.rank[other]
         places = np.minimum(ranks, free) * (free + 1) + np.minimum(others, free)
         keeps = self._kept.take(places)
-        later = places == free * (free + 2)  # neither is free
-        keeps[later] = np.broadcast_to(ranks <= others, later.shape)[later]
+        neither = places == free * (free + 2)  # is free
+        np.copyto(keeps, ranks <= others, where=neither)
         return keeps
 
     @cached_property
@@ -161,9 +155,17 @@ class StagedSelection(Frozen):
         solver: SolverName | None,
     ) -> Self:
         """Return the selection that is best stage by stage."""
-        stages: list[Stage] = []
-        if len(laws) > 1:
-            near, selected = descending(target - laws[0] * laws[1]), laws[0]
+        if len(laws) == 1:
+            return cls(tuple(laws), ())
+        free = min(free, len(target))
+        _refuse_many_free(free)
+        near = descending(target - laws[0] * laws[1])
+        if solver is None and len(target) >= FEW and not is_exact(target):
+            from otspec import compiling  # imports Numba, if it is there
+
+            if compiling.HAS_NUMBA:
+                return cls(tuple(laws), tuple(_passed(laws, target, free, near)))
+        stages, selected = [], laws[0]
         for following in laws[1:]:
             stage, near = Stage.of(near, selected, following, target, free, solver)
             stages.append(stage)
@@ -264,15 +266,28 @@ def _refuse_many_free(free: int) -> None:
         )
 
 
-def _solved(program: TruncatedImportance, masses: Array, solver: SolverName) -> Array:
-    """Return what each free token gets of each pair, by a solver of linear programs: (s, s)."""
-    pairs, weights = program.free_pairs
-    got = zeros(masses.shape, like=masses)
-    if len(pairs):
-        earlier, later = program.rank[pairs].T
-        got[earlier, later] = weights * program.shares(solve(program.build(), solver))
-        got[later, earlier] = weights - got[earlier, later]
-    return got
+def _passed(
+    laws: Sequence[Distribution], target: Distribution, free: int, near: IntArray
+) -> Iterator[Stage]:
+    """Yield the stages one after the other: the same numbers as :meth:`Stage.of` finds."""
+    from otspec.rules import importance_pass
+
+    tokens, following = near.copy(), laws[1]
+    masses = np.array([laws[0][tokens], following[tokens], target[tokens]])
+    for law in laws[1:]:
+        if law is not following:
+            following, masses[1] = law, law[tokens]
+        if not importance_pass.fast_move_few(tokens, masses, _MOVED):
+            again = descending_again(masses[2] - masses[0] * masses[1], tokens)
+            tokens, masses = tokens[again], masses.take(again, axis=1)
+        certain = importance_pass.fast_surely(masses, free)
+        first, second, wanted = masses[:, :free]
+        shares = share_out(first, second, wanted, certain[:free], quick_pairs)
+        rank, selected = importance_pass.fast_in_places(tokens, certain)
+        total = selected.sum()
+        selected /= total
+        np.divide(certain, total, out=masses[0])
+        yield Stage(rank, shares, selected)
 
 
 def _sums_before(values: Array) -> Array:

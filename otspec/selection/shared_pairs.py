@@ -34,11 +34,7 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
     >>> shared_pairs(masses, np.array([0.25, 0.5, 0.25])).sum(axis=1)
     array([0.25, 0.5 , 0.25])
     """
-    size = len(wanted)
-    got = zeros((size, size), like=masses)
-    earlier = np.arange(size)[:, None] < np.arange(size)
-    got[earlier] = masses[earlier]
-    surplus = got.sum(axis=1) - wanted
+    size, (got, surplus) = len(wanted), _begun(masses, wanted)
     while True:
         distance = _distances(got > 0, surplus < 0)
         active = np.flatnonzero((surplus > 0) & (distance <= size))
@@ -49,6 +45,24 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
             tokens = np.flatnonzero((distance == level) & (surplus > 0))
             if tokens.size:
                 _push(got, surplus, tokens, nearer)
+
+
+def quick_pairs(masses: Array, wanted: Array) -> Array:
+    """Return the same for floats, compiled: worth its start where it is asked for often."""
+    from otspec.selection.shared_pass import fast_push_all
+
+    got, surplus = _begun(masses, wanted)
+    fast_push_all(got, surplus)
+    return got
+
+
+def _begun(masses: Array, wanted: Array) -> tuple[Array, Array]:
+    """Return shares of which the earlier token of each pair has all, and what it is too much."""
+    size = len(wanted)
+    got = zeros((size, size), like=masses)
+    earlier = np.arange(size)[:, None] < np.arange(size)
+    got[earlier] = masses[earlier]
+    return got, got.sum(axis=1) - wanted
 
 
 def _distances(may_push: Array, lacking: Array) -> IntArray:

@@ -15,6 +15,8 @@ import numpy as np
 _SAMPLES = 4
 _PLACES = 60
 _INNER = 2
+_HALVINGS = 46
+"""A step of a line is a 60th: it ends below 3e-16."""
 _ROWS = 20_000
 NARROW = 1e-9
 """Cells below this width in some direction are not checked: they weigh less than rounding."""
@@ -89,7 +91,7 @@ def _cut(cuts, outcome, ways):
     fresh = np.unique(ends, axis=0, return_index=True)[1]
     fresh = fresh[np.array(inside, dtype=int)[fresh] == 0]
     low, high, at_low, along = low[fresh], high[fresh], at_low[fresh], along[fresh]
-    for _ in range(55 if len(low) else 0):
+    for _ in range(_HALVINGS if len(low) else 0):
         middle = (low + high) / 2
         same = (_evaluated(outcome, middle) == at_low)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)

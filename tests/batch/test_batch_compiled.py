@@ -7,7 +7,6 @@ one rule always, PyTorch makes machine code of it.
 from __future__ import annotations
 
 import functools
-import os
 import re
 
 import numpy as np
@@ -16,12 +15,12 @@ from batch_backends import library
 from batch_calls import CALLS, MASKED
 from batch_laws import joint_kernel_of, residual_cuts
 from batch_table import RULES, drafts_number, drafts_of, reference_at_rho
+from searching import NIGHTLY
 from test_batch_laws import CASES, ROUNDING, pooled_cuts
 
 from otspec import batch
 
-NIGHTLY = bool(os.environ.get("OTSPEC_NIGHTLY"))
-AT_NIGHT = pytest.mark.skipif(not NIGHTLY, reason="runs in make nightly")
+AT_NIGHT = pytest.mark.nightly
 QUICK = ["maximal_coupling"]
 """Rules of which machine code is made in every run."""
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # by PyTorch itself
@@ -231,7 +230,7 @@ def test_what_does_not_fit_is_said_while_a_graph_is_made():
 @pytest.mark.parametrize("function", [batch.maximal_coupling, batch.spechub], ids=names)
 def test_jax_compiles_once_for_each_shape(function):
     jax = library("jax")
-    whole = jax.jit(function)
+    whole = jax.jit(functools.partial(function))  # others jit the function itself
     for seed in range(2):
         arguments = [
             value if value.dtype == np.int64 else value.astype(np.float32)

@@ -13,7 +13,8 @@ from otspec import batch
 MODULES = {"acceptance"}
 """The only public names that are modules."""
 PARTS = {
-    "_kernels": ("otspec.batch._kernels", "otspec.batch._results"),
+    "_kernels": ("otspec.batch._kernels", "otspec.batch._results", "otspec.batch._triton"),
+    "_triton": ("otspec.batch._kernels", "otspec.batch._triton"),
     "_rows": ("otspec.batch._kernels", "otspec.batch._rows", "otspec.compiling"),
 }
 """The folders of kernels, and what of the package they know."""

@@ -46,10 +46,12 @@ def test_memory_beyond_the_inputs(rows):
 
 
 @pytest.mark.parametrize("k", [2, 64])
-def test_the_optimum_against_one_pass(k, report_ratio):
-    draft, target = problems(128_256, 32, 4)["k_sequential"][:2]
+@pytest.mark.parametrize(("rows", "dtype"), [(32, "float32"), (1, "float32"), (1, "float64")])
+def test_the_optimum_against_one_pass(rows, dtype, k, report_ratio):
+    arguments = problems(128_256, rows, 4)["k_sequential"]
+    draft, target = (part.astype(dtype) for part in arguments[:2])
     measured = report_ratio(
-        f"batch.optimal_acceptance, float32 (32, 128,256), k = {k}",
+        f"batch.optimal_acceptance, {dtype} ({rows}, 128,256), k = {k}",
         lambda: batch.optimal_acceptance(draft, target, k),
         "np.minimum(draft, target).sum(-1)",
         lambda: one_pass(draft, target),

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from block_models import model_pairs
+from searching import of_all
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
@@ -21,7 +22,7 @@ from validation.hsd import AS_CODED, WITH_CAP
 
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 COUNTS = {(2, 1): 40, (2, 2): 160, (2, 3): 160, (3, 2): 160}
-"""How many pairs of models for each alphabet and length, more than 500 in all."""
+"""How many pairs of models for each alphabet and length, more than 500 in all at night."""
 
 
 def follows(rule, block, branches):
@@ -51,7 +52,7 @@ def test_with_the_cap_it_is_published_block_verification_exactly(n, length):
         # What makes a difference in the first block makes the texts wrong.
         if length < 3 and not same:
             assert not audit_blocks(public, optimum=False).lossless
-    assert lossy > 20 if length > 1 else not lossy
+    assert lossy > of_all(20) if length > 1 else not lossy
 
 
 def test_there_are_five_hundred_pairs_of_models():

@@ -20,6 +20,7 @@ from instances import (
     shares,
     weights,
 )
+from searching import enough
 
 import otspec
 
@@ -161,7 +162,7 @@ FALSE_ALARM = 1e-6
 def test_samples_fit_the_law(name, k):
     draft = fractions(0, "1/10", "2/5", "1/5", "3/10")
     case = law_case(name, draft, k, seed=k)
-    size = 20_000
+    size = enough(20_000)
     for law in (case.exact, case.float):
         sample = law.sample(size, np.random.default_rng(6))
         assert sample.shape == (size, law.k)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from instances import CERTAIN, law_case, law_cases
+from searching import enough
 
 import otspec
 from otspec import rules
@@ -68,9 +69,9 @@ def test_black_boxes_are_audited_on_a_fixed_tuple():
     generator = np.random.default_rng(912)
     for target in (EXACT, FLOAT):
         honest = otspec.audit_samples(
-            lambda _: int(generator.choice(3, p=FLOAT)), law, target, size=4_000, seed=1
+            lambda _: int(generator.choice(3, p=FLOAT)), law, target, size=enough(4_000), seed=1
         )
-        greedy = otspec.audit_samples(lambda x: int(x[0]), law, target, size=4_000, seed=1)
+        greedy = otspec.audit_samples(lambda x: int(x[0]), law, target, size=enough(4_000), seed=1)
         assert honest.consistent
         assert not greedy.consistent
 

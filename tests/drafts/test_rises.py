@@ -8,6 +8,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, HEAVY_DRAFTS, weights
+from searching import NIGHTLY
 
 import otspec
 from otspec import compiling
@@ -46,7 +47,7 @@ def close(found, exact, error=ERROR):
 @pytest.mark.parametrize("n", range(1, 7))
 def test_fractions_are_those_of_the_table(n):
     rng = np.random.default_rng(n)
-    for _ in range(20):
+    for _ in range(20 if NIGHTLY else 8):
         draft = weights(rng, n, 9)
         for k in range(1, np.count_nonzero(draft) + 1):
             exact = np.array(draft, dtype=object)
@@ -55,7 +56,7 @@ def test_fractions_are_those_of_the_table(n):
 
 def hard_drafts():
     rng = np.random.default_rng(1)
-    for n in (3, 5, 7, 9):
+    for n in (3, 5, 7, 9) if NIGHTLY else (3, 5, 7):
         yield rng.exponential(size=n) ** 3
         yield 10.0 ** rng.uniform(-20, 0, n)
         yield 10.0 ** rng.uniform(-300, 0, min(n, 7))  # more take seconds: fractions grow long
@@ -116,6 +117,9 @@ def escape(rates, counts, left, k):
     below = np.empty(len(times))
     for i, t in enumerate(times):
         arrived = -np.expm1(-rates * t)
+        if arrived @ counts < 1e-5:  # Pr(N > 2) < 2e-16
+            below[i] = 1
+            continue
         if arrived @ counts > 300:  # Pr(N < 64) < e^{−130}; and else Pr(N ≥ 512) < e^{−60}
             below[i] = 0
             continue
@@ -124,7 +128,7 @@ def escape(rates, counts, left, k):
     return step * (left * np.exp(-left * times) * times * (1 + np.exp(-s))) @ below
 
 
-@pytest.mark.parametrize("k", [3, 16, 64])
+@pytest.mark.parametrize("k", [3, pytest.param(16, marks=pytest.mark.nightly), 64])
 def test_another_integral_gives_the_same_at_full_vocabulary(k):
     kinds, kind = grouped_draft(np.random.default_rng(k))
     found = np.append(0, np.cumsum(race.rises(kinds[kind], [k])[0], dtype=np.longdouble))

@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 from scipy.stats import chisquare
+from searching import enough
 
 from otspec.drafts.successive import successive
 
@@ -14,7 +15,7 @@ FALSE_ALARM = 1e-6
 
 @pytest.mark.parametrize("draft", [(0.5, 0.3, 0.1, 0.1), (0.97, 0.01, 0.015, 0.005, 0.0)])
 def test_tuples_are_as_frequent_as_they_are_likely(draft):
-    size, k = 20_000, 3
+    size, k = enough(20_000), 3
     drawn = successive(np.array(draft), k, size, np.random.default_rng(13))
     table = oracles.without_replacement_table(draft, k)
     found, counts = np.unique(drawn, axis=0, return_counts=True)

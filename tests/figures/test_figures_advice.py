@@ -4,12 +4,11 @@ import pytest
 from captions import caption
 
 from figures.advice import AdvicePicture
-from figures.contract import Settings
 
 
 @pytest.fixture(scope="module")
-def picture():
-    return AdvicePicture.compute(Settings())
+def picture(computed):
+    return computed(AdvicePicture)
 
 
 def test_the_caption_says_what_the_numbers_say(picture):

@@ -50,13 +50,13 @@ PAPER = {
 
 
 @pytest.fixture(scope="module")
-def kept():
-    return block_fig2.KeptTokens.compute(Settings())
+def kept(computed):
+    return computed(block_fig2.KeptTokens)
 
 
 @pytest.fixture(scope="module")
-def traced():
-    return block_tab2.TokenAndBlock.compute(QUICK)
+def traced(computed):
+    return computed(block_tab2.TokenAndBlock, quick=True)
 
 
 def binomial(trials, chance):

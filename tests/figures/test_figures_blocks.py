@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 import otspec
 from figures import block_trees
-from figures.contract import Settings
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
@@ -48,8 +47,8 @@ def table(header):
 
 
 @pytest.fixture(scope="module")
-def trees():
-    return block_trees.BlockTrees.compute(Settings())
+def trees(computed):
+    return computed(block_trees.BlockTrees)
 
 
 def test_what_the_page_says_of_the_picture(trees):

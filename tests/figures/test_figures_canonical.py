@@ -29,13 +29,13 @@ SpecInfer 0.4875 0.5058 0.5227 0.6202 0.6489 0.6722
 
 
 @pytest.fixture(scope="module")
-def triangle():
-    return canonical_fig2.TriangleCurves.compute(Settings())
+def triangle(computed):
+    return computed(canonical_fig2.TriangleCurves)
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return canonical_tab3.Acceptances.compute(QUICK)
+def quick(computed):
+    return computed(canonical_tab3.Acceptances, quick=True)
 
 
 def theorem_3(target):

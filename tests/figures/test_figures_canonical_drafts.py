@@ -25,8 +25,8 @@ QUICK = Settings(quick=True)
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return DraftTemperatures.compute(QUICK)
+def quick(computed):
+    return computed(DraftTemperatures, quick=True)
 
 
 def at(quick, models, drafts, rule):

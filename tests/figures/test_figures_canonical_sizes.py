@@ -7,15 +7,14 @@ import pytest
 
 import otspec
 from figures.canonical_fig5 import DRAFT, LETTERS, TARGET, TOP_P, TRACE, EffectiveSizes, shares_of
-from figures.contract import Settings
 from otspec.datasets import letters
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery.md"
 
 
 @pytest.fixture(scope="module")
-def found():
-    return EffectiveSizes.compute(Settings())
+def found(computed):
+    return computed(EffectiveSizes)
 
 
 def quartiles(shares):

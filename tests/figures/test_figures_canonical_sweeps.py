@@ -5,7 +5,6 @@ import pytest
 
 from figures import canonical_tab1
 from figures.canonical_tab1 import SAMPLING, SPECINFER, SPECTR, TABLE_1, TABLE_2, Sweeps
-from figures.contract import Settings
 from figures.on_letters import LetterTrees, Warping, letter_pair
 from otspec.rules import ImportanceSampling, PooledSelection, RecursiveRejection
 from otspec.traces.comparison import OPTIMUM
@@ -19,8 +18,8 @@ SECOND = "10 1.98 0.03 20 2.00 0.04 40 2.05 0.04 50 2.03 0.05 5 2.05 0.04 10 2.0
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return Sweeps.compute(Settings(quick=True))
+def quick(computed):
+    return computed(Sweeps, quick=True)
 
 
 def test_the_paper_is_copied_as_printed():

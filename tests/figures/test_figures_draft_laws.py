@@ -18,8 +18,8 @@ PLACE = (1.0, 0.6)
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return draft_laws.DraftLaws.compute(Settings(quick=True))
+def quick(computed):
+    return computed(draft_laws.DraftLaws, quick=True)
 
 
 def printed(name):

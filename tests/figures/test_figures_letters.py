@@ -5,7 +5,6 @@ from fractions import Fraction
 import letters_enumerated as enumerated
 import pytest
 
-from figures.contract import Settings
 from figures.spechub_tab5 import (
     HUB,
     LEVELS,
@@ -22,8 +21,8 @@ from validation.spechub.tables import BATCHES, gains
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return BinaryTrees.compute(Settings(quick=True))
+def quick(computed):
+    return computed(BinaryTrees, quick=True)
 
 
 def test_the_printed_gains_are_those_of_the_papers_tables():

@@ -17,8 +17,8 @@ RECORDS = (long_trees.BINARY, long_trees.BEST, long_trees.TWO_LEVELS)
 
 
 @pytest.fixture(scope="module")
-def trees():
-    return BinaryTrees.compute(Settings(quick=True))
+def trees(computed):
+    return computed(BinaryTrees, quick=True)
 
 
 @pytest.mark.parametrize("which", RECORDS)

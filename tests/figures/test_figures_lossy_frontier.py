@@ -19,8 +19,8 @@ CLOSE = 1e-12
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return lossy_frontier.LossyFrontier.compute(QUICK)
+def quick(computed):
+    return computed(lossy_frontier.LossyFrontier, quick=True)
 
 
 def test_every_published_rule_is_in_the_table():

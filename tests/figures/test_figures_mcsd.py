@@ -17,8 +17,8 @@ from validation.mcsd.tables import TABLES, lines
 
 
 @pytest.fixture(scope="module")
-def curves():
-    return mcsd_fig3.AcceptanceCurves.compute(Settings(quick=True))
+def curves(computed):
+    return computed(mcsd_fig3.AcceptanceCurves, quick=True)
 
 
 @pytest.fixture(scope="module")

@@ -25,13 +25,13 @@ BUNDLED = (24, 25)
 
 
 @pytest.fixture(scope="module")
-def budgets():
-    return mcsd_fig4.Budgets.compute(QUICK)
+def budgets(computed):
+    return computed(mcsd_fig4.Budgets, quick=True)
 
 
 @pytest.fixture(scope="module")
-def ablation():
-    return mcsd_tab4.Ablation.compute(QUICK)
+def ablation(computed):
+    return computed(mcsd_tab4.Ablation, quick=True)
 
 
 def kept_by_the_formula(block, tree, law):

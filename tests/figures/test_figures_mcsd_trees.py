@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from figures import mcsd_tab2
-from figures.contract import Settings
 from figures.greedy import Greedy
 from figures.mcsd_tab2 import PAPERS, PRINTED, BestTrees
 from figures.on_letters import LetterTrees, letter_pair
@@ -26,8 +25,8 @@ Ours 8x2x1 1.72 2.08 16x2 1.42 1.70
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return BestTrees.compute(Settings(quick=True))
+def quick(computed):
+    return computed(BestTrees, quick=True)
 
 
 def test_table_2_is_copied_as_printed():

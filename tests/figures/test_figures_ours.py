@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from captions import caption
 from matplotlib.figure import Figure
+from searching import enough
 
 import otspec
 from figures import acceptance_gap, block_rules, cut_simplex
@@ -20,18 +21,18 @@ QUICK = Settings(quick=True)
 
 
 @pytest.fixture(scope="module")
-def gap():
-    return acceptance_gap.AcceptanceGap.compute(QUICK)
+def gap(computed):
+    return computed(acceptance_gap.AcceptanceGap, quick=True)
 
 
 @pytest.fixture(scope="module")
-def simplex():
-    return cut_simplex.CutSimplex.compute(QUICK)
+def simplex(computed):
+    return computed(cut_simplex.CutSimplex, quick=True)
 
 
 @pytest.fixture(scope="module")
-def rules():
-    return block_rules.TokensPerCall.compute(QUICK)
+def rules(computed):
+    return computed(block_rules.TokensPerCall, quick=True)
 
 
 def test_the_gap_is_what_is_missing_to_the_optimum(gap):
@@ -139,6 +140,7 @@ def test_the_coins_have_a_closed_form(rules):
 def test_the_preprint_loses_in_the_long_run_what_it_gains_first(monkeypatch):
     monkeypatch.setattr(block_rules, "LENGTHS", (1, 8))
     monkeypatch.setattr(block_rules, "STEP", block_rules.QUICK_STEP)
+    monkeypatch.setattr(block_rules, "TEXT", enough(block_rules.TEXT))
     data = block_rules.TokensPerCall.compute(Settings())
     i = data.lengths.index(8)
     published = data.coin[BLOCK_RULES[1].title][i]

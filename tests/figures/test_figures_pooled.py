@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 import otspec
 from figures import pooled_barriers, pooled_gain
-from figures.contract import Settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,13 +40,13 @@ def scientific(value):
 
 
 @pytest.fixture(scope="module")
-def gain():
-    return pooled_gain.PooledGain.compute(Settings())
+def gain(computed):
+    return computed(pooled_gain.PooledGain)
 
 
 @pytest.fixture(scope="module")
-def example():
-    return pooled_barriers.PooledBarriers.compute(Settings())
+def example(computed):
+    return computed(pooled_barriers.PooledBarriers)
 
 
 def test_the_page_prints_the_means_that_are_computed(gain):

@@ -40,13 +40,13 @@ def pair_of_floats(n, seed):
 
 
 @pytest.fixture(scope="module")
-def masses():
-    return spechub_fig5.MassTables.compute(Settings())
+def masses(computed):
+    return computed(spechub_fig5.MassTables)
 
 
 @pytest.fixture(scope="module")
-def decay():
-    return spechub_fig9.Decay.compute(Settings())
+def decay(computed):
+    return computed(spechub_fig9.Decay)
 
 
 def cells_of(masses, panel):

@@ -22,13 +22,13 @@ TREES = Path(__file__).parents[2] / "docs" / "tables" / "spechub_tab5.md"
 
 
 @pytest.fixture(scope="module")
-def experiment():
-    return spechub_tab4.ToyExperiment.compute(Settings())
+def experiment(computed):
+    return computed(spechub_tab4.ToyExperiment)
 
 
 @pytest.fixture(scope="module")
-def measured():
-    return spechub_tab1.DraftAcceptance.compute(Settings())
+def measured(computed):
+    return computed(spechub_tab1.DraftAcceptance)
 
 
 @pytest.fixture(scope="module")
@@ -257,9 +257,9 @@ def test_the_rows_of_tables_1_to_3(measured, tmp_path):
     assert len(measured.notes()) == 5
 
 
-def test_quick_tables(tmp_path):
+def test_quick_tables(tmp_path, computed):
     for item in (spechub_tab1.DraftAcceptance, ToyExperiment):
-        (file,) = item.compute(Settings(quick=True)).write(tmp_path, [])
+        (file,) = computed(item, quick=True).write(tmp_path, [])
         assert file.suffix == ".md"
         assert file.read_text(encoding="utf-8").count("\n- ") >= 4
 

@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,24 +18,25 @@ from otspec.datasets import letters
 from otspec.rules import KSequential, PooledSelection, RecursiveRejection
 
 QUICK = Settings(quick=True)
+TABLE = (Path(__file__).parents[2] / "docs" / "tables" / "spectr_tab1.md").read_text("utf-8")
 K_SEQ, ROUNDS, POOLED = (
     rule.title for rule in (KSequential, RecursiveRejection, PooledSelection)
 )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def uniform():
-    return spectr_fig5.UniformCurves.compute(Settings())
+def uniform(computed):
+    return computed(spectr_fig5.UniformCurves)
 
 
 @pytest.fixture(scope="module")
-def rounds():
-    return spectr_fig6.MultiRoundCurves.compute(Settings())
+def rounds(computed):
+    return computed(spectr_fig6.MultiRoundCurves)
 
 
 @pytest.fixture(scope="module")
-def table():
-    return spectr_tab1.BlockEfficiencies.compute(QUICK)
+def table(computed):
+    return computed(spectr_tab1.BlockEfficiencies, quick=True)
 
 
 def multi_round(b, k):
@@ -155,14 +157,37 @@ def test_one_sequence_is_token_verification(table):
         assert found[1, 4] == pytest.approx(alone, abs=2e-8)  # eight digits are recorded
 
 
-def test_eight_sequences_gain_what_they_do_in_the_paper():
-    """As the caption says: k-sequential on the letters is within the range of table 4."""
-    trees = LetterTrees(letter_pair(), KSequential, merge=True)
-    calls = {
-        (count, length): trees.tokens_per_call(spectr_tab1.sequences(count, length))
-        for count in (1, 8)
-        for length in (4, 8)
+@pytest.fixture(scope="module")
+def printed_table():
+    """What the page has in the column of k-sequential on the letters: (K, L) → tokens per call."""
+    rows = [line.split(" | ") for line in TABLE.splitlines() if line[:1] == "|"]
+    column = rows[0].index(f"letters, bigram: {K_SEQ}")
+    numbers = (row[0].strip("| ") for row in rows)
+    return {
+        (int(k), int(row[1])): float(row[column])
+        for k, row in zip(numbers, rows, strict=True)
+        if k.isdigit()
     }
+
+
+def test_the_page_prints_what_is_computed_of_two_sequences(table, printed_table):
+    found = table.letters["bigram", K_SEQ]
+    assert found.keys() == {(k, length) for k, length in printed_table if k <= 2}
+    for place, value in found.items():
+        assert value == pytest.approx(printed_table[place], abs=5.1e-5)
+
+
+@pytest.mark.nightly
+def test_the_page_prints_what_is_computed_of_eight_sequences(printed_table):
+    trees = LetterTrees(letter_pair(), KSequential, merge=True)
+    for place, printed in printed_table.items():
+        value = trees.tokens_per_call(spectr_tab1.sequences(*place))
+        assert value == pytest.approx(printed, abs=5.1e-5)
+
+
+def test_eight_sequences_gain_what_they_do_in_the_paper(printed_table):
+    """As the caption says: k-sequential on the letters is within the range of table 4."""
+    calls = {place: value for place, value in printed_table.items() if place[0] in (1, 8)}
     found = [spectr_tab1.gain(calls, length) for length in (4, 8)]
     assert [round(factor, 2) for factor in found] == [1.38, 1.41]
     for length, expected in ((4, [1.29, 1.38]), (8, [1.33, 1.40])):

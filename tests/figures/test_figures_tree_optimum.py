@@ -9,7 +9,6 @@ import pytest
 from captions import caption
 from programs_table import needs_cdd
 
-from figures.contract import Settings
 from figures.tree_optimum import DEPTHS, ONE, RULES, WHOLE, TreeOptimum
 from otspec.blocks import DraftSelection, memoryless
 from otspec.models.random_pairs import random_pair
@@ -36,8 +35,8 @@ def rows(page, start):
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return TreeOptimum.compute(Settings(quick=True))
+def quick(computed):
+    return computed(TreeOptimum, quick=True)
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,11 @@ NOT_WALKED = {
     "Rows": "a part of a program, and a list of results, which is there to be added to",
     "Registry": "a table, which is there to be added to",
     "OrderSearch": "a search, which orders are added to",
+    "Knots": "a search, which prefixes are added to",
+    "Ordered": "a part of a Pair, which is walked",
+    **dict.fromkeys(
+        ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
+    ),
     "Crash": "holds whatever exception foreign code has raised",
     "Chance": "draws random numbers, which differ each time",
     **dict.fromkeys(

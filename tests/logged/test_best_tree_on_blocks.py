@@ -85,7 +85,7 @@ def test_dynamic_trees_of_a_threshold_are_unbiased():
     draft, target = random_pair(3, 0.4, np.random.default_rng(12))
     masses, blocks = map(list, zip(*every_block(draft, target, 3), strict=True))
     # As often as they are drafted, so that the mean over blocks is that over texts.
-    often = np.round(np.array(masses) * 4_000).astype(int)
+    often = np.round(np.array(masses) * 1_000).astype(int)
     drawn = [block for block, count in zip(blocks, often, strict=True) for _ in range(count)]
     found = dynamic_tree_on_blocks(drawn, 6, 3)
     paths = [x for depth in (1, 2, 3) for x in product(range(3), repeat=depth)]

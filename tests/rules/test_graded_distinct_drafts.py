@@ -10,7 +10,7 @@ import oracles
 import pytest
 from instances import floats, pairs, weights
 from ring_reference import GradedRings, first_rings, mass_of, selected
-from searching import of_all
+from searching import NIGHTLY, enough, of_all
 
 import otspec
 from otspec.rules import Graded, NotExactError, PooledSelectionWithoutReplacement
@@ -45,7 +45,7 @@ def counted(n, heavy, k):
 
 def test_the_selected_token_is_in_proportion_to_the_group():
     several = 0
-    for draft, heavy, below, group in rings(860, 150):
+    for draft, heavy, below, group in rings(860, enough(150)):
         for k in range(1, 4 if len(heavy) < len(draft) else len(heavy) + 1):
             law = [Fraction(0)] * len(draft)
             for z in counted(len(draft), heavy, k):
@@ -53,11 +53,11 @@ def test_the_selected_token_is_in_proportion_to_the_group():
                     law[token] += mass
             assert [part * sum(group) for part in law] == [part * sum(law) for part in group]
             several += k > 1 and len(heavy) > 1
-    assert several > 50
+    assert several > of_all(50)
 
 
 def test_all_below_is_the_sum_over_rings():
-    for draft, heavy, below, _ in rings(861, 60):
+    for draft, heavy, below, _ in rings(861, enough(60)):
         nothing = [Fraction(0)] * len(draft)
         own = np.array([below[y] for y in sorted(heavy)], dtype=object)
         light = Fraction(sum(part for y, part in enumerate(below) if y not in heavy))
@@ -158,7 +158,7 @@ def test_samples_are_those_of_the_kernel():
         certain = np.zeros((4, 4))
         certain[x] = 1.0
         found = otspec.audit_samples(
-            rule.sample, otspec.Joint(certain), rule.kernel(x), 1_000, seed
+            rule.sample, otspec.Joint(certain), rule.kernel(x), enough(1_000), seed
         )
         assert found.consistent, x  # each fails with probability 1e-3 at other seeds
 
@@ -166,7 +166,7 @@ def test_samples_are_those_of_the_kernel():
 @pytest.mark.parametrize("k", [2, 4])
 def test_little_is_lost_on_a_language_model(k):
     lost = []
-    for _, draft, target in list(otspec.datasets.load_smollm2().pairs())[::3]:
+    for _, draft, target in list(otspec.datasets.load_smollm2().pairs())[:: 3 if NIGHTLY else 9]:
         rule = PooledSelectionWithoutReplacement(draft, target, k, Graded())
         best = otspec.optimal_acceptance(rule.law, target).acceptance
         lost.append(best - np.minimum(rule.law_of_selection, target).sum())

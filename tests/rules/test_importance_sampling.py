@@ -10,7 +10,7 @@ import oracles
 import pytest
 from instances import EPS, floats, fractions, pairs, shares, weights
 from scipy.stats import binom
-from searching import of_all
+from searching import enough, of_all
 
 import otspec
 from otspec.rules import ImportanceSampling
@@ -185,7 +185,7 @@ def test_hard_floats_give_distributions(draft, target, k, options):
 def test_samples_agree_with_the_kernel(k):
     draft, target = [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]
     rule = ImportanceSampling(draft, target, k, free=2, alphabet=2)
-    rng, size = np.random.default_rng(1), 2_000
+    rng, size = np.random.default_rng(1), enough(2_000)
     drafts = list(product(range(3), repeat=k))[:: k + 1]
     for x in drafts:
         drawn = [rule.sample(x, rng) for _ in range(size)]

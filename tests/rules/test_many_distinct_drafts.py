@@ -9,7 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, pairs, weights
-from searching import of_all
+from searching import enough, of_all
 
 import otspec
 from otspec.rules import NotExactError, PooledSelectionWithoutReplacement
@@ -61,7 +61,7 @@ def lists(draft, place, n):
 
 def test_the_swap_identity():
     compared = 0
-    for draft, place in groups(830, 150):
+    for draft, place in groups(830, enough(150)):
         group = [y for y, part in enumerate(place) if part == 1 and draft[y] > 0]
         for n in range(1, 5):
             for a in group:
@@ -74,13 +74,13 @@ def test_the_swap_identity():
                     swap -= first * mass * sum(draft[y] for y in of_group) / left
                 assert lead == swap
                 compared += lead != 0
-    assert compared > 100
+    assert compared > of_all(100)
 
 
 def test_the_choice_in_a_group_is_proportional_to_the_draft():
     """By the documentation alone: lambda, the first drawn, and what is proportional."""
     several = 0
-    for draft, place in groups(831, 120):
+    for draft, place in groups(831, enough(120)):
         group = {y for y, part in enumerate(place) if part == 1}
         above = sum(p for p, part in zip(draft, place, strict=True) if part == 2)
         mass_of_group = sum(draft[y] for y in group)
@@ -98,7 +98,7 @@ def test_the_choice_in_a_group_is_proportional_to_the_draft():
                     law[y] += mass * share * draft[y] / held
                 several += 0 < share < 1 and len(inside) > 1
             assert all(law[y] * mass_of_group == sum(law.values()) * draft[y] for y in law)
-    assert several > 1_000
+    assert several > of_all(800)
 
 
 def test_the_rule_makes_that_choice():
@@ -122,7 +122,7 @@ def test_the_rule_makes_that_choice():
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_the_probability_to_be_below_is_convex_over_the_draft_mass(k):
     rng, bent = np.random.default_rng(833), 0
-    for draft, _ in groups(834, 60):
+    for draft, _ in groups(834, enough(60)):
         order = [y for y in rng.permutation(len(draft)).tolist() if draft[y] > 0]
         if len(order) < k:
             continue
@@ -131,7 +131,7 @@ def test_the_probability_to_be_below_is_convex_over_the_draft_mass(k):
                   for y, before, after in zip(order, inside, inside[1:], strict=False)]  # fmt: skip
         assert slopes == sorted(slopes)
         bent += slopes[0] < slopes[-1]
-    assert bent > 20
+    assert bent > of_all(20)
 
 
 # The rule exactly
@@ -259,7 +259,7 @@ def test_samples_are_those_of_the_kernel(k):
         certain = np.zeros((4,) * k)
         certain[tuple(x)] = 1.0
         found = otspec.audit_samples(
-            rule.sample, otspec.Joint(certain), rule.kernel(x), 5_000, seed
+            rule.sample, otspec.Joint(certain), rule.kernel(x), enough(3_000), seed
         )
         assert found.consistent, x  # each fails with probability 1e-3 at other seeds
 

@@ -8,6 +8,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, fractions, pair
+from searching import enough, of_all
 
 import otspec
 from otspec.rules import RecursiveRejection, RecursiveRejectionIndependent
@@ -18,7 +19,7 @@ KINDS = ("dense", "sparse", "tied", "proportional", "undrafted", "equal", "disjo
 def instances(count, seed=881):
     """One to three drafts of their own and a target, over 1 to 4 tokens."""
     rng = np.random.default_rng(seed)
-    for index in range(count):
+    for index in range(enough(count)):
         n, k, kind = 1 + index % 4, 1 + index % 3, KINDS[index % len(KINDS)]
         first, target = pair(rng, n, kind)
         yield [first, *(pair(rng, n, kind)[index % 2] for _ in range(k - 1))], target
@@ -45,7 +46,7 @@ def test_it_is_the_algorithm_as_it_is_written():
         by_draft = oracles.accepted_by_draft(table, joint.__getitem__, len(drafts))
         assert rule.acceptance_by_draft().tolist() == by_draft
         partly += 0 < rule.acceptance() < 1
-    assert partly > 60
+    assert partly > of_all(60)
 
 
 def test_the_best_order_is_the_best_of_all():
@@ -61,7 +62,7 @@ def test_the_best_order_is_the_best_of_all():
         assert rule.in_order(best).acceptance() == found[best]
         assert best == next(order for order in found if found[order] == found[best])
         changed += best != tuple(range(len(drafts)))
-    assert changed > 10
+    assert changed > of_all(10)
 
 
 def test_equal_drafts_are_recursive_rejection():

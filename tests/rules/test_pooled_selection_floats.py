@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from instances import EPS, HEAVY_DRAFTS, floats, fractions, pairs, shares
 from scipy.stats import binom
+from searching import NIGHTLY, enough
 
 import otspec
 from otspec import compiling
@@ -136,7 +137,7 @@ def hard_pairs():
     yield [1e-300, 1.0], [1.0, 0.0]
     yield [1e-300, 1e-300, 0.5, 0.5], [0.25, 0.0, 0.75, 0.0]
     rng = np.random.default_rng(231)
-    for index in range(60):
+    for index in range(enough(60)):
         n, octaves = int(rng.integers(2, 5)), rng.choice([1, 17, 160, 323], 2)
         draft, target = (10.0 ** (-rng.random(n) * most) for most in octaves)
         if index % 3 == 0:
@@ -199,10 +200,10 @@ def test_samples_follow_the_kernel(pools, arithmetic):
         return cell[0] // n * n + rule.sample(x, rng)[0]
 
     law = otspec.IID(cells.ravel(), 1, normalize=True)
-    found = otspec.audit_samples(sampler, law, law.draft, 40_000, 234)
+    found = otspec.audit_samples(sampler, law, law.draft, enough(40_000), 234)
     assert found.false_alarm == FALSE_ALARM
     assert found.consistent
-    assert found.resolution < 0.03
+    assert found.resolution < (0.03 if NIGHTLY else 0.05)
 
 
 # A real language model
@@ -210,7 +211,7 @@ def test_samples_follow_the_kernel(pools, arithmetic):
 
 @cache
 def real_pairs():
-    pairs = islice(otspec.datasets.load_smollm2().pairs(), 12)
+    pairs = islice(otspec.datasets.load_smollm2().pairs(), 12 if NIGHTLY else 6)
     found = [(draft, target) for _, draft, target in pairs]
     assert {len(draft) for draft, _ in found} == {49_152}
     return found
@@ -257,7 +258,7 @@ def test_a_loss_is_kept_within_at_full_vocabulary(k):
 
 def test_samples_at_full_vocabulary():
     draft, target = real_pairs()[0]
-    rule, size, accepted = PooledSelection(draft, target, 4), 65_000, []
+    rule, size, accepted = PooledSelection(draft, target, 4), enough(65_000), []
 
     def sampler(x, rng):
         token, flag = rule.sample(x, rng)
@@ -267,7 +268,7 @@ def test_samples_at_full_vocabulary():
     found = otspec.audit_samples(sampler, rule.law, target, size, 235, false_alarm=FALSE_ALARM)
     assert found.consistent
     assert found.impossible is None
-    assert found.resolution < 0.042  # in total variation
+    assert found.resolution < (0.042 if NIGHTLY else 0.073)  # in total variation
     # How often a draft is accepted: an exact two-sided binomial test.
     chance, hits = rule.acceptance(), sum(accepted)
     tail = min(binom.cdf(hits, size, chance), binom.sf(hits - 1, size, chance))

@@ -10,6 +10,7 @@ import oracles
 import pytest
 from instances import EPS, fractions, pair
 from programs_table import needs_cdd
+from searching import enough, of_all
 
 import otspec
 from otspec.rules import PriorityMixture
@@ -22,7 +23,7 @@ KINDS = ("dense", "sparse", "tied", "proportional", "undrafted", "equal", "disjo
 def instances(count, seed=771):
     """Different drafts and a target over 1 to 5 tokens; every kind of pair gives some of each."""
     rng = np.random.default_rng(seed)
-    for index in range(count):
+    for index in range(enough(count)):
         n, k = 1 + index % 5, 1 + index % 3
         kind = KINDS[index % len(KINDS)]
         first, target = pair(rng, n, kind)
@@ -72,8 +73,8 @@ def test_pools_of_any_kind_are_lossless_and_bounded():
         assert all(set(mixture.pools) <= set(order) for order in mixture.orders)
         below += mixture.accepted < optimum
         attained += mixture.accepted == optimum
-    assert below > 10
-    assert attained > 30
+    assert below > of_all(10)
+    assert attained > of_all(30)
 
 
 @needs_cdd
@@ -95,7 +96,7 @@ def test_a_cut_by_moves_is_a_local_minimum_and_between_all_minimisers():
         here = sum(1 << y for y in range(n) if found[y])
         assert all(values[here] <= values[here ^ 1 << y] for y in range(n))
         best += values[here] == min(values)
-    assert best >= 100
+    assert best >= of_all(100)
 
 
 def test_equal_drafts_are_those_of_an_iid_law():
@@ -169,7 +170,7 @@ def test_samples_agree_with_the_kernel_for_each_tuple():
         certain[tuple(x)] = 1.0
         drafts = otspec.Joint(certain)
         assert otspec.audit_samples(
-            rule.sample, drafts, rule.kernel(x), 3_000, seed + 20
+            rule.sample, drafts, rule.kernel(x), enough(3_000), seed + 20
         ).consistent
 
 

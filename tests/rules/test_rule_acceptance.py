@@ -10,7 +10,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, fractions, pairs, shares, weights
-from searching import of_all
+from searching import enough, of_all
 
 import otspec
 from otspec.rules import (
@@ -221,7 +221,7 @@ def hard_pairs(count=80):
     """Floats from 0 and the smallest subnormal to 1, ties and equal distributions among them."""
     yield from FIXED
     rng = np.random.default_rng(217)
-    for index in range(count):
+    for index in range(enough(count)):
         n = 1 + index % 4
         draft, target = rng.choice(MAGNITUDES, (2, n))
         if draft.sum() and target.sum():
@@ -291,5 +291,4 @@ def test_the_formulas_for_two_and_three_distinct_drafts_are_the_enumeration(seed
     limit = 25**2 * EPS
     assert abs(pair.acceptance() - enumerated_acceptance(pair)) <= limit
     if seed == 0:
-        assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit
         assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit

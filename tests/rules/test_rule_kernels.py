@@ -12,7 +12,7 @@ import pytest
 from instances import EPS, law_case, pairs
 from programs_table import feasible_masses, needs_cdd, program_names
 from scipy.stats import binom
-from searching import of_all
+from searching import enough, of_all
 
 import otspec
 from otspec.plan import Plan
@@ -252,7 +252,7 @@ def sampled_params():
 
 @pytest.mark.parametrize("rule", list(sampled_params()))
 def test_samples_agree_with_the_kernel(rule):
-    rng, size = np.random.default_rng(206), 2_000
+    rng, size = np.random.default_rng(206), enough(2_000)
     drafts = [x for x in rule.law.tuples()[0].tolist() if 0 in x][::13]
     cells = len(drafts) * len(rule.target)
     for x in drafts:

@@ -10,7 +10,8 @@ import oracles
 import pytest
 from instances import weights
 
-from otspec.selection.shared_pairs import shared_pairs
+from otspec.selection.shared_pairs import quick_pairs, shared_pairs
+from otspec.selection.shared_pass import push_all
 
 CRUMB = 5e-324
 """The smallest float."""
@@ -85,3 +86,14 @@ def test_crumbs_come_to_an_end(crumb):
 def test_nothing_to_share_is_nothing():
     assert shared_pairs(np.zeros((0, 0)), np.zeros(0)).shape == (0, 0)
     assert shared_pairs(np.zeros((1, 1)), np.ones(1)).tolist() == [[0]]
+
+
+def test_pushes_one_by_one_share_the_same():
+    rng = np.random.default_rng(702)
+    for masses, wanted in cases(701, 60, most=9):
+        floats = masses.astype(float) * rng.random()
+        expected = shared_pairs(floats, wanted.astype(float))
+        assert quick_pairs(floats, wanted.astype(float)).tolist() == expected.tolist()
+        got = np.triu(floats)
+        push_all(got, got.sum(axis=1) - wanted.astype(float))
+        assert got.tolist() == expected.tolist()

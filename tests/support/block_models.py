@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 from instances import KINDS, Exact, floats, pair
 from scipy.stats import binom
+from searching import enough
 
 from otspec.blocks import BlockVerify, BlockVerifyPublished, TableModel, TokenVerify
 from validation import block_algorithms as printed
@@ -68,12 +69,12 @@ def literal(rows: Rows) -> LanguageModel:
 
 
 def model_pairs(seed: int, n: int, length: int, count: int) -> Iterator[Pair]:
-    """Pairs of models: all kinds of rows in all structures, and rows of all kinds in one model.
+    """:func:`enough` of ``count`` pairs: rows of all kinds in all structures, and in one model.
 
     From the ninth pair on a draft and a target also differ in structure.
     """
     rng = np.random.default_rng((seed, n, length))
-    for index in range(count):
+    for index in range(enough(count)):
         kind, turn = KINDS[index % len(KINDS)], index // len(KINDS)
         mixed = turn % 2 and kind not in ("equal", "disjoint")
         shift = turn if kind != "equal" else 0

@@ -146,7 +146,8 @@ def output(table: Table, kernel: Kernel, n: int) -> list[Fraction]:
     """The law of the output: Σ_x P(x) K(y|x)."""
     law = [Fraction(0)] * n
     for x, mass in table.items():
-        law = [sofar + mass * given for sofar, given in zip(law, kernel(x), strict=True)]
+        pairs = zip(law, kernel(x), strict=True)
+        law = [sofar + mass * given if given else sofar for sofar, given in pairs]
     return law
 
 
@@ -256,24 +257,36 @@ def in_turn_joint(
     ``rho``, k-Seq: the chance min(1, q/(ρp)) in every round, and one residual at the end.
     """
 
+    @cache
+    def offered(gone: tuple[int, ...]) -> Weights:
+        if not gone or not distinct:
+            return draft
+        left = list(offered(gone[:-1]))
+        left[gone[-1]] = Fraction(0)
+        return _normalised(left)
+
+    @cache
+    def wanted(gone: tuple[int, ...]) -> Weights:
+        if not gone or rho is not None:
+            return target
+        pairs = zip(wanted(gone[:-1]), offered(gone[:-1]), strict=True)
+        return _normalised([max(q - p, Fraction(0)) for q, p in pairs])
+
+    @cache
+    def left_at_the_end() -> Weights:
+        return _normalised(k_sequential_residual(draft, target, k, rho or Fraction(1))[1])
+
     def joint(x: tuple[int, ...]) -> list[list[Fraction]]:
         rows = [[Fraction(0)] * len(draft) for _ in range(k + 1)]
-        going, wanted, offered = Fraction(1), list(target), list(draft)
+        going = Fraction(1)
         for i, token in enumerate(x):
-            chance = min(Fraction(1), wanted[token] / ((rho or 1) * offered[token]))
+            chance = min(Fraction(1), wanted(x[:i])[token] / ((rho or 1) * offered(x[:i])[token]))
             rows[i][token] = going * chance
             going *= 1 - chance
             if going == 0:
                 return rows
-            if rho is None:
-                pairs = zip(wanted, offered, strict=True)
-                wanted = _normalised([max(q - p, Fraction(0)) for q, p in pairs])
-            if distinct and i + 1 < k:
-                offered[token] = Fraction(0)
-                offered = _normalised(offered)
-        if rho is not None:
-            wanted = _normalised(k_sequential_residual(draft, target, k, rho)[1])
-        rows[k] = [going * q for q in wanted]
+        last = wanted(x) if rho is None else left_at_the_end()
+        rows[k] = [going * q for q in last]
         return rows
 
     return joint
@@ -295,7 +308,8 @@ def first_draft_joint(kernel: Kernel, k: int) -> Joint:
 def accepted_by_draft(table: Table, joint: Joint, k: int) -> list[Fraction]:
     """The probability that draft i is the accepted one, for every i."""
     rows = [(mass, joint(x)) for x, mass in table.items()]
-    return [sum((mass * sum(row[i]) for mass, row in rows), Fraction(0)) for i in range(k)]
+    own = [[mass * sum(filter(None, row[i])) for i in range(k)] for mass, row in rows]
+    return [sum(column, Fraction(0)) for column in zip(*own, strict=True)]
 
 
 def residual_hits(table: Table, joint: Joint) -> Fraction:
@@ -310,4 +324,4 @@ def _positive(masses: Table) -> Table:
 
 def _normalised(weights: Weights) -> list[Fraction]:
     total = sum(weights)
-    return [weight / total for weight in weights]
+    return [weight / total if weight else weight for weight in weights]

@@ -8,12 +8,12 @@ _SHARE = 3
 _LEAST = 24
 
 
-def enough(count: int) -> int:
-    """How many of ``count`` random instances are looked at: a third, but not below 24.
+def enough(count: int, least: int = _LEAST) -> int:
+    """How many of ``count`` random instances are looked at: a third, but not below ``least``.
 
     They are the first ones of those that ``make nightly`` looks at.
     """
-    return count if NIGHTLY else max(-(-count // _SHARE), min(count, _LEAST))
+    return count if NIGHTLY else max(-(-count // _SHARE), min(count, least))
 
 
 def of_all(count: int) -> int:

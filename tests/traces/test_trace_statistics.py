@@ -9,12 +9,13 @@ import pytest
 import trace_files as files
 from command_line import run
 from scipy import stats
+from searching import enough
 
 from otspec.traces import compare, load_trace, summarise
 from otspec.traces.readers import find_source
 from otspec.traces.statistics import QUANTILES, statistics_of, texts_of
 
-TEXTS, LENGTH, RUNS = 12, 10, 2000
+TEXTS, LENGTH, RUNS = 12, 10, enough(2000)
 RARE = 1e-6
 """How often a right test of coverage may fail."""
 

@@ -11,6 +11,7 @@ import oracles
 import pytest
 from drafted_trees import answered, distinct, models, top, verified
 from instances import pairs
+from searching import enough
 
 import otspec
 from otspec.blocks import DraftSelection, LoggedBlock, decoded_law
@@ -23,6 +24,8 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     Rule,
 )
+
+pytestmark = pytest.mark.usefixtures("rules_made_once")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +95,7 @@ FACTORIES = {
 def test_no_more_distinct_children_than_tokens_to_draw_whatever_makes_the_rule(name, rng):
     factory, draws = FACTORIES[name]
     for tree in ("3x2", "2x3"):
-        for draft, target in models(170, 16, 2, 2):
+        for draft, target in models(170, enough(16, 8), 2, 2):
             selection = DraftSelection(draft, target, tree, factory)
             assert answered(selection) == verified(selection, draws, merges=False)
             found = decoded_law(selection, 3)

@@ -25,6 +25,8 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
 )
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 HALVES, QUARTERS = ("1/2", "1/2"), ("1/4", "3/4")
 
 

@@ -13,6 +13,8 @@ from otspec.blocks.contract import enumerated_expected
 from otspec.rules import KSequential, PooledSelection, RecursiveRejectionWithoutReplacement
 from otspec.trees import GreedyMultiPath, TraversalVerify, UniversalTree, as_shape
 
+pytestmark = pytest.mark.usefixtures("rules_made_once")
+
 TREES = ["2x1", "[[]][]", "1x2"]
 
 

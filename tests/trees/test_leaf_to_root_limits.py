@@ -8,6 +8,7 @@ import pytest
 from drafted_trees import models
 from instances import fractions, pairs
 from lifted_trees import DRAWS, kept, larger_first, lifted, optimum, over_trees, smaller_first
+from searching import enough
 
 from otspec.blocks import (
     DraftSelection,
@@ -31,6 +32,8 @@ from otspec.rules import (
 from otspec.trees import VERIFIERS
 from otspec.trees.leaf_to_root import LeafToRoot
 from otspec.trees.shapes import as_shape
+
+pytestmark = pytest.mark.usefixtures("rules_made_once")
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 CERTAIN, OTHER = fractions(1, 0), fractions(0, 1)
@@ -123,7 +126,7 @@ def test_the_optimum_with_one_corrected_token_is_attained_on_some_trees():
 def test_no_rule_that_corrects_one_token_is_above_the_optimum(tree):
     kinds = [kind for kind in VERIFIERS.values() if issubclass(kind, LeafToRoot)]
     assert len(kinds) == 5
-    for pair in models(244, 16, 2, 2, support=2):
+    for pair in models(244, enough(16, 8), 2, 2, support=2):
         best = {law: optimum(DRAWS[law], pair, as_shape(tree)) for law in ("iid", "distinct")}
         for kind in kinds:
             law = "iid" if kind.lifts.law_class.iid else "distinct"

@@ -15,21 +15,21 @@ from otspec.batch._kernels.control import State, decided, repeated
 from otspec.batch._kernels.library import Array, Library
 from otspec.batch._kernels.sums import overlaps
 
-_FIRST = 6
+FIRST = 6
 """How many scales are looked at first."""
-_NEXT = 3
+NEXT = 3
 """How many in each round from then on."""
-_ROUNDS = 4
+ROUNDS = 4
 """Rounds in float32."""
-_FINE_ROUNDS = 7
+FINE_ROUNDS = 7
 """Rounds in float64."""
-_NEARER = 1.5
+NEARER = 1.5
 """The power by which scales crowd around the place where the minimum is expected."""
-_EDGE = 0.02
+EDGE = 0.02
 """How much of a stretch there is at least on both sides of that place."""
-_SUMS = 8
+SUMS = 8
 """By how many units of the last place of 1 sums of close scales may be off against each other."""
-_LEFT = 1
+LEFT = 1
 """How many such units the minimum may be below what was found."""
 
 
@@ -40,17 +40,17 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     if k == 1:
         one = overlaps(library, draft, target, library.full((*lead, 1), 1.0))[..., 0]
         return xp.minimum(one, xp.ones_like(one))
-    rounds = _FINE_ROUNDS if library.dtype == xp.float64 else _ROUNDS
+    rounds = FINE_ROUNDS if library.dtype == xp.float64 else ROUNDS
 
     def step(state: State) -> State:
         places = Tangents(library, k, *state).places()
         more = _looked_at(library, draft, target, places, k)
         both = zip(state, more, strict=True)
         return _sorted(
-            library, [xp.concat([held[..., :-_NEXT], new], axis=-1) for held, new in both]
+            library, [xp.concat([held[..., :-NEXT], new], axis=-1) for held, new in both]
         )
 
-    state = _first(library, draft, target, k, rounds * _NEXT)
+    state = _first(library, draft, target, k, rounds * NEXT)
     known = Tangents(library, k, *repeated(library, rounds, step, state))
     decide = partial(sorted_rows.acceptance, library, k=k)
     return decided(library, known.least(), known.is_open(), decide, draft, target)
@@ -60,7 +60,7 @@ def _first(library: Library, draft: Array, target: Array, k: int, later: int) ->
     """Return the first tangents, the last one as often again as others take its place later."""
     xp = library.xp
     zero = library.full((*draft.shape[:-1], 1), 0.0)
-    heights = (library.widened(library.arange(_FIRST)) + 1) / _FIRST + zero
+    heights = (library.widened(library.arange(FIRST)) + 1) / FIRST + zero
     at_zero = zero, zero + 1, zero
     found = _looked_at(library, draft, target, _outside_at(library, heights, k), k)
     return tuple(
@@ -125,7 +125,7 @@ class Tangents:
         still = xp.max(gaps, axis=-1)[..., None] > 0
         shares = xp.where(still, gaps**0.5, xp.ones_like(gaps))
         ends = xp.cumulative_sum(shares, axis=-1)
-        steps = (library.widened(library.arange(_NEXT)) + 1) / (_NEXT + 1)
+        steps = (library.widened(library.arange(NEXT)) + 1) / (NEXT + 1)
         marks = steps * ends[..., -1:]
         passed = xp.astype(ends[..., None, :-1] <= marks[..., None], xp.int8)
         within = library.ids(xp.sum(passed, axis=-1))
@@ -135,8 +135,8 @@ class Tangents:
         left, right, centre = (_height(library, r, self.k) for r in (high, low, middle))
         # −1 to 1 from end to end of the stretch, 0 where the minimum is expected.
         part = 1 + 2 * (marks - end) / share
-        near = xp.minimum(xp.abs(part), xp.ones_like(part)) ** _NEARER
-        edge = _EDGE * (right - left)
+        near = xp.minimum(xp.abs(part), xp.ones_like(part)) ** NEARER
+        edge = EDGE * (right - left)
         centre = xp.minimum(xp.maximum(centre, left + edge), right - edge)
         heights = centre + near * (xp.where(part < 0, left, right) - centre)
         return _outside_at(library, heights, self.k)
@@ -158,7 +158,7 @@ class Tangents:
         # Of equal scales nothing follows for the neighbours.
         tiny = float(xp.finfo(width.dtype).smallest_normal)
         per = 1 / xp.where(wide, width, xp.full_like(width, tiny))
-        slopes, error = rise * per, _SUMS * unit * per
+        slopes, error = rise * per, SUMS * unit * per
         end = xp.zeros_like(slopes[..., :1])
         # At an optimum the mass outside is the slope there, between those of the neighbours.
         least = xp.concat([(slopes - error)[..., 1:], end], axis=-1)
@@ -171,7 +171,7 @@ class Tangents:
         chord = slopes * (_scale(library, middle, k) - self.scales[..., :-1])
         bound = self.overlap[..., :-1] + chord + _two_outside(library, middle, k)
         gaps = self.least()[..., None] - bound
-        gaps = xp.where(possible & (gaps > _LEFT * unit), gaps, xp.zeros_like(gaps))
+        gaps = xp.where(possible & (gaps > LEFT * unit), gaps, xp.zeros_like(gaps))
         return low, high, middle, gaps
 
 

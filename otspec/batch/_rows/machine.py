@@ -24,9 +24,9 @@ def inner_code(loop: Loop) -> Loop:
 
 
 @cache
-def edition_of(folder: Path) -> str:
-    """Return what tells the sources of a folder from others."""
-    sources = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
+def edition_of(*folders: Path) -> str:
+    """Return what tells the sources of folders from others."""
+    sources = b"".join(path.read_bytes() for each in folders for path in sorted(each.glob("*.py")))
     return f"{crc32(sources):08x}"
 
 
@@ -35,8 +35,10 @@ def _compiled(loop: Loop, **more: bool) -> Loop:
         return loop
     from numba import njit
 
-    # Kept by this name, and with all that it calls, of which Numba sees no later change.
-    loop.__qualname__ += f"_{edition_of(Path(__file__).parent)}"
+    # Kept by this name, and with all that it calls and the numbers of the array kernels that it
+    # knows, of which Numba sees no later change.
+    here = Path(__file__).parent
+    loop.__qualname__ += f"_{edition_of(here, here.parent / '_kernels')}"
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **more}
     try:
         fast: Loop = njit(cache=True, **options)(loop)

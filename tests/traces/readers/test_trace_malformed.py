@@ -1,4 +1,8 @@
-"""Malformed trace files: each reader on 200, in a process that a crash, hang or bomb would end."""
+"""Malformed trace files: each reader on many, in a process that a crash, hang or bomb would end.
+
+All that are malformed in a way of their own, and torn and flipped ones at random places: 200 files
+of each format in ``make nightly``, of those at random places a third in ``make test``.
+"""
 
 import json
 import shutil
@@ -9,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trace_files as files
+from searching import enough
 
 COUNT = 200
 SECONDS = 100
@@ -75,7 +80,7 @@ class Cases:
 
     def fill(self, whole, name, other=None):
         """Add truncations at random places until there are enough."""
-        while len(self.sources) < COUNT:
+        for _ in range(enough(COUNT - len(self.sources))):
             self.add_bytes(name, whole[: self.rng.integers(len(whole))], other)
 
 
@@ -131,7 +136,7 @@ def test_malformed_zarr(tmp_path, zarr_format):
     # Attributes say nothing about the arrays.
     files_of = (path for path in good.rglob("*") if path.is_file() and path.name != ".zattrs")
     parts = sorted(path.relative_to(good) for path in files_of)
-    while len(cases.sources) < COUNT // 2:  # of two formats
+    for _ in range(enough(COUNT // 2 - len(cases.sources))):  # of two formats
         broken = cases.folder() / "torn.zarr"
         shutil.copytree(good, broken)
         part = broken / parts[cases.rng.integers(len(parts))]
@@ -165,7 +170,7 @@ def test_zarr_metadata_that_lie(tmp_path):
 def test_flipped_bytes_end_in_results_or_one_line(tmp_path, reader):
     rng = np.random.default_rng(7)
     sources = []
-    for case in range(40):
+    for case in range(enough(40)):
         folder = tmp_path / str(case)
         folder.mkdir()
         source = files.SAVERS[reader](folder, files.random_pair())

@@ -8,13 +8,14 @@ import time
 from pathlib import Path
 
 TRACE = [sys.executable, "-W", "error", "-m", "otspec", "trace"]
-OPTIONS = ["-k", "1,2", "--chunk", "8"]
+OPTIONS = ["-k", "1,2", "--chunk", "2"]
+CHUNKS = 60
 SECONDS = 60
 
 
-def started(source, out, *options):
-    """Start a run with two workers in a process group of its own; wait for finished parts."""
-    return started_in(out, source, *OPTIONS, "--workers", "2", "--out", out, *options)
+def started(source, out, *options, workers=2):
+    """Start a run in a process group of its own; wait for finished parts."""
+    return started_in(out, source, *OPTIONS, "--workers", workers, "--out", out, *options)
 
 
 def started_in(folder, *arguments, **environment):

@@ -5,22 +5,14 @@ import signal
 from pathlib import Path
 
 import pytest
-import trace_files as files
 from command_line import run
-from run_processes import OPTIONS, SECONDS, group_members, started, started_in, wait_until
+from run_processes import CHUNKS, OPTIONS, SECONDS, group_members, started, started_in, wait_until
 
 from otspec.cli.main import main
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"
 )
-
-
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    """The same trace as it is read in place, and as it has to be unpacked first."""
-    folder, arrays = tmp_path_factory.mktemp("source"), files.random_pair((50, 10, 4000))
-    return {kind: str(files.SAVERS[kind](folder, arrays)) for kind in ("npz", "packed npz")}
 
 
 @pytest.fixture
@@ -50,7 +42,7 @@ def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to
     out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (128 + number, "")
     told, ended = err.splitlines()
-    assert f" of 63 chunks are finished in {tmp_path}: " in told
+    assert f" of {CHUNKS} chunks are finished in {tmp_path}: " in told
     assert ended == "otspec: terminated"
     wait_until(lambda: not group_members(process))
     assert not (tmp_path / "unpacked").exists()
@@ -67,7 +59,7 @@ def test_nothing_outlives_a_run_that_is_killed(source, tmp_path, capsys):
         (tmp_path / name).with_name(f".{Path(name).name}.0123456789abcdef.partial").touch()
     run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
     assert not (tmp_path / "unpacked").exists()
-    assert len(list((tmp_path / "positions").iterdir())) == 63
+    assert len(list((tmp_path / "positions").iterdir())) == CHUNKS
     assert not list(tmp_path.glob(".*"))
 
 
@@ -76,12 +68,12 @@ def temporary_folders(folder):
 
 
 @pytest.mark.parametrize(
-    ("number", "source"),
-    each_from((signal.SIGTERM, "npz"), (signal.SIGINT, "packed npz")),
+    ("number", "workers", "source"),
+    each_from((signal.SIGTERM, 2, "npz"), (signal.SIGINT, 1, "packed npz")),
     indirect=["source"],
 )
-def test_a_temporary_folder_is_removed_in_the_end(source, tmp_path, number):
-    process = started_in(tmp_path, source, *OPTIONS, "--workers", 2, TMPDIR=str(tmp_path))
+def test_a_temporary_folder_is_removed_in_the_end(source, tmp_path, number, workers):
+    process = started_in(tmp_path, source, *OPTIONS, "--workers", workers, TMPDIR=str(tmp_path))
     assert len(temporary_folders(tmp_path)) == 1
     process.send_signal(number)
     out, err = process.communicate(timeout=SECONDS)

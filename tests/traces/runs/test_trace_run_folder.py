@@ -117,18 +117,14 @@ def test_a_folder_that_is_a_link_is_the_one_it_names(tmp_path, capsys):
 # One run at a time
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory):
-    arrays = files.random_pair((24, 10, 4000))
-    return str(files.save_npz(tmp_path_factory.mktemp("source"), arrays))
-
-
 def test_a_second_run_is_told_who_is_at_work(source, tmp_path, capsys):
-    process = started(source, tmp_path)
+    process = started(source, tmp_path, workers=1)
+    process.send_signal(signal.SIGSTOP)  # so that it is still at work, however slow the others are
     arguments = ["trace", source, *OPTIONS, "--workers", 1, "--out", tmp_path]
     for option in ((), ("--resume",), ("--overwrite",)):
         told = complaint(capsys, *arguments, *option)
         assert f"is in use by process {process.pid} on {socket.gethostname()} since 20" in told
+    process.send_signal(signal.SIGCONT)
     out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, err) == (0, "")
     assert run(capsys, *arguments, "--resume") == out
@@ -136,7 +132,7 @@ def test_a_second_run_is_told_who_is_at_work(source, tmp_path, capsys):
 
 def test_the_lock_ends_with_the_process(source, tmp_path, capsys):
     """Also where nothing can be given up in order."""
-    process = started(source, tmp_path)
+    process = started(source, tmp_path, workers=1)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=SECONDS)
     run(capsys, "trace", source, *OPTIONS, "--workers", 1, "--out", tmp_path, "--resume")

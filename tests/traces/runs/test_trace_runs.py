@@ -7,55 +7,35 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trace_files as files
 from command_line import complaint, run
-from run_processes import OPTIONS, TRACE, started
+from run_processes import CHUNKS, OPTIONS, started
 
 from otspec.cli.main import main
+from otspec.traces.runs import parallel
 from otspec.traces.runs.parallel import cores, end_with_parent, run_all
 
-POSITIONS = 240
 
-
-def results(out):
-    """Everything that a run found: the parts, byte for byte, and the summary."""
-    parts = {path.name: path.read_bytes() for path in (out / "positions").iterdir()}
-    return parts, json.loads((out / "summary.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory):
-    arrays = files.random_pair((POSITIONS // 10, 10, 4000))
-    return str(files.save_npz(tmp_path_factory.mktemp("source"), arrays))
-
-
-@pytest.fixture(scope="module")
-def expected(source, tmp_path_factory):
-    out = tmp_path_factory.mktemp("expected")
-    arguments = ["trace", source, *OPTIONS, "--workers", "1", "--out", str(out)]
-    assert main(arguments) == 0
-    found = results(out)
-    assert len(found[0]) == POSITIONS / 8
-    return found
-
-
-def test_workers_do_not_change_the_results(source, expected, tmp_path, capsys):
+def test_workers_do_not_change_the_results(source, expected, results, tmp_path, capsys):
     run(capsys, "trace", source, *OPTIONS, "--workers", "2", "--out", tmp_path)
     assert results(tmp_path) == expected
     assert main(["trace", source, *OPTIONS, "--out", str(tmp_path)]) == 2
     assert "add --resume to finish it, --overwrite to replace it" in capsys.readouterr().err
 
 
-def test_a_run_that_was_killed_is_resumed_with_the_same_results(source, expected, tmp_path, capsys):
+def test_a_run_that_was_killed_is_resumed_with_the_same_results(
+    source, expected, results, tmp_path, capsys
+):
     process = started(source, tmp_path)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "positions").glob("part-*")}
-    assert 4 <= len(finished) < POSITIONS / 8
+    assert 4 <= len(finished) < CHUNKS
     run(capsys, "trace", source, *OPTIONS, "--workers", "2", "--out", tmp_path, "--resume")
     assert results(tmp_path) == expected
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
@@ -78,7 +58,7 @@ def ignores_interrupts(process):
 
 
 @pytest.mark.parametrize("to", ["group", "process"])
-def test_an_interrupted_run_says_how_to_go_on(source, expected, tmp_path, capsys, to):
+def test_an_interrupted_run_says_how_to_go_on(source, expected, results, tmp_path, capsys, to):
     process = started(source, tmp_path)
     assert all(map(ignores_interrupts, workers_of(process.pid)))
     (os.killpg if to == "group" else os.kill)(process.pid, signal.SIGINT)
@@ -86,7 +66,7 @@ def test_an_interrupted_run_says_how_to_go_on(source, expected, tmp_path, capsys
     assert (process.returncode, out) == (130, "")
     assert err.count("\n") == 2, err
     told, interrupted = err.splitlines()
-    assert f" of 30 chunks are finished in {tmp_path}: " in told
+    assert f" of {CHUNKS} chunks are finished in {tmp_path}: " in told
     assert "--resume" in told
     assert interrupted == "otspec: interrupted"
     run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
@@ -94,10 +74,10 @@ def test_an_interrupted_run_says_how_to_go_on(source, expected, tmp_path, capsys
 
 
 def test_a_local_cluster_gives_the_same_results_and_is_interrupted(
-    source, expected, tmp_path, capsys
+    source, expected, results, tmp_path, capsys
 ):
     distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster:
         address = cluster.scheduler_address
         run(capsys, "trace", source, *OPTIONS, "--out", tmp_path, "--scheduler", address)
@@ -204,9 +184,11 @@ def test_many_damaged_chunks_are_counted(tmp_path, capsys):
     assert lines[-1] == "otspec: skipped 9 chunks more: see --json or --out"
 
 
-def test_a_worker_that_dies_is_one_line():
+def test_a_worker_that_dies_is_one_line(monkeypatch):
+    """Also where workers are as many as cores."""
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
     with pytest.raises(ValueError, match="a worker died, perhaps for lack of memory"):
-        run_all([(os._exit, 1), (os._exit, 1)], workers=2)
+        run_all([(os._exit, 1), (os._exit, 1)])
 
 
 def test_what_cannot_be_reached_or_parsed_is_one_line(tmp_path, capsys):
@@ -228,10 +210,11 @@ def test_nothing_to_do_is_done_at_once():
 MEASURED = """
 import re, sys
 from otspec.cli.main import main
-status = main(["trace", *sys.argv[1:], "--workers", "1", "-k", "1", "--json"])
-# Not ru_maxrss, which begins with the memory of the process that started this one.
-print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
-sys.exit(status)
+for source in sys.argv[2:]:
+    options = ["--chunk", sys.argv[1], "--workers", "1", "-k", "1", "--drafts", "iid", "--json"]
+    status = main(["trace", source, *options])
+    # Not ru_maxrss, which begins with the memory of the process that started this one.
+    print(status, re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
 
 
@@ -239,7 +222,7 @@ sys.exit(status)
 @pytest.mark.parametrize("reader", ["npz", "safetensors", "zarr"])
 def test_memory_does_not_grow_with_the_source(tmp_path, reader):
     tokens, chunk = 2**15, 16
-    peaks = []
+    sources = []
     for positions in (chunk, 50 * chunk):
         folder = tmp_path / str(positions)
         folder.mkdir()
@@ -248,14 +231,15 @@ def test_memory_does_not_grow_with_the_source(tmp_path, reader):
         # Chunks after the first are read and refused at once, which is fast.
         arrays["draft_logits"][chunk::chunk, 0] = np.nan
         options = {"chunks": (chunk, tokens)} if reader == "zarr" else {}
-        source = files.SAVERS[reader](folder, arrays, **options)
-        done = subprocess.run(
-            [sys.executable, "-c", MEASURED, str(source), "--chunk", str(chunk)],
-            capture_output=True, encoding="utf-8", check=False,
-        )  # fmt: skip
-        assert done.returncode == (0 if positions == chunk else 1)
-        peaks.append(int(done.stderr.splitlines()[-1]) * 1024)
+        sources.append(str(files.SAVERS[reader](folder, arrays, **options)))
     assert sum(array.nbytes for array in arrays.values()) > 100e6
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(chunk), *sources],
+        capture_output=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    said = [line.split() for line in done.stdout.splitlines() if line[:1].isdigit()]
+    assert [int(status) for status, _ in said] == [0, 1]
+    peaks = [int(peak) * 1024 for _, peak in said]
     # A few chunks of both arrays at once, 2 MB each, and noise; not 100 MB.
     assert peaks[1] - peaks[0] < 40e6
 
@@ -270,19 +254,23 @@ def test_heavy_packages_are_imported_where_they_are_used():
     assert not heavy & set(done.stdout.split())
 
 
-def test_a_person_sees_rate_and_time_left(source):
+def test_a_person_sees_rate_and_time_left(source, monkeypatch):
     pty = pytest.importorskip("pty", reason="needs terminals as on Unix")
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*TRACE, source, *OPTIONS, "--workers", "1"], stdout=subprocess.DEVNULL, stderr=theirs
-    )
-    os.close(theirs)
-    seen = b""
-    try:
-        while block := os.read(ours, 4096):
-            seen += block
-    except OSError:  # the other end is closed
-        pass
-    assert process.wait() == 0
-    assert f"/{POSITIONS}".encode() in seen
-    assert re.search(rb"[\d.]+ a second, 0:\d\d:\d\d left", seen)
+    seen = []
+
+    def watch():
+        with contextlib.suppress(OSError):  # once the other end is closed
+            while block := os.read(ours, 4096):
+                seen.append(block)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    monkeypatch.setattr("otspec.cli.progress._PERIOD_S", 0.02)
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal, monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", terminal)
+        assert main(["trace", source, *OPTIONS, "--workers", "1"]) == 0
+    watcher.join()
+    os.close(ours)
+    assert f"/{CHUNKS * 2}".encode() in b"".join(seen)
+    assert re.search(rb"[\d.]+ a second, 0:\d\d:\d\d left", b"".join(seen))

@@ -1,0 +1,23 @@
+"""Rules at the nodes of trees, each made once in a test."""
+
+import pytest
+
+from otspec.logged import block, given_text
+from otspec.trees import chances, contract, nodes, visits
+from otspec.trees.token_rules import made_rule
+
+
+@pytest.fixture
+def rules_made_once(monkeypatch):
+    """Give the nodes of equal distributions one rule: branches and samples meet them for ever."""
+    known = {}
+
+    def made_once(rule, draft, target, k):
+        kinds = draft.dtype, target.dtype  # for equal keys may be exact numbers and floats
+        key = rule, tuple(draft.tolist()), tuple(target.tolist()), kinds, k
+        if key not in known:
+            known[key] = made_rule(rule, draft, target, k)
+        return known[key]
+
+    for module in (block, chances, contract, given_text, nodes, visits):
+        monkeypatch.setattr(module, "made_rule", made_once)
