@@ -37,7 +37,8 @@ def draw(timed: list[Timed], path: Path) -> None:
         axis.minorticks_off()
         axis.set_title(f"{shape[0]} row{'s' if shape[0] > 1 else ''}, {shape[1]:,} tokens")
         axis.grid(visible=True, axis="x", alpha=0.3)
-    labels = [f"{rule}\n{first[*shapes[0], rule].peer.title}" for rule in rules]
+    titles = [first[*shapes[0], rule].peer.title.replace("`", "") for rule in rules]
+    labels = [f"{rule}\n{title}" for rule, title in zip(rules, titles, strict=True)]
     axes[0, 0].set_yticks(range(len(rules)), labels, fontsize=7)
     axes[0, 0].invert_yaxis()
     axes[0, 0].legend()
