@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import peer_loops as loops
-import torch
 
 Tensor = Any
 WRITTEN = "written anew from its description"
@@ -68,8 +67,3 @@ MATCHES = {
     "block_verification": (ASSISTED, FROM_LOGITS),
 }
 """Rules of :mod:`otspec.batch` and who does their work, the matching peer first."""
-
-
-def rejecting() -> Tensor:
-    """Draw a number as :func:`peer_loops.uniform` does, which no test below certainty passes."""
-    return torch.rand(1) * 0 + (1 - 2**-24)

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import peer_loops as loops
 import torch
 from batch_rules import problems
 
 from otspec import batch
-from peers.matches import INSTALLED, MATCHES, Peer, rejecting
+from peers.matches import INSTALLED, MATCHES, Peer
 
 Action = Callable[[], Any]
 
@@ -52,7 +51,6 @@ def measured(
 ) -> Iterator[Timed]:
     """Time rules against all of their peers; every draft is rejected."""
     given = problems(vocabulary, rows, k)
-    loops.uniform = rejecting
     with torch.inference_mode():
         for name in rules:
             arguments = rejected(
