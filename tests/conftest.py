@@ -13,7 +13,7 @@ pytest_plugins = ("pytester",)  # runs of pytest, for the tests of the plugin of
 
 # OTSPEC_HYPOTHESIS=long looks for counterexamples for hours, nightly for minutes; short tries the
 # same examples each time.
-settings.register_profile("short", max_examples=100, deadline=None, derandomize=True, database=None)
+settings.register_profile("short", max_examples=40, deadline=None, derandomize=True, database=None)
 settings.register_profile("nightly", max_examples=1_000, deadline=None)
 settings.register_profile("long", max_examples=20_000, deadline=None)
 settings.load_profile(os.environ.get("OTSPEC_HYPOTHESIS", "short"))

@@ -4,12 +4,12 @@ import os
 
 NIGHTLY = bool(os.environ.get("OTSPEC_NIGHTLY"))
 """Whether the long searches run, too: all instances, and tests that are marked as nightly."""
-_SHARE = 3
+_SHARE = 5
 _LEAST = 24
 
 
 def enough(count: int, least: int = _LEAST) -> int:
-    """How many of ``count`` random instances are looked at: a third, but not below ``least``.
+    """How many of ``count`` random instances are looked at: a fifth, but not below ``least``.
 
     They are the first ones of those that ``make nightly`` looks at.
     """
