@@ -104,7 +104,7 @@ def test_heavy_tokens_are_those_of_a_sort(n, dtype):
 @quiet
 def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
     from otspec.batch._rows import pooled_selection_without_replacement as rule
-    from otspec.batch._rows.graded_pools import ABOVE, GRADE, SLOPE
+    from otspec.batch._rows.graded_pools import ABOVE, GRADE, INSIDE, SLOPE, WANTED
 
     found = []
     settle = rule._settle
@@ -126,7 +126,11 @@ def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
         np.testing.assert_allclose(
             pools[:, ABOVE] / library.lift, wanted.above / library.lift, **near
         )
-        np.testing.assert_array_equal(tight, wanted.law.tight[:, 0])
+        # Of cuts that differ by rounding alone, each may take another.
+        gaps = pools[:, INSIDE] - pools[:, WANTED]
+        for cut in (tight[:, None], wanted.law.tight):
+            best = np.take_along_axis(gaps, cut, axis=-1)[:, 0]
+            np.testing.assert_allclose(best, gaps.max(axis=-1), **near)
 
 
 def test_many_exponentials_are_those_of_one_after_another():
