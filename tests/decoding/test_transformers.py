@@ -48,6 +48,13 @@ def reader(model, n=3, warping=None):
     return TransformerReader(model, n, warping or Warping())
 
 
+@cache
+def remembered(warping):
+    """Return readers of the target and the draft that all decoders share."""
+    target, draft = (RememberedReader(reader(model, warping=warping)) for model in models())
+    return {"target": target, "draft": draft}
+
+
 def random_tree(rng, nodes):
     return [int(rng.integers(-1, node)) if node else -1 for node in range(nodes)]
 
@@ -107,15 +114,10 @@ def distance(monkeypatch, rule, tree, most, warping):
     Where two ways lead to one text, both models must have the same keys and values of it.
     """
     monkeypatch.setattr(verification, "made_rule", remembered_rule)
-    target, draft = models()
+    target, _ = models()
     end = frozenset([2])
-    readers = {
-        name: RememberedReader(reader(model, warping=warping))
-        for name, model in (("target", target), ("draft", draft))
-    }
-    law = law_of_texts(
-        decoder_of(PROMPT, rule, as_shape(tree, end), **readers), most, end, same_caches
-    )
+    decoder = decoder_of(PROMPT, rule, as_shape(tree, end), **remembered(warping))
+    law = law_of_texts(decoder, most, end, same_caches)
     wanted = CallableModel(lambda text: fresh(target, [*PROMPT, *text], warping))
     masses = law_of_model(wanted, most, end)
     assert set(law) == set(masses)
