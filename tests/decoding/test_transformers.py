@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from every_branch import RememberedReader, law_of_model, law_of_texts, remembered_rule
+from searching import NIGHTLY
 from tiny_models import transformers
 from tiny_transformers import tiny_llama
 
@@ -87,7 +88,8 @@ WHOLE = {
     "2": (3, ANY_K),
     "2x1": (2, ["pooled-selection", "recursive-rejection-without-replacement", "traversal"]),
     "2x2": (2, ["spechub"]),
-    TokenTree((-1, -1, 0, 0, 2)): (2, ["target-only", "universal"]),
+    "[[]][]": (2, ["universal"]),
+    TokenTree((-1, -1, 0, 0, 2)): (2, ["target-only", *(["universal"] if NIGHTLY else [])]),
 }
 """Which trees are decoded with which rules, and how many tokens."""
 
