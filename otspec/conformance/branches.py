@@ -46,7 +46,8 @@ class Chance(Generic[Result]):
     def __init__(self, path: Sequence[int] = (), least: float = LEAST) -> None:
         self._path, self._least = tuple(path), least
         self.mass: Number = 1
-        self.taken: list[tuple[int, tuple[int, ...]]] = []
+        self.taken: list[tuple[int, int]] = []
+        """Of each choice, which of how many options."""
         self.refusal: CannotFollowError | None = None
 
     def refused(self, what: str) -> CannotFollowError:
@@ -78,21 +79,22 @@ class Chance(Generic[Result]):
             No option has a chance, or one has a negative or no number for it.
         """
         total = sum(masses)
-        # Written so that NaN is refused.
-        if not (total > 0 and all(mass >= 0 for mass in masses)):
+        # Written so that NaN is refused, which the total is if a mass is.
+        if not (total > 0 and min(masses) >= 0):
             raise self.refused(f"it chooses among chances {list(masses)[:8]}")
         least = self._least * total if isinstance(total, float) else 0
-        open_options = tuple(i for i, mass in enumerate(masses) if mass > least)
-        kept = sum(masses[i] for i in open_options)
+        open_options = [i for i, mass in enumerate(masses) if mass > least]
         depth = len(self.taken)
         if depth >= MOST_CHOICES:
             raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
         place = self._path[depth] if depth < len(self._path) else 0
         if place >= len(open_options):
             raise self.refused("it does something else when it is run again")
-        self.taken.append((place, open_options))
+        self.taken.append((place, len(open_options)))
         chosen = open_options[place]
-        self.mass = self.mass * (over(masses[chosen], kept) if len(open_options) > 1 else 1)
+        if len(open_options) == 1:
+            return chosen
+        self.mass = self.mass * over(masses[chosen], sum([masses[i] for i in open_options]))
         if isinstance(self.mass, float) and self.mass < _LIGHT:
             raise _TooLightError
         return chosen
@@ -145,11 +147,11 @@ def branches(
         followed += 1
 
 
-def _next(taken: Sequence[tuple[int, tuple[int, ...]]]) -> list[int] | None:
+def _next(taken: Sequence[tuple[int, int]]) -> list[int] | None:
     """Return the choices of the next way, or None after the last: depth first."""
     for depth in range(len(taken) - 1, -1, -1):
-        place, open_options = taken[depth]
-        if place + 1 < len(open_options):
+        place, options = taken[depth]
+        if place + 1 < options:
             return [*(place for place, _ in taken[:depth]), place + 1]
     return None
 

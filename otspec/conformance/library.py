@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, islice
 
 import numpy as np
@@ -121,21 +121,27 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     return [*small, *large, *dense]
 
 
-def small_cases(kind: Kind) -> Iterator[Case]:
-    """Yield all small cases of a kind."""
+def small_cases(kind: Kind) -> tuple[Case, ...]:
+    """Return all small cases of a kind, the same ones in each check: laws on them are kept."""
+    return _small_cases(kind.name)
+
+
+@lru_cache
+def _small_cases(kind: str) -> tuple[Case, ...]:
     rows = [memoryless(name, *pair) for name, pair in ROWS.items()]
     tables = [remembering(name, *pair) for name, pair in TABLES.items()]
-    if kind.name == "tokens":
+    if kind == "tokens":
         tables = []
-    yield from rows
-    yield mixed("rows of a batch that differ", rows[:3])
-    yield from tables
     hard = [rows[0], rows[6], *tables]
-    for behind in BEHIND if kind.name != "tokens" else BEHIND[:2]:
+    uneven = [
+        replace(
+            case, name=f"{case.name}, {FEWER}{BEHIND_WORDS[behind]}", uneven=True, behind=behind
+        )
+        for behind in (BEHIND if kind != "tokens" else BEHIND[:2])
         # What stands behind is looked at or not, whatever the rows: one case tells.
-        for case in hard if behind == "same" else hard[-1:]:
-            name = f"{case.name}, {FEWER}{BEHIND_WORDS[behind]}"
-            yield replace(case, name=name, uneven=True, behind=behind)
+        for case in (hard if behind == "same" else hard[-1:])
+    ]
+    return (*rows, mixed("rows of a batch that differ", rows[:3]), *tables, *uneven)
 
 
 def needs_lengths(kind: Kind, case: Case) -> bool:

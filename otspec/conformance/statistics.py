@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -164,12 +165,10 @@ def _of_pair(variant: int, case: Case) -> str:
 def _of_beginnings(kind: Looked, case: Case, length: int) -> Statistic:
     law = case.texts(length).ravel() / case.variants
     part = np.arange(case.variants * case.n**kind.length) // case.n ** (kind.length - length)
-    shape = (case.variants, *(case.n,) * length)
-    labels = []
-    for variant, *symbols in np.ndindex(*shape):
-        tokens = ", ".join(str(int(case.places[symbol])) for symbol in symbols)
-        pair = _of_pair(variant, case)
-        labels.append(f"token {tokens}{pair}" if length == 1 else f"text ({tokens}){pair}")
+    texts = [", ".join(text) for text in product(map(str, case.places.tolist()), repeat=length)]
+    words = [f"token {text}" if length == 1 else f"text ({text})" for text in texts]
+    pairs = [_of_pair(variant, case) for variant in range(case.variants)]
+    labels = [word + pair for pair in pairs for word in words]
     cells = np.broadcast_to(part, (kind.marks, len(part)))
     return _statistic(_name(length, kind.length), cells, law, tuple(labels))
 

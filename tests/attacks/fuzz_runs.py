@@ -12,11 +12,18 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import trace_files as files
+from fuzz_targets import time_limit
+
+from otspec.cli.main import main
 
 POSITIONS, TOKENS = 48, 3000
 OPTIONS = ("-k", "1,2", "--chunk", "4", "--json")
@@ -45,20 +52,28 @@ class Arena:
         shutil.copy2(self.whole, self.source)
 
     def command(self, *options: str) -> list[str]:
-        """The run, as a program with its arguments."""
-        return [sys.executable, "-W", "error", "-m", "otspec", "trace", str(self.source),
-                *OPTIONS, "--out", str(self.out), *options]  # fmt: skip
+        """The arguments of the run."""
+        return ["trace", str(self.source), *OPTIONS, "--out", str(self.out), *options]
 
     def run(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """Run to the end; hanging is a failure."""
-        return subprocess.run(
-            self.command(*options), capture_output=True, encoding="utf-8", timeout=120, check=False,
-            env=self.environment(),
-        )  # fmt: skip
+        """Run to the end in this process; hanging is a failure."""
+        command, out, err = self.command(*options), StringIO(), StringIO()
+        with (
+            time_limit(command, 60),
+            mock.patch.object(tempfile, "tempdir", str(self.temporary)),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            status = main(command)
+        return subprocess.CompletedProcess(command, status, out.getvalue(), err.getvalue())
 
-    def environment(self) -> dict[str, str]:
-        """Temporary files go where they are looked for."""
-        return os.environ | {"TMPDIR": str(self.temporary)}
+    def started(self, *options: str) -> subprocess.Popen[str]:
+        """Start a run in a process and a group of its own, to be killed."""
+        return subprocess.Popen(
+            [sys.executable, "-W", "error", "-m", "otspec", *self.command(*options)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+            start_new_session=True, env=os.environ | {"TMPDIR": str(self.temporary)},
+        )  # fmt: skip
 
 
 def means(printed: str) -> list:
@@ -86,10 +101,7 @@ def killed(arena: Arena, rng: np.random.Generator) -> None:
     arena.temporary.mkdir()
     number = SIGNALS[int(rng.integers(len(SIGNALS)))]
     group, workers = bool(rng.integers(2)), str(rng.integers(1, 3))
-    process = subprocess.Popen(
-        arena.command("--workers", workers), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        encoding="utf-8", start_new_session=True, env=arena.environment(),
-    )  # fmt: skip
+    process = arena.started("--workers", workers)
     time.sleep(float(rng.uniform(0.2, 3.0)))
     (os.killpg if group else os.kill)(process.pid, number)
     out, _ = process.communicate(timeout=60)  # a worker that is left would hold the pipes

@@ -5,7 +5,9 @@ values that it takes (see ``hostile_values``) and a valid example. ``hostile_cal
 per row, argument and value; ``hold(call)`` checks what must hold of each.
 """
 
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -21,6 +23,7 @@ from hostile_logged import logged_rows
 from hostile_lossy import lossy_rule_rows
 from hostile_methods import law_rows, rule_rows
 from hostile_traces import TRACES
+from searching import NIGHTLY
 
 SECONDS = 5.0
 TABLE = (
@@ -49,6 +52,22 @@ CALLED = {
     ("blocks.TableModel", "rows"): "model",
 }
 """What messages call arguments that say themselves what they are called."""
+
+
+SHARE = 1 if NIGHTLY else 5
+"""By day callables of one name have all values once, and of others each a share in turn."""
+
+
+@cache
+def turns():
+    """How many rows before have the same last name and argument, of each row and argument."""
+    before, found = Counter(), {}
+    for name, row in TABLE.items():
+        for argument, (kind, _) in row.arguments.items():
+            alike = name.rpartition(".")[2], argument, kind
+            found[name, argument] = before[alike]
+            before[alike] += 1
+    return found
 
 
 class Call(NamedTuple):
@@ -83,7 +102,9 @@ def hostile_calls(names=None):
         for argument, (kind, _) in row.arguments.items():
             values = [(make, True) for make in hostile_values.hostile(kind)]
             values += [(make, False) for make in hostile_values.odd(kind)]
-            for number, (make, refused) in enumerate(values):
+            turn = turns()[name, argument]
+            for number in range(turn and turn % SHARE, len(values), SHARE if turn else 1):
+                make, refused = values[number]
 
                 def call(row=row, argument=argument, make=make):
                     return settled(row.call(**valid(row) | {argument: make()}))

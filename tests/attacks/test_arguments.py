@@ -64,9 +64,9 @@ def public():
                 yield name
 
 
-@pytest.mark.parametrize("name", sorted(set(public()) - RESULTS - ABSTRACT - ALIKE))
-def test_the_table_has_every_function_and_class(name):
-    assert any(row.split(".")[-1] == name for row in TABLE)
+def test_the_table_has_every_function_and_class():
+    rows = {row.split(".")[-1] for row in TABLE}
+    assert set(public()) - RESULTS - ABSTRACT - ALIKE <= rows
 
 
 @pytest.mark.parametrize("name", TABLE)

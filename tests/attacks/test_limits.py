@@ -11,6 +11,7 @@ import pytest
 from command_line import complaint, run
 from hypothesis import given
 from hypothesis import strategies as st
+from searching import NIGHTLY
 
 import otspec
 from otspec import closed_forms
@@ -233,7 +234,7 @@ def test_one_pass_gives_what_every_length_has():
 EXTREMES = {
     "accept": ("accept", "1/3,2/3", "3/4,1/4", "-k", "999999"),
     "compare": ("compare", "1/3,2/3", "3/4,1/4", "-k", "2000"),
-    "compare, long": ("compare", *FAR, "-k", "1000"),
+    "compare, long": ("compare", *FAR, "-k", "1000" if NIGHTLY else "500"),
     "compare, beyond": ("compare", "1/3,2/3", "3/4,1/4", "-k", "999999"),
     "compare, floats": ("compare", "0.3,0.7", "0.75,0.25", "-k", "999999"),
     "solve": ("solve", "0.5,0.3,0.2", "0.1,0.6,0.3", "-k", "999999"),
@@ -241,9 +242,9 @@ EXTREMES = {
                         "1/10,3/5,3/10", "-L", "200"),
     "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "-L", "60"),
     "trees": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "-L", "1",
-              "--trees", "200x200"),
+              "--trees", "200x200" if NIGHTLY else "100x100"),
     "trees, deep": ("blocks", "--draft-model", "0.5,0.5", "--target-model", "0.25,0.75", "-L", "1",
-                    "--trees", "x".join(["1"] * 60)),
+                    "--trees", "x".join(["1"] * (60 if NIGHTLY else 40))),
 }  # fmt: skip
 
 

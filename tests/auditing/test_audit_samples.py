@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from instances import fractions
 from scipy.stats import binom
+from searching import enough
 
 import otspec
 from otspec.auditing import deviation
@@ -51,8 +52,9 @@ def accepting(rule):
     ],
 )
 def test_a_correct_sampler_is_called_inconsistent_as_seldom_as_stated(target, size):
-    law, trials, rate = otspec.IID(np.full(len(target), 1 / len(target)), 1), 400, 0.05
-    alarms = 0
+    law, trials, rate = otspec.IID(np.full(len(target), 1 / len(target)), 1), enough(400), 0.05
+    most, alarms = binom.isf(CERTAINTY, trials, rate), 0
+    assert binom.cdf(most, trials, 1 / 2) < CERTAINTY  # a rate of 1/2 would be found
     for seed in range(trials):
         found = otspec.audit_samples(
             drawn_from(target), law, target, size, seed, false_alarm=rate, batched=True
@@ -60,11 +62,11 @@ def test_a_correct_sampler_is_called_inconsistent_as_seldom_as_stated(target, si
         assert found.impossible is None
         assert found.consistent is (found.p_value > rate)
         alarms += not found.consistent
-    assert alarms <= binom.isf(CERTAINTY, trials, rate)
+    assert alarms <= most
 
 
 def test_the_rate_is_used_up_where_the_statistic_has_many_values():
-    trials, rate = 400, 0.2
+    trials, rate = enough(400, 200), 0.2
     alarms = sum(
         not otspec.audit_samples(
             drawn_from(TARGET), LAW, TARGET, 5_000, seed, false_alarm=rate, batched=True
@@ -76,7 +78,7 @@ def test_the_rate_is_used_up_where_the_statistic_has_many_values():
 
 
 def test_the_joint_test_keeps_its_rate_too():
-    trials, rate, size = 200, 0.05, 60
+    trials, rate, size = enough(200, 60), 0.05, 60
     sampler = accepting(RULE)
     alarms = sum(
         not otspec.audit_samples(
@@ -111,7 +113,7 @@ UNIFORM = np.full(20, 0.05)
     ],
 )
 def test_an_error_of_the_stated_resolution_is_found(target, size, sources, sinks, false_alarm):
-    law, trials = otspec.IID(np.full(len(target), 1 / len(target)), 1), 100
+    law, trials = otspec.IID(np.full(len(target), 1 / len(target)), 1), enough(100, 40)
     options = {"false_alarm": false_alarm, "batched": True}
     resolution = otspec.audit_samples(
         drawn_from(target), law, target, size, 0, **options

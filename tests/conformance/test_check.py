@@ -23,7 +23,7 @@ def statistics(report):
 
 
 def test_a_residual_that_is_not_the_residual_shows_in_the_law_of_the_output():
-    report = check(never_renormalised, **QUICK)
+    report = check(never_renormalised, shape=2, **QUICK)
     assert not report.passed
     # The last is that of two steps.
     assert statistics(report) <= {"law of the output", "law of the first token"}
@@ -42,8 +42,8 @@ def test_the_same_seed_gives_the_same_report():
 
 
 def test_a_rule_that_accepts_less_is_found_if_the_rule_is_named():
-    assert check(ignores_drafts, **QUICK).passed
-    report = check(ignores_drafts, rule="recursive-rejection", **QUICK)
+    assert check(ignores_drafts, shape=2, **QUICK).passed
+    report = check(ignores_drafts, shape=2, rule="recursive-rejection", **QUICK)
     assert statistics(report) == {"acceptance"}
     assert report.findings[0].case == "all positive"
     # Where nothing can be accepted it is right.

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from every_branch import RememberedReader, law_of_model, law_of_texts, remembered_rule
+from searching import NIGHTLY
 from tiny_models import transformers
 from tiny_transformers import tiny_llama
 
@@ -48,6 +49,13 @@ def reader(model, n=3, warping=None):
     return TransformerReader(model, n, warping or Warping())
 
 
+@cache
+def remembered(warping):
+    """Return readers of the target and the draft that all decoders share."""
+    target, draft = (RememberedReader(reader(model, warping=warping)) for model in models())
+    return {"target": target, "draft": draft}
+
+
 def random_tree(rng, nodes):
     return [int(rng.integers(-1, node)) if node else -1 for node in range(nodes)]
 
@@ -80,7 +88,8 @@ WHOLE = {
     "2": (3, ANY_K),
     "2x1": (2, ["pooled-selection", "recursive-rejection-without-replacement", "traversal"]),
     "2x2": (2, ["spechub"]),
-    TokenTree((-1, -1, 0, 0, 2)): (2, ["target-only", "universal"]),
+    "[[]][]": (2, ["universal"]),
+    TokenTree((-1, -1, 0, 0, 2)): (2, ["target-only", *(["universal"] if NIGHTLY else [])]),
 }
 """Which trees are decoded with which rules, and how many tokens."""
 
@@ -107,15 +116,10 @@ def distance(monkeypatch, rule, tree, most, warping):
     Where two ways lead to one text, both models must have the same keys and values of it.
     """
     monkeypatch.setattr(verification, "made_rule", remembered_rule)
-    target, draft = models()
+    target, _ = models()
     end = frozenset([2])
-    readers = {
-        name: RememberedReader(reader(model, warping=warping))
-        for name, model in (("target", target), ("draft", draft))
-    }
-    law = law_of_texts(
-        decoder_of(PROMPT, rule, as_shape(tree, end), **readers), most, end, same_caches
-    )
+    decoder = decoder_of(PROMPT, rule, as_shape(tree, end), **remembered(warping))
+    law = law_of_texts(decoder, most, end, same_caches)
     wanted = CallableModel(lambda text: fresh(target, [*PROMPT, *text], warping))
     masses = law_of_model(wanted, most, end)
     assert set(law) == set(masses)

@@ -289,7 +289,8 @@ def test_fixed_point_is_as_good_as_fractions():
     ("n", "seeds", "roundings", "k"),
     [
         *((60, range(6), 62, k) for k in (2, 4, 16, 64)),
-        *((49_152, [6], 222, k) for k in (2, 16)),
+        pytest.param(49_152, [6], 222, 2, marks=pytest.mark.nightly),
+        (49_152, [6], 222, 16),
     ],
 )
 def test_floats_keep_their_digits(n, seeds, roundings, k, by):
@@ -321,7 +322,7 @@ def test_numba_gives_the_same_floats(k, by, monkeypatch):
 
 
 @pytest.mark.parametrize("sort", ["ties and zeros", "equal", "certain", "one token"])
-@pytest.mark.parametrize("k", [1, 2, 64])
+@pytest.mark.parametrize("k", [*(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2)), 64])
 def test_the_largest_vocabularies(k, sort):
     n = 262_144
     draft, target = (masses.copy() for masses in heavy_pair(n, seed=6))

@@ -145,7 +145,7 @@ def fewest(draft, target, k, monkeypatch, numba):
 
 @needs_numba
 @pytest.mark.parametrize("k", [1, 2, 4, 64])
-@pytest.mark.parametrize("n", [1, 2, 30, 1_000])
+@pytest.mark.parametrize("n", [1, 2, 30, 200, pytest.param(1_000, marks=pytest.mark.nightly)])
 def test_numba_gives_the_same_thresholds(n, k, monkeypatch):
     some = [heavy_pair(n, seed, spread=3.0) for seed in range(3)]
     for draft, target in [*some, all_accepted(n, k)]:
