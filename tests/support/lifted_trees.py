@@ -13,6 +13,7 @@ from oracles import iid_table, top_plus_one_table
 from scipy.optimize import linprog
 
 from otspec.blocks import BlockRule, TableModel
+from otspec.rules import Rule
 from otspec.trees.shapes import Shape
 
 Prefix = tuple[int, ...]
@@ -74,9 +75,12 @@ def lifted(rule, pair, merge: bool, order: Callable | None = None) -> Callable:
     draft, target = pair
 
     @cache
+    def made(prefix: Prefix, weight: Fraction, k: int) -> Rule:
+        return rule([*draft(prefix), 0], [*(weight * target(prefix)), 1 - weight], k)
+
+    @cache
     def kernel(prefix: Prefix, weight: Fraction, drafts: Prefix) -> Exact:
-        longer = [*draft(prefix), 0], [*(weight * target(prefix)), 1 - weight]
-        return tuple(rule(*longer, len(drafts)).kernel(drafts))
+        return tuple(made(prefix, weight, len(drafts)).kernel(drafts))
 
     def visited(children: Drafted, prefix: Prefix = (), weight: Fraction = Fraction(1)):
         if not children:

@@ -4,13 +4,17 @@ import pytest
 
 from otspec.logged import block, given_text
 from otspec.trees import chances, contract, nodes, visits
+from otspec.trees.nodes import Node
 from otspec.trees.token_rules import made_rule
 
 
 @pytest.fixture
 def rules_made_once(monkeypatch):
-    """Give the nodes of equal distributions one rule: branches and samples meet them for ever."""
-    known = {}
+    """Give the nodes of equal distributions one rule: branches and samples meet them for ever.
+
+    What a node sums up over the tuples of its rule is summed up once, too.
+    """
+    known, summed = {}, {}
 
     def made_once(rule, draft, target, k):
         kinds = draft.dtype, target.dtype  # for equal keys may be exact numbers and floats
@@ -19,5 +23,12 @@ def rules_made_once(monkeypatch):
             known[key] = made_rule(rule, draft, target, k)
         return known[key]
 
+    def summed_once(rule, merge):
+        key = id(rule), merge
+        if key not in summed:
+            summed[key] = Node(rule, merge)  # which holds the rule, so that the id stays its own
+        return summed[key]
+
     for module in (block, chances, contract, given_text, nodes, visits):
         monkeypatch.setattr(module, "made_rule", made_once)
+    monkeypatch.setattr(nodes, "Node", summed_once)

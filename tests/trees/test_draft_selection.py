@@ -73,6 +73,7 @@ def is_the_targets_text(selection, tokens):
     assert {type(mass) for mass in decoded.values()} == {Fraction}
 
 
+@pytest.mark.usefixtures("rules_made_once")
 @pytest.mark.parametrize(("rule", "tree", "n"), cases())
 def test_outcomes_are_those_of_every_tree_verified_one_by_one(rule, tree, n):
     made, draws = RULES[rule]
@@ -96,6 +97,7 @@ def test_outcomes_are_those_of_every_tree_verified_one_by_one(rule, tree, n):
             is_the_targets_text(selection, selection.depth + 1)
 
 
+@pytest.mark.usefixtures("rules_made_once")
 @pytest.mark.parametrize("rule", RULES)
 def test_theorem_2_over_several_blocks(rule):
     tree = "1x1" if rule == "coupling" else "2x2"
@@ -106,6 +108,7 @@ def test_theorem_2_over_several_blocks(rule):
             is_the_targets_text(DraftSelection(draft, target, tree, RULES[rule][0]), 5)
 
 
+@pytest.mark.usefixtures("rules_made_once")
 @pytest.mark.parametrize("rule", RULES)
 def test_floats_are_the_exact_numbers_rounded(rule):
     tree = "1x1" if rule == "coupling" else "2x2"
@@ -141,6 +144,7 @@ def alg_2(draft, target, k):
     return KSequential(draft, target, k, rho=k)
 
 
+@pytest.mark.usefixtures("rules_made_once")
 @pytest.mark.parametrize(
     ("n", "length", "count"), [(2, 1, 3), (2, 2, 2), (2, 2, 3), (2, 3, 2), (3, 2, 2)]
 )
