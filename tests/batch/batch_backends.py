@@ -42,8 +42,9 @@ ACCEPTANCES = (
     lambda *pair: batch.acceptance.pooled_selection(*pair, K),
     batch.acceptance.maximal_coupling,
     batch.acceptance.spechub,
+    lambda *pair: batch.acceptance.pooled_selection_without_replacement(*pair, K),
 )
-"""How often pairs of rows are accepted."""
+"""How often pairs of rows are accepted; each one object, which JAX compiles once for a shape."""
 DIVIDING = ["recursive_rejection_without_replacement", "spechub"]
 """Rules that divide by masses."""
 ALONE = ["maximal_coupling", *DIVIDING]
@@ -59,8 +60,7 @@ def acceptances_of(name):
     """The acceptances that a library is tried with."""
     if name == "jax":
         return batch.acceptance.maximal_coupling, batch.acceptance.spechub
-    distinct = batch.acceptance.pooled_selection_without_replacement
-    return (*ACCEPTANCES, lambda *pair: distinct(*pair, K))
+    return ACCEPTANCES
 
 
 def library(name):

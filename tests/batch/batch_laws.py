@@ -11,12 +11,13 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from thresholds import thresholds
 
 _SAMPLES = 4
 _PLACES = 60
 _INNER = 2
-_HALVINGS = 46
-"""A step of a line is a 60th: it ends below 3e-16."""
+_DIGITS, _AT_ONCE = 46, 4
+"""Of a step of a line, which is a 60th: it ends below 3e-16. Calls take as long for more rows."""
 _ROWS = 20_000
 NARROW = 1e-9
 """Cells below this width in some direction are not checked: they weigh less than rounding."""
@@ -75,7 +76,7 @@ def _cut_between(cuts, outcome, start, end):
 
 
 def _cut(cuts, outcome, ways):
-    """Bisect steps of ways along the axes, (w, steps + 1, d), and add where the outcome changes.
+    """Look closer at steps of ways along the axes, (w, steps + 1, d); add where outcomes change.
 
     Of steps with the same ends one, and none that holds a cut already: what that leaves out is
     found once cells are looked at.
@@ -91,12 +92,24 @@ def _cut(cuts, outcome, ways):
     fresh = np.unique(ends, axis=0, return_index=True)[1]
     fresh = fresh[np.array(inside, dtype=int)[fresh] == 0]
     low, high, at_low, along = low[fresh], high[fresh], at_low[fresh], along[fresh]
-    for _ in range(_HALVINGS if len(low) else 0):
-        middle = (low + high) / 2
-        same = (_evaluated(outcome, middle) == at_low)[:, None]
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    if len(low) == 0:
+        return
+    every, start, way = (
+        np.arange(len(low)),
+        low[np.arange(len(low)), along],
+        (high - low).sum(axis=1),
+    )
+
+    def before(shares):
+        places = np.tile(low, (len(shares), 1, 1))
+        places[:, every, along] = start + shares * way
+        found = _evaluated(outcome, places.reshape(-1, low.shape[1])).reshape(shares.shape)
+        return found == at_low
+
+    _, ends = thresholds(before, way.shape, _DIGITS, _AT_ONCE)
+    found = start + ends * way
     for axis in np.unique(along):
-        grown = np.sort(np.concatenate([cuts[axis], high[along == axis, axis]]))
+        grown = np.sort(np.concatenate([cuts[axis], found[along == axis]]))
         cuts[axis] = grown[np.concatenate([[True], np.diff(grown) > 1e-14])]
         cuts[axis][-1] = 1.0
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from thresholds import thresholds
 
 from otspec import batch
 
@@ -67,16 +68,17 @@ def kernel_of(name, draft, target, tuples):
     tried, bound = order.T.ravel(), np.tile(place[tokens], count)
     every = np.concatenate([np.tile(tuples, (k, 1)), np.repeat(tuples, len(tokens), axis=0)])
     moved = np.repeat(np.arange(k + 1), [count] * k + [count * len(tokens)])
-    uniforms = np.full((len(every), k + 1), REJECTED)
 
     def holds(u):
-        uniforms[np.arange(len(every)), moved] = u
+        uniforms = np.full((*u.shape, k + 1), REJECTED)
+        uniforms[:, np.arange(len(every)), moved] = u
         token, _, index = run(name, draft, target, every, uniforms)
         drawn = len(tried)
-        within = (index[drawn:] >= 0) | (place[token[drawn:]] <= bound)
-        return np.concatenate([index[:drawn] == tried, within])
+        within = (index[:, drawn:] >= 0) | (place[token[:, drawn:]] <= bound)
+        return np.concatenate([index[:, :drawn] == tried, within], axis=1)
 
-    found = bisected(holds, (len(every),), draft.dtype)
+    at_once = 4 if len(draft) < 10 else 2  # digits, of which each takes more rows
+    found = bisected(holds, (len(every),), draft.dtype, at_once)
     kernel = np.zeros((count, k + 1, len(draft)))
     reached = np.ones(count)
     for i, chance in enumerate(found[: len(tried)].reshape(k, count)):
@@ -111,18 +113,19 @@ def spread(row, size):
     return wide
 
 
-def bisected(holds, shape, dtype="float64"):
+def bisected(holds, shape, dtype="float64", at_once=4):
     """The threshold in [0, 1] below which a condition on uniform numbers holds, per entry."""
-    low, high = np.zeros(shape), np.ones(shape)
-    for _ in range(HALVINGS[str(dtype)]):
-        middle = (low + high) / 2
-        here = holds(np.minimum(middle, REJECTED))
-        low, high = np.where(here, middle, low), np.where(here, high, middle)
-    return np.where(holds(np.full(shape, REJECTED)), 1.0, low)
+
+    def below(u):
+        return holds(np.minimum(u, REJECTED))
+
+    low, _ = thresholds(below, shape, HALVINGS[str(dtype)], at_once)
+    return np.where(below(np.ones((1, *shape)))[0], 1.0, low)
 
 
 def run(name, draft, target, tuples, uniforms):
     """Call a rule on one row many times."""
-    count = len(tuples)
-    pair = (np.tile(row, (count, 1)) for row in (draft, target))
-    return getattr(batch, name)(*pair, tuples, uniforms)
+    lead = uniforms.shape[:-1]
+    pair = (np.tile(row, (*lead, 1)) for row in (draft, target))
+    drafts = np.broadcast_to(tuples, (*lead, tuples.shape[-1]))
+    return getattr(batch, name)(*pair, drafts, uniforms)

@@ -23,13 +23,17 @@ from otspec.batch._kernels.sums import block_sums
 
 
 @quiet
-def rung_drafts(draft, target, drafts, grades=6, number=HEAVY):
+def pools_of(draft, target, k, grades=6, number=HEAVY):
+    """The pools of one row, which are those of all tuples of drafts."""
+    count = np.array([[float(k)]])
+    return ring_pools(library_of(draft), draft[None], target[None], count, k, grades, number)
+
+
+@quiet
+def rung_drafts(draft, target, drafts, pools):
     """What the rule knows of the drafts, one row."""
-    k, library = len(drafts), library_of(draft)
-    pair, some = (draft[None], target[None]), np.ones((1, k))
-    problem = Problem(library, *pair, np.array([drafts]), some, None)
-    pools = ring_pools(library, *pair, np.array([[float(k)]]), k, grades, number)
-    return RungDrafts.of(problem, pools)
+    pair, some = (draft[None], target[None]), np.ones((1, len(drafts)))
+    return RungDrafts.of(Problem(library_of(draft), *pair, np.array([drafts]), some, None), pools)
 
 
 @quiet
@@ -69,12 +73,12 @@ def repeated(drafts, rows):
 
 
 @quiet
-def shares(drafts):
-    """How likely each draft is selected: (k,)."""
+def shares(drafts, lifetimes):
+    """How likely each draft is selected, given how long barriers of the pools live: (k,)."""
     rings, masses = all_rings(drafts)
     rows = len(masses)
     same = repeated(drafts, rows)
-    times = np.unique(np.clip([0, *lifetimes_of(drafts.pools.law), 1], 0, 1))
+    times = np.unique(np.clip([0, *lifetimes, 1], 0, 1))
     total = np.zeros(drafts.drafted.shape[-1])
     for start, end in itertools.pairwise(times):
         chosen = same.selection(rings, np.full(rows, (start + end) / 2))
@@ -94,14 +98,16 @@ def token_law(draft, target, k, number=HEAVY):
     library, n = library_of(draft), len(draft)
     p = fractions(draft)
     law, lost = np.zeros(n), 0.0
+    pools = pools_of(draft, target, k, 6, number)
+    lifetimes = lifetimes_of(pools.law)
     for x in itertools.permutations(np.flatnonzero(draft).tolist(), k):
-        drafts = rung_drafts(draft, target, x, 6, number)
-        found = float(mass_of(p, x)) * shares(drafts)
+        drafts = rung_drafts(draft, target, x, pools)
+        found = float(mass_of(p, x)) * shares(drafts, lifetimes)
         b, wanted = claimed(drafts, target, x)
         accepted = found * chances(wanted, b)
         law[list(x)] += accepted
         lost += found.sum() - accepted.sum()
-    rest = drafts.pools.law.rest()
+    rest = pools.law.rest()
     (blocks,) = block_sums(library, draft[None], target[None], rest)
     return law + lost * drawn_law(library, draft, target, lambda *pair: rest(*pair)[0], blocks[0])
 

@@ -19,6 +19,7 @@ RULES = {
     for name in batch_table.RULES
     if not name.startswith("pooled_selection")  # which have their own tests below
 }
+LARGE = 520
 CASES = [(dtype, case) for dtype in BOUNDS for case in rows(dtype)]
 EVERY_CASE = pytest.mark.parametrize(
     ("dtype", "case"), CASES, ids=lambda value: getattr(value, "__name__", value)
@@ -59,10 +60,10 @@ def test_the_law_of_the_token_is_the_target(name, taken, dtype, case):
     ("name", "taken"), every_path(["recursive_rejection_without_replacement", "spechub"])
 )
 def test_the_law_in_a_large_vocabulary(name, taken, dtype, case):
-    """Several blocks of a draw; the same rows otherwise."""
+    """Three blocks of a draw; the same rows otherwise."""
     draft, target = rows(dtype)[case]
-    wide = [spread(row, 700) for row in (draft, target)]
-    places = np.linspace(0, 699, len(draft)).astype(int)
+    wide = [spread(row, LARGE) for row in (draft, target)]
+    places = np.linspace(0, LARGE - 1, len(draft)).astype(int)
     rule = exact(name, draft, target)
     tuples, masses = rule.law.tuples()
     if tuples.shape[1] > 2:
@@ -132,19 +133,19 @@ def test_drafters_draw_next_to_nothing_in_proportion(dtype, case):
     draft, _ = rows(dtype)[case]
     k = min(2, np.count_nonzero(draft))
     tokens, n = supported(draft, draft), len(draft)
-    many = np.broadcast_to(draft, (len(tokens), n))
-    first, second = np.full((len(tokens), 2), 0.5), fractions(draft)
+    second = fractions(draft)
 
     def drawn(u, at=0):
-        first[:, at] = u
-        return batch.sample_without_replacement(many, first[:, :k])[:, at] <= tokens
+        numbers = np.full((*u.shape, k), 0.5)
+        numbers[..., at] = u
+        many = np.broadcast_to(draft, (*u.shape, n))
+        return batch.sample_without_replacement(many, numbers)[..., at] <= tokens
 
     law = np.diff(bisected(drawn, tokens.shape), prepend=0)
     assert np.abs(law - [float(second[token]) for token in tokens]).sum() <= BOUNDS[dtype]
     if k == 1:
         return
-    first[:, 0] = 0.5
-    out = int(batch.sample_without_replacement(draft, first[0])[0])
+    out = int(batch.sample_without_replacement(draft, np.full(k, 0.5))[0])
     law = np.diff(bisected(lambda u: drawn(u, 1), tokens.shape), prepend=0)
     left = [0 if token == out else second[token] for token in tokens]
     wanted = [float(entry / sum(left)) for entry in left]
@@ -153,8 +154,10 @@ def test_drafters_draw_next_to_nothing_in_proportion(dtype, case):
     off = np.argmax(draft) != tokens
 
     def other(u):
-        pair = batch.sample_spechub(many, np.stack([np.full_like(u, 0.5), u], axis=-1))
-        return pair[np.arange(len(pair)), (pair[:, 0] == np.argmax(draft)).astype(int)] <= tokens
+        numbers = np.stack([np.full_like(u, 0.5), u], axis=-1)
+        pair = batch.sample_spechub(np.broadcast_to(draft, (*u.shape, n)), numbers)
+        first_is_hub = pair[..., 0] == np.argmax(draft)
+        return np.where(first_is_hub, pair[..., 1], pair[..., 0]) <= tokens
 
     law = np.diff(bisected(other, tokens.shape), prepend=0)
     left = [second[token] if there else 0 for token, there in zip(tokens, off, strict=True)]
@@ -192,17 +195,19 @@ def law_of_text(first, second):
     # a uniform number of 0 keeps, if they can be) the token that follows is at most each.
     count, every = len(places), np.repeat(places, n, axis=0)
     blocks = np.concatenate([places, places, every, every])
-    uniforms = np.full((len(blocks), 3), REJECTED)
-    uniforms[2 * count : (2 + n) * count, 0] = 0
+    numbers = np.full((len(blocks), 3), REJECTED)
+    numbers[2 * count : (2 + n) * count, 0] = 0
     moved = np.repeat([1, 0, 2], [count, count, 2 * len(every)])
     tokens = np.tile(np.arange(n), 2 * count)
-    many = [np.tile(part, (len(blocks), 1, 1)) for part in (draft, target)]
 
     def holds(u):
-        uniforms[np.arange(len(blocks)), moved] = u
-        found = batch.block_verification(*many, blocks, uniforms)
-        kept = found.length[: 2 * count] >= np.repeat([2, 1], count)
-        return np.concatenate([kept, found.token[2 * count :] <= tokens])
+        many = [np.tile(part, (*u.shape, 1, 1)) for part in (draft, target)]
+        drafts = np.broadcast_to(blocks, (*u.shape, 2))
+        uniforms = np.tile(numbers, (len(u), 1, 1))
+        uniforms[:, np.arange(len(blocks)), moved] = u
+        found = batch.block_verification(*many, drafts, uniforms)
+        kept = found.length[:, : 2 * count] >= np.repeat([2, 1], count)
+        return np.concatenate([kept, found.token[:, 2 * count :] <= tokens], axis=1)
 
     below = bisected(holds, (len(blocks),))
     both, one = below[: 2 * count].reshape(2, count)

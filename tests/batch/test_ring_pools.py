@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from barrier_lives import lifetimes_of
 from batch_laws import law_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from ring_laws import (
     all_rings,
     check_heavy,
     claimed,
+    pools_of,
     repeated,
     rows_with_ties,
     rung_drafts,
@@ -78,9 +80,11 @@ def test_the_selection_has_the_law_that_is_claimed(case, dtype):
     row, other = (np.array(part, dtype=dtype) for part in (rule.draft, rule.target))
     tuples, masses = rule.law.tuples()
     apart, law = 0.0, np.zeros(len(draft))
+    pools = pools_of(row, other, k, 3, number)
+    lifetimes = lifetimes_of(pools.law)
     for x, mass in zip(tuples.tolist(), masses, strict=True):
-        drafts = rung_drafts(row, other, x, 3, number)
-        found = shares(drafts)
+        drafts = rung_drafts(row, other, x, pools)
+        found = shares(drafts, lifetimes)
         assert found.sum() == pytest.approx(1, abs=1e-13)
         apart += float(mass) * np.abs(found - rule._shares(x).astype(float)).sum()
         law[x] += float(mass) * found
@@ -94,7 +98,7 @@ def test_the_selection_has_the_law_that_is_claimed(case, dtype):
 def test_rings_are_drawn_as_likely_as_they_are(case):
     draft, target, _, number = CASES[case]
     row, other = (np.array(distribution(part), dtype=float) for part in (draft, target))
-    drafts = rung_drafts(row, other, [1, 3], 2, number)
+    drafts = rung_drafts(row, other, [1, 3], pools_of(row, other, 2, 2, number))
     rings, masses = all_rings(drafts)
     sizes = 2, 2, 4, 4
     codes = np.zeros(len(masses), dtype=int)
