@@ -237,6 +237,10 @@ def as_tokens(
     """
     wanted = f"{'a collection' if unordered else 'a sequence'} of integer token ids"
     _refuse_unordered(values, name, wanted, not unordered)
+    if type(values) in (tuple, list) and (count is None or len(values) <= count):
+        plain = tuple(values)  # all at once, as a text of many tokens wants it
+        if set(map(type, plain)) == {int} and min(plain) >= 0 and max(plain) < n:
+            return plain
     tokens: list[int] = []
     for i, value in enumerate(as_steps(values, name, wanted)):
         if i == count:

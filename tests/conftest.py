@@ -7,6 +7,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from searching import NIGHTLY
 
@@ -48,6 +49,15 @@ def pytest_addoption(parser):
             f"--{option}", default=os.environ.get(variable), metavar="FILE",
             help=f"{what} (default: ${variable})",
         )  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for doctests in the package only: to look, pytest goes through all that a module holds.
+
+    It is called for what is beside this file and below.
+    """
+    return [each for each in (yield) if not isinstance(each, DoctestModule)]
 
 
 def pytest_collection_modifyitems(config, items):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
 from otspec.arguments import as_flag, as_tokens
@@ -51,22 +51,22 @@ class Letters(Frozen):
     @cached_property
     def unigram(self) -> NGramModel:
         """How often each symbol occurs."""
-        return self._model(0)
+        return _model(0, self.exact)
 
     @cached_property
     def bigram(self) -> NGramModel:
         """What follows a symbol."""
-        return self._model(1)
+        return _model(1, self.exact)
 
     @cached_property
     def trigram(self) -> NGramModel:
         """What follows two symbols."""
-        return self._model(2)
+        return _model(2, self.exact)
 
     @cached_property
     def fourgram(self) -> NGramModel:
         """What follows three symbols."""
-        return self._model(3)
+        return _model(3, self.exact)
 
     @property
     def draft(self) -> NGramModel:
@@ -85,10 +85,6 @@ class Letters(Frozen):
     def write(self, tokens: Iterable[int]) -> str:
         """Return the text of token ids."""
         return "".join(ALPHABET[token] for token in as_tokens(tokens, len(ALPHABET), "tokens"))
-
-    def _model(self, order: int) -> NGramModel:
-        start = as_letters(START)
-        return NGramModel(letters_text(), len(ALPHABET), order, start=start, exact=self.exact)
 
 
 def letters(*, exact: bool = True) -> Letters:
@@ -119,6 +115,13 @@ def letters(*, exact: bool = True) -> Letters:
     2.674452364124362
     """
     return Letters(exact)
+
+
+@lru_cache(maxsize=8)  # all that there are: whoever asks gets the same, which nobody can change
+def _model(order: int, exact: bool) -> NGramModel:
+    """Return the model of the text that remembers so many letters."""
+    start = as_letters(START)
+    return NGramModel(letters_text(), len(ALPHABET), order, start=start, exact=exact)
 
 
 def letters_text() -> Prefix:

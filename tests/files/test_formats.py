@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -138,9 +139,17 @@ ENTRY_POINTS = """
 """
 
 
+EACH = """
+import json, sys
+from otspec.cli.main import main
+for words in json.loads(sys.argv[1]):
+    print("status", main(words))
+"""
+
+
 @pytest.fixture
 def with_theirs(tmp_path):
-    """Run a command with a package beside otspec that adds a format to each table."""
+    """Run Python with a package beside otspec that adds a format to each table."""
     (tmp_path / "their_formats.py").write_text(THEIRS, encoding="utf-8")
     about = tmp_path / "their_formats-1.0.dist-info"
     about.mkdir()
@@ -149,7 +158,7 @@ def with_theirs(tmp_path):
 
     def run(*arguments):
         return subprocess.run(
-            [sys.executable, "-W", "error", "-m", "otspec", *map(str, arguments)],
+            [sys.executable, "-W", "error", *map(str, arguments)],
             env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
             capture_output=True,
             encoding="utf-8",
@@ -162,18 +171,27 @@ def with_theirs(tmp_path):
 def test_other_packages_add_formats_that_commands_read_and_name(tmp_path, with_theirs):
     path = tmp_path / "draft.lines"
     path.write_text("1/2\n1/2\n", encoding="utf-8")
-    done = with_theirs("accept", path, "1/4,3/4", "-k1")
+    done = with_theirs("-m", "otspec", "accept", path, "1/4,3/4", "-k1")
     assert "0.750000 = 3/4" in done.stdout, done.stderr
-    assert "FILE.lines" in " ".join(with_theirs("accept", "--help").stdout.split())
-    assert ", .lines" in with_theirs("accept", "x", "1/4,3/4").stderr
 
     pair = f"{tmp_path / 'draft'}.raw+{tmp_path / 'target'}.raw"
     source = trace_files.save_npy(tmp_path, trace_files.random_pair())
     for side in ("draft", "target"):
         (tmp_path / f"{side}.npy").rename(tmp_path / f"{side}.raw")
-    done = with_theirs("trace", pair, "-k1", "--workers", "1")
-    assert "Mean acceptance over 6 positions" in done.stdout, done.stderr
-    assert "pairs of .npy or .raw" in " ".join(with_theirs("trace", "--help").stdout.split())
-    assert ".zarr, .raw" in with_theirs("trace", "x.abc").stderr
+    commands = [
+        ["trace", pair, "-k1", "--workers", "1"],
+        *(["accept", "--help"], ["trace", "--help"]),
+        *(["accept", "x", "1/4,3/4"], ["trace", "x.abc"]),
+    ]
+    done = with_theirs("-c", EACH, json.dumps(commands))
+    said = re.split(r"^status (\d)\n", done.stdout, flags=re.MULTILINE)
+    assert said[1::2] == list("00022"), done.stderr
+    means, of_accept, of_trace = said[:6:2]
+    assert "Mean acceptance over 6 positions" in means
+    assert "FILE.lines" in " ".join(of_accept.split())
+    assert "pairs of .npy or .raw" in " ".join(of_trace.split())
+    unread, untraced = done.stderr.splitlines()
+    assert ", .lines" in unread
+    assert ".zarr, .raw" in untraced
     with pytest.raises(ValueError, match="no such file"):
         find_source(source)

@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 import otspec
 
 SHARED = {
@@ -27,9 +25,8 @@ def names(tree):
             yield node.name.rpartition(".")[2], node.lineno
 
 
-@pytest.mark.parametrize(
-    "path", FILES, ids=[str(path.relative_to(FILES[0].parent)) for path in FILES]
-)
-def test_no_module_changes_what_the_process_shares(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert [(name, line) for name, line in names(tree) if name in SHARED] == []
+def test_no_module_changes_what_the_process_shares():
+    assert len(FILES) > 200
+    for path in FILES:
+        found = names(ast.parse(path.read_text(encoding="utf-8")))
+        assert [(path, *each) for each in found if each[0] in SHARED] == []

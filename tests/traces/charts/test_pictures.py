@@ -26,12 +26,21 @@ NAMES = (
     "a\x01\x1b[31m",
     "\\udcff",
 )
+ALIKE = ("$a$", "a_$b", "语言模型", "e\u0301", "\\udcff")
 PAIR = ([0.5, 0.3, 0.2], [0.1, 0.6, 0.3])
 
 
 def raw_names():
     """The names above and one that is not UTF-8, as the file system gives it."""
     return [*NAMES, os.fsdecode(b"latin\xe9")]
+
+
+def each_kind_of_name():
+    """The names, of which those that are like another one are for the night."""
+    return [
+        pytest.param(name, marks=pytest.mark.nightly if name in ALIKE else ())
+        for name in raw_names()
+    ]
 
 
 @pytest.mark.parametrize("name", raw_names(), ids=ascii)
@@ -61,7 +70,7 @@ def test_what_the_font_lacks_and_what_no_page_shows_is_escaped():
     assert legible("语a\n\udcff\ud800\x7f") == "语a\\n\\xff\\ud800\\x7f"
 
 
-@pytest.mark.parametrize("name", raw_names(), ids=ascii)
+@pytest.mark.parametrize("name", each_kind_of_name(), ids=ascii)
 def test_a_trace_of_any_name_is_computed_drawn_and_reported(capsys, tmp_path, name):
     name = os.fsdecode(name.encode("utf-8", "surrogateescape"))  # as this locale spells it
     path, out = tmp_path / f"{name}.npz", tmp_path / "out"

@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -17,30 +18,53 @@ from searching import enough
 
 COUNT = 200
 SECONDS = 100
-READ_ALL = """
+READ_EACH = """
 import contextlib, io, json, resource, sys
 from otspec.cli.main import main
 resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
-for source in json.load(sys.stdin):
+for line in sys.stdin:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = main(["trace", source, "-k", "1"])
-    print(json.dumps([source, status, out.getvalue(), err.getvalue()]), flush=True)
+        status = main(["trace", json.loads(line), "-k", "1"])
+    print(json.dumps([status, out.getvalue(), err.getvalue()]), flush=True)
 """
 
 
-def outcomes(sources):
+@pytest.fixture(scope="module")
+def readers():
+    """The processes that read: one for all tests, and another after it if it ends."""
+    started = []
+    yield started
+    for process in started:
+        process.communicate(timeout=SECONDS)
+
+
+@pytest.fixture
+def outcomes(readers):
     """Run the command on each source, all in one process."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", READ_ALL],
-        input=json.dumps([str(source) for source in sources]),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=SECONDS,
-        check=False,
-    )
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == len(sources), (sources[len(found)], done.returncode, done.stderr)
+
+    def found(sources):
+        if not readers or readers[-1].poll() is not None:
+            readers.append(
+                subprocess.Popen(
+                    [sys.executable, "-W", "error", "-c", READ_EACH],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
+                )  # fmt: skip
+            )
+        reader = readers[-1]
+        late = threading.Timer(SECONDS, reader.kill)
+        late.start()
+        said = []
+        try:
+            for source in map(str, sources):
+                print(json.dumps(source), file=reader.stdin, flush=True)
+                line = reader.stdout.readline()
+                assert line, (source, reader.wait())
+                said.append((source, *json.loads(line)))
+        finally:
+            late.cancel()
+        return said
+
     return found
 
 
@@ -85,7 +109,7 @@ class Cases:
 
 
 @pytest.mark.parametrize("reader", ["npz", "packed npz"])
-def test_malformed_npz(tmp_path, reader):
+def test_malformed_npz(tmp_path, outcomes, reader):
     cases = Cases(tmp_path, reader)
     good = cases.save(tmp_path, files.random_pair())
     for arrays in [*files.wrong_contents(cases.rng), *files.wrong_names()]:
@@ -102,7 +126,7 @@ def test_malformed_npz(tmp_path, reader):
         assert_one_line(outcome)
 
 
-def test_malformed_npy(tmp_path):
+def test_malformed_npy(tmp_path, outcomes):
     cases = Cases(tmp_path, "npy")
     good = Path(str(cases.save(tmp_path, files.random_pair())).split("+")[1])
     for arrays in files.wrong_contents(cases.rng):
@@ -114,7 +138,7 @@ def test_malformed_npy(tmp_path):
         assert_one_line(outcome)
 
 
-def test_malformed_safetensors(tmp_path):
+def test_malformed_safetensors(tmp_path, outcomes):
     cases = Cases(tmp_path, "safetensors")
     good = cases.save(tmp_path, files.random_pair())
     for arrays in [*files.wrong_contents(cases.rng), *files.wrong_names()]:
@@ -127,7 +151,7 @@ def test_malformed_safetensors(tmp_path):
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_malformed_zarr(tmp_path, zarr_format):
+def test_malformed_zarr(tmp_path, outcomes, zarr_format):
     cases = Cases(tmp_path, "zarr")
     good = files.save_zarr(tmp_path, files.random_pair(), zarr_format=zarr_format)
     for arrays in [*files.wrong_contents(cases.rng), *files.wrong_names()]:
@@ -150,7 +174,7 @@ def test_malformed_zarr(tmp_path, zarr_format):
         assert_one_line(outcome)
 
 
-def test_zarr_metadata_that_lie(tmp_path):
+def test_zarr_metadata_that_lie(tmp_path, outcomes):
     sources = []
     for field in ("shape", "chunk_shape", "data_type", "codecs"):
         for lie in ([2**40, 20], [-1, 20], "text", None, [2, 3, 20, 1], []):
@@ -167,7 +191,7 @@ def test_zarr_metadata_that_lie(tmp_path):
 
 
 @pytest.mark.parametrize("reader", list(files.SAVERS))
-def test_flipped_bytes_end_in_results_or_one_line(tmp_path, reader):
+def test_flipped_bytes_end_in_results_or_one_line(tmp_path, outcomes, reader):
     rng = np.random.default_rng(7)
     sources = []
     for case in range(enough(40)):

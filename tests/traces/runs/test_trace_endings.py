@@ -20,19 +20,18 @@ def source(sources, request):
     return sources[getattr(request, "param", "packed npz")]
 
 
-def each_from(*values):
+def each_from(*values, marks=()):
     """Parametrise with values and the source that each is tried with."""
-    return [pytest.param(*value[:-1], value[-1], id="-".join(map(str, value))) for value in values]
+    return [pytest.param(*value, id="-".join(map(str, value)), marks=marks) for value in values]
 
 
 @pytest.mark.parametrize(
     ("number", "to", "source"),
-    each_from(
-        (signal.SIGTERM, "group", "npz"),
-        (signal.SIGTERM, "process", "packed npz"),
-        (signal.SIGHUP, "group", "packed npz"),
-        (signal.SIGHUP, "process", "npz"),
-    ),
+    each_from((signal.SIGTERM, "group", "npz"), (signal.SIGHUP, "process", "packed npz"))
+    + each_from(
+        (signal.SIGTERM, "process", "packed npz"), (signal.SIGHUP, "group", "npz"),
+        marks=pytest.mark.nightly,
+    ),  # fmt: skip
     indirect=["source"],
 )
 def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to):

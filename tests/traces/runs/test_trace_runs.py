@@ -36,7 +36,7 @@ def test_a_run_that_was_killed_is_resumed_with_the_same_results(
     process.communicate()
     finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "positions").glob("part-*")}
     assert 4 <= len(finished) < CHUNKS
-    run(capsys, "trace", source, *OPTIONS, "--workers", "2", "--out", tmp_path, "--resume")
+    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
     assert results(tmp_path) == expected
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
 
@@ -57,7 +57,7 @@ def ignores_interrupts(process):
     return bool(int(ignored, 16) >> (signal.SIGINT - 1) & 1)
 
 
-@pytest.mark.parametrize("to", ["group", "process"])
+@pytest.mark.parametrize("to", ["group", pytest.param("process", marks=pytest.mark.nightly)])
 def test_an_interrupted_run_says_how_to_go_on(source, expected, results, tmp_path, capsys, to):
     process = started(source, tmp_path)
     assert all(map(ignores_interrupts, workers_of(process.pid)))
