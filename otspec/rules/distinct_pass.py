@@ -6,22 +6,11 @@ it is used. They do what :mod:`otspec.rules.distinct_draws` does path by path, a
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 from otspec.compiling import compiled, jitable
 from otspec.rules.distinct_draws import Heaviest
-
-
-class Known(NamedTuple):
-    """Ratios, ascending, and the masses before each place and from it on; (n,) and (n + 1,)."""
-
-    ratios: Array
-    wanted_below: Array
-    draft_above: Array
-    target_above: Array
 
 
 @jitable
@@ -37,7 +26,7 @@ def _at_most(values: Array, key: float) -> int:
 
 def draw(
     heaviest: Heaviest,
-    known: Known,
+    known: tuple[Array, Array, Array, Array],
     uniforms: Array,
     levels: Array,
     rejected: Array,
@@ -48,7 +37,9 @@ def draw(
     Parameters
     ----------
     heaviest : Heaviest
-    known : Known
+    known : tuple of ndarray
+        The ratios, ascending, (n,); the target mass before each place, and the draft and the target
+        mass from each on, (n + 1,).
     uniforms : ndarray, shape (k, size)
     levels, rejected : ndarray, shape (k + 1, size)
         Level and weight after each draft; set but for the first of each, which is given.

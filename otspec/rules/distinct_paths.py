@@ -148,7 +148,8 @@ class DistinctPaths(Frozen):
                 from otspec.rules import distinct_pass
 
                 sums = self._sorted.ratios, self.pair.below[1], *self._above
-                known = distinct_pass.Known(*map(compiling.unwriteable, sums))
+                ratios, below, draft, target = map(compiling.unwriteable, sums)
+                known = ratios, below, draft, target
                 distinct_pass.fast_draw(heaviest, known, uniforms, *drawn)
                 return drawn
         self._draw(drawn, Left.all_of(heaviest, self.size), uniforms)
