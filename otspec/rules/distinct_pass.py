@@ -10,18 +10,42 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 from otspec.compiling import compiled, jitable
-from otspec.rules.distinct_draws import Heaviest
+from otspec.rules.distinct_draws import UNIT, Heaviest
+
+_CELLS = 1 << 14
+"""Cells that numbers are looked up by: 1,024 to a power of two, 16 of these."""
 
 
 @jitable
-def _at_most(values: Array, key: float) -> int:
-    """Return how many of these values, ascending, are at most a key."""
-    before, left = 0, len(values)
-    while left > 1:
-        half = left // 2
-        before += half if values[before + half - 1] <= key else 0
-        left -= half
-    return before + (1 if left == 1 and values[before] <= key else 0)
+def _cell(bits: IntArray, first: int) -> int:
+    """Return the cell of a number, given its bits, (1,), and the cell that is the first."""
+    cell: int = (bits[0] >> 42) - first
+    return min(max(cell, 0), _CELLS - 1)
+
+
+@jitable
+def _guide(values: Array, first: int) -> IntArray:
+    """Return where each cell begins among these values, ascending, and the end."""
+    guide, cell, bits = np.full(_CELLS + 1, len(values)), 0, values.view(np.int64)
+    for place in range(len(values)):
+        while cell <= _cell(bits[place : place + 1], first):
+            guide[cell] = place
+            cell += 1
+    return guide
+
+
+@jitable
+def _at_most(values: Array, guide: IntArray, cell: int, key: float) -> int:
+    """Return how many of these values, ascending, are at most a key of some cell."""
+    before: int = guide[cell]
+    end: int = guide[cell + 1]
+    while before < end:
+        middle = (before + end) // 2
+        if values[middle] <= key:
+            before = middle + 1
+        else:
+            end = middle
+    return before
 
 
 def draw(
@@ -53,8 +77,17 @@ def draw(
     heads, lows = np.zeros(size, np.intp), np.empty(size, np.intp)
     gone, drafted = np.zeros((size, k + 1), np.bool_), np.empty((size, k), np.intp)
     taken = np.empty(k)
+    # The bits of this number are its cell and what is below.
+    number = np.empty(1)
+    bits = number.view(np.int64)
+    number[0] = 0.5**UNIT
+    from_one = (bits[0] >> 42) - 1
+    number[0] = light[n]
+    up_to_all = (bits[0] >> 42) - _CELLS + 1
+    by_ratio, by_mass = _guide(ratios, from_one), _guide(light, up_to_all)
     for path in range(size):
-        lows[path] = _at_most(ratios, levels[0, path])
+        number[0] = levels[0, path]
+        lows[path] = _at_most(ratios, by_ratio, _cell(bits, from_one), number[0])
     for i in range(k):
         for path in range(size):
             head, low, before = heads[path], lows[path], levels[i, path]
@@ -66,7 +99,8 @@ def draw(
                 drafted_mass += taken[j]
             left = max(light[n] + steps[head, m] - drafted_mass, largest[head])
             after = before + (rejected[i, path] / left if left > 0 else 0.0)
-            high = _at_most(ratios, after)
+            number[0] = after
+            high = _at_most(ratios, by_ratio, _cell(bits, from_one), after)
             weight = target_above[high] - after * draft_above[high]
             levels[i + 1, path], rejected[i + 1, path] = after, max(weight, 0.0)
             # The draft that is rejected, as in Levels.rejected.
@@ -85,12 +119,16 @@ def draw(
             over = wanted - grown * flat
             if over < 0:  # as in Heaviest.reached
                 mass = wanted / grown
-                passed = _at_most(borders[head], mass)
+                passed = 0
+                for j in range(m):
+                    passed += borders[head, j] <= mass
                 step = steps[head, passed]
                 found = apart[passed - 1] if passed > 0 else -1
                 if passed == 0 or mass >= light[found] + step:
                     last = apart[passed] - 1 if passed < m else n
-                    found = min(max(_at_most(light, mass - step) - 1, found + 1), last)
+                    number[0] = mass - step
+                    place = _at_most(light, by_mass, _cell(bits, up_to_all), mass - step) - 1
+                    found = min(max(place, found + 1), last)
             else:
                 found, last = low, high - 1
                 while found < last:

@@ -13,10 +13,8 @@ from otspec.distributions import Distribution
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.ratios import Ordered, Pair, target_to_draft
-from otspec.rules.distinct_draws import Heaviest, Left, Levels
+from otspec.rules.distinct_draws import UNIT, Heaviest, Left, Levels
 
-UNIT = 600
-"""Draft masses are counted in units of 2^−600, so that no quotient by one leaves the floats."""
 FEW = 4_096
 """Up to so many tokens NumPy is as quick as loading what is compiled."""
 
