@@ -1,25 +1,26 @@
 """The best prefix of distinct drafts from P(all inside) at few prefixes (Theory, 2).
 
 P(all inside) is convex over the draft mass of the prefix, so that between two prefixes at which it
-is known it is at most their chord. Prefixes that could only win above the chord are left out, and
-it is found at some of the others, until none is left.
+is known it is at most their chord. Where the least cost above the chord is below the least that is
+found, P is found at the prefix where that is; until there is no such stretch between two prefixes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums
+from otspec.arithmetic import Array, is_exact, prefix_sums
 from otspec.drafts.race_knots import Knots
 from otspec.drafts.rises import inside_of_prefixes
 
 _FEW = 1_000
 """Up to so many tokens all prefixes are as quick."""
-_AT_ONCE = 16
-"""Prefixes that are looked at in each round."""
-_ROUNDS = 16
+_AT_FIRST = 16
+"""Prefixes to begin with, by tokens and by mass."""
+_MOST = 256
 """Where the target is nearly a selection law so many prefixes tie that all are looked at."""
 _NEAR = 1e-14
 """What is not looked for; rounding alone is as much."""
@@ -52,43 +53,47 @@ def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
 
 
 def _searched(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
-    known, knots, masses = _evenly(rates), Knots(rates, ks), prefix_sums(rates)
-    inside = knots.inside_at(known)
-    least = (costs[known] - inside).min(axis=1)
-    # Of most stretches even the first cost is above what P is at the end.
-    may = (costs[known[:-1]] - inside[:, 1:] < least[:, None] - _NEAR).any(axis=0)
-    open_ = np.flatnonzero(np.repeat(may, np.diff(known)))
-    for _ in range(_ROUNDS):
-        # What is left out once is above any later chord, too.
-        open_ = open_[_may_be_below(open_, masses, costs, known, inside, least - _NEAR)]
-        if len(open_) == 0:
-            return np.asarray(least)
-        ends = open_[:: -(-len(open_) // _AT_ONCE)]
-        known = np.append(known, ends)
-        order = np.argsort(known)
-        known, inside = known[order], np.hstack([inside, knots.inside_at(ends)])[:, order]
-        least = (costs[known] - inside).min(axis=1)
-    return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
+    masses, knots = prefix_sums(rates), Knots(rates, ks)
+    asked = _evenly(masses)
+    stretches, inside = list(pairwise(asked)), dict[int, Array]()
+    least = np.full(len(ks), np.inf)
+    while asked:
+        if len(inside) > _MOST:
+            return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
+        found = knots.inside_at(np.array(asked))
+        inside |= zip(asked, found.T, strict=True)
+        least = np.minimum(least, (costs[asked] - found).min(axis=1))
+        asked, closed = [], stretches
+        stretches = []
+        for start, end in closed:
+            lowest = _lowest(start, end, masses, costs, inside[start], inside[end], least - _NEAR)
+            asked += lowest
+            stretches += pairwise([start, *lowest, end]) if lowest else []
+    return least
 
 
-def _evenly(rates: Array) -> IntArray:
+def _evenly(masses: Array) -> list[int]:
     """Return prefixes to begin with, evenly spaced by tokens and by mass, the ends among them."""
-    by_token = np.linspace(0, len(rates), _AT_ONCE).astype(np.intp)
-    by_mass = np.searchsorted(np.cumsum(rates), np.linspace(0, rates.sum(), _AT_ONCE))
-    return np.union1d(by_token, np.minimum(by_mass, len(rates)))
+    by_token = np.linspace(0, len(masses) - 1, _AT_FIRST).astype(np.intp)
+    by_mass = np.searchsorted(masses[1:], np.linspace(0, masses[-1], _AT_FIRST))
+    prefixes: list[int] = np.union1d(by_token, np.minimum(by_mass, len(masses) - 1)).tolist()
+    return prefixes
 
 
-def _may_be_below(
-    prefixes: IntArray, masses: Array, costs: Array, known: IntArray, inside: Array, below: Array
-) -> Array:
-    """Return at which prefixes between known ones some k may have an excess below a number."""
-    after = np.searchsorted(known, prefixes)
-    start, end = known[after - 1], known[after]
-    share = np.zeros(len(prefixes))
+def _lowest(
+    start: int, end: int, masses: Array, costs: Array, first: Array, last: Array, below: Array
+) -> list[int]:
+    """Return at which prefixes between two that are known cost − chord is the least for some k.
+
+    None of those k where even that is not below a number.
+    """
+    between, found = slice(start + 1, end), set()
     width = masses[end] - masses[start]
-    np.divide(masses[prefixes] - masses[start], width, out=share, where=width > 0)
-    may = np.zeros(len(prefixes), dtype=bool)
-    for probabilities, number in zip(inside, below, strict=True):
-        rises = np.diff(probabilities)[after - 1]
-        may |= costs[prefixes] - probabilities[after - 1] - rises * share < number
-    return np.asarray(may & (prefixes != end))
+    # Of most stretches even the first cost is above what P is at the end.
+    for row in np.flatnonzero(costs[start] - last < below) if end > start + 1 else ():
+        slope = (last[row] - first[row]) / width if width > 0 else 0.0
+        excess = costs[between] - slope * (masses[between] - masses[start])
+        place = int(excess.argmin())
+        if excess[place] - first[row] < below[row]:
+            found.add(start + 1 + place)
+    return sorted(found)

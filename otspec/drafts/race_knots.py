@@ -18,19 +18,18 @@ their rates: with g = e^{pt} − 1, and divided by the probability that none of 
 Heavy tokens are passed one by one.
 
 Tokens are light up to pt = 1/8 at the last time. So 18 powers of g, each of 24 terms in pt, leave
-less than 1e-17 of the first; and a chunk ends where Σ (pt)² is 1, so that what alternating signs
-cancel is at most e^{1.2} times what is left.
+less than 1e-17 of the first; and a chunk ends where Σ (pt)² is 1, or up to 15 tokens later, so
+that what alternating signs cancel is at most e^{1.5} times what is left.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from otspec.arithmetic import Array, IntArray
 from otspec.drafts.race_times import quadrature
@@ -40,8 +39,16 @@ _TERMS = 24
 _POWERS = 18
 _GROWTH = 200.0
 """Most rate times the last time in a chunk; its counts grow by at most the exponential of it."""
+_BLOCK = 16
+"""A chunk ends at a multiple of so many tokens."""
+_FAINT = 1 / 512
+_FAINT_TERMS = 8
+"""A light token of pt up to 1/512 needs so few powers; the next is 1e-21 of the first."""
 _KEPT = 1 << 16
 """Most numbers of a state of the race to go on from it later (half a megabyte)."""
+
+_State: TypeAlias = tuple[Array, Array]
+"""Pr(N = i) of tokens that were passed, (k, m), and Σ (pt)^m of light ones since, (24,)."""
 
 
 def inside_at(rates: Array, ks: Sequence[int], ends: IntArray) -> Array:
@@ -86,12 +93,15 @@ class Knots:
             dues = self._rates * self._times[0]
         self._heavy = np.flatnonzero(dues > _LIGHT)
         self._light = np.append(np.where(dues > _LIGHT, 0.0, dues), 0.0)
-        full = np.floor(np.cumsum(self._light**2)) + np.floor(np.cumsum(self._light) / _GROWTH)
-        self._full = np.flatnonzero(np.diff(full))
-        none = np.eye(most, 1) + np.zeros((most, len(self._times)))
+        blocks = np.arange(0, len(self._light), _BLOCK)
+        sums = [np.add.reduceat(each, blocks) for each in (self._light**2, self._light / _GROWTH)]
+        full = np.floor(np.cumsum(sums, axis=1)).sum(axis=0)
+        self._ends = {*blocks[1:][np.diff(full) > 0].tolist()}
         self._below_of_poisson = _poisson(self._outside[0] * self._times, most)[self._ks - 1]
-        # Pr(N = i) and Pr(N < k) at each time, by the number of tokens that have been passed.
-        self._counts, self._below = {0: none}, {0: np.ones((len(ks), len(self._times)))}
+        # Pr(N < k) at each time, and what the race goes on from, by the tokens that are passed.
+        none = np.eye(most, 1) + np.zeros((most, len(self._times)))
+        self._below = {0: np.ones((len(ks), len(self._times)))}
+        self._states: dict[int, _State] = {0: (none, np.zeros(_TERMS))}
 
     def inside_at(self, ends: IntArray) -> Array:
         """Return P(all k drafts inside the first tokens): (m,) -> (len(ks), m)."""
@@ -113,60 +123,83 @@ class Knots:
         """Pass tokens up to new places, ascending, each from the last known one before it."""
         if not places:
             return
-        chunks = list(self._chunks(places))
-        starts, stops = (np.array(bounds) for bounds in zip(*chunks, strict=True))
-        counts, none = self._passed(starts, stops)
-        among = zip(*np.searchsorted(self._heavy, [starts, stops]).tolist(), strict=True)
-        wanted, race, more = set(places), self._counts[0], np.empty_like(self._counts[0][1:])
-        for i, (first, last) in enumerate(among):
-            start, stop = chunks[i]
-            race = _product(self._counts.get(start, race), counts[i]) * none[i]
-            due = np.multiply.outer(self._rates[self._heavy[first:last]], self._times)
-            for missing, arrived in zip(np.exp(-due), -np.expm1(-due), strict=True):
-                np.multiply(race[:-1], arrived, out=more)
-                race *= missing
-                race[1:] += more
-            if stop in wanted:
-                self._below[stop] = np.cumsum(race, axis=0)[self._ks - 1]
-                if race.size <= _KEPT:
-                    self._counts[stop] = race
+        ends = {end for end in self._ends - {*self._states} if end < places[-1]}
+        stops = sorted({*places} | ends)
+        known = sorted([*self._states, *stops])
+        starts = [known[known.index(stop) - 1] for stop in stops]
+        state, passed = self._states[0], []
+        sums = self._sums_of_powers(np.array([starts, stops]).T)
+        for start, stop, more in zip(starts, stops, sums, strict=True):
+            heavy, light = self._states.get(start, state)
+            state = self._past_heavy(heavy, start, stop), light + more
+            passed.append(state)
+            if stop in self._ends:
+                state = self._without_light(state)
+            if heavy.size <= _KEPT:
+                self._states[stop] = state
+        self._below |= zip(stops, self._below_after(passed), strict=True)
 
-    def _chunks(self, places: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield where chunks start and end, up to each place from the last known one before it."""
-        known = sorted([*self._counts, *places])
-        for place in places:
-            start = known[known.index(place) - 1]
-            inner = self._full[(self._full >= start) & (self._full < place)] + 1
-            yield from pairwise(np.unique([start, *inner, place]).tolist())
+    def _sums_of_powers(self, bounds: IntArray) -> Array:
+        """Return Σ (pt)^m of light tokens for m from 1 on, t the last time: (c, 2) -> (c, 24)."""
+        low, high = bounds[0, 0], bounds[-1, 1]
+        dues, bounds = self._light[low : high + 1], bounds.ravel() - low
+        raised, sums = dues.copy(), np.empty((len(bounds), _TERMS))
+        for power in range(_FAINT_TERMS):
+            sums[:, power] = np.add.reduceat(raised, bounds)
+            raised *= dues
+        rest = np.flatnonzero(dues > _FAINT)
+        chunk = np.searchsorted(bounds, rest, side="right") - 1
+        dues, raised = dues[rest], raised[rest]
+        for power in range(_FAINT_TERMS, _TERMS):
+            sums[:, power] = np.bincount(chunk, raised, len(bounds))
+            raised *= dues
+        return sums[::2]
 
-    def _passed(self, starts: IntArray, stops: IntArray) -> tuple[Array, Array]:
-        """Return what chunks of light tokens multiply the race by, with the chance of no arrival.
+    def _past_heavy(self, race: Array, start: int, stop: int) -> Array:
+        """Return Pr(N = i) once the heavy tokens among these have been passed, too."""
+        first, last = np.searchsorted(self._heavy, [start, stop])
+        if first == last:
+            return race
+        due = np.multiply.outer(self._rates[self._heavy[first:last]], self._times)
+        passed = race.copy()
+        _fastest_pass()(passed, np.exp(-due), -np.expm1(-due))
+        return passed
+
+    def _arrivals(self, sums: Array) -> tuple[Array, Array]:
+        """Return how many of several chunks of light tokens have arrived, given Σ (pt)^m.
 
         Parameters
         ----------
-        starts, stops : ndarray of int, shape (c,)
-            Ascending.
+        sums : ndarray, shape (c, 24)
 
         Returns
         -------
-        counts : ndarray, shape (c, most, m)
-            By number of arrivals, divided by the probability of none.
+        counts : ndarray, shape (most, c, m)
+            Pr(N = i), divided by the probability of none.
         none : ndarray, shape (c, m)
         """
-        low = int(starts[0])
-        dues = self._light[low : int(stops[-1]) + 1]
-        bounds = np.stack([starts, stops], axis=1).ravel() - low
-        times, most = self._times / self._times[0], len(self._counts[0])
-        raised, moments = np.ones_like(dues), np.empty((len(starts), _TERMS))
-        for power in range(_TERMS):
-            raised = raised * dues
-            moments[:, power] = np.add.reduceat(raised, bounds)[::2]
-        # Σ (pt)^m, by chunk, m and time.
-        terms = moments[:, :, None] * times ** np.arange(1, _TERMS + 1)[:, None]
+        times, most = self._times / self._times[0], len(self._states[0][0])
         powers = min(_POWERS, most - 1)
-        signs = (-1.0) ** np.arange(powers)[:, None]
-        counts = _exponential((_expansion(powers)[1:, 1:] @ terms) * signs, most)
-        return counts, np.exp(-moments[:, :1] * times)
+        # Σ (pt)^m, by chunk, m and time: chunk by chunk the products are too small for threads.
+        terms = sums[:, :, None] * times ** np.arange(1, _TERMS + 1)[:, None]
+        signed = _expansion(powers)[1:, 1:] * (-1.0) ** np.arange(powers)[:, None]
+        counts = _exponential((signed @ terms).transpose(1, 0, 2), most)
+        return counts, np.exp(-terms[:, 0])
+
+    def _without_light(self, state: _State) -> _State:
+        """Return the race once the light tokens have been passed as heavy ones are."""
+        race, light = state
+        counts, none = self._arrivals(light[None])
+        return _product(race, counts[:, 0]) * none[0], np.zeros(_TERMS)
+
+    def _below_after(self, states: Sequence[_State]) -> Array:
+        """Return Pr(N < k) after each of several states: (c, len(ks), m)."""
+        heavy = np.cumsum(np.stack([race for race, _ in states], axis=1), axis=0)
+        counts, none = self._arrivals(np.array([light for _, light in states]))
+        # Row by row they are one long dimension.
+        heavy, light = (rows.reshape(len(rows), -1) for rows in (heavy, counts))
+        below = [np.einsum("in,in->n", light[:k], heavy[k - 1 :: -1]) for k in self._ks]
+        return np.stack([each.reshape(none.shape) * none for each in below], axis=1)
 
 
 def _poisson(means: Array, most: int) -> Array:
@@ -194,21 +227,39 @@ def _expansion(powers: int) -> Array:
 
 
 def _exponential(powers: Array, most: int) -> Array:
-    """Return exp(Σ s_i z^i / i) up to z^(most − 1): (c, i, m) -> (c, most, m)."""
-    chunks, known, nodes = powers.shape
-    series = np.zeros((chunks, most, nodes))
-    series[:, 0] = 1.0
+    """Return exp(Σ s_i z^i / i) up to z^(most − 1): (i, c, m) -> (most, c, m)."""
+    series = np.zeros((most, *powers.shape[1:]))
+    series[0] = 1.0
+    rows = series.reshape(most, -1)
+    powers = powers.reshape(len(powers), rows.shape[1])
     for k in range(1, most):
-        top = min(k, known)
-        before = series[:, k - 1 :: -1][:, :top]
-        series[:, k] = np.einsum("cim,cim->cm", powers[:, :top], before) / k
+        top = min(k, len(powers))
+        rows[k] = np.einsum("im,im->m", powers[:top], rows[k - 1 :: -1][:top]) / k
     return series
 
 
 def _product(left: Array, right: Array) -> Array:
     """Multiply polynomials up to their degree: (k, m) and (k, m) -> (k, m)."""
-    most, nodes = left.shape
-    padded = np.concatenate([np.zeros((most - 1, nodes)), left])
-    # Entry (n, i) is left[n − i].
-    shifted = sliding_window_view(padded, most, axis=0)[:, :, ::-1]
-    return np.asarray(np.einsum("nmi,im->nm", shifted, right))
+    product: Array = left * right[0]
+    for i in range(1, len(left)):
+        product[i:] += left[:-i] * right[i]
+    return product
+
+
+def _fastest_pass() -> Callable[[Array, Array, Array], None]:
+    from otspec import compiling  # imports Numba, if it is there
+
+    if not compiling.HAS_NUMBA:
+        return pass_heavy
+    from otspec.drafts import race_pass
+
+    return race_pass.fast_pass_heavy
+
+
+def pass_heavy(race: Array, missing: Array, arrived: Array) -> None:
+    """Pass tokens one by one; (k, m), which is updated, and (h, m) each."""
+    more = np.empty_like(race[1:])
+    for not_yet, here in zip(missing, arrived, strict=True):
+        np.multiply(race[:-1], here, out=more)
+        race *= not_yet
+        race[1:] += more

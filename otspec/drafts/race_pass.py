@@ -63,4 +63,14 @@ def pass_light(
     return rises
 
 
+def pass_heavy(race: Array, missing: Array, arrived: Array) -> None:
+    """Do what :func:`otspec.drafts.race_knots.pass_heavy` does."""
+    for token in range(len(missing)):
+        for i in range(len(race) - 1, 0, -1):
+            for t in range(race.shape[1]):
+                race[i, t] = race[i, t] * missing[token, t] + race[i - 1, t] * arrived[token, t]
+        race[0] *= missing[token]
+
+
 fast_pass_light = compiled(pass_light)
+fast_pass_heavy = compiled(pass_heavy)

@@ -13,6 +13,7 @@ from otspec.arithmetic import Array, IntArray
 
 _MOST_COUNTS = 1 << 28
 """Most numbers that a quadrature holds (2 GB)."""
+_BLOCK = 16
 _STEP, _EARLY, _LATE = 34, 37, 60
 """Errors, as negative logarithms."""
 
@@ -50,11 +51,26 @@ def quadrature(
     # In a small enough unit of time neither 1/rate nor the shortest times leave the floats.
     unit = 1.0 if slow > 1e-250 else 1e-200
     rates = rates / unit
-    masses = np.append(rates, beyond / unit)[::-1]
-    # Equal masses would all be rounded the same way.
-    outside = np.cumsum(masses, dtype=np.longdouble)[::-1].astype(float)
+    outside = _from_each_on(np.append(rates, beyond / unit))
     with np.errstate(over="ignore", under="ignore"):
         return rates, outside, *_nodes(rates, outside, ks, slow / unit)
+
+
+def _from_each_on(masses: Array) -> Array:
+    """Return the sums of masses[j:], each to a few roundings: (n,) -> (n,).
+
+    In one sum equal masses would all be rounded the same way. Here 16 are added up in floats, which
+    is quick, and what these sum to in longer ones.
+    """
+    padded = np.zeros(-(-len(masses) // _BLOCK) * _BLOCK)
+    padded[: len(masses)] = masses[::-1]
+    blocks = padded.reshape(-1, _BLOCK).T.copy()
+    for i in range(1, _BLOCK):
+        blocks[i] += blocks[i - 1]
+    before = np.cumsum(blocks[-1], dtype=np.longdouble)[:-1]
+    blocks[:, 1:] += before.astype(float)
+    sums: Array = blocks.T.ravel()[: len(masses)][::-1]
+    return sums
 
 
 def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Array, Array]:
@@ -83,13 +99,14 @@ def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Arr
 
 def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
     """Return the first time after which the last draft of every prefix has come."""
-    early, late = 0, len(times) - 1
+    early, late, inside = 0, len(times) - 1, -outside[1:]
     while early < late:
         middle = (early + late) // 2
         # Up to some token e^{−ct} is negligible; from there on k tokens have to have arrived.
-        first = np.searchsorted(-outside[1:], -_sure(k, _EARLY) / times[middle])
+        first = np.searchsorted(inside, -_sure(k, _EARLY) / times[middle])
         # 1 − e^{−x} ≥ (1 − 1/e) min(x, 1).
-        expected = (1 - 1 / math.e) * np.minimum(rates[:first] * times[middle], 1).sum()
+        expected = np.minimum(rates[:first], 1 / times[middle]).sum() * times[middle]
+        expected *= 1 - 1 / math.e
         if first == len(rates) or expected >= _sure(k, _LATE):
             late = middle
         else:

@@ -9,6 +9,9 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray, prefix_sums
 from otspec.drafts.single import likeliest
 
+UNIT = 600
+"""Draft masses are counted in units of 2^−600, so that no quotient by one leaves the floats."""
+
 
 class Heaviest(NamedTuple):
     """Draft masses added up along the tokens, without some of the k heaviest.

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, prefix_sums, suffix_sums
+from otspec.arithmetic import Array, IntArray, prefix_sums
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.ratios import Ordered, Pair, target_to_draft
-from otspec.rules.distinct_draws import Heaviest, Left, Levels
+from otspec.rules.distinct_draws import UNIT, Heaviest, Left, Levels
 
-UNIT = 600
-"""Draft masses are counted in units of 2^−600, so that no quotient by one leaves the floats."""
+FEW = 4_096
+"""Up to so many tokens NumPy is as quick as loading what is compiled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +134,29 @@ class DistinctPaths(Frozen):
 
     @cached_property
     def _drawn(self) -> _Drawn:
-        rng = np.random.default_rng(self.seed)
+        uniforms = np.random.default_rng(self.seed).random((self.k, self.size))
         levels, rejected = np.zeros((2, self.k + 1, self.size))
-        places = np.zeros((self.k, self.size), dtype=np.intp)
-        low, rejected[0] = self._wanted(levels[0])
-        left = Left.all_of(Heaviest.of(self._sorted.draft, self.k), self.size)
+        rejected[0] = self._wanted(levels[0])[1]
+        drawn = _Drawn(levels, rejected, np.zeros((self.k, self.size), dtype=np.intp))
+        heaviest = Heaviest.of(self._sorted.draft, self.k)
+        if len(self.draft) >= FEW:
+            from otspec import compiling  # imports Numba, if it is there
+
+            if compiling.HAS_NUMBA:
+                from otspec.rules import distinct_pass
+
+                sums = self._sorted.ratios, self.pair.below[1], *self._above
+                ratios, below, draft, target = map(compiling.unwriteable, sums)
+                known = ratios, below, draft, target
+                distinct_pass.fast_draw(heaviest, known, uniforms, *drawn)
+                return drawn
+        self._draw(drawn, Left.all_of(heaviest, self.size), uniforms)
+        return drawn
+
+    def _draw(self, drawn: _Drawn, left: Left, uniforms: Array) -> None:
+        """Draw all drafts, one of each path at a time, given the weights before the first."""
+        levels, rejected, places = drawn
+        low = self._wanted(levels[0])[0]
         for i in range(self.k):
             if i:
                 left = left.without(places[i - 1])
@@ -147,9 +165,8 @@ class DistinctPaths(Frozen):
             levels[i + 1] = levels[i] + grown
             high, rejected[i + 1] = self._wanted(levels[i + 1])
             passed = Levels(levels[i], levels[i + 1], low, high)
-            places[i] = passed.rejected(left, self.pair.below[1], rng.random(self.size))
+            places[i] = passed.rejected(left, self.pair.below[1], uniforms[i])
             low = high
-        return _Drawn(levels, rejected, places)
 
     def _wanted(self, level: Array) -> tuple[IntArray, Array]:
         """Return how many ratios are at most each c, and Σ (q − c·p)₊."""
@@ -160,7 +177,7 @@ class DistinctPaths(Frozen):
     @cached_property
     def _above(self) -> tuple[Array, Array]:
         """Draft and target mass from each place on."""
-        return suffix_sums(self._sorted.draft), self.pair.above[1]
+        return np.ldexp(self.pair.above[0], UNIT), self.pair.above[1]
 
 
 class _Drawn(NamedTuple):

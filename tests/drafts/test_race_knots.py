@@ -8,8 +8,10 @@ import pytest
 from instances import floats, pairs
 
 import otspec
+from otspec import compiling
 from otspec.cuts import convex
-from otspec.drafts.race_knots import inside_at
+from otspec.drafts import race_knots, race_pass
+from otspec.drafts.race_knots import Knots, inside_at
 from otspec.drafts.rises import inside_of_prefixes
 
 CLOSE = 1e-13
@@ -38,6 +40,36 @@ def test_a_few_prefixes_are_as_all(n):
         assert np.abs(found - inside_of_prefixes(rates, ks)[:, ends]).max() <= CLOSE
 
 
+@pytest.mark.parametrize("kept", [0, race_knots._KEPT])
+def test_prefixes_that_are_asked_for_by_and_by_are_as_those_at_once(kept, monkeypatch):
+    monkeypatch.setattr(race_knots, "_KEPT", kept)
+    for rates in shapes(1_500, seed=910):
+        ends = np.random.default_rng(2).permutation(1_501)[:60]
+        expected = inside_at(rates, [3, 7], np.sort(ends))[:, np.argsort(np.argsort(ends))]
+        knots = Knots(rates, [3, 7])
+        found = np.hstack([knots.inside_at(some) for some in np.split(ends, 12)])
+        assert np.abs(found - expected).max() <= CLOSE
+
+
+@pytest.mark.parametrize("loop", [race_pass.pass_heavy, race_pass.fast_pass_heavy])
+def test_heavy_tokens_are_passed_by_loops_as_by_arrays(loop):
+    rng = np.random.default_rng(909)
+    for k in (1, 2, 9):
+        race, missing = rng.random((k, 40)), rng.random((6, 40))
+        expected, found = race.copy(), race.copy()
+        race_knots.pass_heavy(expected, missing, 1 - missing)
+        loop(found, missing, 1 - missing)
+        assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
+def test_numba_changes_no_probability(monkeypatch):
+    ends = np.arange(0, 701, 25)
+    found = [inside_at(rates, [4, 9], ends).tolist() for rates in shapes(700, seed=908)]
+    monkeypatch.setattr(compiling, "HAS_NUMBA", False)
+    assert [inside_at(rates, [4, 9], ends).tolist() for rates in shapes(700, seed=908)] == found
+
+
 def test_small_drafts_are_as_their_tables():
     for draft, _ in pairs(911, 60, most_tokens=6, fewest=3):
         k = min(4, sum(map(bool, draft)))
@@ -59,6 +91,23 @@ def test_the_search_finds_the_least_of_all_prefixes():
         costs = np.append(0.0, np.cumsum(np.sort(masses)))
         found = convex.least_excess(rates, costs, ks)
         assert np.abs(found - excesses(rates, costs, ks)).max() <= CLOSE
+
+
+def test_the_search_looks_at_few_prefixes(monkeypatch):
+    asked = []
+
+    class Counted(Knots):
+        def inside_at(self, ends):
+            asked[-1] += len(ends)
+            return super().inside_at(ends)
+
+    monkeypatch.setattr(convex, "Knots", Counted)
+    several = zip(shapes(5_000, seed=906), [*shapes(5_000, seed=907)][::-1], strict=True)
+    for draft, target in several:
+        order = otspec.ratios.order(draft, target)
+        asked.append(0)
+        convex.least_excess(draft[order], np.append(0.0, np.cumsum(target[order])), [3, 16])
+    assert max(asked) <= 60
 
 
 def test_where_all_prefixes_tie_all_are_looked_at():

@@ -1,0 +1,46 @@
+"""Rejected drafts that are drawn in loops are those that are drawn array by array, to the bit."""
+
+import numpy as np
+import pytest
+
+from otspec import compiling
+from otspec.ratios import Pair
+from otspec.rules import distinct_pass, distinct_paths
+from otspec.rules.distinct_paths import FEW, DistinctPaths
+
+
+def pairs(n):
+    """Drafts and targets: alike, far apart, with zeros, ties, tiny and heavy tokens."""
+    rng = np.random.default_rng(n)
+    near = rng.dirichlet(np.full(n, 0.3))
+    tiny = 10.0 ** -(300 * rng.random(n))
+    ties = rng.integers(1, 4, n).astype(float)
+    heavy = np.where(np.arange(n) == n // 2, 1e12, rng.random(n))
+    gaps = np.where(rng.random(n) < 0.5, 0.0, rng.random(n)) + (np.arange(n) == 0)
+    laws = [near, tiny, ties, heavy, gaps, np.full(n, 5e-324) + (np.arange(n) < 2), np.ones(n)]
+    for i, draft in enumerate(laws):
+        for target in (laws[i - 1], laws[i - 3], near + draft, draft):
+            yield draft / draft.sum(), target / target.sum()
+
+
+def drawn(draft, target, k, size):
+    paths = DistinctPaths(Pair(draft, target), k, size, seed=k)
+    return [numbers.tobytes() for numbers in (paths.levels, paths.rejected, paths.drafts)]
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 5), (30, 4), (200, 20)])
+def test_loops_draw_what_arrays_do(n, k, monkeypatch):
+    some = list(pairs(n))
+    expected = [drawn(*pair, k, 12) for pair in some]
+    monkeypatch.setattr(distinct_paths, "FEW", 0)
+    monkeypatch.setattr(compiling, "HAS_NUMBA", True)
+    monkeypatch.setattr(distinct_pass, "fast_draw", distinct_pass.draw)
+    assert [drawn(*pair, k, 12) for pair in some] == expected
+
+
+@pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
+def test_numba_changes_nothing(monkeypatch):
+    some = list(pairs(FEW))
+    found = [drawn(*pair, 16, 50) for pair in some]
+    monkeypatch.setattr(compiling, "HAS_NUMBA", False)
+    assert [drawn(*pair, 16, 50) for pair in some] == found
