@@ -110,8 +110,9 @@ class Coupling(Frozen):
 
 def chances_of(selected: Distribution, target: Distribution) -> Array:
     """Return min(1, target/selected), shape (n,), as :func:`acceptance_chance` has it."""
-    chances = zeros(len(target), like=target) + (target > 0)
-    np.divide(target, selected, out=chances, where=target < selected)
+    larger = np.maximum(selected, target)
+    larger += larger == 0
+    chances: Array = target / larger
     return chances
 
 

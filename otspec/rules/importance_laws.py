@@ -127,9 +127,11 @@ class VerifiedSelection(Frozen):
         order, law = stage.order, stage.law_of_selection
         selected, wanted = law[order], self.verified[order]
         lost, residual = 1 - chances_of(selected, wanted), residual_of(selected, wanted)
-        first, second = (each[order] for each in self.selection.laws[:2])
+        one, other = self.selection.laws[:2]
+        first = one[order]
+        second = first if other is one else other[order]
         hits = second * under(stage.shares, lost * first)
-        hits += first * under(stage.shares, lost * second)
+        hits = hits + (hits if first is second else first * under(stage.shares, lost * second))
         known = self._known(law, 2) + self.kept * (hits * residual).sum()
         return as_number(known, like=self.verified)
 
@@ -172,10 +174,19 @@ class VerifiedSelection(Frozen):
     def drawn(self, size: int, seed: int) -> IntArray:
         """Draw drafts: ndarray of int, shape (k, size)."""
         size = as_size(size, least=2, width=self.k)
-        rng, laws = np.random.default_rng(as_seed(seed)), self.selection.laws
-        different = {id(law): law for law in laws}  # most often there is one
-        sums = {key: np.cumsum(law.astype(float)) for key, law in different.items()}
-        return np.stack([inverted(sums[id(law)], rng.random(size)) for law in laws])
+        laws, uniforms = (
+            self.selection.laws,
+            np.random.default_rng(as_seed(seed)).random((self.k, size)),
+        )
+        drafts = np.empty(uniforms.shape, np.intp)
+        for law in {id(law): law for law in laws}.values():  # most often there is one
+            rows = np.array([each is law for each in laws])
+            wanted = uniforms[rows].ravel()
+            order = np.argsort(wanted)  # one beside the other they are found sooner
+            found = np.empty(wanted.shape, np.intp)
+            found[order] = inverted(np.cumsum(law.astype(float)), wanted[order])
+            drafts[rows] = found.reshape(-1, size)
+        return drafts
 
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).

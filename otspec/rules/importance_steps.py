@@ -207,9 +207,7 @@ def _passed(
         yield Step(order, rank, shares, law)
 
 
-def _meet_quickly(
-    weights: Array, drafts: IntArray, i: int, rank: IntArray, kept: Array
-) -> None:
+def _meet_quickly(weights: Array, drafts: IntArray, i: int, rank: IntArray, kept: Array) -> None:
     from otspec.compiling import unwriteable
     from otspec.rules import importance_pass
 
