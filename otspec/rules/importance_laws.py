@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.contract import CountedLaw, NotExactError
 from otspec.rules.importance_stages import StagedSelection
-from otspec.rules.importance_steps import Staged, chosen, under
+from otspec.rules.importance_steps import Drawn, Staged, followed, under
 
 MOST_STEPS, MOST_EXACT_STEPS = 10**7, 2 * 10**6
 """Most terms, n²·k for each state that is told apart; in fractions n·k times as much each."""
@@ -28,17 +28,6 @@ _TOGETHER = 2**20
 """Numbers that are worked on at once."""
 _After: TypeAlias = Callable[[int, int], int]
 """(state, i) → the state after draft i is the token that is looked for."""
-
-
-class _Drawn(NamedTuple):
-    """Drafts that were drawn, and what is selected of the first ones; until the next stage."""
-
-    stage: Staged | None
-    drafts: IntArray
-    first: Array
-    """Whether each is another token than those before it."""
-    weights: Array
-    """How likely each is the selected one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,15 +129,11 @@ class VerifiedSelection(Frozen):
         *_, (_, last) = self._drawn(self.k, size, seed)
         return self._estimated(last)
 
-    def _drawn(self, most: int, size: int, seed: int) -> Iterator[tuple[int, _Drawn]]:
+    def _drawn(self, most: int, size: int, seed: int) -> Iterator[tuple[int, Drawn]]:
         """Yield what is drawn and selected with one draft, two, and so on, and how many."""
-        drafts = self.drawn(size, seed)[:most]
-        first = np.array([~(drafts[:i] == each).any(axis=0) for i, each in enumerate(drafts)])
-        selections = chosen(self.selection.of_first(most).passed(), drafts, np.zeros(drafts.shape))
-        for k, (stage, weights) in enumerate(selections, start=1):
-            yield k, _Drawn(stage, drafts[:k], first[:k], weights)
+        return followed(self.selection.of_first(most).passed(), self.drawn(size, seed)[:most])
 
-    def _estimated(self, drawn: _Drawn) -> Estimate:
+    def _estimated(self, drawn: Drawn) -> Estimate:
         law = drawn.stage.law_of_selection if drawn.stage else self.selection.laws[0]
         chances, residual = (
             of(law, self.verified).astype(float, copy=False) for of in (chances_of, residual_of)

@@ -34,7 +34,8 @@ def _before(tokens: IntArray, masses: Array, i: int, token: int, value: float) -
     other = _value(masses, i)
     if other != value:  # a branch that is foreseen: half the time of one condition
         return other > value
-    return tokens[i] < token
+    before: bool = tokens[i] < token
+    return before
 
 
 @jitable

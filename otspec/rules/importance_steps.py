@@ -66,6 +66,18 @@ class Step(NamedTuple):
         return kept_of(self.shares)
 
 
+class Drawn(NamedTuple):
+    """Drafts that were drawn, and what is selected of them; until the next stage."""
+
+    stage: Staged | None
+    """The last of those that they have gone through."""
+    drafts: IntArray
+    first: Array
+    """Whether each is another token than those before it."""
+    weights: Array
+    """How likely each is the selected one."""
+
+
 def steps(
     laws: Sequence[Distribution], target: Distribution, free: int, solver: SolverName | None
 ) -> Iterator[Step]:
@@ -121,6 +133,14 @@ def chosen(
             weights[i] = (weights[:i] * (1 - stays)).sum(axis=0)
             weights[:i] *= stays
         yield stage, weights[: i + 1]
+
+
+def followed(stages: Iterable[Staged], drafts: IntArray) -> Iterator[tuple[int, Drawn]]:
+    """Yield what becomes of the first draft, of the first two, and so on, and how many they are."""
+    first = np.array([~(drafts[:i] == each).any(axis=0) for i, each in enumerate(drafts)])
+    found = chosen(stages, drafts, np.zeros(drafts.shape))
+    for k, (stage, weights) in enumerate(found, start=1):
+        yield k, Drawn(stage, drafts[:k], first[:k], weights)
 
 
 def keeps(rank: IntArray, kept: Array, token: IntArray, other: IntArray) -> Array:
