@@ -46,9 +46,10 @@ def _put(tokens: IntArray, masses: Array, i: int, to: IntArray, masses_to: Array
 
 
 @jitable
-def _merge(tokens: IntArray, masses: Array, low: int, apart: IntArray, masses_apart: Array) -> None:
+def _merge(
+    tokens: IntArray, masses: Array, low: int, apart: IntArray, masses_apart: Array, moved: int
+) -> None:
     """Sort what was set apart, and merge it with the tokens from a place on."""
-    moved = len(apart)
     ranked = np.arange(moved)[::-1].copy()  # which is nearly their order
     gap = 1
     while gap < moved // 3:
@@ -126,7 +127,7 @@ def move_few(tokens: IntArray, masses: Array, most: int) -> bool:
             low, head = low + back - 1, value
             if i < low:
                 _put(tokens, masses, i, tokens, masses, low)
-    _merge(tokens, masses, low, apart[:moved], masses_apart[:, :moved])
+    _merge(tokens, masses, low, apart, masses_apart, moved)
     return True
 
 
