@@ -76,8 +76,9 @@ def as_distribution(
     array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
     """
     normalize = as_flag(normalize, "normalize")
-    if _CHECKED.get(id(values)) is values:
-        return _CHECKED[id(values)]
+    known = _CHECKED.get(id(values))
+    if known is not None and known is values:
+        return known
     array = as_numbers(values, name)
     if array.ndim != 1:
         raise ValueError(
