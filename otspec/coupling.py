@@ -35,15 +35,12 @@ class Coupling(Frozen):
     @cached_property
     def chances(self) -> Array:
         """min(1, q/b), shape (n,), as :func:`acceptance_chance` has it."""
-        chances = zeros(len(self.target), like=self.target) + (self.target > 0)
-        below = self.target < self.selected
-        np.divide(self.target, self.selected, out=chances, where=below)
-        return chances
+        return chances_of(self.selected, self.target)
 
     @cached_property
     def residual(self) -> Distribution:
         """(q − b)₊, normalised, shape (n,); the target where nothing is ever rejected."""
-        return normalised(positive_part(self.target - self.selected), self.target)
+        return residual_of(self.selected, self.target)
 
     @property
     def accepted(self) -> Array:
@@ -109,6 +106,19 @@ class Coupling(Frozen):
         """Cumulative masses of the blocks: one draw does not have to add up every token."""
         starts = np.arange(0, len(self.residual), BLOCK)
         return np.cumsum(np.add.reduceat(self.residual, starts).astype(float, copy=False))
+
+
+def chances_of(selected: Distribution, target: Distribution) -> Array:
+    """Return min(1, target/selected), shape (n,), as :func:`acceptance_chance` has it."""
+    larger = np.maximum(selected, target)
+    larger += larger == 0
+    chances: Array = target / larger
+    return chances
+
+
+def residual_of(selected: Distribution, target: Distribution) -> Distribution:
+    """Return (target − selected)₊, normalised, (n,); the target where there is nothing of it."""
+    return normalised(positive_part(target - selected), target)
 
 
 def _reached(sums: Array, mass: float) -> int:

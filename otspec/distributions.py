@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ DistributionLike: TypeAlias = Any
 
 SUM_TOLERANCE = 1e-9
 """How far a float sum may be from 1 before it is refused: nothing renormalises silently."""
+_CHECKED: WeakValueDictionary[int, Distribution] = WeakValueDictionary()
+"""What :func:`as_distribution` has returned, by id: nobody can change it, so it stays checked."""
 LARGEST_K = 10**100
 """Most drafts; the square of their number is still a float."""
 
@@ -73,6 +76,9 @@ def as_distribution(
     array([Fraction(3, 4), Fraction(1, 4)], dtype=object)
     """
     normalize = as_flag(normalize, "normalize")
+    known = _CHECKED.get(id(values))
+    if known is not None and known is values:
+        return known
     array = as_numbers(values, name)
     if array.ndim != 1:
         raise ValueError(
@@ -91,7 +97,9 @@ def as_distribution(
         proper = array.min() >= 0 and total < np.inf
     if not proper:
         _refuse_improper(array, name)
-    return read_only(_scaled(array, total, name, normalize))
+    checked = read_only(_scaled(array, total, name, normalize))
+    _CHECKED[id(checked)] = checked
+    return checked
 
 
 def as_pair(

@@ -15,6 +15,9 @@ import numpy as np
 from otspec.arithmetic import Array, Number
 from otspec.distributions import SUM_TOLERANCE
 
+CONFIDENCE = 0.95
+"""Of intervals of what was counted in texts."""
+
 
 class Estimate(float):
     """A float with an interval: the mean of a simulation, or a number between two bounds.
@@ -216,3 +219,25 @@ def _trust(parts: Iterable[Estimate]) -> tuple[float, int]:
     """Return with which confidence all intervals hold, by the union bound, and the sizes' sum."""
     doubt = sum(1 - Fraction(part.confidence) for part in parts)
     return float(max(1 - doubt, Fraction(0))), sum(part.size for part in parts)
+
+
+def radius_of(square: float, texts: int) -> float:
+    """Return half of the t interval, with 95% confidence, of a sum over independent texts.
+
+    Parameters
+    ----------
+    square : float
+        Σ over the texts of the square of what each adds to the sum, whose value is 0.
+    texts : int
+
+    Returns
+    -------
+    float
+        NaN for fewer than two texts.
+    """
+    if texts < 2:
+        return math.nan
+    from scipy.special import stdtrit
+
+    error = math.sqrt(square * texts / (texts - 1))
+    return float(stdtrit(texts - 1, 0.5 + CONFIDENCE / 2)) * error

@@ -11,8 +11,9 @@ import numpy as np
 
 from otspec.advice.choices import UNKNOWN, Interval
 from otspec.arithmetic import Array, IntArray
+from otspec.estimate import radius_of
 from otspec.frozen import Frozen
-from otspec.logged.tally import Tally, radius_of
+from otspec.logged.tally import Tally
 
 FOLDS = 5
 """Into how many parts texts are divided: a choice made on all others is measured on each."""

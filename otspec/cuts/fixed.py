@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, positive_part
+from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part
 from otspec.distributions import Distribution
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import FixedButOne
@@ -23,11 +23,18 @@ def after_fixed(law: FixedButOne, target: Distribution) -> IntArray:
     x off the fixed ones costs the less of q(x) and its own mass. Where all of that is 1 or more,
     nothing is as good.
     """
+    return after_fixed_with_bound(law, target)[0]
+
+
+def after_fixed_with_bound(law: FixedButOne, target: Distribution) -> tuple[IntArray, Number]:
+    """Return that cut and its bound."""
     fixed, free = law.fixed, law.free()
+    bound = target[fixed].sum() + np.minimum(target, free).sum()
+    if bound >= 1:
+        return np.empty(0, np.intp), as_number(1, like=target)
     inside = target < free
     inside[fixed] = True
-    cut: IntArray = np.flatnonzero(inside)
-    return cut if target[fixed].sum() + np.minimum(target, free).sum() < 1 else cut[:0]
+    return np.flatnonzero(inside), as_number(bound, like=target)
 
 
 def selection(law: Certain, target: Distribution) -> Array:

@@ -30,6 +30,7 @@ def bounded_cut(law: DraftLaw, target: Distribution) -> tuple[IntArray, Number]:
 
 
 bounded_cut.register(WithoutReplacement, prefix.by_ratio_with_bound)
+bounded_cut.register(FixedButOne, fixed.after_fixed_with_bound)
 
 
 @singledispatch

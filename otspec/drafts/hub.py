@@ -7,12 +7,13 @@ vocabulary size.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.distributions import Distribution, complement
+from otspec.distributions import Distribution
 from otspec.drafts.contract import draw
 from otspec.drafts.single import FixedButOne, likeliest, register
 from otspec.raw import shown
@@ -56,7 +57,7 @@ class Hub(FixedButOne):
                 f"k is {shown(k)}, but hub drafts come in pairs: use k = 2 or another law"
             )
 
-    @property
+    @cached_property
     def hub(self) -> int:
         """The likeliest token."""
         return int(np.argmax(self.draft))
@@ -67,9 +68,8 @@ class Hub(FixedButOne):
         Both are 0 at x = hub, unless the hub is certain: then P(hub, hub) = 1 is counted in
         the first.
         """
-        hub = self.hub
-        hub_last = self.draft.copy()
-        others = complement(self.draft)[hub]
+        hub, hub_last = self.hub, self.draft.copy()
+        others = hub_last[:hub].sum() + hub_last[hub + 1 :].sum()
         if others == 0:
             return hub_last, np.zeros_like(hub_last)
         hub_last[hub] -= hub_last[hub]

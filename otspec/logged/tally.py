@@ -9,10 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.estimate import radius_of
 from otspec.frozen import Frozen
-
-CONFIDENCE = 0.95
-"""Of intervals."""
 
 
 class Ratio(NamedTuple):
@@ -71,25 +69,3 @@ class Tally(Frozen):
     def square(self, direction: Array) -> float:
         """Return Σ over the texts of (counts · direction)²."""
         return max(0.0, float(direction @ self.products @ direction))
-
-
-def radius_of(square: float, texts: int) -> float:
-    """Return half of the t interval, with 95% confidence, of a sum over independent texts.
-
-    Parameters
-    ----------
-    square : float
-        Σ over the texts of the square of what each adds to the sum, whose value is 0.
-    texts : int
-
-    Returns
-    -------
-    float
-        NaN for fewer than two texts.
-    """
-    if texts < 2:
-        return math.nan
-    from scipy.special import stdtrit
-
-    error = math.sqrt(square * texts / (texts - 1))
-    return float(stdtrit(texts - 1, 0.5 + CONFIDENCE / 2)) * error

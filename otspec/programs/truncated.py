@@ -233,8 +233,10 @@ def descending(values: Array) -> IntArray:
         return np.argsort(-values, kind="stable").astype(np.intp)
     order = np.argsort(-values)  # several times as fast as a stable sort
     ordered = values[order]
-    group = np.zeros(len(values), dtype=np.intp)
-    np.cumsum(ordered[1:] != ordered[:-1], out=group[1:])
-    if group[-1] < len(values) - 1:  # ties
-        return np.sort(group * len(values) + order) % len(values)
+    tied = np.zeros(len(values) + 1, dtype=bool)
+    np.equal(ordered[1:], ordered[:-1], out=tied[1:-1])
+    among = np.flatnonzero(tied[1:] | tied[:-1])
+    if among.size:
+        group = np.cumsum(~tied[among]) * len(values)
+        order[among] = np.sort(group + order[among]) - group
     return order

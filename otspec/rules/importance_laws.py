@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -11,13 +11,14 @@ import numpy as np
 
 from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part
-from otspec.coupling import Coupling
+from otspec.coupling import Coupling, chances_of, residual_of
 from otspec.distributions import Distribution
 from otspec.drafts.contract import inverted
 from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.rules.contract import CountedLaw, NotExactError
 from otspec.rules.importance_stages import StagedSelection
+from otspec.rules.importance_steps import Drawn, Staged, followed, under
 
 MOST_STEPS, MOST_EXACT_STEPS = 10**7, 2 * 10**6
 """Most terms, n²·k for each state that is told apart; in fractions n·k times as much each."""
@@ -66,9 +67,14 @@ class VerifiedSelection(Frozen):
     @property
     def known(self) -> Number:
         """The probability that the selected draft is accepted, or a repair is a draft."""
-        known = self.kept * self.coupling.acceptance
+        return self._known(self.selection.law, self.k)
+
+    def _known(self, law: Distribution, k: int) -> Number:
+        """Return the same for the first k drafts, of which one is selected by a law."""
+        known = self.kept * np.minimum(law, self.verified).sum()
         if self.kept < 1:
-            known += (1 - self.kept) * (self.repair * (1 - self.selection.undrafted)).sum()
+            undrafted = self.selection.of_first(k).undrafted
+            known += (1 - self.kept) * (self.repair * (1 - undrafted)).sum()
         return as_number(known, like=self.verified)
 
     def acceptance(self) -> Number:
@@ -79,7 +85,9 @@ class VerifiedSelection(Frozen):
         NotExactError
             More than two drafts of too many tokens.
         """
-        return as_number(self.accepted_law().sum(), like=self.verified)
+        if self.k > 2:
+            return as_number(self.accepted_law().sum(), like=self.verified)
+        return self._summed(*self.selection.stages)
 
     def acceptances(self, ks: Sequence[int]) -> list[Number]:
         """Return the acceptance of the first k drafts for each of several k, or an estimate of it.
@@ -89,65 +97,81 @@ class VerifiedSelection(Frozen):
         found: dict[int, Number] = {}
         drawn: dict[int, list[int]] = {}
         for k in ks:
-            try:
-                found[k] = self.of_first(k).acceptance()
-            except NotExactError:
+            if self._steps(k, 1) > self._most_steps:
                 drawn.setdefault(max(50, min(2_000, MOST_COMPARED // k**2)), []).append(k)
         for size, some in drawn.items():
-            found |= self._estimates(some, size)
+            for k, each in self._drawn(max(some), size, 0):
+                if k in some:
+                    found[k] = self._estimated(each)
+                elif k <= 2 and k in ks:
+                    found[k] = self._summed(*(each.stage,) * (k - 1))
+        if len(found) < len(set(ks)):
+            found |= {k: self.of_first(k).acceptance() for k in ks if k not in found}
         return [found[k] for k in ks]
+
+    def _summed(self, stage: Staged | None = None) -> Number:
+        """Return the acceptance of one draft, or of two that meet in a stage."""
+        if stage is None:
+            return self._known(self.selection.laws[0], 1)
+        order, law = stage.order, stage.law_of_selection
+        selected, wanted = law[order], self.verified[order]
+        lost, residual = 1 - chances_of(selected, wanted), residual_of(selected, wanted)
+        one, other = self.selection.laws[:2]
+        first = one[order]
+        second = first if other is one else other[order]
+        hits = second * under(stage.shares, lost * first)
+        hits = hits + (hits if first is second else first * under(stage.shares, lost * second))
+        known = self._known(law, 2) + self.kept * (hits * residual).sum()
+        return as_number(known, like=self.verified)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
         """Estimate the acceptance with the residual hits simulated and the rest exact."""
-        return self._estimates([self.k], size, seed)[self.k]
+        *_, (_, last) = self._drawn(self.k, size, seed)
+        return self._estimated(last)
 
-    def _estimates(self, ks: Sequence[int], size: int, seed: int = 0) -> dict[int, Estimate]:
-        """Return what :meth:`estimate` does for the first k drafts, for each of several k."""
-        longest = self.of_first(max(ks))
-        drafts = longest.drawn(size, seed)
-        distinct = np.array([~(drafts[:i] == each).any(axis=0) for i, each in enumerate(drafts)])
-        weights = longest.selection.in_floats().all_weights(drafts)
-        return {
-            k: self.of_first(k).estimated_from(drafts[:k], distinct[:k], chosen)
-            for k, chosen in enumerate(weights, start=1)
-            if k in ks
-        }
+    def _drawn(self, most: int, size: int, seed: int) -> Iterator[tuple[int, Drawn]]:
+        """Yield what is drawn and selected with one draft, two, and so on, and how many."""
+        return followed(self.selection.of_first(most).passed(), self.drawn(size, seed)[:most])
 
-    def estimated_from(self, drafts: IntArray, distinct: Array, chosen: Array) -> Estimate:
-        """Return the estimate from drafts, whether each is a new one, and how often it is chosen.
-
-        All of shape (k, size).
-        """
-        residual = self.coupling.residual.astype(float, copy=False)
-        hits = self._rejected(drafts, chosen) * (residual[drafts] * distinct).sum(axis=0)
-        return Estimate.of_mean(float(self.kept) * hits, plus=float(self.known))
+    def _estimated(self, drawn: Drawn) -> Estimate:
+        law = drawn.stage.law_of_selection if drawn.stage else self.selection.laws[0]
+        chances, residual = (
+            of(law, self.verified).astype(float, copy=False) for of in (chances_of, residual_of)
+        )
+        rejected = (drawn.weights * (1 - chances[drawn.drafts])).sum(axis=0)
+        hits = rejected * (residual[drawn.drafts] * drawn.first).sum(axis=0)
+        known = self._known(law, len(drawn.drafts))
+        return Estimate.of_mean(float(self.kept) * hits, plus=float(known))
 
     def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
         """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        drafts = self.drawn(size, seed)
-        first = np.stack([(drafts == each).argmax(axis=0) for each in drafts])
-        *_, chosen = self.selection.in_floats().all_weights(drafts)
-        chances = self.kept * chosen * self.coupling.chances[drafts]
-        drawn = self.kept * self._rejected(drafts, chosen) * self.coupling.residual[drafts]
-        drawn = drawn + (1 - self.kept) * self.repair[drafts]
-        drawn = drawn * (first == np.arange(self.k)[:, None])
+        *_, (_, last) = self._drawn(self.k, size, seed)
+        drafts, chances = last.drafts, self.coupling.chances[last.drafts]
+        rejected = (last.weights * (1 - chances.astype(float, copy=False))).sum(axis=0)
+        drawn = self.kept * rejected * self.coupling.residual[drafts]
+        drawn = (drawn + (1 - self.kept) * self.repair[drafts]) * last.first
+        first = (drafts[:, None] == drafts).argmax(axis=0)
         accepted = np.zeros((self.k, len(self.verified)))
-        np.add.at(accepted, (first, drafts), (chances + drawn).astype(float) / size)
+        found = self.kept * last.weights * chances + drawn
+        np.add.at(accepted, (first, drafts), found.astype(float) / size)
         return accepted
 
     def drawn(self, size: int, seed: int) -> IntArray:
         """Draw drafts: ndarray of int, shape (k, size)."""
         size = as_size(size, least=2, width=self.k)
-        rng, laws = np.random.default_rng(as_seed(seed)), self.selection.laws
-        different = {id(law): law for law in laws}  # most often there is one
-        sums = {key: np.cumsum(law.astype(float)) for key, law in different.items()}
-        return np.stack([inverted(sums[id(law)], rng.random(size)) for law in laws])
-
-    def _rejected(self, drafts: IntArray, chosen: Array) -> Array:
-        """Return how often the chosen one of each k drafts is not kept: (k, size) -> (size,)."""
-        lost = chosen * (1 - self.coupling.chances.astype(float, copy=False)[drafts])
-        rejected: Array = lost.sum(axis=0)
-        return rejected
+        laws, uniforms = (
+            self.selection.laws,
+            np.random.default_rng(as_seed(seed)).random((self.k, size)),
+        )
+        drafts = np.empty(uniforms.shape, np.intp)
+        for law in {id(law): law for law in laws}.values():  # most often there is one
+            rows = np.array([each is law for each in laws])
+            wanted = uniforms[rows].ravel()
+            order = np.argsort(wanted)  # one beside the other they are found sooner
+            found = np.empty(wanted.shape, np.intp)
+            found[order] = inverted(np.cumsum(law.astype(float)), wanted[order])
+            drafts[rows] = found.reshape(-1, size)
+        return drafts
 
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).
@@ -232,9 +256,8 @@ class VerifiedSelection(Frozen):
         NotExactError
             Too many tokens.
         """
-        n, exact = len(self.verified), is_exact(self.verified)
-        steps = n * n * self.k * states * (n * self.k if exact else 1)
-        if steps > (MOST_EXACT_STEPS if exact else MOST_STEPS):
+        n = len(self.verified)
+        if self._steps(self.k, states) > self._most_steps:
             raise NotExactError(
                 f"what becomes of {self.k} drafts takes sums over {n:,} tokens after each of them "
                 "to know exactly: estimate() simulates them"
@@ -245,6 +268,16 @@ class VerifiedSelection(Frozen):
             for start in range(0, n, at_once)
         ]
         return np.concatenate(parts, axis=1)
+
+    def _steps(self, k: int, states: int) -> int:
+        """Return how many terms that takes; two drafts have sums of their own."""
+        n = len(self.verified)
+        more = n * k if is_exact(self.verified) else 1
+        return n * n * k * states * more if k > 2 else 0
+
+    @property
+    def _most_steps(self) -> int:
+        return MOST_EXACT_STEPS if is_exact(self.verified) else MOST_STEPS
 
     def _at(self, tokens: IntArray, after: _After, states: int) -> Array:
         """Return the same for some tokens, (states, m)."""

@@ -14,10 +14,12 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.compiling import compiled, jitable
 
-_NEAR, _OFTEN = 4, 16
-"""A token that comes after so few later ones is put in its place, a few times in a row."""
-_BACK = 64
-"""How many later tokens one that comes after them pushes out; else it is moved itself."""
+_NEAR = 64
+"""A token that comes after so few later ones is put in its place; else it is set apart."""
+_OFTEN = 32
+"""A later token that so many come before, one after the other, is set apart instead of these."""
+_PUSHED = 4
+"""How many places, for each token, are tokens pushed on at most to put others in their place."""
 
 
 @jitable
@@ -30,7 +32,10 @@ def _value(masses: Array, i: int) -> float:
 def _before(tokens: IntArray, masses: Array, i: int, token: int, value: float) -> bool:
     """Whether the token at a place comes before another token."""
     other = _value(masses, i)
-    return other > value or (other == value and tokens[i] < token)
+    if other != value:  # a branch that is foreseen: half the time of one condition
+        return other > value
+    before: bool = tokens[i] < token
+    return before
 
 
 @jitable
@@ -40,11 +45,40 @@ def _put(tokens: IntArray, masses: Array, i: int, to: IntArray, masses_to: Array
         masses_to[row, j] = masses[row, i]
 
 
+@jitable
+def _merge(
+    tokens: IntArray, masses: Array, low: int, apart: IntArray, masses_apart: Array, moved: int
+) -> None:
+    """Sort what was set apart, and merge it with the tokens from a place on."""
+    ranked = np.arange(moved)[::-1].copy()  # which is nearly their order
+    gap = 1
+    while gap < moved // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, moved):
+            each, j = ranked[i], i
+            value = _value(masses_apart, each)
+            while j >= gap and not _before(
+                apart, masses_apart, ranked[j - gap], apart[each], value
+            ):
+                ranked[j] = ranked[j - gap]
+                j -= gap
+            ranked[j] = each
+        gap //= 3
+    for i in range(moved):
+        each, ahead = ranked[i], moved - i
+        value = _value(masses_apart, each)
+        while low < len(tokens) and _before(tokens, masses, low, apart[each], value):
+            _put(tokens, masses, low, tokens, masses, low - ahead)
+            low += 1
+        _put(apart, masses_apart, each, tokens, masses, low - ahead)
+
+
 def move_few(tokens: IntArray, masses: Array, most: int) -> bool:
     """Order tokens by descending target − selected·following, ties by token, where few must move.
 
-    From the last one on, those that are out of order are set apart; they are sorted, and merged
-    with the others, in place: of a stage that follows another, they are among the first.
+    From the last one on, each is put before those that come after it, which are ordered already.
+    What must move far is set apart; that is sorted, and merged with the others, in place.
 
     Parameters
     ----------
@@ -52,80 +86,99 @@ def move_few(tokens: IntArray, masses: Array, most: int) -> bool:
     masses : ndarray of float, shape (3, n)
         Of these tokens.
     most : int
-        How many are moved at most.
+        How many are set apart at most.
 
     Returns
     -------
     bool
-        False where more would have to move: the tokens are in no order then.
+        False where there would be more: the tokens are in no order then.
     """
     size, apart, masses_apart = len(tokens), np.empty(most + 1, np.intp), np.empty((3, most + 1))
-    low, moved, near = size, 0, 0
+    low, moved, left, first, often, head = size, 0, _PUSHED * size, -1, 0, -np.inf
     for i in range(size - 1, -1, -1):
-        back, value = 0, _value(masses, i)
-        while back <= _BACK and low + back < size:
-            if not _before(tokens, masses, low + back, tokens[i], value):
-                break
+        token, value = tokens[i], _value(masses, i)
+        if low == size or value > head or (value == head and token < tokens[low]):
+            low, head = low - 1, value
+            if i < low:
+                _put(tokens, masses, i, tokens, masses, low)
+            continue
+        back, end = 1, min(_NEAR + 1, size - low)
+        while back < end and _before(tokens, masses, low + back, token, value):
             back += 1
-        near = near + 1 if 0 < back <= _NEAR else 0
-        if 0 < near <= _OFTEN:
-            _put(tokens, masses, i, apart, masses_apart, moved)
+        often = often + 1 if tokens[low] == first else 1
+        first = tokens[low]
+        far = back > min(_NEAR, left)
+        if not far and often <= _OFTEN:
+            _put(tokens, masses, i, apart, masses_apart, most)
             for j in range(low, low + back):
                 _put(tokens, masses, j, tokens, masses, j - 1)
-            low -= 1
-            _put(apart, masses_apart, moved, tokens, masses, low + back)
+            low, left = low - 1, left - back
+            _put(apart, masses_apart, most, tokens, masses, low + back)
             continue
-        over = back > _BACK
-        out = 1 if over else back
+        out = 1 if far else back
         if moved + out > most:
             for j in range(moved):
                 _put(apart, masses_apart, j, tokens, masses, i + 1 + j)
             return False
         for j in range(out):
-            _put(tokens, masses, i if over else low + j, apart, masses_apart, moved + j)
+            _put(tokens, masses, i if far else low + j, apart, masses_apart, moved + j)
         moved += out
-        if not over:
-            low += back - 1
+        if not far:
+            low, head = low + back - 1, value
             if i < low:
                 _put(tokens, masses, i, tokens, masses, low)
-    ranked = np.arange(moved)[::-1].copy()  # which is nearly their order
-    for i in range(1, moved):
-        each, j = ranked[i], i
-        value = _value(masses_apart, each)
-        while j > 0 and not _before(apart, masses_apart, ranked[j - 1], apart[each], value):
-            ranked[j] = ranked[j - 1]
-            j -= 1
-        ranked[j] = each
-    for i in range(moved):
-        each, ahead = ranked[i], moved - i
-        value = _value(masses_apart, each)
-        while low < size and _before(tokens, masses, low, apart[each], value):
-            _put(tokens, masses, low, tokens, masses, low - ahead)
-            low += 1
-        _put(apart, masses_apart, each, tokens, masses, low - ahead)
+    _merge(tokens, masses, low, apart, masses_apart, moved)
     return True
 
 
-def surely(masses: Array, free: int) -> Array:
-    """Do what :func:`otspec.programs.truncated.surely_selected` does: (3, n) -> (n,)."""
-    certain = np.empty(masses.shape[1])
+def surely(tokens: IntArray, masses: Array, free: int, rank: IntArray, law: Array) -> None:
+    """Put what :func:`otspec.programs.truncated.surely_selected` returns in place of the first row.
+
+    Parameters
+    ----------
+    tokens : ndarray of int, shape (n,)
+        In order.
+    masses : ndarray of float, shape (3, n)
+    free : int
+    rank, law : ndarray, shape (n,)
+        Where each token is in the order, and its mass, are written there.
+    """
     first_after = second_after = 0.0
-    for i in range(len(certain) - 1, -1, -1):
-        first, second = masses[0, i], masses[1, i]
-        certain[i] = (first * second + second_after * first) + first_after * second
+    for i in range(len(tokens) - 1, -1, -1):
+        token, first, second = tokens[i], masses[0, i], masses[1, i]
+        masses[0, i] = (first * second + second_after * first) + first_after * second
+        rank[token], law[token] = i, masses[0, i]
         if i >= free:
             first_after, second_after = first_after + first, second_after + second
-    return certain
 
 
-def in_places(order: IntArray, certain: Array) -> tuple[IntArray, Array]:
-    """Return where each token is in an order, and its mass: (n,), (n,) -> (n,), (n,)."""
-    rank, law = np.empty(len(order), np.intp), np.empty(len(order))
-    for i in range(len(order)):
-        rank[order[i]], law[order[i]] = i, certain[i]
-    return rank, law
+def meet(weights: Array, drafts: IntArray, i: int, rank: IntArray, kept: Array) -> None:
+    """Let draft i meet what is selected of those before it, as :func:`.importance_steps.chosen`.
+
+    Parameters
+    ----------
+    weights : ndarray of float, shape (k, m)
+        How likely each of the first i drafts is selected, and after it each of i + 1.
+    drafts : ndarray of int, shape (k, m)
+    i : int
+    rank : ndarray of int, shape (n,)
+    kept : ndarray of float, shape (s + 1, s + 1)
+        As :func:`.importance_steps.kept_of`.
+    """
+    free = len(kept) - 1
+    for m in range(drafts.shape[1]):
+        other, new = rank[drafts[i, m]], 0.0
+        for j in range(i):
+            token = rank[drafts[j, m]]
+            if token < free or other < free:
+                stays = kept[min(token, free), min(other, free)]
+            else:
+                stays = 1.0 if token <= other else 0.0
+            new += weights[j, m] * (1 - stays)
+            weights[j, m] *= stays
+        weights[i, m] = new
 
 
 fast_move_few = compiled(move_few)
 fast_surely = compiled(surely)
-fast_in_places = compiled(in_places)
+fast_meet = compiled(meet)

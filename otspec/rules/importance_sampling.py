@@ -152,7 +152,7 @@ class ImportanceSampling(PairRule):
         laws = [self.draft, *(self.others or [self.draft] * (self.k - 1))]
         repair = np.where(self.kept_tokens, 0 * self.target, self.target)
         return VerifiedSelection(
-            StagedSelection.of(laws, self.verified_target, self.free, self.solver),
+            StagedSelection(tuple(laws), self.verified_target, self.free, self.solver),
             self.verified_target,
             as_number(1 - repair.sum(), like=self.target),
             normalised(repair, self.target),

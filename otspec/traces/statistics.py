@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.estimate import radius_of
 from otspec.frames import Rows
-from otspec.logged.tally import radius_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.summary import Summary

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from otspec.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.files import READERS, read_file
 from otspec.frozen import Frozen
-from otspec.logged import LoggedBlock
 from otspec.models.warped import as_temperature
 from otspec.raw import as_array
 from otspec.tables import listed
 from otspec.traces.readers.contract import DRAFTED, SIDES
 from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
+
+if TYPE_CHECKING:
+    from otspec.logged import LoggedBlock
 
 AS_LOGGED, AS_DRAWN = Warping(), Warp()
 """Both models at temperature 1, and tokens that were drawn so."""
@@ -182,6 +184,8 @@ class Trace(Frozen):
 
     def _logged(self, name: str, warping: Warping, side: str, drawn: Warp) -> Iterator[LoggedBlock]:
         """Yield blocks of tokens that were drawn from one side, warped in its own way."""
+        from otspec.logged import LoggedBlock  # and all that is known of blocks and trees
+
         tokens, shape = as_array(getattr(self, name), name), self.shape
         fits = tokens.ndim == len(shape) - 1 and tokens.shape[:-1] == shape[:-2]
         if not fits or not 1 <= tokens.shape[-1] <= shape[-2] or tokens.dtype.kind not in "iu":

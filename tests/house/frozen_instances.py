@@ -179,9 +179,9 @@ EXACT = {  # from exact arrays or from float ones
     "kept tokens": lambda give: rules.TruncatedAlphabet(
         give(DRAFT), give(TARGET), 2, kept=give(np.array([2, 0])), rule=rules.RecursiveRejection
     ),
-    "staged": lambda give: StagedSelection(give.sequence([give(DRAFT)]), give.sequence([])),
+    "staged": lambda give: StagedSelection(give.sequence([give(DRAFT)] * 2), give(TARGET), 2),
     "verified": lambda give: VerifiedSelection(
-        StagedSelection((give(DRAFT),), ()), give(TARGET), 1, give(TARGET)
+        StagedSelection((give(DRAFT),), give(TARGET), 2), give(TARGET), 1, give(TARGET)
     ),
     "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
     "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from otspec import compiling
+from otspec.compiling import unwriteable
 from otspec.programs.truncated import places_in, surely_selected
-from otspec.rules import ImportanceSampling, importance_pass
-from otspec.rules.importance_stages import FEW
+from otspec.rules import ImportanceSampling, importance_pass, importance_steps
+from otspec.rules.importance_steps import FEW
 
 LOOPS = importance_pass.move_few, importance_pass.fast_move_few
 
@@ -50,15 +51,44 @@ def test_a_token_that_moves_across_all_is_one_that_moves():
         assert tokens.tolist() == ([299, *range(299)] if back else [*range(1, 300), 0])
 
 
+def test_near_tokens_that_are_out_of_order_are_not_set_apart():
+    """Groups of tokens in any order, but the groups in theirs: nothing has to move far."""
+    rng = np.random.default_rng(4)
+    values = np.sort(rng.random((100, 6)).ravel())[::-1].reshape(100, 6)
+    values = rng.permuted(values, axis=1).ravel()
+    tokens, masses = np.arange(600), np.array([0 * values, 0 * values, values])
+    assert importance_pass.move_few(tokens, masses, 0)
+    assert tokens.tolist() == np.argsort(-values).tolist()
+    tokens, masses = np.arange(600), np.array([0 * values, 0 * values, np.sort(values)])
+    assert not importance_pass.move_few(tokens, masses, 100)  # all the other way round
+    assert sorted(zip(tokens.tolist(), masses[2], strict=True)) == list(enumerate(np.sort(values)))
+
+
 def test_sums_and_places_are_those_of_arrays():
     masses = np.random.default_rng(1).dirichlet(np.ones(50), size=3)
     order = np.random.default_rng(2).permutation(50)
     for free in (0, 1, 7, 50):
+        found, rank, law = masses.copy(), np.empty(50, np.intp), np.empty(50)
         certain = surely_selected(masses[0], masses[1], free)
-        assert importance_pass.surely(masses, free).tolist() == certain.tolist()
-    rank, law = importance_pass.in_places(order, masses[0])
-    assert rank.tolist() == places_in(order).tolist()
-    assert law[order].tolist() == masses[0].tolist()
+        importance_pass.surely(order, found, free, rank, law)
+        assert found.tolist() == [certain.tolist(), *masses[1:].tolist()]
+        assert rank.tolist() == places_in(order).tolist()
+        assert law[order].tolist() == certain.tolist()
+
+
+@pytest.mark.parametrize("loop", [importance_pass.meet, importance_pass.fast_meet])
+def test_drafts_meet_as_those_of_arrays(loop):
+    rng = np.random.default_rng(5)
+    for free in (0, 1, 6):
+        rank, drafts = rng.permutation(20), rng.integers(0, 20, (4, 200))
+        upper = np.triu(rng.random((free, free)), 1)
+        kept = importance_steps.kept_of(upper + np.tril(1 - upper.T, -1))
+        weights = rng.dirichlet(np.ones(3), size=200).T
+        stays = importance_steps.keeps(rank, kept, drafts[:3], drafts[3])
+        found = np.vstack([weights, np.zeros(200)])
+        loop(found, drafts, 3, unwriteable(rank), unwriteable(kept))
+        assert found[:3].tolist() == (weights * stays).tolist()
+        assert found[3].tolist() == (weights * (1 - stays)).sum(axis=0).tolist()
 
 
 def test_the_stages_are_the_same_without_numba(monkeypatch):
@@ -75,3 +105,14 @@ def test_the_stages_are_the_same_without_numba(monkeypatch):
             assert (one.rank == other.rank).all()
             assert (one.shares == other.shares).all()
             assert (one.law_of_selection == other.law_of_selection).all()
+
+
+def test_estimates_are_the_same_without_numba_and_of_stages_that_are_known(monkeypatch):
+    draft, target = np.random.default_rng(6).dirichlet(np.full(FEW, 0.2), size=2)
+    ks = 1, 2, 3, 5
+    found = ImportanceSampling.acceptances(draft, target, ks, free=9)
+    rules = [ImportanceSampling(draft, target, k, free=9) for k in ks]
+    assert all(len(rule.stages) == k - 1 for k, rule in zip(ks, rules, strict=True))
+    assert found == [*(rule.acceptance() for rule in rules[:2]), *(r.estimate() for r in rules[2:])]
+    monkeypatch.setattr(compiling, "HAS_NUMBA", False)
+    assert found == ImportanceSampling.acceptances(draft, target, ks, free=9)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution
-from otspec.logged import LoggedBlock
 from otspec.traces.readers.contract import StoredArray
+
+if TYPE_CHECKING:
+    from otspec.logged import LoggedBlock
 
 _BLOCK_BYTES = 8 * 2**20
 
@@ -89,6 +91,8 @@ class LoggedText(NamedTuple):
         ValueError
             As :class:`otspec.logged.LoggedBlock`.
         """
+        from otspec.logged import LoggedBlock  # and all that is known of blocks and trees
+
         tokens = self.tokens[:length]
         first = slice(len(tokens))
         sampling = None if self.sampling is None else tuple(self.sampling[first])

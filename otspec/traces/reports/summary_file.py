@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.logged.tally import CONFIDENCE
+from otspec.estimate import CONFIDENCE
 from otspec.traces.readers import Warp, Warping
 from otspec.traces.readers.contract import SIDES
 from otspec.traces.runs import Run, Settings

@@ -6,16 +6,14 @@ import logging
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
 from typing import Any
 
-from otspec.extras import needed
+from otspec.extras import do_without_pandas, needed
 
 Graph = dict[str, tuple[Any, ...]]
 Get = Callable[[Graph, list[str]], Any]
@@ -102,28 +100,11 @@ def _processes(workers: int) -> Iterator[Get]:
         pool.shutdown(cancel_futures=True)
 
 
-class _WithoutPandas(MetaPathFinder):
-    """Lets a worker do as if pandas were not installed.
-
-    Arrow imports it where it finds it, with the first array: half a second and 50 MB for nothing.
-    """
-
-    def find_spec(self, fullname: str, *_: Any) -> None:
-        """Refuse pandas; say nothing of other modules.
-
-        Raises
-        ------
-        ModuleNotFoundError
-        """
-        if fullname == "pandas":
-            raise ModuleNotFoundError("workers do without pandas", name=fullname)
-
-
 def begin_worker() -> None:
     """Begin a worker: it leaves interrupts to the process that started it, and ends with that."""
     for number in _INTERRUPTS:
         signal.signal(number, signal.SIG_IGN)  # as it was before if it started with the others
-    sys.meta_path.insert(0, _WithoutPandas())
+    do_without_pandas()
     end_with_parent()
 
 
