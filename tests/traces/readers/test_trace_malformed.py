@@ -48,7 +48,9 @@ def outcomes(readers):
             readers.append(
                 subprocess.Popen(
                     [sys.executable, "-W", "error", "-c", READ_EACH],
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    encoding="utf-8",
                 )  # fmt: skip
             )
         reader = readers[-1]

@@ -29,7 +29,8 @@ def each_from(*values, marks=()):
     ("number", "to", "source"),
     each_from((signal.SIGTERM, "group", "npz"), (signal.SIGHUP, "process", "packed npz"))
     + each_from(
-        (signal.SIGTERM, "process", "packed npz"), (signal.SIGHUP, "group", "npz"),
+        (signal.SIGTERM, "process", "packed npz"),
+        (signal.SIGHUP, "group", "npz"),
         marks=pytest.mark.nightly,
     ),  # fmt: skip
     indirect=["source"],
