@@ -6,6 +6,7 @@ Why they suffice is said in :mod:`otspec.drafts.race`.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -114,6 +115,7 @@ def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
     return early
 
 
+@cache
 def _sure(k: int, digits: float) -> float:
     """Return a mean with which fewer than k events happen with probability e^{−digits} at most.
 

@@ -76,7 +76,8 @@ def draw(
     borders = light[apart] + steps[:, :m]
     heads, lows = np.zeros(size, np.intp), np.empty(size, np.intp)
     gone, drafted = np.zeros((size, k + 1), np.bool_), np.empty((size, k), np.intp)
-    taken = np.empty(k)
+    # The masses of what is drafted, 0 for the heads; and what was lost of these.
+    weights, taken = np.empty((size, k)), np.empty(k)
     # The bits of this number are its cell and what is below.
     number = np.empty(1)
     bits = number.view(np.int64)
@@ -94,9 +95,7 @@ def draw(
             # What is left, as in Left.of.
             drafted_mass = 0.0
             for j in range(i):
-                token = drafted[path, j]
-                taken[j] = masses[token] if ranks[token] >= head else 0.0
-                drafted_mass += taken[j]
+                drafted_mass += weights[path, j]
             left = max(light[n] + steps[head, m] - drafted_mass, largest[head])
             after = before + (rejected[i, path] / left if left > 0 else 0.0)
             number[0] = after
@@ -109,7 +108,7 @@ def draw(
             lost = after * more - (wanted_below[high] - wanted_below[low])
             drafted_mass = 0.0
             for j in range(i):
-                taken[j] *= grown
+                taken[j] = grown * weights[path, j]
                 drafted_mass += taken[j]
             wanted = uniforms[i, path] * (grown * flat + lost - drafted_mass)
             for j in range(i):
@@ -143,14 +142,18 @@ def draw(
             places[i, path], lows[path] = found, high
             j = i
             while j > 0 and drafted[path, j - 1] > found:
-                drafted[path, j] = drafted[path, j - 1]
+                drafted[path, j], weights[path, j] = drafted[path, j - 1], weights[path, j - 1]
                 j -= 1
-            drafted[path, j] = found
+            drafted[path, j], weights[path, j] = found, masses[found]
             gone[path, ranks[found]] = True
             gone[path, k] = False
             while gone[path, head]:
                 head += 1
             heads[path] = head
+            if ranks[found] < head:
+                for j in range(i + 1):
+                    if ranks[drafted[path, j]] < head:
+                        weights[path, j] = 0.0
 
 
 fast_draw = compiled(draw)
