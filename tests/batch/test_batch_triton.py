@@ -8,6 +8,7 @@ import pytest
 from batch_backends import INTERPRETED, library
 from batch_laws import joint_kernel_of, residual_cuts
 from batch_table import RULES, drafts_number, reference_at_rho
+from searching import NIGHTLY
 from test_batch_laws import pooled_cuts
 
 from otspec import batch
@@ -133,9 +134,11 @@ def in_blocks(library, draft, target, weight):
     indirect=["number"],
 )
 def test_sums_are_those_of_array_operations(torch, rows, dtype, number):
-    for draft, target in layouts(rows, dtype):
+    for i, (draft, target) in enumerate(layouts(rows, dtype)):
         library = library_of(draft)
         weights = weights_of(torch, library, draft.shape[:-1])
+        # By day each weight comes in two layouts or more, and each layout with every third weight.
+        weights = weights if NIGHTLY else weights[i % 3 :: 3]
         assert library.fused.takes(library, draft, target, *weights)
         found = sums.block_sums(library, draft, target, *weights)
         whole = sums.totals(library, draft, target, *weights)
