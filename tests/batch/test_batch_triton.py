@@ -103,6 +103,12 @@ def number(request, torch, monkeypatch):
     return request.param
 
 
+def numbers_and_dtypes(by_day, at_night):
+    """Try numbers of rows and dtypes, some pairs of them at night only."""
+    late = [pytest.param(*pair, marks=pytest.mark.nightly) for pair in at_night]
+    return pytest.mark.parametrize(("number", "dtype"), [*by_day, *late], indirect=["number"])
+
+
 def layouts(rows, dtype):
     """Rows as rules hand them on: of blocks, in copies, with gaps, of one token."""
     draft, target = rows((2, 3, 700), dtype)
@@ -124,15 +130,7 @@ def in_blocks(library, draft, target, weight):
     return weights.reshape(*weights.shape[:-1], -1, BLOCK).sum(axis=-1)
 
 
-@pytest.mark.parametrize(
-    ("number", "dtype"),
-    [
-        (4, "bfloat16"),
-        (40, "float32"),
-        *(pytest.param(4, each, marks=pytest.mark.nightly) for each in DTYPES[2:]),
-    ],
-    indirect=["number"],
-)
+@numbers_and_dtypes([(4, "bfloat16"), (40, "float32")], [(4, each) for each in DTYPES[2:]])
 def test_sums_are_those_of_array_operations(torch, rows, dtype, number):
     for i, (draft, target) in enumerate(layouts(rows, dtype)):
         library = library_of(draft)
@@ -161,7 +159,7 @@ def test_overlaps_are_those_of_array_operations(torch, rows, many):
     assert (abs(found - wanted) <= 2 * allowed(library, wanted)).all()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@numbers_and_dtypes([(4, "float64"), (40, "float32")], [(4, "float32"), (40, "float64")])
 def test_draws_fall_where_the_cumulative_weights_say(torch, rows, dtype, number):
     draft, target = (row.expand(number, 600) for row in rows((1, 600), dtype))
     uniforms = np.random.default_rng(2).random((number, 2))
