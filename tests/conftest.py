@@ -32,15 +32,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # and print UTF-8, whatever the locale is.
 os.environ["PYTHONIOENCODING"] = "utf-8"
-# JAX compiles hundreds of functions that run once: machine code as it comes, not polished. XLA ends
-# a process over an option that it does not know: that of fused loops, which takes half of the
-# time, is for the releases that were tried with it.
-_TRIED = ("0.10.",)
-_JAX = next((each.version for each in distributions(name="jaxlib")), "")
-_QUICK = "--xla_backend_optimization_level=0"
-_QUICK += " --xla_cpu_use_fusion_emitters=false" if _JAX.startswith(_TRIED) else ""
+# JAX compiles hundreds of functions that run once: machine code as it comes, not polished, and by
+# day of loops that are not fused, in half of the time. XLA ends a process over an option that it
+# does not know: this one is given to releases that were tried with it.
+_COMPILING = "--xla_backend_optimization_level=0"
+_JAX = next((found.version for found in distributions(name="jaxlib")), "")
+if not NIGHTLY and _JAX.startswith("0.10."):
+    _COMPILING += " --xla_cpu_use_fusion_emitters=false"
+os.environ.setdefault("XLA_FLAGS", _COMPILING)
+# By day libraries have one thread each: more of them wait for each other busily, beside as many
+# workers as there are cores.
 if not NIGHTLY:
-    os.environ.setdefault("XLA_FLAGS", _QUICK)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser):

@@ -26,7 +26,10 @@ def pass_light(
     ks: IntArray,
     needed: IntArray,
 ) -> Array:
-    """Do what :func:`otspec.drafts.race.pass_light` does, token by token."""
+    """Do what :func:`otspec.drafts.race.pass_light` does, token by token.
+
+    Number by number, too: what says that stretches do not fit takes seconds to compile.
+    """
     depth, nodes = counts.shape
     # What the chunk adds, apart: sums of few terms lose few digits.
     more_counts, more_density = np.zeros((depth, nodes)), np.zeros((depth, nodes))
@@ -34,14 +37,16 @@ def pass_light(
     # A rate times the times, and the exponential of that less 1.
     due, grown = np.empty(nodes), np.empty(nodes)
     for j in range(len(rates)):
-        due[:] = rates[j] * times
+        for t in range(nodes):
+            due[t] = rates[j] * times[t]
         if due[0] <= _LIGHT:
             for t in range(nodes):
                 x = due[t]
                 tail = _4 + x * (_5 + x * (_6 + x * (_7 + x * _8)))
                 grown[t] = x + x * x * (0.5 + x * (_3 + x * tail))
         else:
-            grown[:] = np.expm1(due)
+            for t in range(nodes):
+                grown[t] = np.expm1(due[t])
         for a in range(len(ks)):
             last = ks[a] - 1
             for t in range(needed[last]):
@@ -59,7 +64,9 @@ def pass_light(
     density += more_density
     rises = np.empty((len(ks), len(rates)))
     for a in range(len(ks)):
-        rises[a] = np.dot(terms[a], weights[a])
+        found = np.dot(terms[a], weights[a])
+        for j in range(len(rates)):
+            rises[a, j] = found[j]
     return rises
 
 

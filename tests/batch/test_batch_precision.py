@@ -16,9 +16,9 @@ QUADRATURE = {np.float32: 3e-7, np.float64: 1e-13}
 @pytest.mark.parametrize("dtype", BOUNDS, ids=lambda dtype: dtype.__name__)
 @pytest.mark.parametrize("name", RULES)
 def test_total_variation_is_as_documented(name, dtype, n):
-    for k in (1, 2, 4, 8):
-        for seed in range(2):
-            draft, target = pair(n, dtype, seed)
+    for seed in range(2):
+        draft, target = pair(n, dtype, seed)
+        for k in (1, 2, 4, 8):
             law = RULES[name](draft, target, k)
             bounds = QUADRATURE if "distinct" in name else BOUNDS
             assert variation(law, target) < bounds[dtype]

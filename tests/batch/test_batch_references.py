@@ -1,5 +1,7 @@
 """Batch rules at full vocabulary against a plain loop over the rows, token by token."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from batch_precision import pair
@@ -13,9 +15,15 @@ SEEDS = {1_000: 5, 128_256: 2}
 """How many times as many rows at a size of the vocabulary."""
 
 
+@cache
+def pairs(n, dtype, seed):
+    """The rows that every rule is given."""
+    found = [pair(n, dtype, seed + row) for row in range(ROWS)]
+    return tuple(np.stack(part) for part in zip(*found, strict=True))
+
+
 def rows(n, dtype, k, name, seed):
-    pairs = [pair(n, dtype, seed + row) for row in range(ROWS)]
-    draft, target = (np.stack(part) for part in zip(*pairs, strict=True))
+    draft, target = pairs(n, dtype, seed)
     rng = np.random.default_rng(seed)
     drafts = drafts_of(name, draft, rng.random((ROWS, k)), k)
     uniforms = rng.random((ROWS, k + 1))

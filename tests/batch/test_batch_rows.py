@@ -112,7 +112,7 @@ def test_the_law_is_the_target_up_to_rounding(dtype, n):
     """Recursive rejection, put together in float64 from the sums of the machine code."""
     from otspec.batch._rows.passes import rest_in_blocks
 
-    draft, target = pair(n, dtype)
+    draft, target = map(compiling.unwriteable, pair(n, dtype))
     p, q = draft.astype(float), target.astype(float)
     law, reached, scale, rejected = np.zeros(n), 1.0, 0.0, 1.0
     for k in range(1, 5):

@@ -8,6 +8,7 @@ import pytest
 from batch_backends import INTERPRETED, library
 from batch_laws import joint_kernel_of, residual_cuts
 from batch_table import RULES, drafts_number, reference_at_rho
+from searching import NIGHTLY
 from test_batch_laws import pooled_cuts
 
 from otspec import batch
@@ -102,6 +103,12 @@ def number(request, torch, monkeypatch):
     return request.param
 
 
+def numbers_and_dtypes(by_day, at_night):
+    """Try numbers of rows and dtypes, some pairs of them at night only."""
+    late = [pytest.param(*pair, marks=pytest.mark.nightly) for pair in at_night]
+    return pytest.mark.parametrize(("number", "dtype"), [*by_day, *late], indirect=["number"])
+
+
 def layouts(rows, dtype):
     """Rows as rules hand them on: of blocks, in copies, with gaps, of one token."""
     draft, target = rows((2, 3, 700), dtype)
@@ -123,19 +130,13 @@ def in_blocks(library, draft, target, weight):
     return weights.reshape(*weights.shape[:-1], -1, BLOCK).sum(axis=-1)
 
 
-@pytest.mark.parametrize(
-    ("number", "dtype"),
-    [
-        (4, "bfloat16"),
-        (40, "float32"),
-        *(pytest.param(4, each, marks=pytest.mark.nightly) for each in DTYPES[2:]),
-    ],
-    indirect=["number"],
-)
+@numbers_and_dtypes([(4, "bfloat16"), (40, "float32")], [(4, each) for each in DTYPES[2:]])
 def test_sums_are_those_of_array_operations(torch, rows, dtype, number):
-    for draft, target in layouts(rows, dtype):
+    for i, (draft, target) in enumerate(layouts(rows, dtype)):
         library = library_of(draft)
         weights = weights_of(torch, library, draft.shape[:-1])
+        # By day each weight comes in two layouts or more, and each layout with every third weight.
+        weights = weights if NIGHTLY else weights[i % 3 :: 3]
         assert library.fused.takes(library, draft, target, *weights)
         found = sums.block_sums(library, draft, target, *weights)
         whole = sums.totals(library, draft, target, *weights)
@@ -158,7 +159,7 @@ def test_overlaps_are_those_of_array_operations(torch, rows, many):
     assert (abs(found - wanted) <= 2 * allowed(library, wanted)).all()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@numbers_and_dtypes([(4, "float64"), (40, "float32")], [(4, "float32"), (40, "float64")])
 def test_draws_fall_where_the_cumulative_weights_say(torch, rows, dtype, number):
     draft, target = (row.expand(number, 600) for row in rows((1, 600), dtype))
     uniforms = np.random.default_rng(2).random((number, 2))

@@ -13,7 +13,7 @@ import numpy as np
 from otspec.batch._kernels.graded_pools import LOWEST
 from otspec.batch._kernels.library import Array
 from otspec.batch._rows.machine import inner_code
-from otspec.batch._rows.numbers import clipped, rounded
+from otspec.batch._rows.numbers import ZERO, clipped, rounded
 
 _LEAST = float(np.finfo(np.float64).smallest_normal)
 
@@ -54,7 +54,7 @@ def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) ->
 @inner_code
 def best_law(pools: Array, lift: float) -> int:
     """Write the slopes of the best law that the pools allow, and return the knot at its cut."""
-    last, tight, lacking = pools.shape[1] - 1, 0, pools[INSIDE, 0]
+    last, tight, lacking = pools.shape[1] - 1, ZERO, pools[INSIDE, 0]
     pools[WANTED, 0] = 0.0
     for j in range(last):
         mass = pools[ABOVE, j] - pools[ABOVE, j + 1]

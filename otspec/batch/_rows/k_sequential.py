@@ -93,6 +93,7 @@ def _draw(
 ) -> None:
     """Write the accepted draft of each row, or a token of what is left after all are rejected."""
     whole, sums = blocks_of(draft[0]), blocks_of(draft[0])
+    none = np.empty(0, np.int64)
     for row in range(drafts.shape[0]):
         if index[row] >= 0:
             token[row] = drafts[row, index[row]]
@@ -106,5 +107,5 @@ def _draw(
             keep = clipped(1 - gain / rho[row]) if count > 0 else 1.0
             mix(keep, whole, sums)
             last = uniforms[row, -1]
-            token[row] = draw(draft[row], target[row], weight, keep, sums, drafts[row, :0], last)
+            token[row] = draw(draft[row], target[row], weight, keep, sums, none, last)
         accepted[row] = holds(drafts[row], valid[row], token[row])

@@ -10,6 +10,9 @@ from otspec.batch._kernels.library import Array
 from otspec.batch._rows.machine import inner_code
 from otspec.batch._rows.outcome import quotient
 
+ZERO: int = np.int64(0)  # type: ignore[assignment]
+"""Where an index begins: what is called with a number as it is written is compiled once more."""
+
 
 @inner_code
 def rounded(value: float, single: bool) -> float:

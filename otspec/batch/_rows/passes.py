@@ -124,7 +124,8 @@ def weights_of(
 ) -> Array:
     """Return what the tokens of a block weigh: keep · target + (1 − keep) · rest, in float64.
 
-    An excluded token weighs nothing.
+    An excluded token weighs nothing. Where there are none, ``excluded`` is an array of its own, no
+    part of the drafts: for read-only arrays all this would be compiled once more.
     """
     real = draft.dtype.type
     lift, start, rise = real(weight[0]), real(weight[1]), real(weight[2])

@@ -15,7 +15,7 @@ from otspec.batch._rows.graded_pools import (
     write_rest,
 )
 from otspec.batch._rows.machine import inner_code, machine_code
-from otspec.batch._rows.numbers import number_of, split
+from otspec.batch._rows.numbers import ZERO, number_of, split
 from otspec.batch._rows.outcome import DRAWN, accepts
 from otspec.batch._rows.reading import draw_rest, read_drafts, read_overlaps
 
@@ -62,7 +62,7 @@ def _select(
     """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
     pools, pool = np.empty((KINDS, scales.shape[1] + 2)), np.empty(valid.shape[1], np.int64)
     for row in range(valid.shape[0]):
-        count, own, top, moment, left = number_of(valid[row]), pairs[row], 0, 0.0, 0.0
+        count, own, top, moment, left = number_of(valid[row]), pairs[row], ZERO, 0.0, 0.0
         take_overlaps(pools, scales[row], kept[row], max(count, 1.0))
         tight = best_law(pools, 1.0)
         write_rest(pools, count, weights[row])

@@ -6,6 +6,8 @@ once, for rows of any dtype.
 
 from __future__ import annotations
 
+import numpy as np
+
 from otspec.batch._kernels.library import Array
 from otspec.batch._rows.machine import machine_code
 from otspec.batch._rows.outcome import holds
@@ -47,14 +49,12 @@ def draw_rest(
     weights: Array,
 ) -> None:
     """Write the draft of the index, or else a token that is drawn from a weight, (rows, 4)."""
-    sums = blocks_of(draft[0])
+    sums, none = blocks_of(draft[0]), np.empty(0, np.int64)
     for row in range(drafts.shape[0]):
         if index[row] >= 0:
             token[row] = drafts[row, index[row]]
         else:
             weight = weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3]
             rest_in_blocks(draft[row], target[row], weight, sums)
-            token[row] = draw(
-                draft[row], target[row], weight, 0.0, sums, drafts[row, :0], uniforms[row, -1]
-            )
+            token[row] = draw(draft[row], target[row], weight, 0.0, sums, none, uniforms[row, -1])
         accepted[row] = holds(drafts[row], valid[row], token[row])

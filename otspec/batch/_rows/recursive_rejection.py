@@ -47,5 +47,5 @@ def _one(
             rejected, fresh = rest_in_blocks(draft, target, excess(1.0, scale), sums), False
     if fresh:
         rest_in_blocks(draft, target, excess(1.0, scale), sums)
-    weight = excess(1.0, scale)
-    return DRAWN, draw(draft, target, weight, 0.0, sums, drafts[:0], uniforms[-1])
+    weight, none = excess(1.0, scale), np.empty(0, np.int64)
+    return DRAWN, draw(draft, target, weight, 0.0, sums, none, uniforms[-1])

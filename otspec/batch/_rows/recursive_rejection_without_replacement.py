@@ -71,7 +71,7 @@ def _one(
             rejected = rest_in_blocks(draft, target, excess(lift, scale), sums)
     if tried == 0:
         rest_in_blocks(draft, target, excess(lift, scale), sums)
-    return DRAWN, draw(draft, target, excess(lift, scale), 0.0, sums, drafts[:0], uniforms[-1])
+    return DRAWN, draw(draft, target, excess(lift, scale), 0.0, sums, out[:0], uniforms[-1])
 
 
 @inner_code

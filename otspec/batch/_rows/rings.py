@@ -14,7 +14,7 @@ from otspec.batch._rows.barriers import group_of
 from otspec.batch._rows.graded_pools import ABOVE as ABOVE_KNOT
 from otspec.batch._rows.graded_pools import level
 from otspec.batch._rows.machine import inner_code, machine_code
-from otspec.batch._rows.numbers import clipped, split
+from otspec.batch._rows.numbers import ZERO, clipped, split
 from otspec.batch._rows.outcome import DRAWN, accepts, quotient
 from otspec.batch._rows.passes import locate
 
@@ -80,7 +80,7 @@ def select(
         own = pools[row]
         _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], lift)
         moment, left = _ring(drafts, stages, own.shape[1], uniforms[row])
-        top, rung = 0, 0
+        top, rung = ZERO, ZERO
         for s in range(k):
             if valid[row, s]:
                 top = max(top, stages[POOL, s], stages[AGAIN, s])
@@ -125,7 +125,7 @@ def _ring(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[fl
 
     Return what is left of the first number and of the last.
     """
-    k, rung, moment, left = stages.shape[1], 0, 0.0, 0.0
+    k, rung, moment, left = stages.shape[1], ZERO, 0.0, 0.0
     repeats = np.empty(knots)
     for s in range(k):
         new, left = split(uniforms[s], drafts[NEW, rung])
