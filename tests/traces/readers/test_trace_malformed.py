@@ -48,8 +48,10 @@ def outcomes(readers):
             readers.append(
                 subprocess.Popen(
                     [sys.executable, "-W", "error", "-c", READ_EACH],
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
-                )  # fmt: skip
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    encoding="utf-8",
+                )
             )
         reader = readers[-1]
         late = threading.Timer(SECONDS, reader.kill)

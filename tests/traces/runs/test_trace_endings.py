@@ -29,9 +29,10 @@ def each_from(*values, marks=()):
     ("number", "to", "source"),
     each_from((signal.SIGTERM, "group", "npz"), (signal.SIGHUP, "process", "packed npz"))
     + each_from(
-        (signal.SIGTERM, "process", "packed npz"), (signal.SIGHUP, "group", "npz"),
+        (signal.SIGTERM, "process", "packed npz"),
+        (signal.SIGHUP, "group", "npz"),
         marks=pytest.mark.nightly,
-    ),  # fmt: skip
+    ),
     indirect=["source"],
 )
 def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to):
