@@ -181,7 +181,7 @@ def test_help_is_in_ascii(streams, name):
 @pytest.mark.parametrize(
     "environment",
     [
-        {"PYTHONIOENCODING": "latin-1"},
+        pytest.param({"PYTHONIOENCODING": "latin-1"}, marks=pytest.mark.nightly),
         {"PYTHONIOENCODING": "ascii"},
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""},
     ],

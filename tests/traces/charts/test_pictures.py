@@ -44,14 +44,22 @@ def each_kind_of_name():
 
 
 @pytest.mark.parametrize("name", raw_names(), ids=ascii)
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_any_title_is_drawn_without_a_warning(tmp_path, name, ending):
-    path = tmp_path / f"chart.{ending}"
-    save_acceptance_chart(compare(*PAIR, [1, 2]), path, title=name)
+def test_any_title_is_drawn_without_a_warning(tmp_path, name):
+    draw(name, tmp_path / "chart.png")
+
+
+@pytest.mark.parametrize("name", each_kind_of_name(), ids=ascii)
+@pytest.mark.parametrize("ending", ["svg", "pdf"])
+def test_any_title_is_drawn_in_other_formats_without_a_warning(tmp_path, name, ending):
+    draw(name, tmp_path / f"chart.{ending}")
+
+
+def draw(title, path):
+    save_acceptance_chart(compare(*PAIR, [1, 2]), path, title=title)
     assert path.stat().st_size > 1000
 
 
-@pytest.mark.parametrize("name", raw_names(), ids=ascii)
+@pytest.mark.parametrize("name", each_kind_of_name(), ids=ascii)
 def test_any_title_of_a_gap_chart_is_drawn_without_a_warning(tmp_path, name):
     levels = dict.fromkeys((0.05, 0.25, 0.5, 0.75, 0.95), 0.1)
     row = Statistic(

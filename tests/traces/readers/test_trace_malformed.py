@@ -51,7 +51,11 @@ def outcomes(readers):
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     encoding="utf-8",
+<<<<<<< HEAD
                 )
+=======
+                )  # fmt: skip
+>>>>>>> truns
             )
         reader = readers[-1]
         late = threading.Timer(SECONDS, reader.kill)

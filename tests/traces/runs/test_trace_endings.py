@@ -32,7 +32,7 @@ def each_from(*values, marks=()):
         (signal.SIGTERM, "process", "packed npz"),
         (signal.SIGHUP, "group", "npz"),
         marks=pytest.mark.nightly,
-    ),  # fmt: skip
+    ),
     indirect=["source"],
 )
 def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to):
