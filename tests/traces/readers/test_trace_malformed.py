@@ -54,7 +54,7 @@ def outcomes(readers):
 <<<<<<< HEAD
                 )
 =======
-                )  # fmt: skip
+                )
 >>>>>>> truns
             )
         reader = readers[-1]
