@@ -51,11 +51,7 @@ def outcomes(readers):
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     encoding="utf-8",
-<<<<<<< HEAD
                 )
-=======
-                )
->>>>>>> truns
             )
         reader = readers[-1]
         late = threading.Timer(SECONDS, reader.kill)
