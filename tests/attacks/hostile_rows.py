@@ -1,5 +1,6 @@
 """What the rows of the table of hostile calls are made of: valid examples, by argument."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +23,12 @@ class Row(NamedTuple):
     """Arguments that stay as they are."""
 
 
+@cache
 def iid():
     return otspec.IID(DRAFT, 2)
 
 
+@cache
 def exact_law():
     return otspec.IID(EXACT, 2)
 
@@ -34,39 +37,46 @@ def rng():
     return np.random.default_rng(0)
 
 
+@cache
 def models():
     return blocks.memoryless(DRAFT), blocks.memoryless(TARGET)
 
 
+@cache
 def small():
     return blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
 
 
+@cache
 def logged():
     return blocks.LoggedBlock([DRAFT, DRAFT], [TARGET, TARGET], [0, 1])
 
 
+@cache
 def selection():
     return blocks.DraftSelection(*small(), "2x1", rules.RecursiveRejection)
 
 
+@cache
 def trace():
     logits = np.log(np.array([[DRAFT, DRAFT]]))
     return traces.Trace(logits, logits + 0.0, np.array([[0]]))
 
 
 def method(make, name):
-    """Return a call of a method of an object that is made anew."""
+    """Return a call of a method of an object, which no call can change."""
+    made = cache(make)
 
     def call(**arguments):
-        return getattr(make(), name)(**arguments)
+        return getattr(made(), name)(**arguments)
 
     return call
 
 
 def positional(make, name):
     """Return the same where the arguments have no names that can be passed."""
-    return lambda **arguments: getattr(make(), name)(*arguments.values())
+    made = cache(make)
+    return lambda **arguments: getattr(made(), name)(*arguments.values())
 
 
 PAIR = {"draft": ("distribution", DRAFT), "target": ("distribution", TARGET)}

@@ -242,9 +242,9 @@ EXTREMES = {
                         "1/10,3/5,3/10", "-L", "200"),
     "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "-L", "60"),
     "trees": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "-L", "1",
-              "--trees", "200x200" if NIGHTLY else "100x100"),
+              "--trees", "200x200" if NIGHTLY else "60x60"),
     "trees, deep": ("blocks", "--draft-model", "0.5,0.5", "--target-model", "0.25,0.75", "-L", "1",
-                    "--trees", "x".join(["1"] * (60 if NIGHTLY else 40))),
+                    "--trees", "x".join(["1"] * (60 if NIGHTLY else 30))),
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from broken_rules import GALLERY, sampler_of
 from instances import fractions
+from searching import enough
 
 import otspec
 from otspec.auditing import Instance, audit_over, random_instances
@@ -88,7 +89,7 @@ def test_the_same_harness_passes_a_correct_rule():
     rows = {tuple(x): rule.kernel(x).astype(float).tolist() for x in rule.law.tuples()[0].tolist()}
     found = otspec.audit_samples(sampler_of(rows.__getitem__), rule.law, target, SIZE, seed=2)
     assert found.consistent
-    report = audit_over(RecursiveRejection, random_instances(100, seed=1))
+    report = audit_over(RecursiveRejection, random_instances(enough(100), seed=1))
     assert report.lossless
     assert report.failure is None
     assert report.worst_gap > Fraction(0)

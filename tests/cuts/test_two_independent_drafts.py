@@ -70,7 +70,7 @@ def test_no_fixed_order_by_ratio_is_enough():
 
 
 def test_exact_optimum_is_the_least_cut():
-    for drafts, target in triples(30, 320, 8 if NIGHTLY else 7):
+    for drafts, target in triples(30, 320, 8 if NIGHTLY else 6):
         best = otspec.optimal_acceptance(otspec.Independent(drafts), target)
         assert type(best.acceptance) is Fraction
         assert best.acceptance == least_cut(drafts, target)

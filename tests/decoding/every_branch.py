@@ -26,8 +26,8 @@ class Branch(Draws):
         return possible[choice]
 
     def drafts(self, law):
-        tuples, masses = law.tuples()
-        return tuple(tuples[self.token(masses)].tolist())
+        tuples, masses = _table(type(law), tuple(law.draft.tolist()), law.k)
+        return tuples[self.token(masses)]
 
     def _choice(self, number):
         if len(self.numbers) == len(self.script):
@@ -120,6 +120,13 @@ class TableReader(Reader):
         texts = [self.texts[0], *ends]
         assert all(text[:-1] == before for before, text in zip(texts, ends, strict=False))
         return replace(self, texts=(texts[-1],))
+
+
+@cache
+def _table(law, draft, k):
+    """Return the tuples of a law and their masses: branches meet the same laws again and again."""
+    tuples, masses = law(np.array(draft), k).tuples()
+    return list(map(tuple, tuples.tolist())), masses
 
 
 @cache

@@ -94,7 +94,7 @@ def test_float_tables_sets_and_marginals_are_within_rounding_of_the_definition(n
             assert np.abs(law.marginal(i) - expected).max() <= relative
 
 
-@pytest.mark.parametrize(("k", "n"), [(3, 5), (3, 40), (4, 6), (5, 7), (6, 7), (6, 8)])
+@pytest.mark.parametrize(("k", "n"), [(3, 5), (3, 20), (4, 6), (5, 7), (6, 7)])
 def test_without_replacement_quadrature_agrees_with_enumeration(k, n):
     rng = np.random.default_rng(n)
     draft, order = weights(rng, n, 50), rng.permutation(n)

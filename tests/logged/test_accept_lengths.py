@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from searching import NIGHTLY
 from test_replay import decoded, logged, of_tree
 
 from otspec.blocks import BLOCK_RULES, LoggedBlock, TableModel, memoryless
@@ -194,7 +195,10 @@ def test_what_cannot_be_counted_is_refused(monkeypatch):
 
 def test_intervals_cover_what_many_more_texts_say():
     """Of 200 samples of 25 texts each 95 % should; at most 20 miss with probability 0.9988."""
-    pool = [replay(text, RecursiveRejection, TREE) for text in texts_of(12, 250, seed=8)]
+    pool = [
+        replay(text, RecursiveRejection, TREE)
+        for text in texts_of(12, 250 if NIGHTLY else 120, seed=8)
+    ]
     rows = np.array([counts_of(each) for each in pool])
     long = AcceptLengths(4, Tally.of(rows), bounded=True)
     rng = np.random.default_rng(9)

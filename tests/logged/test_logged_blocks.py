@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from block_models import SIZES, model_pairs
 from instances import EPS
+from searching import NIGHTLY
 
 from otspec.blocks import (
     BLOCK_RULES,
@@ -34,7 +35,7 @@ def logged(draft, target, block, rows):
 
 @pytest.mark.parametrize(("n", "length"), SIZES)
 def test_over_all_blocks_the_estimates_have_the_exact_mean(n, length):
-    for index, case in enumerate(model_pairs(704, n, length, 16)):
+    for index, case in enumerate(model_pairs(704, n, length, 16 if NIGHTLY else 8)):
         draft, target = case.exact
         blocks = [
             (mass, logged(draft, target, block, length + index % 2))
@@ -55,7 +56,7 @@ def test_over_all_blocks_the_estimates_have_the_exact_mean(n, length):
 
 
 def test_floats_estimate_what_fractions_do_to_rounding():
-    for case in model_pairs(705, 3, 3, 24):
+    for case in model_pairs(705, 3, 3, 24 if NIGHTLY else 10):
         draft, target = case.exact
         for block, _ in draft.texts(3):
             exact = logged(draft, target, block, 3)

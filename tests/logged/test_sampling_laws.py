@@ -108,7 +108,7 @@ def test_traversal_has_the_exact_mean(law, merge):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_blocks_have_the_exact_mean_level_by_level(law):
-    for case in model_pairs(303, 3, 3, 12):
+    for case in model_pairs(303, 3, 3, 12 if NIGHTLY else 8):
         draft, target = case.exact
         blocks = list(over_texts(draft, target, law, 3))
         for rule in BLOCK_RULES:

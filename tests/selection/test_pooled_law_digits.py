@@ -87,7 +87,7 @@ def tied_pair(n, seed):
     return as_pair(draft, target, normalize=True)
 
 
-@pytest.mark.parametrize("k", [8, 1_000, 10**6])
+@pytest.mark.parametrize("k", [8, pytest.param(1_000, marks=pytest.mark.nightly), 10**6])
 def test_at_full_vocabulary_with_a_pool_for_every_token(k):
     n = 50_000
     rule = PooledSelection(*spread_pair(n, 1, 20.0), k)
