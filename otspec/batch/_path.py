@@ -134,7 +134,7 @@ def pairs_of(draft: Array, target: Array) -> Rows | None:
 
     Gradients are found of operations on arrays.
     """
-    memory = None if _are_learnt(draft, target) else _in_memory((draft, target))
+    memory = None if are_learnt(draft, target) else _in_memory((draft, target))
     if memory is None:
         return None
     (draft, target), back, threads = memory
@@ -148,16 +148,7 @@ def pairs_of(draft: Array, target: Array) -> Rows | None:
     return Rows(tuple(arguments), tuple(lead), back, threads)
 
 
-def is_compiled_alone(draft: Array, target: Array) -> bool:
-    """Return whether PyTorch compiles a call for these rows, without gradients of them."""
-    if not is_torch(draft):
-        return False
-    import torch  # it is there already
-
-    return torch.compiler.is_compiling() and not _are_learnt(draft, target)
-
-
-def _are_learnt(draft: Array, target: Array) -> bool:
+def are_learnt(draft: Array, target: Array) -> bool:
     """Return whether gradients are wanted of one of them."""
     if not is_torch(draft):
         return False
@@ -174,12 +165,12 @@ def _in_memory(
         return None
     kinds = {type(values) for values in given}
     if kinds == {np.ndarray}:
-        return (list(given), _itself, 1) if _has_numba() else None
+        return (list(given), _itself, 1) if has_numba() else None
     if not is_torch(given[0]):
         return None
     import torch
 
-    if torch.compiler.is_compiling() or torch.jit.is_tracing() or not _has_numba():
+    if torch.compiler.is_compiling() or torch.jit.is_tracing() or not has_numba():
         return None
     if not kinds <= {torch.Tensor, torch.nn.Parameter}:
         return None
@@ -267,7 +258,8 @@ def _itself(values: Array) -> Array:
     return values
 
 
-def _has_numba() -> bool:
+def has_numba() -> bool:
+    """Return whether loops can be machine code."""
     from otspec import compiling  # imports Numba, if it is there
 
     return compiling.HAS_NUMBA
