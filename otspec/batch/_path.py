@@ -8,9 +8,10 @@ here refuses anything: what does not fit goes to the array path, whose checks sa
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import pairwise
 from math import prod
@@ -168,14 +169,13 @@ def _in_memory(
         return (list(given), _itself, 1) if has_numba() else None
     if not is_torch(given[0]):
         return None
-    import torch
-
+    torch = sys.modules["torch"]
     if torch.compiler.is_compiling() or torch.jit.is_tracing() or not has_numba():
         return None
     if not kinds <= {torch.Tensor, torch.nn.Parameter}:
         return None
     try:
-        arrays = [values.detach().numpy() for values in given]
+        arrays = [(part.detach() if part.requires_grad else part).numpy() for part in given]
     except (RuntimeError, TypeError):  # on another device, sparse, of half precision, transformed
         return None
     return arrays, torch.from_numpy, torch.get_num_threads()
@@ -248,6 +248,7 @@ def _read(values: Array, dtype: Any, *shape: int) -> Array:
     return view
 
 
+@lru_cache(maxsize=8)
 def _all(*shape: int) -> Array:
     flags = np.ones(shape, np.bool_)
     flags.setflags(write=False)
@@ -260,7 +261,7 @@ def _itself(values: Array) -> Array:
 
 def has_numba() -> bool:
     """Return whether loops can be machine code."""
-    from otspec import compiling  # imports Numba, if it is there
+    import otspec.compiling as compiling  # imports Numba, if it is there
 
     return compiling.HAS_NUMBA
 
