@@ -54,13 +54,16 @@ def compiled(function, backend="aot_eager"):
 
 def given_to(function, rows=2):
     """Tensors for a number of rows, with uniform numbers of their own; and what is no array."""
-    rng, found = np.random.default_rng(rows), []
-    for name, value in CALLS[function].items():
-        if isinstance(value, np.ndarray):
-            value = value[np.arange(rows) % len(value)]
-            value = library("torch").asarray(rng.random(value.shape) if "uni" in name else value)
-        found.append(value)
-    return found
+    rng, torch = np.random.default_rng(rows), library("torch")
+    found = {
+        name: torch.asarray(value[np.arange(rows) % len(value)])
+        if isinstance(value, np.ndarray)
+        else value
+        for name, value in CALLS[function].items()
+    }
+    if "uniforms" in found:
+        found["uniforms"] = torch.asarray(rng.random(found["uniforms"].shape))
+    return list(found.values())
 
 
 def agree(found, wanted):
@@ -173,7 +176,7 @@ def test_what_does_not_fit_is_said_while_a_graph_is_made_and_tokens_when_it_is_r
     whole, _ = compiled(function)
     with pytest.raises(Exception, match=re.escape(": it must be (2, 3)")):
         whole(draft, target, drafts, uniforms[:, :2])
-    with pytest.raises(Exception, match="uniforms has dtype torch.float16: draw them in float32"):
+    with pytest.raises(Exception, match="draw them in float32 or float64"):
         whole(draft, target, drafts, uniforms.half())
     agree(whole(draft, target, drafts, uniforms), function(draft, target, drafts, uniforms))
     with pytest.raises(ValueError, match="drafts has the token 4: token ids are from 0 to 3"):
