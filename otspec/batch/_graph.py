@@ -1,11 +1,8 @@
-"""Which calls are one operation of a graph that PyTorch compiles, and do in it what others do.
+"""Which calls are one operation of a graph that PyTorch compiles: those that go row by row outside.
 
-Those are calls that outside of it go row by row on a CPU, and the optimum, which decides on its way
-what to do. What is asked of tensors here :mod:`otspec.batch._path` asks of arrays in memory.
-
-PyTorch looks before each call of a compiled function at all that was looked at when its graph was
-made. So nothing else is done on the way to an operation: this is asked first, and the arguments are
-checked by the operation.
+What is asked of tensors here :mod:`otspec.batch._path` asks of arrays in memory. PyTorch looks
+before each call of a compiled function at all that was looked at when its graph was made. So
+nothing more is done on the way to an operation, which checks the arguments itself.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from otspec.batch._kernels.library import Array, is_torch
 def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bool:
     """Return whether a call of a rule is one operation; what does not fit goes by arrays."""
     return (
-        is_compiled(draft)
+        _is_compiled(draft)
         and _fits(draft, places)
         and _fits(target, places)
         and _path.ROWS
@@ -39,7 +36,7 @@ def _fits(rows: Array, places: bool) -> bool:
     )
 
 
-def is_compiled(rows: Array) -> bool:
+def _is_compiled(rows: Array) -> bool:
     """Return whether PyTorch makes a graph of a call for these rows."""
     if not is_torch(rows):
         return False

@@ -25,10 +25,10 @@ def verified(
     checked: bool = False,
 ) -> Verified:
     """Check the arguments of a rule of the table, and run its kernel."""
-    given = draft, target, drafts, uniforms, mask
+    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
     if is_one_operation(draft, target):
         return Verified(*operation(name)(*given, *options))
-    rule, checked = RULES[name], as_flag(checked, "checked")
+    rule = RULES[name]
     found = _row_by_row(rule, given, *options)
     if found is not None:
         return found
@@ -64,10 +64,10 @@ def verified_block(
     checked: bool,
 ) -> VerifiedBlock:
     """Check the arguments of a rule for one block, a function of both kinds of kernels; run it."""
-    given = draft, target, drafts, uniforms, mask
+    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
     if is_one_operation(draft, target, places=True):
         return VerifiedBlock(*operation(name)(*given))
-    rule, checked = BLOCK_RULES[name], as_flag(checked, "checked")
+    rule = BLOCK_RULES[name]
     rows = rows_of(*given, places=True)
     if rows is not None:
         verify = getattr(machine("drafted_block"), rule)

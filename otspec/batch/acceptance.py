@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from otspec.batch._arguments import check_drafts, counted_ids, library_of_pair
 from otspec.batch._arrays import one_library
-from otspec.batch._graph import is_compiled, operation
+from otspec.batch._graph import operation
 from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, ring_selection
-from otspec.batch._kernels.library import Array, quiet
+from otspec.batch._kernels.library import Array, is_torch, quiet
 from otspec.batch._numbers import (
     MOST_DISTINCT,
     MOST_PASSES,
@@ -58,7 +58,7 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     """
     library_of_pair(draft, target)
     k = as_number_of_drafts(k)
-    if is_compiled(draft) and not are_learnt(draft, target):
+    if is_torch(draft) and not are_learnt(draft, target):
         return operation("optimal_acceptance")(draft, target, k)
     return optimum(draft, target, k)
 

@@ -183,6 +183,13 @@ def test_what_does_not_fit_is_said_while_a_graph_is_made_and_tokens_when_it_is_r
         whole(draft, target, drafts + 4 * (drafts == 0), uniforms)
 
 
+def test_the_optimum_of_rows_is_mapped_over_outside_of_a_graph_too():
+    torch, optimum = library("torch"), batch.optimal_acceptance
+    draft, target, k = given_to(optimum, 3)
+    mapped = torch.vmap(lambda row: optimum(row, target[0], k))
+    agree(mapped(draft), optimum(draft, target[:1].expand(3, -1), k))
+
+
 def test_operations_are_what_pytorch_asks_of_one():
     torch = library("torch")
     from otspec.batch import _whole
