@@ -62,7 +62,9 @@ def token_verification(
     -----
     Cost: two rows of each block are copied, and one pass goes over them.
     """
-    return verified_block("token", draft, target, drafts, uniforms, mask, checked)
+    return verified_block(
+        "token_verification", draft, target, drafts, uniforms, mask, checked=checked
+    )
 
 
 @quiet
@@ -119,7 +121,9 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    return verified_block("published", draft, target, drafts, uniforms, mask, checked)
+    return verified_block(
+        "block_verification", draft, target, drafts, uniforms, mask, checked=checked
+    )
 
 
 @quiet

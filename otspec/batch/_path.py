@@ -8,9 +8,10 @@ here refuses anything: what does not fit goes to the array path, whose checks sa
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import pairwise
 from math import prod
@@ -134,7 +135,7 @@ def pairs_of(draft: Array, target: Array) -> Rows | None:
 
     Gradients are found of operations on arrays.
     """
-    memory = None if _are_learnt(draft, target) else _in_memory((draft, target))
+    memory = None if are_learnt(draft, target) else _in_memory((draft, target))
     if memory is None:
         return None
     (draft, target), back, threads = memory
@@ -148,16 +149,7 @@ def pairs_of(draft: Array, target: Array) -> Rows | None:
     return Rows(tuple(arguments), tuple(lead), back, threads)
 
 
-def is_compiled_alone(draft: Array, target: Array) -> bool:
-    """Return whether PyTorch compiles a call for these rows, without gradients of them."""
-    if not is_torch(draft):
-        return False
-    import torch  # it is there already
-
-    return torch.compiler.is_compiling() and not _are_learnt(draft, target)
-
-
-def _are_learnt(draft: Array, target: Array) -> bool:
+def are_learnt(draft: Array, target: Array) -> bool:
     """Return whether gradients are wanted of one of them."""
     if not is_torch(draft):
         return False
@@ -174,17 +166,16 @@ def _in_memory(
         return None
     kinds = {type(values) for values in given}
     if kinds == {np.ndarray}:
-        return (list(given), _itself, 1) if _has_numba() else None
+        return (list(given), _itself, 1) if has_numba() else None
     if not is_torch(given[0]):
         return None
-    import torch
-
-    if torch.compiler.is_compiling() or torch.jit.is_tracing() or not _has_numba():
+    torch = sys.modules["torch"]
+    if torch.compiler.is_compiling() or torch.jit.is_tracing() or not has_numba():
         return None
     if not kinds <= {torch.Tensor, torch.nn.Parameter}:
         return None
     try:
-        arrays = [values.detach().numpy() for values in given]
+        arrays = [(part.detach() if part.requires_grad else part).numpy() for part in given]
     except (RuntimeError, TypeError):  # on another device, sparse, of half precision, transformed
         return None
     return arrays, torch.from_numpy, torch.get_num_threads()
@@ -257,6 +248,7 @@ def _read(values: Array, dtype: Any, *shape: int) -> Array:
     return view
 
 
+@lru_cache(maxsize=8)
 def _all(*shape: int) -> Array:
     flags = np.ones(shape, np.bool_)
     flags.setflags(write=False)
@@ -267,8 +259,9 @@ def _itself(values: Array) -> Array:
     return values
 
 
-def _has_numba() -> bool:
-    from otspec import compiling  # imports Numba, if it is there
+def has_numba() -> bool:
+    """Return whether loops can be machine code."""
+    import otspec.compiling as compiling  # imports Numba, if it is there
 
     return compiling.HAS_NUMBA
 

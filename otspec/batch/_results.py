@@ -105,3 +105,10 @@ class VerifiedTree(NamedTuple):
     node: Array
     length: Array
     token: Array
+
+
+KINDS: dict[type, tuple[str, ...]] = {
+    Verified: ("int64", "bool", "int64"),
+    VerifiedBlock: ("int64", "int64"),
+}
+"""The dtypes of what PyTorch and machine code return."""

@@ -1,18 +1,17 @@
-"""What every rule for one token or one block does: arguments are checked, and go to a kernel."""
+"""What rules do that may go row by row: arguments are checked, and go to a kernel."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from otspec.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
+from otspec.batch._graph import is_one_operation, operation
 from otspec.batch._kernels import drafted_block
 from otspec.batch._kernels.library import Array, library_of
 from otspec.batch._kernels.optimum import acceptance
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._path import machine, pairs_of, rows_of
-from otspec.batch._results import Verified, VerifiedBlock
-from otspec.batch._table import RULES, BatchRule
+from otspec.batch._results import KINDS, Verified, VerifiedBlock
+from otspec.batch._table import BLOCK_RULES, RULES, BatchRule
 
 
 def verified(
@@ -26,29 +25,24 @@ def verified(
     checked: bool = False,
 ) -> Verified:
     """Check the arguments of a rule of the table, and run its kernel."""
+    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
+    if is_one_operation(draft, target):
+        return Verified(*operation(name)(*given, *options))
     rule = RULES[name]
-    checked = as_flag(checked, "checked")
-    found = _row_by_row(rule, (draft, target, drafts, uniforms, mask), *options)
+    found = _row_by_row(rule, given, *options)
     if found is not None:
         return found
-    library = check_problem(draft, target, drafts, uniforms, mask, checked, only_k=rule.k)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    return rule.kernel(problem, *options)
+    library = check_problem(*given, checked, only_k=rule.k)
+    return rule.kernel(problem_of(library, *given, checked), *options)
 
 
-def selected(rule: BatchRule, problem: Problem, *options: int) -> Verified:
+def selected(name: str, problem: Problem, *options: int) -> Verified:
     """Run the kernel of a rule, where the arguments were checked as part of something else."""
     given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
-    found = _row_by_row(rule, given, *options)
-    return rule.kernel(problem, *options) if found is None else found
-
-
-def optimum(draft: Array, target: Array, k: int) -> Array:
-    """Return the optimum for k i.i.d. drafts of rows that fit together."""
-    rows = pairs_of(draft, target)
-    if rows is None:
-        return acceptance(library_of(draft), draft, target, k)
-    return rows.run(machine("optimum").acceptance, k, kinds=(np.float64,))[0]
+    if is_one_operation(problem.draft, problem.target):
+        return Verified(*operation(name)(*given, *options))
+    found = _row_by_row(RULES[name], given, *options)
+    return RULES[name].kernel(problem, *options) if found is None else found
 
 
 def _row_by_row(rule: BatchRule, given: tuple[Array, ...], *options: int) -> Verified | None:
@@ -56,26 +50,36 @@ def _row_by_row(rule: BatchRule, given: tuple[Array, ...], *options: int) -> Ver
     rows = rows_of(*given, only_k=rule.k)
     if rows is None:
         return None
-    verify = machine(rule.rows).verify
-    return Verified(*rows.run(verify, *options, kinds=(np.int64, np.bool_, np.int64)))
+    return Verified(*rows.run(machine(rule.rows).verify, *options, kinds=KINDS[Verified]))
 
 
 def verified_block(
-    rule: str,
+    name: str,
     draft: Array,
     target: Array,
     drafts: Array,
     uniforms: Array,
     mask: Array | None,
+    *,
     checked: bool,
 ) -> VerifiedBlock:
     """Check the arguments of a rule for one block, a function of both kinds of kernels; run it."""
-    checked = as_flag(checked, "checked")
-    rows = rows_of(draft, target, drafts, uniforms, mask, places=True)
+    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
+    if is_one_operation(draft, target, places=True):
+        return VerifiedBlock(*operation(name)(*given))
+    rule = BLOCK_RULES[name]
+    rows = rows_of(*given, places=True)
     if rows is not None:
         verify = getattr(machine("drafted_block"), rule)
-        return VerifiedBlock(*rows.run(verify, kinds=(np.int64, np.int64)))
-    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    found: VerifiedBlock = getattr(drafted_block, rule)(problem)
+        return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
+    library = check_block_problem(*given, checked)
+    found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, *given, checked))
     return found
+
+
+def optimum(draft: Array, target: Array, k: int) -> Array:
+    """Return the optimum for k i.i.d. drafts of rows that fit together."""
+    rows = pairs_of(draft, target)
+    if rows is None:
+        return acceptance(library_of(draft), draft, target, k)
+    return rows.run(machine("optimum").acceptance, k, kinds=("float64",))[0]

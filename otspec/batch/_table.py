@@ -59,3 +59,6 @@ RULES = {
     ),
     "spechub": BatchRule(hub.verify, "spechub", "sample_spechub", k=2, masked=False),
 }
+
+BLOCK_RULES = {"token_verification": "token", "block_verification": "published"}
+"""Rules for one block that may go row by row: the function of both kinds of kernels."""

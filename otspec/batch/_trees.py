@@ -98,7 +98,7 @@ def tree_verification(
     options = (as_grades(grades),) if row.graded else ()
 
     def select(at: Problem) -> Verified:
-        return selected(row, at, *options)
+        return selected(rule, at, *options)
 
     return walked_tree.verify(problem, shape.parents, shape.widths, select, not row.masked)
 

@@ -1,44 +1,114 @@
-"""What is one operation of a graph that PyTorch compiles, since it decides on its way what to do.
+"""Operations of a graph that PyTorch compiles, each a whole call: they do what it does outside.
 
-Importing this module imports PyTorch.
+Importing this module imports PyTorch. The operations are defined without
+:func:`torch.library.custom_op`, whose way into one takes as long as many a rule.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 
+from otspec.batch._arguments import check_block_problem, check_problem
 from otspec.batch._kernels.library import Array, library_of
-from otspec.batch._running import optimum
+from otspec.batch._results import KINDS, Verified, VerifiedBlock
+from otspec.batch._running import optimum, verified, verified_block
+from otspec.batch._table import BLOCK_RULES, RULES
+
+_LIBRARY = torch.library.Library("otspec", "FRAGMENT")
 
 
-def _computed(draft: Array, target: Array, k: int) -> Array:
-    return optimum(draft.detach(), target.detach(), k)
+def _operation(name: str, schema: str, run: Callable[..., Any], like: Callable[..., Any]) -> Any:
+    """Return the operation ``otspec::name``.
 
-
-def _like_it(draft: Array, target: Array, k: int) -> Array:  # noqa: ARG001 # of the operation
-    """Return an array of the shape and dtype of the result, of which nothing else matters."""
-    return draft.new_empty(draft.shape[:-1], dtype=library_of(draft).wide)
+    Parameters
+    ----------
+    name : str
+        That of the public function.
+    schema : str
+        Arguments and results, as PyTorch writes them.
+    run : callable
+        What it does with tensors. There are no gradients of it.
+    like : callable
+        Returns arrays of the shapes and dtypes of the results, of which nothing else matters.
+    """
+    whole = f"otspec::{name}"
+    _LIBRARY.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
+    _LIBRARY.impl(name, run, "CompositeExplicitAutograd")
+    made = getattr(torch.ops.otspec, name).default
+    torch.library.register_fake(whole, like, lib=_LIBRARY)
+    torch.library.register_vmap(whole, partial(_mapped, made), lib=_LIBRARY)
+    return made
 
 
 def _mapped(
-    info: Any, axes: tuple[int | None, ...], draft: Array, target: Array, k: int
-) -> tuple[Array, int]:
-    """Return the result of rows that are mapped over, and where the axis of the mapping is."""
-    rows = [
-        part.expand(info.batch_size, *part.shape) if axis is None else part.movedim(axis, 0)
-        for part, axis in zip((draft, target), axes, strict=False)
-    ]
-    return optimal_acceptance(*rows, k), 0
+    made: Any, info: Any, axes: tuple[int | None, ...], *given: Any
+) -> tuple[Any, int | list[int]]:
+    """Return the results for rows that are mapped over, and where the axis of the mapping is."""
+    rows = (
+        _led(part, axis, info.batch_size) if isinstance(part, torch.Tensor) else part
+        for part, axis in zip(given, axes, strict=True)
+    )
+    found = made(*rows)
+    return found, [0] * len(found) if isinstance(found, list) else 0
 
 
-optimal_acceptance: Any = torch.library.custom_op(
-    "otspec::optimal_acceptance",
-    _computed,
-    mutates_args=(),
-    schema="(Tensor draft, Tensor target, int k) -> Tensor",
-)
-"""The optimum of rows that fit together; there are no gradients of it."""
-optimal_acceptance.register_fake(_like_it)
-optimal_acceptance.register_vmap(_mapped)
+def _led(rows: Array, axis: int | None, size: int) -> Array:
+    """Return rows with the axis of the mapping before the others."""
+    return rows.expand(size, *rows.shape) if axis is None else rows.movedim(axis, 0)
+
+
+def _rule(
+    name: str, more: str, result: type[Any], run: Callable[..., Any], check: Callable[..., Any]
+) -> Any:
+    """Return the operation of a rule, whose arguments are checked while the graph is made."""
+    kinds = [getattr(torch, kind) for kind in KINDS[result]]
+
+    def listed(*given: Any) -> list[Array]:
+        return list(run(*given, checked=True))
+
+    def like(
+        draft: Array,
+        target: Array,
+        drafts: Array,
+        uniforms: Array,
+        mask: Array | None,
+        *_: Any,
+    ) -> list[Array]:
+        check(draft, target, drafts, uniforms, mask)
+        return [drafts.new_empty(drafts.shape[:-1], dtype=kind) for kind in kinds]
+
+    given = "Tensor draft, Tensor target, Tensor drafts, Tensor uniforms, Tensor? mask"
+    return _operation(name, f"({given}{more}) -> Tensor[]", listed, like)
+
+
+def _like_the_optimum(draft: Array, target: Array, k: int) -> Array:  # noqa: ARG001
+    return draft.new_empty(draft.shape[:-1], dtype=library_of(draft).wide)
+
+
+OPERATIONS = {
+    "optimal_acceptance": _operation(
+        "optimal_acceptance",
+        "(Tensor draft, Tensor target, int k) -> Tensor",
+        optimum,
+        _like_the_optimum,
+    ),
+    **{
+        name: _rule(
+            name,
+            ", int grades" * rule.graded,
+            Verified,
+            partial(verified, name),
+            partial(check_problem, only_k=rule.k),
+        )
+        for name, rule in RULES.items()
+    },
+    **{
+        name: _rule(name, "", VerifiedBlock, partial(verified_block, name), check_block_problem)
+        for name in BLOCK_RULES
+    },
+}
+"""Operations by the names of the public functions."""

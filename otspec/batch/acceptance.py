@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from otspec.batch._arguments import check_drafts, counted_ids, library_of_pair
 from otspec.batch._arrays import one_library
+from otspec.batch._graph import operation
 from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, ring_selection
-from otspec.batch._kernels.library import Array, quiet
+from otspec.batch._kernels.library import Array, is_torch, quiet
 from otspec.batch._numbers import (
     MOST_DISTINCT,
     MOST_PASSES,
@@ -16,7 +17,7 @@ from otspec.batch._numbers import (
     as_grades,
     as_number_of_drafts,
 )
-from otspec.batch._path import is_compiled_alone
+from otspec.batch._path import are_learnt
 from otspec.batch._running import optimum
 
 
@@ -57,10 +58,8 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     """
     library_of_pair(draft, target)
     k = as_number_of_drafts(k)
-    if is_compiled_alone(draft, target):
-        from otspec.batch import _whole  # it imports PyTorch
-
-        return _whole.optimal_acceptance(draft, target, k)
+    if is_torch(draft) and not are_learnt(draft, target):
+        return operation("optimal_acceptance")(draft, target, k)
     return optimum(draft, target, k)
 
 

@@ -1,7 +1,8 @@
 """Every batch function compiled whole by PyTorch: the same tokens, one graph, the exact laws.
 
-Here the graph is run as it was found, which shows that nothing stands in its way; at night, and for
-one rule always, PyTorch makes machine code of it.
+All of it by operations on arrays; rules that go row by row outside are one operation of a graph in
+:mod:`test_batch_whole`. Here the graph is run as it was found, which shows that nothing stands in
+its way; at night PyTorch makes machine code of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import pytest
 from batch_backends import library
 from batch_calls import CALLS, MASKED
 from batch_laws import joint_kernel_of, residual_cuts
+from batch_paths import taking
 from batch_table import RULES, drafts_number, drafts_of, reference_at_rho
 from searching import NIGHTLY
 from test_batch_laws import CASES, ROUNDING, pooled_cuts
@@ -21,8 +23,6 @@ from test_batch_laws import CASES, ROUNDING, pooled_cuts
 from otspec import batch
 
 AT_NIGHT = pytest.mark.nightly
-QUICK = ["maximal_coupling"]
-"""Rules of which machine code is made in every run."""
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # by PyTorch itself
 SIZES = [5, 2, 17, 5]
 """Numbers of rows that one graph is for; one row, and none, have graphs of their own."""
@@ -39,7 +39,7 @@ def no_graph_twice():
     """A graph that does not fit to a call of it is an error, unless a test says otherwise."""
     torch = library("torch")
     torch._dynamo.reset()
-    with torch._dynamo.config.patch(error_on_recompile=True):
+    with taking("arrays"), torch._dynamo.config.patch(error_on_recompile=True):
         yield
     torch._dynamo.reset()
 
@@ -127,9 +127,8 @@ def problem(name, rows, size, seed=0):
     return draft, target, drafts, rng.random((rows, k + 1))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else AT_NIGHT) for name in RULES]
-)
+@AT_NIGHT
+@pytest.mark.parametrize("name", RULES)
 def test_machine_code_gives_the_same(name):
     whole = library("torch").compile(getattr(batch, name), fullgraph=True)
     for seed in range(2):
