@@ -40,6 +40,15 @@ def cases(name):
     return found + [known()] * (name == "Independent")
 
 
+@cache
+def rules(name, most=100):
+    """The rules of the cases of one law, of so many orders: cases, targets and rules."""
+    return [
+        (case, target, PriorityMixture(case.exact, target, gap=0, most=most))
+        for case, target in cases(name)
+    ]
+
+
 def similar(seed, count, n=2_000):
     """A target and drafts: softmax of logits that are alike but for noise."""
     rng = np.random.default_rng(seed)
@@ -54,8 +63,7 @@ def similar(seed, count, n=2_000):
 @needs_cdd
 @pytest.mark.parametrize("name", LAWS)
 def test_a_gap_of_nothing_ends_at_the_optimum(name):
-    for case, target in cases(name):
-        rule = PriorityMixture(case.exact, target, gap=0)
+    for case, target, rule in rules(name):
         report = otspec.audit(rule)
         assert report.lossless
         assert report.output.tolist() == list(target)
@@ -77,8 +85,7 @@ def test_the_minimum_cut_of_the_known_instance_is_no_prefix():
 @pytest.mark.parametrize("name", LAWS)
 def test_few_orders_are_lossless_and_bounded(name, most):
     below = hitting = 0
-    for case, target in cases(name):
-        rule = PriorityMixture(case.exact, target, gap=0, most=most)
+    for case, target, rule in rules(name, most):
         mixture, report = rule.mixture, otspec.audit(rule)
         assert len(mixture.orders) <= most
         assert report.lossless
@@ -97,8 +104,7 @@ def test_few_orders_are_lossless_and_bounded(name, most):
 @pytest.mark.parametrize("most", [1, 2, 100])
 @pytest.mark.parametrize("name", LAWS)
 def test_the_law_of_selection_is_that_of_the_orders(name, most):
-    for case, target in cases(name):
-        rule = PriorityMixture(case.exact, target, gap=0, most=most)
+    for case, target, rule in rules(name, most):
         mixture, n = rule.mixture, len(target)
         assert (mixture.weights > 0).all()
         assert mixture.weights.sum() == 1
