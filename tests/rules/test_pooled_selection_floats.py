@@ -137,7 +137,7 @@ def hard_pairs():
     yield [1e-300, 1.0], [1.0, 0.0]
     yield [1e-300, 1e-300, 0.5, 0.5], [0.25, 0.0, 0.75, 0.0]
     rng = np.random.default_rng(231)
-    for index in range(enough(60)):
+    for index in range(enough(60, 15)):
         n, octaves = int(rng.integers(2, 5)), rng.choice([1, 17, 160, 323], 2)
         draft, target = (10.0 ** (-rng.random(n) * most) for most in octaves)
         if index % 3 == 0:

@@ -175,7 +175,7 @@ def test_three_drafts_have_no_other_interval():
 
 
 def test_more_orders_never_accept_less():
-    target, drafts = similar(seed=2, count=3)
+    target, drafts = similar(seed=2, count=3, n=1_000)
     law = otspec.Independent(drafts)
     found = [PriorityMixture(law, target, most=most).mixture for most in (5, 20, 40)]
     accepted, bounds = [m.accepted for m in found], [m.bound for m in found]

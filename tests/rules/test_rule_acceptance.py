@@ -221,7 +221,7 @@ def hard_pairs(count=80):
     """Floats from 0 and the smallest subnormal to 1, ties and equal distributions among them."""
     yield from FIXED
     rng = np.random.default_rng(217)
-    for index in range(enough(count)):
+    for index in range(enough(count, 16)):
         n = 1 + index % 4
         draft, target = rng.choice(MAGNITUDES, (2, n))
         if draft.sum() and target.sum():
