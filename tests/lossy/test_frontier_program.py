@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from instances import law_cases
-from searching import enough, of_all
+from searching import enough
 
 import otspec
 from otspec.lossy import FrontierProgram
@@ -51,7 +51,7 @@ def test_the_formula_is_the_value_of_the_program(name):
         alpha = otspec.optimal_acceptance(case.exact, target).acceptance
         assert best.acceptance == min(1, alpha + budget)
         between += alpha < best.acceptance < 1
-    assert between >= of_all(25)
+    assert between >= 5
 
 
 def test_the_solution_is_a_plan_for_its_output():
