@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from block_models import ALGORITHMS, Pair, model_pairs, within
+from block_models import ALGORITHMS, Pair, every_other, model_pairs, within
 from instances import EPS, fractions
 from searching import NIGHTLY, enough
 
@@ -35,17 +35,11 @@ CHAINED = Pair({(): HALVES, (0,): FIRST, (1,): FIRST}, {(): FIRST, (0,): HALVES,
 """A pair of which the preprint's rule decodes less than the token rule in two blocks."""
 
 
-def in_turn(seed, n, length, count, rule_class):
-    """Pairs of models: by day every other one, the others by another rule or in another size."""
-    turn = (BLOCK_RULES.index(rule_class) + n + length) % 2
-    return list(model_pairs(seed, n, length, count))[0 if NIGHTLY else turn :: 1 if NIGHTLY else 2]
-
-
 @pytest.mark.parametrize("rule_class", BLOCK_RULES)
 @pytest.mark.parametrize(("n", "length"), WHOLE)
 def test_whole_texts_have_the_targets_law_exactly(n, length, rule_class):
     most, count = WHOLE[n, length]
-    for case in in_turn(706, n, length, count, rule_class):
+    for case in every_other(706, n, length, count, BLOCK_RULES.index(rule_class)):
         rule = rule_class(*case.exact, length)
         for tokens in (1, length, length + 1, most):
             law = decoded_law(rule, tokens)
@@ -97,7 +91,7 @@ def test_the_preprints_rule_is_the_best_coupling_of_blocks(n, length):
 @pytest.mark.parametrize("rule_class", BLOCK_RULES)
 @pytest.mark.parametrize(("n", "length", "blocks"), [(2, 1, 4), (2, 2, 3), (2, 3, 2), (3, 2, 2)])
 def test_several_blocks_decode_as_many_tokens_as_the_algorithm(n, length, blocks, rule_class):
-    for case in in_turn(709, n, length, 8, rule_class):
+    for case in every_other(709, n, length, 8, BLOCK_RULES.index(rule_class)):
         rule = rule_class(*case.exact, length)
         assert decoded_after(rule, 1) == rule.efficiency()
         for count in range(1, blocks + 1):

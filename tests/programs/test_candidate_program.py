@@ -8,18 +8,18 @@ from itertools import product
 import numpy as np
 import pytest
 from drafted_trees import (
+    FOUR,
     IID_RULES,
     RULES,
     as_floats,
     leaves,
     models,
-    models_for,
+    some_models,
     takes,
     trees,
 )
 from instances import pairs
 from programs_table import VALUE_ERROR, needs_cdd
-from searching import NIGHTLY
 
 import otspec
 from otspec.auditing.blocks import audit_blocks, best_expected
@@ -38,8 +38,6 @@ from otspec.rules.pair_rule import PairRule
 from otspec.solvers import solve
 
 HALVES = memoryless(["1/2", "1/2"])
-FOUR = 8 if NIGHTLY else 4
-"""Kinds of models for each rule and tree: by day half of them, the others for the next rule."""
 SIZES = [("3", 2), ("2", 3), ("2x1", 2), ("1x2", 2), ("2x2", 2)]
 
 
@@ -105,8 +103,7 @@ def test_one_candidate_is_the_program_of_blocks(n, length):
 @pytest.mark.parametrize(("rule", "tree", "n"), cases(RULES, SIZES))
 def test_no_rule_keeps_more_than_the_best_coupling(rule, tree, n):
     count, length = 2 if rule == "k-sequential" else FOUR, len(as_branching(tree))
-    first = 0 if NIGHTLY else 4 * (list(RULES).index(rule) % 2)
-    for draft, target in models_for(rule, 184, count, n, length, first):
+    for draft, target in some_models(rule, 184, count, n, length):
         best = None
         for merge in (True, False):
             selection = DraftSelection(draft, target, tree, RULES[rule][0], merge)

@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 from drafted_trees import (
+    FOUR,
     IID_RULES,
     RULES,
     answered,
@@ -18,10 +19,11 @@ from drafted_trees import (
     models,
     models_for,
     optimal,
+    some_models,
     takes,
     verified,
 )
-from instances import KINDS, pairs, weights
+from instances import pairs, weights
 from searching import NIGHTLY
 
 import otspec
@@ -56,16 +58,6 @@ SIZES = [("3", 2), ("2", 3), ("2x2", 2), ("3x2", 2), ("2x1x2", 2), ("1x2x2", 2),
 def cases():
     every = [(rule, tree, n) for rule in RULES for tree, n in SIZES if takes(rule, tree)]
     return [case for case in every if case != ("k-sequential", "2x2", 3)]
-
-
-FOUR = 8 if NIGHTLY else 4
-ALL_RULES = list(RULES)
-
-
-def some_models(rule, seed, count, n, length):
-    """Pairs of models; of four kinds where eight take long, the other four for every other rule."""
-    first = 4 * (ALL_RULES.index(rule) % 2) if count < len(KINDS) else 0
-    return models_for(rule, seed, count, n, length, first)
 
 
 def count(rule, tree, n):
