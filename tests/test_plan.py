@@ -18,7 +18,7 @@ from programs_table import (
     needs_cdd,
     program_names,
 )
-from searching import of_all
+from searching import NIGHTLY, of_all
 
 import otspec
 from otspec.drafts.support import support
@@ -257,7 +257,9 @@ def test_drafts_of_another_number_are_refused(x):
 @pytest.mark.parametrize("solver", ["highs", "cvxpy"])
 @pytest.mark.parametrize("name", LAWS)
 def test_float_plans_couple_within_the_tolerance(name, solver):
-    for index, (case, target) in enumerate(instances(name, seed=134, count=40, ks=(1, 2, 3))):
+    cases = list(enumerate(instances(name, seed=134, count=40, ks=(1, 2, 3))))
+    # cvxpy, which takes ten times as long: a third, of all kinds and numbers of drafts.
+    for index, (case, target) in cases if solver == "highs" or NIGHTLY else cases[::3]:
         # Exact input with a float solver gives floats too.
         law = case.exact if index % 2 else case.float
         names = program_names(law.k)

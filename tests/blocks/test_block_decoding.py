@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from block_models import ALGORITHMS, Pair, model_pairs, within
+from block_models import ALGORITHMS, Pair, every_other, model_pairs, within
 from instances import EPS, fractions
+from searching import NIGHTLY, enough
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
@@ -38,7 +39,7 @@ CHAINED = Pair({(): HALVES, (0,): FIRST, (1,): FIRST}, {(): FIRST, (0,): HALVES,
 @pytest.mark.parametrize(("n", "length"), WHOLE)
 def test_whole_texts_have_the_targets_law_exactly(n, length, rule_class):
     most, count = WHOLE[n, length]
-    for case in model_pairs(706, n, length, count):
+    for case in every_other(706, n, length, count, BLOCK_RULES.index(rule_class)):
         rule = rule_class(*case.exact, length)
         for tokens in (1, length, length + 1, most):
             law = decoded_law(rule, tokens)
@@ -57,7 +58,8 @@ def test_corrections_end_with_their_blocks_however_long_the_text_is():
 def test_longer_texts_over_three_tokens_have_the_targets_law(rule_class):
     case = next(model_pairs(707, 3, 2, 1))
     rule = rule_class(*case.exact, 2)
-    assert decoded_law(rule, 6) == dict(rule.target.texts(6))
+    tokens = 6 if NIGHTLY else 5
+    assert decoded_law(rule, tokens) == dict(rule.target.texts(tokens))
 
 
 @pytest.mark.parametrize(("n", "length"), [(2, 1), (2, 2), (2, 3), (3, 2)])
@@ -89,7 +91,7 @@ def test_the_preprints_rule_is_the_best_coupling_of_blocks(n, length):
 @pytest.mark.parametrize("rule_class", BLOCK_RULES)
 @pytest.mark.parametrize(("n", "length", "blocks"), [(2, 1, 4), (2, 2, 3), (2, 3, 2), (3, 2, 2)])
 def test_several_blocks_decode_as_many_tokens_as_the_algorithm(n, length, blocks, rule_class):
-    for case in model_pairs(709, n, length, 8):
+    for case in every_other(709, n, length, 8, BLOCK_RULES.index(rule_class)):
         rule = rule_class(*case.exact, length)
         assert decoded_after(rule, 1) == rule.efficiency()
         for count in range(1, blocks + 1):
@@ -131,7 +133,7 @@ def test_the_next_block_of_the_preprints_rule_has_what_is_left_of_the_residuals_
 
 @pytest.mark.parametrize("rule_class", BLOCK_RULES)
 def test_decoded_texts_have_the_targets_frequencies(rule_class):
-    size, tokens = 1_500, 4
+    size, tokens = enough(1_500, 500), 4
     for index, case in enumerate([CHAINED, *model_pairs(710, 2, 2, 3)]):
         rule, rng = rule_class(*case.float, 2), np.random.default_rng((11, index))
         counts: dict = {}

@@ -13,6 +13,7 @@ import pytest
 from block_models import ALGORITHMS, SIZES, capped_mass, model_pairs, within
 from instances import EPS, HEAVY_DRAFTS
 from programs_table import needs_cdd
+from searching import enough
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
@@ -198,7 +199,7 @@ def test_drafts_that_are_none_are_refused(rule_class):
 @pytest.mark.parametrize("rule_class", BLOCK_RULES)
 @pytest.mark.parametrize("kind", [0, 1, 2, 12])
 def test_samples_have_the_frequencies_of_the_outcomes(kind, rule_class):
-    case, size = list(model_pairs(703, 3, 2, 13))[kind], 2_000
+    case, size = list(model_pairs(703, 3, 2, 13))[kind], enough(2_000, 800)
     rule, rng = rule_class(*case.float, 2), np.random.default_rng((7, kind))
     law = {
         (outcome.accepted, token): float(outcome.mass * chance)

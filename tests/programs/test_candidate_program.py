@@ -8,12 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 from drafted_trees import (
+    FOUR,
     IID_RULES,
     RULES,
     as_floats,
     leaves,
     models,
-    models_for,
+    some_models,
     takes,
     trees,
 )
@@ -101,8 +102,8 @@ def test_one_candidate_is_the_program_of_blocks(n, length):
 @needs_cdd
 @pytest.mark.parametrize(("rule", "tree", "n"), cases(RULES, SIZES))
 def test_no_rule_keeps_more_than_the_best_coupling(rule, tree, n):
-    count, length = 2 if rule == "k-sequential" else 8, len(as_branching(tree))
-    for draft, target in models_for(rule, 184, count, n, length):
+    count, length = 2 if rule == "k-sequential" else FOUR, len(as_branching(tree))
+    for draft, target in some_models(rule, 184, count, n, length):
         best = None
         for merge in (True, False):
             selection = DraftSelection(draft, target, tree, RULES[rule][0], merge)

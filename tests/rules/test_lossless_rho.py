@@ -88,7 +88,7 @@ def test_below_every_ratio_the_rule_is_one_and_accepts_the_optimum():
             assert rules[0].acceptance() == oracles.optimum(table, target)
             assert rules[0].accepted_law().tolist() == rules[1].accepted_law().tolist()
             seen += 0 < rules[0].acceptance() < 1
-    assert seen > of_all(5)
+    assert seen >= of_all(5)
 
 
 @pytest.mark.parametrize("rho", [Fraction(3, 2), "3/2", "1.5", "5/4", "1/1000", 2, 10**30, 10**400])

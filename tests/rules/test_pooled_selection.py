@@ -187,7 +187,7 @@ def test_the_instances_hold_all_edge_cases():
     assert sum(not any(map(min, draft, target)) for draft, target, _ in found) > of_all(20)
     assert sum(sum(map(bool, draft)) < k for draft, _, k in found) > of_all(20)
     for i in (0, 1):
-        assert sum(0 in each[i] and 0 not in each[1 - i] for each in found) > of_all(10)
+        assert sum(0 in each[i] and 0 not in each[1 - i] for each in found) >= of_all(10)
         assert sum(len(set(each[i])) < len(each[i]) for each in found) > of_all(20)
 
 
@@ -281,8 +281,8 @@ def test_any_thresholds_give_lossless_rules():
         losing += check(rule) > 0
         hitting += rule.residual_hits() > 0
         check_pools(rule, lambda ratio, given=given: sum(value <= ratio for value in given))
-    assert losing > 20
-    assert hitting > 20
+    assert losing > of_all(20)
+    assert hitting > of_all(20)
 
 
 @pytest.mark.parametrize("bins", BINS)
@@ -302,7 +302,7 @@ def test_any_number_of_bins_gives_lossless_rules(bins):
 @pytest.mark.parametrize("loss", [0, Fraction(1, 100), 0.05, math.inf])
 def test_a_loss_is_kept_within(loss):
     most = 0
-    for draft, target, k in instances(seed=225, count=80):
+    for draft, target, k in instances(seed=261, count=80):
         rule = PooledSelection.within(draft, target, k, loss)
         most = max(most, check(rule))
         assert rule.loss_bound() <= loss

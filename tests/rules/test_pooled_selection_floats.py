@@ -137,7 +137,7 @@ def hard_pairs():
     yield [1e-300, 1.0], [1.0, 0.0]
     yield [1e-300, 1e-300, 0.5, 0.5], [0.25, 0.0, 0.75, 0.0]
     rng = np.random.default_rng(231)
-    for index in range(enough(60)):
+    for index in range(enough(60, 15)):
         n, octaves = int(rng.integers(2, 5)), rng.choice([1, 17, 160, 323], 2)
         draft, target = (10.0 ** (-rng.random(n) * most) for most in octaves)
         if index % 3 == 0:
@@ -203,7 +203,7 @@ def test_samples_follow_the_kernel(pools, arithmetic):
     found = otspec.audit_samples(sampler, law, law.draft, enough(40_000), 234)
     assert found.false_alarm == FALSE_ALARM
     assert found.consistent
-    assert found.resolution < (0.03 if NIGHTLY else 0.05)
+    assert found.resolution < (0.03 if NIGHTLY else 0.06)
 
 
 # A real language model
@@ -268,7 +268,7 @@ def test_samples_at_full_vocabulary():
     found = otspec.audit_samples(sampler, rule.law, target, size, 235, false_alarm=FALSE_ALARM)
     assert found.consistent
     assert found.impossible is None
-    assert found.resolution < (0.042 if NIGHTLY else 0.073)  # in total variation
+    assert found.resolution < (0.042 if NIGHTLY else 0.105)  # in total variation
     # How often a draft is accepted: an exact two-sided binomial test.
     chance, hits = rule.acceptance(), sum(accepted)
     tail = min(binom.cdf(hits, size, chance), binom.sf(hits - 1, size, chance))

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from instances import KINDS, Exact, floats, pair
 from scipy.stats import binom
-from searching import enough
+from searching import NIGHTLY, enough
 
 from otspec.blocks import BlockVerify, BlockVerifyPublished, TableModel, TokenVerify
 from validation import block_algorithms as printed
@@ -88,6 +88,12 @@ def model_pairs(seed: int, n: int, length: int, count: int) -> Iterator[Pair]:
                     if depth < depths[side]:
                         rows[side][prefix] = both[side]
         yield Pair(*rows, length)
+
+
+def every_other(seed: int, n: int, length: int, count: int, turn: int) -> list[Pair]:
+    """All of the pairs at night; by day every other one, the others at the next turn or length."""
+    found = list(model_pairs(seed, n, length, count))
+    return found if NIGHTLY else found[(turn + n + length) % 2 :: 2]
 
 
 def _depth(structure: str, length: int) -> int:

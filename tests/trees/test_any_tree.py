@@ -24,7 +24,7 @@ NAMES = [name for name, (rule, _) in RULES.items() if rule in NAMED.values()]
 QUICK = [name for name in NAMES if name not in ("k-sequential", "spechub")]
 """The rules without long fractions of an irrational root that take any tree."""
 SMALL = [tree for nodes in range(1, 5) for tree in ordered_trees(nodes)]
-LARGE = [*ordered_trees(5), *ordered_trees(6)[:: 1 if NIGHTLY else 3]]
+LARGE = [*ordered_trees(5), *ordered_trees(6)[:: 1 if NIGHTLY else 6]]
 
 
 def check(rule, tree, seed, n, *merging, audited=True):
@@ -61,7 +61,7 @@ def test_every_rule_on_every_tree_of_four_nodes(rule):
 @pytest.mark.parametrize("rule", QUICK)
 @pytest.mark.parametrize("merge", [True, False])
 def test_trees_of_five_and_six_nodes(rule, merge):
-    """Each of them, of six nodes a third but at night, with one of the rules."""
+    """Each of them, of six nodes a sixth but at night, with one of the rules."""
     start = 2 * QUICK.index(rule) + merge
     for index, tree in enumerate(LARGE[start :: 2 * len(QUICK)]):
         check(rule, tree, 8 * index + start, 2, merge, audited=tree.depth < 4)

@@ -151,7 +151,7 @@ def test_a_chain_is_verified_as_published_whatever_the_rule(n, length):
         (RecursiveRejectionWithoutReplacement, True),
         (PooledSelectionWithoutReplacement, True),
     ]
-    for each in model_pairs(237, n, length, 16):
+    for each in model_pairs(237, n, length, 16 if NIGHTLY else 12):
         published = BlockVerifyPublished(*each.exact, length)
         chain = (1,) * length
         found = [UniversalTree(*each.exact, chain, made, merge=m) for made, m in rules]

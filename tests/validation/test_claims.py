@@ -1,6 +1,7 @@
 """Every claim has its recorded verdict on few instances already, and its correction holds."""
 
 import pytest
+from searching import enough
 
 from validation.__main__ import recorded
 from validation.claim import Verdict
@@ -8,17 +9,20 @@ from validation.registry import CLAIMS
 from validation.running import check_claim
 from validation.search import Search
 
-FEW = Search(seconds=20.0, instances=30)
+FEW = Search(seconds=20.0, instances=enough(60, least=30))
+MORE = Search(seconds=20.0, instances=60)
+"""For claims that fail: the first instance where they do may be the sixtieth."""
 RECORDED = recorded()
 
 
 @pytest.mark.parametrize("identifier", CLAIMS)
 def test_the_verdict_is_the_recorded_one_and_half_of_the_instances_are_random(identifier):
-    found = check_claim(identifier, FEW)
+    search = MORE if RECORDED[identifier]["printed"] == "refuted" else FEW
+    found = check_claim(identifier, search)
     assert found.verdicts() == RECORDED[identifier]
     over = CLAIMS[identifier].holding.over
     holds = found.corrected or found.outcome
     assert holds.verdict is not Verdict.REFUTED
     if over is not None and over.random is not None:
-        assert holds.random >= 15
+        assert 2 * holds.random >= search.instances
         assert holds.seed == 0

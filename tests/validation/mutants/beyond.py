@@ -8,7 +8,7 @@ MUTANTS = {
     "beyond.prefix_hub": ("[law.hub, *(y for y in ascending(draft, target) if y != law.hub)]",
                           "ascending(draft, target)"),
     "beyond.prefix_independent": ("u * first[y] + v * second[y]", "(first[y] + second[y]) / 2"),
-    "beyond.pooled": ("target, k, pools", "target, k, (Fraction(1, 2), ONE, Fraction(7, 4))"),
+    "beyond.pooled": ("target, k, pools", "target, k, 1"),
     "beyond.pooled_any": ("rule.loss_bound()", "0"),
     "beyond.lifetimes": ("above(ONE", "above(ONE / 2"),
     "beyond.distinct": ("otspec.WithoutReplacement(draft, 2)", "otspec.IID(draft, 2)"),
