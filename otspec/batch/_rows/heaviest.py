@@ -10,6 +10,8 @@ from otspec.batch._rows.passes import added, sum_in_blocks, sum_without
 
 DRAFTED, WANTED = 0, 1
 """The rows of ``heavy``: the draft's and the target's probability of each heavy token."""
+_FEW = 16
+"""How many tokens are looked at together, before one after the other."""
 
 
 @machine_code
@@ -98,8 +100,7 @@ def _sum_up_to(draft: Array, border: float) -> float:
     """Return the mass of the tokens of a block that are not above a border, summed in float64."""
     total = 0.0
     for i in range(draft.size):
-        if draft[i] <= border:
-            total += draft[i]
+        total = plus(total, np.float64(draft[i]) if draft[i] <= border else 0.0)
     return total
 
 
@@ -127,7 +128,17 @@ def _take_heaviest(draft: Array, highest: Array, masses: Array, tokens: Array) -
         masses[i] = -1.0
     for block in range(highest.size):
         if highest[block] >= least:
-            for token in range(block * BLOCK, min((block + 1) * BLOCK, draft.size)):
+            _take_from(draft, block, least, masses, tokens)
+
+
+@inner_code
+def _take_from(draft: Array, block: int, least: float, masses: Array, tokens: Array) -> None:
+    """Put the tokens of a block among the heaviest ones, if they are heavy enough."""
+    end = min((block + 1) * BLOCK, draft.size)
+    for start in range(block * BLOCK, end, _FEW):
+        stop = min(start + _FEW, end)
+        if _largest(draft[start:stop]) >= least:
+            for token in range(start, stop):
                 if draft[token] >= least:
                     _insert(masses, tokens, np.float64(draft[token]), token)
 

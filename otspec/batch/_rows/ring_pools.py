@@ -6,6 +6,8 @@ nodes it is a sum over.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from otspec.batch._kernels.library import Array
@@ -17,6 +19,7 @@ from otspec.batch._rows.numbers import clipped, number_of
 from otspec.batch._rows.outcome import quotient
 
 _LONGEST = float(np.finfo(np.float64).max)
+_NOTHING = float(np.finfo(np.float64).epsneg)
 
 
 @inner_code
@@ -95,48 +98,105 @@ def write_heights(pools: Array, below: Array, valid: Array, rung: Array, weights
     """
     last = pools.shape[2] - 1
     for row in range(pools.shape[0]):
-        own, count = pools[row], max(number_of(valid[row]), 1.0)
+        own, many = pools[row], int(max(number_of(valid[row]), 1.0))
+        _write_inside(own, below[row], many, rung, weights)
         own[INSIDE, 0], own[INSIDE, last] = 0.0, 1.0
         for j in range(1, last):
-            inside = _all_below(below[row, j - 1], own[ABOVE, j], count, rung, weights)
-            own[INSIDE, j] = max(own[INSIDE, j - 1], inside)
-        for j in range(1, last):
+            own[INSIDE, j] = max(own[INSIDE, j - 1], clipped(1 - own[INSIDE, j]))
             own[ABOVE, j] = min(own[ABOVE, j - 1], own[ABOVE, j])
 
 
 @inner_code
-def _all_below(below: Array, above: float, count: float, rung: Array, weights: Array) -> float:
-    """Return G at a knot, of what is below it and above.
+def _write_inside(own: Array, below: Array, many: int, rung: Array, weights: Array) -> None:
+    """Write what is missing of G to 1 at each knot, of what is below it and above.
 
-    At each node, ``numbers`` are the chances that 0, …, count − 1 rings are below.
+    At each node of the integral ``numbers`` are the chances that 0, …, k − 1 rings are below, for
+    one knot after the other, whose nodes end at ``ends``. They are 1 in all at early nodes.
     """
-    if not above > 0:
-        return 1.0
-    many, nodes, light = int(count), rung.size, below[-1]
-    room, numbers = np.empty((4, nodes)), np.empty((many, nodes))
-    times, powers, missed, shifted = room[0], room[1], room[2], room[3]
-    for t in range(nodes):
-        times[t] = min(rung[t] / above, _LONGEST)
-        powers[t] = max(-light * times[t], LEAST)
+    knots, ends = below.shape[0], np.empty(below.shape[0], np.int64)
+    times, shares, used = np.empty(knots * rung.size), np.empty(knots * rung.size), 0
+    for j in range(knots):
+        above, missing = own[ABOVE, j + 1], 0.0
+        early, late = _span(below[j], above, many, rung)
+        for t in range(early):
+            missing += weights[t]
+        for t in range(early, late):
+            times[used], shares[used] = min(rung[t] / above, _LONGEST), weights[t]
+            used += 1
+        own[INSIDE, j + 1], ends[j] = missing, used
+    powers, missed, shifted = np.empty(used), np.empty(used), np.empty(used)
+    numbers = np.empty((many, used))
+    _write_powers(powers, below[:, -1], times, ends)
     exponentials(powers, numbers[0], shifted)
     for c in range(1, many):
-        for t in range(nodes):
+        for t in range(used):
             numbers[c, t] = numbers[c - 1, t] * -powers[t] / c
-    for i in range(below.size - 1):
-        if below[i] > 0:
-            for t in range(nodes):
-                powers[t] = -below[i] * times[t]
+    for i in range(below.shape[1] - 1):
+        if below[:, i].any():
+            _write_powers(powers, below[:, i], times, ends)
             exponentials(powers, missed, shifted)
             for c in range(many - 1, 0, -1):
-                for t in range(nodes):
+                for t in range(used):
                     hit = numbers[c - 1, t] * (1 - missed[t])
                     numbers[c, t] = numbers[c, t] * missed[t] + hit
-            for t in range(nodes):
+            for t in range(used):
                 numbers[0, t] *= missed[t]
-    missing = 0.0
-    for t in range(nodes):
-        fewer = 0.0
-        for c in range(many):
-            fewer += numbers[c, t]
-        missing += weights[t] * fewer
-    return clipped(1 - missing)
+    start = 0
+    for j in range(knots):
+        for t in range(start, ends[j]):
+            fewer = 0.0
+            for c in range(many):
+                fewer += numbers[c, t]
+            own[INSIDE, j + 1] += shares[t] * fewer
+        start = ends[j]
+
+
+@inner_code
+def _write_powers(powers: Array, masses: Array, times: Array, ends: Array) -> None:
+    """Write the negative products of the mass of each knot and the times of its nodes."""
+    start = 0
+    for j in range(ends.size):
+        for t in range(start, ends[j]):
+            powers[t] = max(-masses[j] * times[t], LEAST)
+        start = ends[j]
+
+
+@inner_code
+def _span(below: Array, above: float, many: int, rung: Array) -> tuple[int, int]:
+    """Return from which node on enough rings may be below, and until which one too few may be.
+
+    Until a time x of the clock of what is below, at most a Poisson number of that mean has counted,
+    which is at least k with a chance of at most x^k/k!; by the clock of the light tokens alone, at
+    least one. Chances that no digit shows are nothing. With nothing above all rings are below.
+    """
+    early, late, total = 0, rung.size, 0.0
+    if not above > 0:
+        return 0, 0
+    for mass in below:
+        total += mass
+    while early < late and _last_term(rung[early] / above * total, many) <= _NOTHING:
+        early += 1
+    light = below[-1]
+    while late > early and _fewer(rung[late - 1] / above * light, many) <= _NOTHING:
+        late -= 1
+    return early, late
+
+
+@inner_code
+def _last_term(mean: float, many: int) -> float:
+    """Return x^k/k!."""
+    term = 1.0
+    for c in range(1, many + 1):
+        term *= mean / c
+    return term
+
+
+@inner_code
+def _fewer(mean: float, many: int) -> float:
+    """Return how likely a Poisson number is below k."""
+    term = math.exp(-min(mean, -LEAST))
+    total = term
+    for c in range(1, many):
+        term *= mean / c
+        total += term
+    return total
