@@ -155,7 +155,8 @@ def arrays(value):
         return
     if contents(value) is None or isinstance(value, OPEN):
         return
-    for item in (*contents(value).values(), *getattr(value, "__dict__", {}).values()):
+    held = contents(value) if isinstance(value, (dict, tuple, list)) else {}
+    for item in (*held.values(), *getattr(value, "__dict__", {}).values()):
         yield from arrays(item)
 
 
