@@ -53,6 +53,10 @@ _THING = re.compile(
     r"((?:[A-Z]|\d+)[\d.]*(?:(?:,\s+|\s+and\s+|–|-)(?:[A-Z]\b|\d)[\d.]*)*)"
 )
 
+_LOOKED_AT = (
+    ast.ClassDef, ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Name, ast.Attribute
+)  # fmt: skip
+
 Reference = tuple[str, str]
 """A page or paper, and the number of a statement, such as ``("SpecTr", "alg. 1")``."""
 
@@ -88,8 +92,8 @@ def parsed(path: Path) -> ast.Module:
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
-    """Return all nodes of a file's syntax tree."""
-    return list(ast.walk(parsed(path)))
+    """Return the nodes of a file's syntax tree that define, import or look up."""
+    return [node for node in ast.walk(parsed(path)) if isinstance(node, _LOOKED_AT)]
 
 
 @cache

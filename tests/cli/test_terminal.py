@@ -182,7 +182,7 @@ def test_help_is_in_ascii(streams, name):
     "environment",
     [
         pytest.param({"PYTHONIOENCODING": "latin-1"}, marks=pytest.mark.nightly),
-        {"PYTHONIOENCODING": "ascii"},
+        pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.nightly),
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""},
     ],
 )

@@ -12,7 +12,8 @@ from otspec.cli.main import otspec as command
 from otspec.conformance.vectors import reference_vectors, write_vectors
 
 DOCS = Path(__file__).parents[2] / "docs"
-PLUGIN = ("-p", "no:otspec", "-p", "otspec.testing.plugin", "-p", "no:cacheprovider")
+OTHERS = ("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:zarr")
+PLUGIN = ("-p", "no:otspec", "-p", "otspec.testing.plugin", *OTHERS)
 
 
 def blocks(page, language):

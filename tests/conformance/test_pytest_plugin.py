@@ -37,7 +37,8 @@ def test_twice(conformance, name):
     conformance(right, **SMALL)
     conformance(right, **SMALL)
 """
-PLUGIN = ("-p", "no:otspec", "-p", "otspec.testing.plugin", "-p", "no:cacheprovider")
+OTHERS = ("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:zarr")
+PLUGIN = ("-p", "no:otspec", "-p", "otspec.testing.plugin", *OTHERS)
 """Without the entry point, which a checkout that was not installed anew does not have."""
 
 

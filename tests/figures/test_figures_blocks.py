@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from lifted_trees import DRAWS, optimum
 from matplotlib.figure import Figure
+from searching import enough
 
 import otspec
 from figures import block_trees
@@ -98,15 +99,18 @@ def test_tokens_per_call_of_one_draft_are_as_printed():
 
 
 def test_the_long_run_of_the_preprint_is_as_printed():
-    """A tenth of the page's texts: within five standard errors of a mean of two texts."""
+    """A tenth of the page's texts: within five standard errors of a mean of two texts.
+
+    By day for the shorter blocks, whose errors are less.
+    """
     errors = {"2": 0.006, "4": 0.014, "8": 0.043}
     coin, biased = memoryless([0.5, 0.5]), memoryless([0.25, 0.75])
-    for length, name, *_, long_run in table("$L$ | rule | first block"):
-        if name == "preprint":
-            rule = BlockVerify(coin, biased, int(length))
-            found = [decode(rule, 3_000, np.random.default_rng(seed)).efficiency for seed in (0, 1)]
-            slack = 5 * errors[length] * (20 / 2) ** 0.5
-            assert abs(np.mean(found) - float(long_run)) <= slack + 0.005
+    rows = [row for row in table("$L$ | rule | first block") if row[1] == "preprint"]
+    for length, *_, long_run in rows[: enough(len(rows), least=2)]:
+        rule = BlockVerify(coin, biased, int(length))
+        found = [decode(rule, 3_000, np.random.default_rng(seed)).efficiency for seed in (0, 1)]
+        slack = 5 * errors[length] * (20 / 2) ** 0.5
+        assert abs(np.mean(found) - float(long_run)) <= slack + 0.005
 
 
 def test_trees_against_whole_blocks_are_as_printed():

@@ -155,29 +155,25 @@ def arrays(value):
         return
     if contents(value) is None or isinstance(value, OPEN):
         return
-    for item in (*contents(value).values(), *getattr(value, "__dict__", {}).values()):
+    held = contents(value) if isinstance(value, (dict, tuple, list)) else {}
+    for item in (*held.values(), *getattr(value, "__dict__", {}).values()):
         yield from arrays(item)
 
 
 def try_to_change(thing, said):
-    """Write to every array that can be written to, also of what it said; say how many were seen."""
-    seen = 0
+    """Write to every array that can be written to, also of what it said.
+
+    Returns how many arrays were seen, and how many could be written to.
+    """
+    seen = written = 0
     if isinstance(thing, OPEN):
-        return seen
+        return seen, written
     for array in arrays([said, thing]):
         seen += 1
-        with pytest.raises(ValueError, match="WRITEABLE") if not array.flags.writeable else NOTHING:
-            array.flags.writeable = True
+        if array.flags.writeable:
+            written += 1
             array[...] = 0
-    return seen
-
-
-class _Nothing:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return False
-
-
-NOTHING = _Nothing()
+        else:
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                array.flags.writeable = True
+    return seen, written

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from docs_scripts import script
+from searching import enough
 
 from figures.__main__ import main as figures_main
 from otspec.cli.main import main
@@ -85,12 +86,13 @@ def test_shell_blocks_run_or_name_real_targets_and_extras(words, monkeypatch, tm
         monkeypatch.chdir(tmp_path)
         assert main(words[1:]) == 0
     elif words[:3] == ["python", "-m", "validation"]:
+        words += ["--instances", str(enough(1_000)), "--jobs", "1"]  # what is said last counts
         assert CliRunner().invoke(validation_main, words[3:]).exit_code == 0
     elif words[:3] == ["python", "-m", "figures"]:
         monkeypatch.chdir(tmp_path)
         assert CliRunner().invoke(figures_main, words[3:]).exit_code == 0
     elif words[:2] == ["python", "tests/benchmarks/batch_rules.py"]:
-        words = [*words, "--batch", "2", "--repeat", "1"]  # what is said last counts
+        words = [*words, "--batch", "2", "--repeat", "1", "--vocabulary", "2000"]
         subprocess.run([sys.executable, *words[1:]], cwd=ROOT, capture_output=True, check=True)
     elif words[0] == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -80,18 +80,6 @@ def test_children_hear_ctrl_c():
     assert done.stdout.strip() == b"True"
 
 
-def test_tests_of_interrupts_pass_in_the_background():
-    chosen = "tests/house/test_environment.py::test_children_hear_ctrl_c"
-    own = "tests/auditing/test_audit_trust.py::test_ctrl_c_is_the_users_own"
-    done = subprocess.run(
-        [*IGNORING_INTERRUPTS, *PYTEST, chosen, own],
-        cwd=ROOT, capture_output=True, encoding="utf-8",
-        env=environment(), check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    assert "2 passed" in done.stdout
-
-
 # Under -O
 
 
@@ -214,16 +202,28 @@ def test_an_encoding_of_the_locale_is_noticed():
     assert list(unencoded(ast.walk(ast.parse(named)))) == []
 
 
+LATIN = {"PYTHONIOENCODING": "latin-1"}
+PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"PYTHONIOENCODING": "latin-1"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        pytest.param(LATIN, marks=pytest.mark.nightly),
+        pytest.param(PLAIN, marks=pytest.mark.nightly),
+        LATIN | PLAIN,
     ],
 )
-def test_tests_pass_in_other_locales(changes):
-    chosen = "tests/cli/test_command_line_files.py"
-    done = subprocess.run(
-        [*PYTEST, chosen], cwd=ROOT, capture_output=True, check=False, env=environment(**changes)
+def test_tests_pass_in_other_locales_and_in_the_background(changes):
+    chosen = (
+        "tests/cli/test_command_line_files.py",
+        "tests/house/test_environment.py::test_children_hear_ctrl_c",
+        "tests/auditing/test_audit_trust.py::test_ctrl_c_is_the_users_own",
     )
-    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")
+    command = [*IGNORING_INTERRUPTS, *PYTEST, "-rp", *chosen]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, check=False, env=environment(**changes)
+    )
+    printed = done.stdout.decode("utf-8", "replace")
+    assert done.returncode == 0, printed
+    assert all(f"PASSED {name}" in printed for name in chosen[1:])

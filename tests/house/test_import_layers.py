@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import networkx as nx
-import pytest
 
 ROOT = Path(__file__).parents[2]
 HEAVY = [
@@ -51,34 +50,25 @@ def test_an_import_up_the_layers_is_noticed(tmp_path):
     assert "otspec.ratios is not allowed to import otspec.optimum" in outcome.stdout
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "otspec",
-        "otspec.rules",
-        "otspec.closed_forms",
-        "otspec.batch",
-        "otspec.programs",
-        "otspec.frames",
-    ],
-)
-def test_importing_the_core_imports_nothing_heavy(module):
-    assert not set(HEAVY) & imported_by(module)
+CORE = ("rules", "closed_forms", "batch", "programs", "frames")
 
 
-@pytest.mark.parametrize("module", ["otspec.traces", "otspec.cli.main"])
-def test_importing_what_prints_imports_what_it_prints_with_only(module):
-    assert set(HEAVY) & imported_by(module) <= {"click", "rich"}
+def test_importing_the_core_imports_nothing_heavy():
+    assert not set(HEAVY) & imported_by("otspec", *(f"otspec.{name}" for name in CORE))
 
 
-def imported_by(module):
-    """Return the names of all modules that a fresh process has after importing one."""
-    program = f"import sys, {module}; print(*sys.modules)"
+def test_importing_what_prints_imports_what_it_prints_with_only():
+    assert set(HEAVY) & imported_by("otspec.traces", "otspec.cli.main") <= {"click", "rich"}
+
+
+def imported_by(*modules):
+    """Return the names of all modules that a fresh process has after importing some."""
+    program = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     outcome = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True
     )
     imported = set(outcome.stdout.split())
-    assert module in imported
+    assert set(modules) <= imported
     return imported
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import sys
 import warnings
 from fractions import Fraction
 
-import cvxpy
 import numpy as np
 import pytest
 from programs_table import INF, SOLVER_NAMES, VALUE_ERROR, dense_program, needs_cdd
@@ -255,11 +255,16 @@ def test_rational_without_its_package_says_what_to_install(monkeypatch):
 def test_a_solver_that_cvxpy_lacks_is_refused_with_those_it_has():
     with pytest.raises(ValueError, match="'NOPE' is not installed") as raised:
         cvxpy_solver.solve(dense_program(*ROWS[0]), solver="NOPE")
-    assert all(name in str(raised.value) for name in cvxpy.installed_solvers())
+    installed = importlib.import_module("cvxpy").installed_solvers()
+    assert all(name in str(raised.value) for name in installed)
 
 
-@pytest.mark.parametrize("installed", cvxpy.installed_solvers())
-def test_any_solver_of_cvxpy_is_right_or_is_refused_by_the_check(installed):
+def test_any_solver_of_cvxpy_is_right_or_is_refused_by_the_check():
+    for installed in importlib.import_module("cvxpy").installed_solvers():
+        is_right_or_is_refused_by_the_check(installed)
+
+
+def is_right_or_is_refused_by_the_check(installed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy warns of low accuracy
         solution = cvxpy_solver.solve(dense_program(*ROWS[0], exact=False), solver=installed)
