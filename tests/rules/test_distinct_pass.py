@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from searching import NIGHTLY
 
 from otspec import compiling
 from otspec.ratios import Pair
@@ -30,7 +31,8 @@ def drawn(draft, target, k, size):
 
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 5), (30, 4), (200, 20)])
 def test_loops_draw_what_arrays_do(n, k, monkeypatch):
-    some = list(pairs(n))
+    """By day one half of the pairs over odd numbers of tokens, the other over even ones."""
+    some = list(pairs(n)) if NIGHTLY else list(pairs(n))[n % 2 :: 2]
     expected = [drawn(*pair, k, 12) for pair in some]
     monkeypatch.setattr(distinct_paths, "FEW", 0)
     monkeypatch.setattr(compiling, "HAS_NUMBA", True)

@@ -285,10 +285,10 @@ def test_floats_agree_with_exact_arithmetic(rule_class):
 @pytest.mark.parametrize("concentration", [0.1, 1.0])
 def test_the_formulas_for_two_and_three_distinct_drafts_are_the_enumeration(seed, concentration):
     rng = np.random.default_rng(seed)
-    draft, target = rng.dirichlet(np.full(25, concentration), 2)
+    draft, target = rng.dirichlet(np.full(16, concentration), 2)
     pair, three = Distinct(draft, target, 2), Distinct(draft, target, 3)
-    # Sums of up to 25³ masses, which add up to 1, in two orders.
-    limit = 25**2 * EPS
+    # Sums of up to 16³ masses, which add up to 1, in two orders.
+    limit = 16**2 * EPS
     assert abs(pair.acceptance() - enumerated_acceptance(pair)) <= limit
     if seed == 0:
         assert abs(three.acceptance() - enumerated_acceptance(three)) <= limit

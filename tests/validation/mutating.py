@@ -33,9 +33,18 @@ def mutated(function, old, new):
 
 def _of_lambda(function):
     """The text of a lambda, which is the outermost one that begins in its line."""
-    source, line = inspect.getsource(inspect.getmodule(function)), function.__code__.co_firstlineno
-    found = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Lambda))
-    return ast.get_source_segment(source, next(each for each in found if each.lineno == line))
+    source, lambdas = _lambdas(inspect.getmodule(function))
+    return ast.get_source_segment(source, lambdas[function.__code__.co_firstlineno])
+
+
+@functools.cache
+def _lambdas(module):
+    """The text of a module, and the outermost lambda that begins in a line, by lines."""
+    source, found = inspect.getsource(module), {}
+    for each in ast.walk(ast.parse(source)):  # the outer ones first
+        if isinstance(each, ast.Lambda):
+            found.setdefault(each.lineno, each)
+    return source, found
 
 
 def _owners(name):
@@ -57,11 +66,17 @@ def _owners(name):
                     yield other, key, own
 
 
+@functools.cache
+def _caches():
+    """All functions of ``validation`` that remember what they returned: their modules are read."""
+    modules = [each for key, each in sys.modules.items() if key.startswith("validation")]
+    values = [value for module in modules for value in vars(module).values()]
+    return {id(value): value for value in values if hasattr(value, "cache_clear")}.values()
+
+
 def _forget():
-    for module in [each for key, each in sys.modules.items() if key.startswith("validation")]:
-        for value in list(vars(module).values()):
-            if hasattr(value, "cache_clear"):
-                value.cache_clear()
+    for function in _caches():
+        function.cache_clear()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from validation.registry import CLAIMS
 from validation.running import check_claim
 from validation.search import Search
 
-FEW = Search(seconds=20.0, instances=enough(60, least=30))
+FEW = Search(seconds=20.0, instances=enough(60, least=20))
 MORE = Search(seconds=20.0, instances=60)
 """For claims that fail: the first instance where they do may be the sixtieth."""
 RECORDED = recorded()
