@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 import pytest
-from batch_backends import library
+from batch_backends import fresh_graphs, library
 from batch_calls import CALLS
 from batch_paths import taking
 from batch_table import MASKED, RULES
@@ -33,11 +33,8 @@ SIZES = [5, 2, 17]
 @pytest.fixture(autouse=True)
 def no_graph_twice():
     """A graph that does not fit to a call of it is an error."""
-    torch = library("torch")
-    torch._dynamo.reset()
-    with torch._dynamo.config.patch(error_on_recompile=True):
+    with fresh_graphs():
         yield
-    torch._dynamo.reset()
 
 
 def compiled(function, backend="aot_eager"):
