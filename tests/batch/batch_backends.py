@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -84,6 +85,23 @@ def library(name):
             boolean_indexing=False, data_dependent_shapes=False, enabled_extensions=()
         )
     return found
+
+
+@contextmanager
+def fresh_graphs():
+    """PyTorch has no graphs of other tests, and one that does not fit to a call is an error.
+
+    After each graph PyTorch would collect garbage, and time its guards with emptied caches, for a
+    log that nobody reads: together that takes nearly as long as a short graph.
+    """
+    torch = library("torch")
+    torch._dynamo.reset()
+    settings = {"error_on_recompile": True, "run_gc_after_compile": False}
+    with pytest.MonkeyPatch.context() as patched, torch._dynamo.config.patch(**settings):
+        timed = "torch._dynamo.guards.profile_guard_manager"
+        patched.setattr(timed, lambda *_: 0.0, raising=False)
+        yield
+    torch._dynamo.reset()
 
 
 class Backend:

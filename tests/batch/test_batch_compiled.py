@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 import pytest
-from batch_backends import library
+from batch_backends import fresh_graphs, library
 from batch_calls import CALLS, MASKED
 from batch_laws import joint_kernel_of, residual_cuts
 from batch_paths import taking
@@ -37,11 +37,8 @@ def names(function):
 @pytest.fixture(autouse=True, scope="module")
 def no_graph_twice():
     """A graph that does not fit to a call of it is an error, unless a test says otherwise."""
-    torch = library("torch")
-    torch._dynamo.reset()
-    with taking("arrays"), torch._dynamo.config.patch(error_on_recompile=True):
+    with taking("arrays"), fresh_graphs():
         yield
-    torch._dynamo.reset()
 
 
 @pytest.fixture(autouse=NIGHTLY)
