@@ -38,7 +38,7 @@ os.environ["PYTHONIOENCODING"] = "utf-8"
 _COMPILING = "--xla_backend_optimization_level=0"
 _JAX = next((found.version for found in distributions(name="jaxlib")), "")
 if not NIGHTLY and _JAX.startswith("0.10."):
-    _COMPILING += " --xla_cpu_use_fusion_emitters=false"
+    _COMPILING += " --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 os.environ.setdefault("XLA_FLAGS", _COMPILING)
 # By day libraries have one thread each: more of them wait for each other busily, beside as many
 # workers as there are cores.
