@@ -45,6 +45,8 @@ os.environ.setdefault("XLA_FLAGS", _COMPILING)
 if not NIGHTLY:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Inductor would start processes to compile in, which import PyTorch each.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 
 
 def pytest_addoption(parser):
