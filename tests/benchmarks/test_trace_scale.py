@@ -169,7 +169,7 @@ def test_a_position_against_one_sort(pair, report_ratio):
         position,
         "one argsort of that size",
         lambda: np.argsort(keys),
-        "at most 200x",
+        "at most 55x",
     )
 
 
