@@ -10,7 +10,6 @@ import click
 
 from otspec.cli.commands import CommandGroup
 from otspec.cli.ending import Terminated
-from otspec.extras import do_without_pandas
 from otspec.tables import forgive_encodings, say
 from otspec.version import __version__
 
@@ -33,8 +32,6 @@ def otspec(context: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    if arguments is None:  # the process has nothing else to do
-        do_without_pandas()
     return run(otspec, arguments, "otspec")
 
 

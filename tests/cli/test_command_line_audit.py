@@ -190,6 +190,16 @@ def test_the_process_itself_ends_with_a_status_that_is_not_0(dishonest):
         assert done.returncode == 1
 
 
+def test_the_process_imports_what_the_code_needs(tmp_path):
+    """Even what the package does without, where it can."""
+    pytest.importorskip("pandas")
+    code = "import pandas\n\n\ndef rule(draft, target, k):\n    return lambda x: list(target)\n"
+    (tmp_path / "tabular.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "otspec", "audit", "tabular:rule", "--instances", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_the_code_prints_is_not_in_the_output(capsys, rules):
     assert main(["audit", f"{rules}:prints", "--json", "--instances", "3"]) == 0
     printed = capsys.readouterr()
