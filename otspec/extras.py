@@ -42,12 +42,22 @@ class _WithoutPandas(MetaPathFinder):
         ModuleNotFoundError
         """
         if fullname == "pandas":
-            raise ModuleNotFoundError("this process does without pandas", name=fullname)
+            raise ModuleNotFoundError("Arrow does without pandas", name=fullname)
 
 
-def do_without_pandas() -> None:
-    """Let a process that is the package's own do as if pandas were not installed.
+def let_arrow_do_without_pandas() -> None:
+    """Make the first array of Arrow here, which would import pandas where it is installed.
 
-    Arrow imports it where it finds it, with the first array: half a second and 50 MB for nothing.
+    That is half a second and 50 MB for nothing. Arrow looks for it once, and again where it is
+    asked for a frame; all others can import it.
     """
-    sys.meta_path.insert(0, _WithoutPandas())
+    import pyarrow as pa
+
+    if "pandas" in sys.modules:
+        return
+    finder = _WithoutPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)

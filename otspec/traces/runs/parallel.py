@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
-from otspec.extras import do_without_pandas, needed
+from otspec.extras import let_arrow_do_without_pandas, needed
 
 Graph = dict[str, tuple[Any, ...]]
 Get = Callable[[Graph, list[str]], Any]
@@ -104,7 +104,7 @@ def begin_worker() -> None:
     """Begin a worker: it leaves interrupts to the process that started it, and ends with that."""
     for number in _INTERRUPTS:
         signal.signal(number, signal.SIG_IGN)  # as it was before if it started with the others
-    do_without_pandas()
+    let_arrow_do_without_pandas()
     end_with_parent()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from otspec.extras import let_arrow_do_without_pandas
 from otspec.traces.readers import Source
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.computing import compute_part
@@ -120,6 +121,7 @@ class Run:
         ValueError, OSError
             As :func:`otspec.traces.runs.parallel.run_all`.
         """
+        let_arrow_do_without_pandas()
         done = {chunk.index for chunk in self.finished()}
         pending = [chunk for chunk in self.chunks if chunk.index not in done]
         try:
