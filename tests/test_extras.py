@@ -24,6 +24,6 @@ assert pa.array(pandas.Series([1, 2])).to_pylist() == [1, 2]
 def test_arrow_does_without_pandas_until_it_is_asked_for():
     pytest.importorskip("pandas")
     done = subprocess.run(
-        [sys.executable, "-c", ARROW_FIRST], capture_output=True, text=True, check=False
+        [sys.executable, "-c", ARROW_FIRST], capture_output=True, encoding="utf-8", check=False
     )
     assert (done.returncode, done.stderr) == (0, "")

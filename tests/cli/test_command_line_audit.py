@@ -196,7 +196,7 @@ def test_the_process_imports_what_the_code_needs(tmp_path):
     code = "import pandas\n\n\ndef rule(draft, target, k):\n    return lambda x: list(target)\n"
     (tmp_path / "tabular.py").write_text(code, encoding="utf-8")
     command = [sys.executable, "-m", "otspec", "audit", "tabular:rule", "--instances", "1"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
