@@ -20,6 +20,7 @@ from otspec.batch._rows.outcome import quotient
 
 _LONGEST = float(np.finfo(np.float64).max)
 _NOTHING = float(np.finfo(np.float64).epsneg)
+"""A chance that shows in no digit beside 1."""
 
 
 @inner_code
