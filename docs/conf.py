@@ -11,22 +11,26 @@ copyright = "2026, The otspec authors"
 release = version = __version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # pages of MyST, and those with code cells are run
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx.ext.mathjax",
     "sphinx-mathjax-offline",  # formulas without a network
+    "sphinx_copybutton",
+    "sphinx_design",
 ]
-source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "tables"]  # tables are parts of pages
-myst_enable_extensions = ["dollarmath", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
 napoleon_use_param = False  # types such as "ndarray, shape (n,)" are prose, not references
 napoleon_use_rtype = False
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+copybutton_exclude = ".linenos, .gp, .go"
 html_theme = "furo"
 html_title = "otspec"
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": "source/{{path}}.html"}
