@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -52,7 +53,9 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
     """
     forgive_encodings()
     try:
-        status = command.main(args=arguments, prog_name=name, standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        typed = shlex.join([name, *map(str, given)])
+        status = command.main(args=given, prog_name=name, standalone_mode=False, obj=typed)
     except click.Abort:
         return _complain(name, "interrupted", 130)
     except Terminated as error:
