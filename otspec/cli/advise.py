@@ -18,13 +18,13 @@ from otspec.cli.drawn_tokens import Drawn, drawn_options
 from otspec.cli.ending import ending_in_order
 from otspec.cli.options import filled, json_option
 from otspec.cli.output import percent, print_json
-from otspec.cli.places import table_written, written
+from otspec.cli.places import command_line, table_written, written
 from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_options, sources_of
 from otspec.cli.trees import read_tree
 from otspec.cli.warpings import warping_options
 from otspec.tables import listed, print_table, say
-from otspec.traces.readers import Warping
+from otspec.traces.readers import Source, Warping
 from otspec.trees import RULES, Shape
 from otspec.writing import write_text
 
@@ -121,7 +121,7 @@ def advise(
                 raise ValueError(all_failed(failures))
             advices = advice_on(run, work, search)
         _print(advices, own, as_json)
-        complete = _kept(advices, place, as_json)
+        complete = _kept(advices, place, sources, as_json)
     complain(failures)
     return 0 if complete and not failures else 1
 
@@ -168,11 +168,14 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     say("", *sentences(advice))
 
 
-def _kept(advices: Sequence[Advice], place: RunPlace, as_json: bool) -> bool:
+def _kept(
+    advices: Sequence[Advice], place: RunPlace, sources: Sequence[Source], as_json: bool
+) -> bool:
     """Write what is asked for; return whether all of it was written."""
     from otspec.advice.charts import pareto_figure
     from otspec.advice.report import write_report
     from otspec.plots.pictures import save_figure
+    from otspec.reports.origin import origin_of
 
     complete, lines = True, []
     if place.out is not None:
@@ -186,7 +189,10 @@ def _kept(advices: Sequence[Advice], place: RunPlace, as_json: bool) -> bool:
             lines.append(f"picture: {chart}")
     report = place.report
     if report is not None:
-        done = written("the report", lambda: write_report(report, advices))
+        done = written(
+            "the report",
+            lambda: write_report(report, advices, origin_of(command_line(), sources)),
+        )
         complete = done and complete
         lines += [f"report: {report}"] if done else []
     for line in () if as_json else lines:

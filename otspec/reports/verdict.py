@@ -105,12 +105,7 @@ def uncertainties(verdict: Verdict, units: str, skipped: int) -> Iterator[str]:
     """Yield what is not known, and what was assumed."""
     best, below = verdict.optimum, verdict.below
     if best.units < 2:
-        yield (
-            f"All numbers are of {best.positions:,} positions of one text: they are no estimate of "
-            "other texts, and have no intervals."
-            if best.positions > 1
-            else "All numbers are of one position, which says nothing about others."
-        )
+        yield "All numbers are of one position, which says nothing about others."
     else:
         gap = ""
         if below is not None:
@@ -123,6 +118,11 @@ def uncertainties(verdict: Verdict, units: str, skipped: int) -> Iterator[str]:
             "are a random sample of those that matter. Picked by hand they say how much they "
             "differ, and no more."
         )
+        if units == "positions":
+            yield (
+                "All positions are of one text, and taken for independent of each other: if they "
+                "depend on each other, intervals are too narrow."
+            )
         if below is not None:
             yield (
                 f"{_begun(below.rule)} was found to be the best of the others on the same {units}: "
