@@ -10,15 +10,15 @@ from otspec.plots import acceptance_figure, gap_figure, heat_figure
 from otspec.plots.inline import svg
 from otspec.plots.temperature import best_below, largest_counts
 from otspec.reports.origin import UNKNOWN, Origin, origin_section
-from otspec.reports.summary_file import restrictions_of
-from otspec.reports.verdict import (
-    Verdict,
+from otspec.reports.standing import (
+    Standing,
     percent,
+    standing_of,
     three_sentences,
     tokens_per_call,
     uncertainties,
-    verdict_of,
 )
+from otspec.reports.summary_file import restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
@@ -80,12 +80,12 @@ def write_report(
 
 def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) -> Iterable[str]:
     parts = by_heat(rows)
-    verdict = verdict_of(next(iter(parts.values())))
-    yield f'<p class="lead">{escaped(" ".join(three_sentences(verdict)))}</p>'
-    yield from key_figures(_figures(verdict))
+    standing = standing_of(next(iter(parts.values())))
+    yield f'<p class="lead">{escaped(" ".join(three_sentences(standing)))}</p>'
+    yield from key_figures(_figures(standing))
     yield f"<p>{escaped(_about(summary))}</p>"
     yield "<h2>What is uncertain</h2>"
-    yield listed_items(uncertainties(verdict, summary["independent"], len(summary["skipped"])))
+    yield listed_items(uncertainties(standing, summary["independent"], len(summary["skipped"])))
     if summary["skipped"]:
         yield from _failures(summary["skipped"])
     yield from _pictures(rows)
@@ -101,10 +101,10 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
     yield from origin_section(origin)
 
 
-def _figures(verdict: Verdict) -> Iterable[tuple[str, str, str]]:
+def _figures(standing: Standing) -> Iterable[tuple[str, str, str]]:
     """Yield the figures that a reader looks for first."""
-    best, below = verdict.optimum, verdict.below
-    yield "accepted at best", percent(best.acceptance), f"with {verdict.drafts} at {verdict.heat}"
+    best, below = standing.optimum, standing.below
+    yield "accepted at best", percent(best.acceptance), f"with {standing.drafts} at {standing.heat}"
     if below is None:
         yield "gap", "none", "of any rule compared"
         return
