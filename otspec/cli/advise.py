@@ -25,7 +25,7 @@ from otspec.cli.trees import read_tree
 from otspec.cli.warpings import warping_options
 from otspec.tables import listed, print_table, say
 from otspec.traces.readers import Source, Warping
-from otspec.trees import RULES, Shape
+from otspec.trees import RULES, Shape, as_seconds
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def advise(
     """
     place.check()
     own = [read_tree(tree, "--tree") for tree in trees]
-    search = Search.of(draft_cost, target_cost, nodes, widest, rules or None, own, total_variation)
+    costs = (as_seconds(draft_cost, "--draft-cost"), as_seconds(target_cost, "--target-cost"))
+    search = Search.of(*costs, nodes, widest, rules or None, own, total_variation)
     with ending_in_order(), sources_of(files, kind, tokens=True) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))

@@ -199,7 +199,7 @@ def test_costs_may_be_measured_ones(drafted, capsys, tmp_path):
     [
         (("--depth", "4"), "depth is 4, but texts of"),
         (("--drawn-temperature", "0"), "temperature is 0"),
-        (("--draft-cost", "fast"), "draft is 'fast'"),
+        (("--draft-cost", "fast"), "--draft-cost is 'fast'"),
         (("--tree", "1x1x1x1"), "the tree 1x1x1x1 has 4 levels, but 3 are looked at"),
         (("--nodes", "0"), "--nodes"),
         (("--resume",), "--resume needs --out"),
