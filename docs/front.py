@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from otspec.datasets import load_smollm2
 from otspec.traces import Summary, compare, summarise
-from otspec.traces.charts import draw_acceptance
+from otspec.plots import draw_acceptance
 
 FOLDER = Path(__file__).parent / "_static"
 KS = (1, 2, 4, 8, 16)
@@ -19,7 +19,7 @@ INKS = {
     "light": {BLACK: "#222222"},
     "dark": {BLACK: "#e6e6e6", INDIGO: "#9d92f0"},
 }
-"""What stands for a colour of the charts, by the page that the picture is for; black is text, too."""
+"""What stands for a colour of the charts, by the page; black is that of the text, too."""
 
 
 def main() -> None:
