@@ -8,8 +8,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from otspec.datasets import load_smollm2
-from otspec.traces import Summary, compare, summarise
 from otspec.plots import draw_acceptance
+from otspec.traces import Summary, compare, summarise
 
 FOLDER = Path(__file__).parent / "_static"
 KS = (1, 2, 4, 8, 16)
