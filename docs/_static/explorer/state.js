@@ -32,6 +32,15 @@
     return given;
   }
 
+  function text(units) {
+    return String(units / UNITS);
+  }
+
+  /** Return texts of masses in multiples of 1/10000 that sum to 1. */
+  function rounded(masses) {
+    return shares(masses, UNITS).map(text);
+  }
+
   /**
    * Return texts of masses after one of them was moved: the others keep their ratios.
    * @param {number[]} masses as they were when the movement began
@@ -43,7 +52,7 @@
     if (!weights.some((weight) => weight > 0)) weights = masses.map((_, i) => Number(i !== token));
     const found = shares(weights, UNITS - units);
     found[token] = units;
-    return found.map((unit) => String(unit / UNITS));
+    return found.map(text);
   }
 
   /** Return texts of masses without the last token. */
@@ -51,7 +60,7 @@
     if (masses.at(-1) === 0) return texts.slice(0, -1);
     const kept = masses.slice(0, -1);
     const weights = kept.some((mass) => mass > 0) ? kept : kept.map(() => 1);
-    return shares(weights, UNITS).map((unit) => String(unit / UNITS));
+    return rounded(weights);
   }
 
   function withToken(state) {
@@ -65,5 +74,5 @@
     };
   }
 
-  explorer.state = { MOST_DRAFTS, MOST_TOKENS, moved, store, withToken, withoutToken };
+  explorer.state = { MOST_DRAFTS, MOST_TOKENS, moved, rounded, store, withToken, withoutToken };
 })();
