@@ -5,6 +5,7 @@
   const explorer = (globalThis.otspec ??= {}).explorer ??= {};
   const { button, part } = explorer.dom;
   const SIDES = ["draft", "target"];
+  const BELOW = ["results", "results-first"]; // what is of the last masses that were fine
   const OFFERS = {
     normalise: { words: "Scale it to sum 1", repair: (text) => explorer.pair.normalised(text) },
     softmax: { words: "These are logits: take the softmax", repair: (text) => explorer.pair.softmax(text) },
@@ -26,14 +27,14 @@
       if (offer) note.append(" ", button(OFFERS[offer].words, () => repair(offer, side)));
       note.hidden = false;
       for (const name of SIDES) inputs[name].setAttribute("aria-invalid", String(side === null || side === name));
-      part("results").classList.add("ot-stale");
+      for (const name of BELOW) part(name).classList.add("ot-stale");
     }
 
     function fine() {
       part("problem").hidden = true;
       part("problem").replaceChildren();
       for (const name of SIDES) inputs[name].removeAttribute("aria-invalid");
-      part("results").classList.remove("ot-stale");
+      for (const name of BELOW) part(name).classList.remove("ot-stale");
     }
 
     function read() {

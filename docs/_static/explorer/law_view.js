@@ -10,7 +10,7 @@
   const LEFT = 40;
 
   function column(results, token, x, wide, y) {
-    const selected = results.selection.masses[token];
+    const selected = results.selection.tokens[token].selected;
     const target = results.target[token];
     const both = Math.min(selected, target);
     const says = `token ${token}: selected ${words.percent(selected)}, wanted ${words.percent(target)}, accepted ${words.percent(both)}`;
@@ -23,7 +23,7 @@
 
   function drawn(results, width) {
     const n = results.draft.length;
-    const most = Math.max(...results.selection.masses, ...results.target);
+    const most = Math.max(...results.selection.tokens.map((token) => token.selected), ...results.target);
     const y = scale(0, most * 1.05, BASE, 8);
     const group = (width - LEFT) / n;
     const wide = Math.min(44, group * 0.6);
@@ -35,8 +35,8 @@
   }
 
   function tokens(results) {
-    const rows = results.draft.map((mass, i) => [String(i), ...[mass, results.target[i], results.selection.masses[i],
-      Math.min(results.selection.masses[i], results.target[i])].map((value) => words.number(value, 6))]);
+    const rows = results.selection.tokens.map((token, i) => [String(i),
+      ...["draft", "target", "selected", "accepted"].map((key) => words.number(token[key], 6))]);
     return dom.table("Tokens", ["token", "draft p", "target q", "selected b", "accepted min(b, q)"], rows);
   }
 

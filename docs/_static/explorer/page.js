@@ -55,7 +55,7 @@
     else explorer.ranked.draw(dom.part("ranked"), results);
     dom.part("refusal").hidden = !results.problem;
     dom.part("refusal").textContent = results.problem ? `There is no answer: ${results.problem}.` : "";
-    dom.part("results").hidden = Boolean(results.problem);
+    for (const name of ["results", "results-first"]) dom.part(name).hidden = Boolean(results.problem);
     if (results.problem) return;
     explorer.answer.show(results);
     explorer.rulesView.show(results);

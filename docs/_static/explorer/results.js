@@ -6,6 +6,7 @@
   const { arithmetic } = globalThis.otspec;
   const KS = Array.from({ length: explorer.state.MOST_DRAFTS }, (_, i) => i + 1);
   const TRIANGLES = [1, 2, 3, 4];
+  const SELECTED = ["iid", "without-replacement"]; // laws that pooled selection is for
 
   function lineOf(rule, draft, target) {
     return KS.map((k) => (arithmetic.ruleRefusal(rule.name, draft, k) === null
@@ -26,6 +27,10 @@
     return Object.fromEntries([...some].map((each) => [each, arithmetic.everythingAccepted(law, draft, each)]));
   }
 
+  function selection(law, draft, target, k) {
+    return SELECTED.includes(law) ? arithmetic.selection(law, draft, target, k) : null;
+  }
+
   /** Return the results of a state; `problem` says in words why there are none. */
   function compute(state) {
     const { law, k, uniform } = state;
@@ -43,7 +48,7 @@
       targetMass: best.target,
       optima: arithmetic.optima(law, draft, target, KS),
       rules: rules(law, draft, target, k),
-      selection: arithmetic.selection(law, draft, target, k),
+      selection: selection(law, draft, target, k),
       regions: regions(law, draft, k),
     };
   }

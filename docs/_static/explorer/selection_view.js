@@ -12,18 +12,19 @@
   const LIVES = { top: 322, base: 460 };
   const MARKED = 60; // knots that have markers
   const ROWS = 40; // of the table
+  const HIGHEST = 1.04; // of the lifted curve that is drawn
 
   const CURVES = [
-    { key: "wanted", class: "ot-line-target", marker: "^", name: "Q, target mass below" },
-    { key: "bound", class: "ot-line-draft", marker: "s", name: "G, chance that all drafts are below" },
-    { key: "law", class: "ot-line-selected", marker: "o", name: "B, chance that the selected draft is" },
+    { key: "target", class: "ot-line-target", marker: "^", name: "Q, target mass below" },
+    { key: "inside", class: "ot-line-draft", marker: "s", name: "G, chance that all drafts are below" },
+    { key: "selected", class: "ot-line-selected", marker: "o", name: "B, chance that the selected draft is" },
   ];
 
   function curve(kind, data, x, y) {
-    const points = data.knots.map((u, j) => [x(u), y(data[kind.key][j])]);
+    const points = data.knots.map((knot) => [x(knot.mass), y(knot[kind.key])]);
     const marks = points.length > MARKED ? [] : points.map(([a, b], j) => titled(
       marker(kind.marker, a, b, 4, { class: `${kind.class} ot-mark` }),
-      `knot ${j} at u = ${words.number(data.knots[j])}: ${kind.name}: ${words.number(data[kind.key][j])}`));
+      `knot ${j} at u = ${words.number(data.knots[j].mass)}: ${kind.name}: ${words.number(data.knots[j][kind.key])}`));
     return [path(points, { class: kind.class }), ...marks];
   }
 
@@ -35,16 +36,15 @@
   }
 
   function lifted(data, x, y) {
-    const c = data.bound[data.cut] - data.wanted[data.cut];
-    if (c <= 0) return [];
-    const points = data.knots.map((u, j) => [x(u), y(data.wanted[j] + c)]).filter(([, b]) => b >= y(1.0000001) - 8);
+    if (data.rejected <= 0) return [];
+    const points = data.knots.filter((knot) => knot.lifted <= HIGHEST).map((knot) => [x(knot.mass), y(knot.lifted)]);
     return [titled(path(points, { class: "ot-line-lifted" }), "the target's curve, lifted until it is nowhere below G")];
   }
 
   function lawPanel(results, data, width) {
     const x = scale(0, 1, LEFT, width - RIGHT);
     const y = scale(0, 1, LAW.base, LAW.top);
-    const s = x(data.knots[data.cut]);
+    const s = x(data.knots[data.cut].mass);
     return [
       ...levels([0, 0.25, 0.5, 0.75, 1], y, LEFT, width - RIGHT),
       line(s, LAW.top, s, LAW.base, { class: "ot-cut-line" }),
@@ -56,11 +56,11 @@
   }
 
   function barriers(data, uniform) {
-    return data.knots.map((_, j) => j).filter((j) => data.lifetimes[j] > uniform);
+    return data.knots.map((_, j) => j).filter((j) => data.knots[j].lifetime > uniform);
   }
 
   function group(start, end, i, data, x) {
-    const [left, right] = [x(data.knots[start]), x(data.knots[end])];
+    const [left, right] = [x(data.knots[start].mass), x(data.knots[end].mass)];
     const words_ = `group ${i + 1}: pools ${start + 1} to ${end} compete as one at this w`;
     const parts = [rect(left, LIVES.top, right - left, LIVES.base - LIVES.top, { class: `ot-group-${i % 2}` })];
     if (right - left > 16) {
@@ -70,8 +70,8 @@
   }
 
   function stem(j, data, uniform, x, y) {
-    const u = x(data.knots[j]);
-    const life = data.lifetimes[j];
+    const { mass, lifetime: life } = data.knots[j];
+    const u = x(mass);
     const forEver = life === Infinity;
     const end = y(forEver ? 1 : life);
     const alive = life > uniform;
@@ -79,14 +79,14 @@
     const says = forEver ? "always a barrier" : `a barrier while w is below ${words.number(life)}`;
     const shape = marker(forEver ? "^" : alive ? "o" : "D", u, end, 4, { class: kind });
     return titled(make("g", {}, line(u, LIVES.base, u, end, { class: kind }), shape),
-      `knot ${j} at u = ${words.number(data.knots[j])}: ${says}`);
+      `knot ${j} at u = ${words.number(mass)}: ${says}`);
   }
 
   function livesPanel(data, uniform, width) {
     const x = scale(0, 1, LEFT, width - RIGHT);
     const y = scale(0, 1, LIVES.base, LIVES.top);
     const alive = barriers(data, uniform);
-    const shown = data.knots.map((_, j) => j).filter((j) => data.lifetimes[j] > 0 || data.knots.length <= MARKED);
+    const shown = data.knots.map((_, j) => j).filter((j) => data.knots[j].lifetime > 0 || data.knots.length <= MARKED);
     const middle = { "text-anchor": "middle" };
     return [
       ...alive.slice(1).map((end, i) => group(alive[i], end, i, data, x)),
@@ -101,12 +101,13 @@
 
   function knotTable(data) {
     const all = data.knots.map((_, j) => j);
-    const shown = all.length <= ROWS ? all : all.filter((j) => data.lifetimes[j] > 0).slice(0, ROWS);
+    const shown = all.length <= ROWS ? all : all.filter((j) => data.knots[j].lifetime > 0).slice(0, ROWS);
     const rest = all.length - shown.length;
     const caption = rest ? `Knots (${words.count(rest, "other")} left out)` : "Knots";
     const life = (value) => (value === Infinity ? "∞" : words.number(value, 6));
     const rows = shown.map((j) => [String(j),
-      ...["knots", "wanted", "bound", "law"].map((key) => words.number(data[key][j], 6)), life(data.lifetimes[j])]);
+      ...["mass", "target", "inside", "selected"].map((key) => words.number(data.knots[j][key], 6)),
+      life(data.knots[j].lifetime)]);
     return dom.table(caption, ["knot", "u", "Q", "G", "B", "lifetime"], rows);
   }
 

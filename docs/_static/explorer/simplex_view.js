@@ -45,9 +45,9 @@
 
   function regions(results, shape) {
     const others = [2, 3, 4].filter((k) => k !== results.k && results.regions[k]);
-    const now = results.regions[results.k];
+    const now = results.regions[results.k]?.vertices;
     return [...(now ? region(now, results.k, true, shape) : []),
-      ...others.flatMap((k) => region(results.regions[k], k, false, shape))];
+      ...others.flatMap((k) => region(results.regions[k].vertices, k, false, shape))];
   }
 
   function corner(token, dx, dy, shape) {
