@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 OUTSIDE = {
     "Fraction": "fractions.Fraction",
@@ -22,6 +23,7 @@ OUTSIDE = {
     "ndarray": "numpy.ndarray",
     "numpy.random.Generator": "numpy.random.Generator",
     "matplotlib.axes.Axes": "matplotlib.axes.Axes",
+    "matplotlib.figure.Figure": "matplotlib.figure.Figure",
     "pyarrow.Table": "pyarrow.Table",
 }
 """What docstrings call the types of other projects, whose pages the inventories know."""

@@ -9,8 +9,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def script(name):
-    """Return a script of docs/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    """Return a script of docs/ as a module; one in a folder of it as ``folder/name``."""
+    file = ROOT / "docs" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
