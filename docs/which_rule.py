@@ -48,15 +48,15 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("[one](quickstart.md)", MaximalCoupling, 1),
-    Case("[4, independent](pooled.md)", PooledSelection, 4, RecursiveRejection),
+    Case("[one](../quickstart.md)", MaximalCoupling, 1),
+    Case("[4, independent](../pooled.md)", PooledSelection, 4, RecursiveRejection),
     Case(
-        "[4 distinct ones, drawn without replacement](pooled_beyond.md)",
+        "[4 distinct ones, drawn without replacement](../pooled_beyond.md)",
         PooledSelectionWithoutReplacement, 4, RecursiveRejectionWithoutReplacement,
     ),
-    Case("[the likeliest and one drawn](rules.md)", SpecHub, 2),
-    Case("[the 3 likeliest and one drawn](theory.md)", DrawnDraft, 4),
-    Case("[the 4 likeliest: greedy, deterministic](rules.md#certain-drafts)", TargetOnly, 4),
+    Case("[the likeliest and one drawn](../rules.md)", SpecHub, 2),
+    Case("[the 3 likeliest and one drawn](../theory.md)", DrawnDraft, 4),
+    Case("[the 4 likeliest: greedy, deterministic](../rules.md#certain-drafts)", TargetOnly, 4),
 )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def _different_drafts() -> Sequence[str]:
     accepted = float(np.mean([rule.mixture.accepted for rule in rules]))
     bound = float(np.mean([rule.bound for rule in rules]))
     return (
-        "[2, each of a model of its own](different_drafts.md)",
+        "[2, each of a model of its own](../different_drafts.md)",
         _named("rules", PriorityMixture.__name__, None),
         _number(accepted), _number(bound), _number(float(np.mean(usual))), "",
     )  # fmt: skip
