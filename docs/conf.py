@@ -33,6 +33,7 @@ nb_execution_raise_on_error = True
 copybutton_exclude = ".linenos, .gp, .go"
 html_theme = "furo"
 html_title = "otspec"
+html_static_path = ["_static"]
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": "source/{{path}}.html"}
 
 _ROOT = Path(__file__).parents[1]

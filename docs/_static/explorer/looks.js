@@ -18,7 +18,7 @@
     "drawn-draft": { colour: "#882255", marker: "d" },
     "target-only": { colour: "#117733", marker: "*" },
   };
-  const ON_DARK = { "#332288": "#9d90ff", "#882255": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#4aa8e8" };
+  const ON_DARK = { "#332288": "#9d90ff", "#882255": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#7b93ff" };
 
   function look(rule) {
     const { colour, marker: kind } = LOOKS[rule] ?? { colour: "#999999", marker: "o" };
