@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ UNITS = 100_000
 """Masses of the trace are multiples of 1/100000."""
 
 
-@dataclass(frozen=True)
-class Preset:
+class Preset(NamedTuple):
     """An example.
 
     Parameters
@@ -145,7 +144,7 @@ def presets() -> list[Preset]:
 
 def script() -> str:
     """Return the whole file."""
-    rows = (json.dumps(asdict(preset), ensure_ascii=False) for preset in presets())
+    rows = (json.dumps(preset._asdict(), ensure_ascii=False) for preset in presets())
     return BEGINNING + "".join(f"    {row},\n" for row in rows) + END
 
 

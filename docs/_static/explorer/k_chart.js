@@ -23,10 +23,14 @@
     return found.flatMap((value, i) => (value === null ? [] : [[x(i + 1), y(value), i + 1, value]]));
   }
 
+  function data(rule, k, value) {
+    return { "data-rule": rule, "data-k": k, "data-value": value };
+  }
+
   function optimum(results, x, y) {
     const points = known(results.optima, x, y);
     const marks = points.map(([a, b, k, value]) => titled(
-      marker("o", a, b, 4, { class: "ot-optimum-fill", "data-rule": "optimum", "data-k": k, "data-value": value }),
+      marker("o", a, b, 4, { class: "ot-optimum-fill", ...data("optimum", k, value) }),
       `optimum, k = ${k}: ${words.percent(value)}`));
     return [...lineOf(points, { class: "ot-optimum-line" }), ...marks];
   }
@@ -37,7 +41,7 @@
     const broad = found.name.startsWith("pooled");
     const kind = broad ? "ot-rule-line ot-broad" : "ot-rule-line";
     const marks = points.map(([a, b, k, value]) =>
-      looks.point(found.name, a, b, `${found.title}, k = ${k}: ${words.percent(value)}`));
+      looks.point(found.name, a, b, `${found.title}, k = ${k}: ${words.percent(value)}`, data(found.name, k, value)));
     return [...lineOf(points, { class: kind, style }), ...(broad ? [] : marks)];
   }
 

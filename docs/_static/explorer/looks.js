@@ -27,9 +27,9 @@
   }
 
   /** Draw a rule's marker, explained on hover. */
-  function point(rule, x, y, words) {
+  function point(rule, x, y, words, data = {}) {
     const { style, marker: kind } = look(rule);
-    const shape = marker(kind, x, y, 4.2, { class: "ot-rule-fill", style });
+    const shape = marker(kind, x, y, 4.2, { class: "ot-rule-fill", style, ...data });
     return words ? titled(shape, words) : shape;
   }
 
