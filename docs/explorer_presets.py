@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,12 +34,12 @@ END = """\
 """
 HEAVIEST = 300
 """Tokens of the trace that are shown: a link can carry them."""
+SYMBOLS = "Tokens 0 to 25 are the letters a to z, token 26 is the space."
 UNITS = 100_000
 """Masses of the trace are multiples of 1/100000."""
 
 
-@dataclass(frozen=True)
-class Preset:
+class Preset(NamedTuple):
     """An example.
 
     Parameters
@@ -53,6 +53,8 @@ class Preset:
     k : int
     draft, target : str
         The masses, separated by commas.
+    note : str
+        What else there is to say, a sentence.
     """
 
     title: str
@@ -62,6 +64,7 @@ class Preset:
     k: int
     draft: str
     target: str
+    note: str = ""
 
 
 def written(masses: Iterable[Fraction | str]) -> str:
@@ -120,16 +123,16 @@ def presets() -> list[Preset]:
         Preset("Even draft, right panel beyond the shaded range", "Canonical, figure 2",
                f"{gallery}canonical-fig2", "iid", canonical_fig2.DRAFTS, written(thirds),
                written((sixth, Fraction(2, 3), 1 - sixth - Fraction(2, 3)))),
-        Preset("Bernoulli draft 1/4, target 3/4", "SpecTr, figures 4 and 6", f"{gallery}spectr-fig4",
-               "iid", 4, coin(quarter), coin(targets[2])),
+        Preset("Bernoulli draft 1/4, target 3/4", "SpecTr, figures 4 and 6",
+               f"{gallery}spectr-fig4", "iid", 4, coin(quarter), coin(targets[2])),
         Preset("Bernoulli draft 1/4, target 1/10", "SpecTr, figures 4 and 6",
                f"{gallery}spectr-fig4", "iid", 4, coin(quarter), coin(targets[0])),
         Preset("Uniform draft on 120 tokens, target on 15", "SpecTr, figure 5",
                f"{gallery}spectr-fig5", "iid", 16, uniform(120, 120), uniform(120, 15)),
         Preset("Letters after “he”, two drafts", "Canonical, figure 3; SpecHub, figure 7",
-               f"{gallery}canonical-fig3", "iid", 2, *of_letters("he")),
+               f"{gallery}canonical-fig3", "iid", 2, *of_letters("he"), SYMBOLS),
         Preset("Letters after “ t”, four distinct drafts", "MCSD, figure 3",
-               f"{gallery}mcsd-fig3", "without-replacement", 4, *of_letters(" t")),
+               f"{gallery}mcsd-fig3", "without-replacement", 4, *of_letters(" t"), SYMBOLS),
         Preset("Barriers on eight tokens", "Pooled selection", "pooled.html#barriers-in-time",
                "iid", pooled_barriers.K, *eight),
         Preset("Three tokens in the triangle", "Which targets k drafts serve without a loss",
@@ -141,7 +144,7 @@ def presets() -> list[Preset]:
 
 def script() -> str:
     """Return the whole file."""
-    rows = (json.dumps(asdict(preset), ensure_ascii=False) for preset in presets())
+    rows = (json.dumps(preset._asdict(), ensure_ascii=False) for preset in presets())
     return BEGINNING + "".join(f"    {row},\n" for row in rows) + END
 
 

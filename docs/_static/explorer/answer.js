@@ -22,17 +22,17 @@
         "more often than the target does.";
     }
     const { k, cut } = results;
-    const fall = k === 1 ? "the draft falls" : `all ${k} drafts fall`;
+    const fall = k === 1 ? "the draft falls" : `${k === 2 ? "both" : `all ${k}`} drafts fall`;
     const output = cut.length === 1 ? `is token ${cut[0]}` : "is in A";
-    return `The set A = ${set(cut)} proves it. With probability ${number(results.inside)} ${fall} into A, ` +
+    return `The set A = ${set(cut)} proves it. With probability ${number(results.inside, 6)} ${fall} into A, ` +
       `and then only an output in A is an accepted one; but a lossless output ${output} with ` +
-      `probability ${number(results.targetMass)} only. So at least ` +
-      `${number(results.inside - results.targetMass)} is lost, by any rule.`;
+      `probability ${number(results.targetMass, 6)} only. So at least ` +
+      `${number(results.inside - results.targetMass, 6)} is lost, by any rule.`;
   }
 
   /** Return the bound as a formula with its numbers. */
   function formula(results) {
-    const terms = `${number(results.targetMass)} + 1 − ${number(results.inside)}`;
+    const terms = `${number(results.targetMass, 6)} + 1 − ${number(results.inside, 6)}`;
     return `target(A) + 1 − P(all drafts in A) = ${terms} = ${number(results.acceptance, 6)}`;
   }
 

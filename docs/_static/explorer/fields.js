@@ -46,8 +46,10 @@
 
     for (const side of SIDES) {
       inputs[side].addEventListener("input", read);
-      // What is pasted shall replace what is there.
-      inputs[side].addEventListener("focus", () => inputs[side].select());
+      // What is pasted shall replace what is there; a press would take the selection back.
+      let entered = false;
+      inputs[side].addEventListener("focus", () => { inputs[side].select(); entered = true; });
+      inputs[side].addEventListener("click", () => { if (entered) inputs[side].select(); entered = false; });
     }
 
     /** Show the masses of a state; a field in which one types stays as it is. */

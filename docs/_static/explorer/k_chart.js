@@ -12,31 +12,36 @@
   const BASE = HEIGHT - 38;
 
   function values(results) {
-    return [results.optima, ...results.rules.map((rule) => rule.line)].flat().filter((value) => value !== null);
+    return [results.optima, ...Object.values(results.lines)].flat().filter((value) => value !== null);
   }
 
   function lineOf(points, attributes) {
     return points.length > 1 ? [path(points, attributes)] : [];
   }
 
-  function known(line_, x, y) {
-    return line_.flatMap((value, i) => (value === null ? [] : [[x(i + 1), y(value), i + 1, value]]));
+  function known(found, x, y) {
+    return found.flatMap((value, i) => (value === null ? [] : [[x(i + 1), y(value), i + 1, value]]));
+  }
+
+  function data(rule, k, value) {
+    return { "data-rule": rule, "data-k": k, "data-value": value };
   }
 
   function optimum(results, x, y) {
     const points = known(results.optima, x, y);
     const marks = points.map(([a, b, k, value]) => titled(
-      marker("o", a, b, 4, { class: "ot-optimum-fill" }), `optimum, k = ${k}: ${words.percent(value)}`));
+      marker("o", a, b, 4, { class: "ot-optimum-fill", ...data("optimum", k, value) }),
+      `optimum, k = ${k}: ${words.percent(value)}`));
     return [...lineOf(points, { class: "ot-optimum-line" }), ...marks];
   }
 
-  function rule(found, x, y) {
-    const points = known(found.line, x, y);
+  function rule(results, found, x, y) {
+    const points = known(results.lines[found.name], x, y);
     const { style } = looks.look(found.name);
     const broad = found.name.startsWith("pooled");
     const kind = broad ? "ot-rule-line ot-broad" : "ot-rule-line";
     const marks = points.map(([a, b, k, value]) =>
-      looks.point(found.name, a, b, `${found.title}, k = ${k}: ${words.percent(value)}`));
+      looks.point(found.name, a, b, `${found.title}, k = ${k}: ${words.percent(value)}`, data(found.name, k, value)));
     return [...lineOf(points, { class: kind, style }), ...(broad ? [] : marks)];
   }
 
@@ -51,13 +56,13 @@
   }
 
   function legend(results) {
-    const names = [["optimum", "optimum"], ...results.rules.filter((found) => found.line.some((value) => value !== null))
-      .map((found) => [found.name, found.title])];
+    const drawn_ = results.rules.filter(({ name }) => results.lines[name].some((value) => value !== null));
+    const names = [["optimum", "optimum"], ...drawn_.map((found) => [found.name, found.title])];
     return names.map(([name, title]) => dom.make("li", {}, looks.badge(name), title));
   }
 
   function numbers(results) {
-    const columns = [["optimum", results.optima], ...results.rules.map((found) => [found.title, found.line])];
+    const columns = [["optimum", results.optima], ...results.rules.map((found) => [found.title, results.lines[found.name]])];
     const rows = results.optima.map((_, i) => [String(i + 1),
       ...columns.map(([, found]) => (found[i] === null ? "–" : words.number(found[i], 6)))]);
     return dom.table("Acceptance against k", ["k", ...columns.map(([title]) => title)], rows);
@@ -71,7 +76,7 @@
       rect(x(results.k) - 10, 6, 20, BASE - 6, { class: "ot-now", rx: 4 }),
       ...axes(x, y, low, width - RIGHT),
       line(LEFT, BASE, width - RIGHT, BASE, { class: "ot-axis" }),
-      ...results.rules.toReversed().flatMap((found) => rule(found, x, y)),
+      ...results.rules.toReversed().flatMap((found) => rule(results, found, x, y)),
       ...optimum(results, x, y),
     ];
   }

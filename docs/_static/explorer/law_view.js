@@ -5,7 +5,7 @@
   const explorer = (globalThis.otspec ??= {}).explorer ??= {};
   const { levels, line, make, picture, rect, scale, text, ticks, titled } = explorer.svg;
   const { dom, words } = explorer;
-  const HEIGHT = 190;
+  const HEIGHT = 270;
   const BASE = HEIGHT - 24;
   const LEFT = 40;
 

@@ -18,7 +18,7 @@
     "drawn-draft": { colour: "#882255", marker: "d" },
     "target-only": { colour: "#117733", marker: "*" },
   };
-  const ON_DARK = { "#332288": "#9d90ff", "#882255": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#4aa8e8" };
+  const ON_DARK = { "#332288": "#9d90ff", "#882255": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#7b93ff" };
 
   function look(rule) {
     const { colour, marker: kind } = LOOKS[rule] ?? { colour: "#999999", marker: "o" };
@@ -27,9 +27,9 @@
   }
 
   /** Draw a rule's marker, explained on hover. */
-  function point(rule, x, y, words) {
+  function point(rule, x, y, words, data = {}) {
     const { style, marker: kind } = look(rule);
-    const shape = marker(kind, x, y, 4.2, { class: "ot-rule-fill", style });
+    const shape = marker(kind, x, y, 4.2, { class: "ot-rule-fill", style, ...data });
     return words ? titled(shape, words) : shape;
   }
 

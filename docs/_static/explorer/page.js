@@ -7,6 +7,7 @@
   const { arithmetic } = globalThis.otspec;
   const RESTS = 400; // milliseconds without a change before the address and the live sentence follow
   const SAME = ["draft", "target"];
+  const AT_ONCE = 300; // tokens whose charts are computed within a tenth of a second
 
   function ofPreset({ draft, target, law, k }) {
     return { draft: draft.split(","), target: target.split(","), law, k };
@@ -29,7 +30,7 @@
     const preset = presets[index];
     const source = dom.part("source");
     if (!preset) return source.replaceChildren("Drag the bars, or paste numbers below them.");
-    return source.replaceChildren("From ", dom.make("a", { href: preset.place }, preset.source), ".");
+    return source.replaceChildren("From ", dom.make("a", { href: preset.place }, preset.source), `. ${preset.note}`);
   }
 
   function showControls(state) {
@@ -47,7 +48,7 @@
     dom.part("remove").disabled = n <= 1 || n > states.MOST_TOKENS;
   }
 
-  function showResults(results, views) {
+  function showAnswer(results, views) {
     const few = results.draft.length <= states.MOST_TOKENS;
     dom.part("bars").hidden = !few;
     dom.part("ranked").hidden = few;
@@ -59,9 +60,33 @@
     if (results.problem) return;
     explorer.answer.show(results);
     explorer.rulesView.show(results);
+  }
+
+  function showCharts(results, views) {
+    dom.part("charts").hidden = false; // before they are drawn: what is hidden has no width
+    dom.part("computing").hidden = true;
     explorer.kChart.show(results, views.chooseK);
     explorer.selectionView.show(results);
     views.plane.update(results);
+  }
+
+  /** Compute what the charts show: at once for few tokens, for many with breaths between. */
+  function complete(results, done) {
+    const pieces = explorer.results.pieces(results);
+    if (results.draft.length <= AT_ONCE) {
+      Object.assign(results, ...pieces);
+      done(results);
+      return () => {};
+    }
+    dom.part("computing").hidden = false;
+    dom.part("charts").hidden = true;
+    let waiting = setTimeout(function step() {
+      const { value, done: last } = pieces.next();
+      Object.assign(results, value);
+      if (last) done(results);
+      else waiting = setTimeout(step);
+    });
+    return () => clearTimeout(waiting);
   }
 
   /** Call a function once nothing was asked for a while. */
@@ -102,7 +127,7 @@
     const laws = arithmetic.LAWS.map((law) => law.name);
     const first = { ...ofPreset(presets[0]), uniform: 0.4 };
     const store = states.store({ ...first, ...explorer.link.read(location.hash, laws) });
-    let results = explorer.results.compute(store.get());
+    let results = null;
     const move = (side, token, value, from) => store.set({ [side]: states.moved(from, token, value) });
     const place = (side, masses) => store.set({ [side]: states.rounded(masses) });
     const fields = explorer.fields.fields((pair) => store.set(pair));
@@ -116,14 +141,22 @@
       if (hash !== null) history.replaceState(null, "", hash);
       if (!results.problem) explorer.answer.announce(results);
     });
+    let cancel = () => {};
+    const done = () => {
+      const { dataset } = dom.part("explorer");
+      dataset.version = String(Number(dataset.version) + 1);
+    };
     const update = () => {
       const state = store.get();
+      cancel();
       results = explorer.results.compute(state);
       showControls(state);
       fields.update(state);
-      showResults(results, views);
+      showAnswer(results, views);
       explorer.share.show(state);
-      dom.part("explorer").dataset.version = String(Number(dom.part("explorer").dataset.version) + 1);
+      if (results.problem) return done();
+      cancel = complete(results, () => { showCharts(results, views); done(); });
+      return undefined;
     };
     const redraw = soon(update);
     store.listen(() => { redraw(); settle(); });

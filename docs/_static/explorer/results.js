@@ -15,8 +15,8 @@
 
   function rules(law, draft, target, k) {
     return arithmetic.RULES.filter((rule) => rule.law === law).map((rule) => {
-      const line = lineOf(rule, draft, target);
-      return { ...rule, line, acceptance: line[k - 1] };
+      const why = arithmetic.ruleRefusal(rule.name, draft, k);
+      return { ...rule, why, acceptance: why ? null : arithmetic.acceptance(rule.name, draft, target, k) };
     });
   }
 
@@ -31,7 +31,7 @@
     return SELECTED.includes(law) ? arithmetic.selection(law, draft, target, k) : null;
   }
 
-  /** Return the results of a state; `problem` says in words why there are none. */
+  /** Return the answer for a state; `problem` says in words why there is none. */
   function compute(state) {
     const { law, k, uniform } = state;
     const draft = explorer.pair.masses(state.draft);
@@ -40,18 +40,20 @@
     const why = arithmetic.refusal(law, draft, k);
     if (why) return { ...base, problem: why };
     const best = arithmetic.optimum(law, draft, target, k);
-    return {
-      ...base,
-      acceptance: best.acceptance,
-      cut: best.cut,
-      inside: best.inside,
-      targetMass: best.target,
-      optima: arithmetic.optima(law, draft, target, KS),
-      rules: rules(law, draft, target, k),
-      selection: selection(law, draft, target, k),
-      regions: regions(law, draft, k),
-    };
+    const { acceptance, cut, inside } = best;
+    return { ...base, acceptance, cut, inside, targetMass: best.target, rules: rules(law, draft, target, k) };
   }
 
-  explorer.results = { compute };
+  /** Yield what the charts need beyond the answer, piece by piece: for many tokens it takes long. */
+  function* pieces({ law, k, draft, target, rules: found }) {
+    yield { selection: selection(law, draft, target, k), regions: regions(law, draft, k) };
+    yield { optima: arithmetic.optima(law, draft, target, KS) };
+    const lines = {};
+    for (const rule of found) {
+      lines[rule.name] = lineOf(rule, draft, target);
+      yield { lines };
+    }
+  }
+
+  explorer.results = { compute, pieces };
 })();

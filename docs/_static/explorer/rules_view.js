@@ -18,11 +18,15 @@
     return track;
   }
 
-  function row(name, title, acceptance, optimum) {
+  function refusal({ onlyK, why }) {
+    return onlyK ? `only for k = ${onlyK}` : why;
+  }
+
+  function row(name, title, acceptance, optimum, why = "") {
     const head = make("th", { scope: "row" }, explorer.looks.badge(name), title);
     const line = make("tr", { "data-rule": name }, head);
     if (acceptance === null) {
-      line.append(make("td", { class: "ot-none", colspan: 3 }, "not for these drafts"));
+      line.append(make("td", { class: "ot-none", colspan: 3 }, why));
       return line;
     }
     line.dataset.value = acceptance;
@@ -37,7 +41,7 @@
 
   function show(results) {
     const optimum = row("optimum", "optimum", results.acceptance, null);
-    const rules = results.rules.map((rule) => row(rule.name, rule.title, rule.acceptance, results.acceptance));
+    const rules = results.rules.map((rule) => row(rule.name, rule.title, rule.acceptance, results.acceptance, refusal(rule)));
     part("rules-body").replaceChildren(optimum, ...rules);
   }
 

@@ -78,7 +78,8 @@
     const kind = `ot-stem ${alive ? "ot-alive" : "ot-dead"}`;
     const says = forEver ? "always a barrier" : `a barrier while w is below ${words.number(life)}`;
     const shape = marker(forEver ? "^" : alive ? "o" : "D", u, end, 4, { class: kind });
-    return titled(make("g", {}, line(u, LIVES.base, u, end, { class: kind }), shape),
+    const data_ = { "data-knot": j, "data-mass": mass, "data-lifetime": life };
+    return titled(make("g", data_, line(u, LIVES.base, u, end, { class: kind }), shape),
       `knot ${j} at u = ${words.number(mass)}: ${says}`);
   }
 
