@@ -10,7 +10,7 @@ def aligned(names: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) 
 
     Examples
     --------
-    >>> print(*aligned(["rule", "gap"], [["optimum", "0"], ["naive", "0.25"]], words=1), sep="\\n")
+    >>> print(*aligned(["rule", "gap"], [["optimum", "0"], ["naive", "0.25"]], words=1), sep="\n")
     rule      gap
     optimum     0
     naive    0.25

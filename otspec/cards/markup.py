@@ -19,14 +19,14 @@ _NUMBER = "text-align: right; padding: .15em .9em .15em 0; white-space: nowrap;"
 _BAR = "display: inline-block; height: .6em; background: currentColor; opacity: .45;"
 _ROOM = "display: inline-block; margin-right: .4em;"
 _ONE_LINE = "white-space: nowrap;"
-_SHORT_TITLE = 48
+_SHORT_TITLE = 56
 _WIDEST = 6.0
 
 
 def pairs(title: str, rows: Sequence[tuple[str, str]]) -> str:
     """Return a table of names and what each is."""
     body = (
-        f'<tr><th scope="row" style="{_CELL} {_ONE_LINE}">{_escaped(name)}</th>'
+        f'<tr><th scope="row" style="{_CELL} {_ONE_LINE} width: 1%;">{_escaped(name)}</th>'
         f'<td style="{_CELL} overflow-wrap: anywhere;">{_escaped(text)}</td></tr>'
         for name, text in rows
     )

@@ -93,7 +93,7 @@ def token_set(tokens: Sequence[int], n: int) -> Verbatim:
     Examples
     --------
     >>> token_set((0, 2), 3), token_set(range(9), 12)
-    ('{0, 2}', '{0, 1, 2, 3, … 9 of 12 tokens}')
+    ({0, 2}, {0, 1, 2, 3, … 9 of 12 tokens})
     """
     if len(tokens) <= MOST_LISTED:
         return Verbatim(f"{{{', '.join(map(str, tokens))}}}")
