@@ -10,8 +10,8 @@ from otspec.advice.advice import Advice
 from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT
 from otspec.advice.choices import Choice
 from otspec.arguments import as_instance
-from otspec.traces.charts import legend_beside, look_of_several
-from otspec.traces.charts.pictures import titled
+from otspec.plots import legend_beside, look_of_several
+from otspec.plots.pictures import titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

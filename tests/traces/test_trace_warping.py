@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from pyarrow.parquet import read_table
 
 from otspec.logged import compare_on_blocks
+from otspec.plots import draw_heat, heat_figure
+from otspec.plots.heat import best_below, largest_counts
+from otspec.reports.summary_file import restrictions_of, warpings_document
 from otspec.traces import Warp, Warping, compare, load_trace, warp
-from otspec.traces.charts import draw_heat, heat_figure
-from otspec.traces.charts.heat import best_below, largest_counts
 from otspec.traces.heat import Heat, by_heat
-from otspec.traces.reports.summary_file import restrictions_of, warpings_document
 from otspec.traces.statistics import Statistic
 from otspec.warping import ORDERS
 

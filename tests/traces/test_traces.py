@@ -12,10 +12,10 @@ import otspec
 from otspec.datasets import load_smollm2
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
+from otspec.plots import draw_acceptance, look_of
 from otspec.rules import compared_rules
 from otspec.tables import listed
 from otspec.traces import Trace, compare, summarise, warp
-from otspec.traces.charts import draw_acceptance, look_of
 from otspec.traces.summary import attained_by, attains
 
 EPS = np.finfo(float).eps

@@ -7,8 +7,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from otspec.arithmetic import Number
-from otspec.traces.charts.axes import Point, legend_beside, line_with_bars
-from otspec.traces.charts.looks import look_of_several
+from otspec.plots.axes import Point, legend_beside, line_with_bars
+from otspec.plots.looks import look_of_several
 from otspec.trees import BestTree, Configuration, TreeComparison
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from otspec.traces.charts.looks import label_of, look_of
+from otspec.plots.looks import label_of, look_of
 from otspec.traces.statistics import Statistic
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from otspec.traces.charts.axes import against_counts, legend_beside
-from otspec.traces.charts.looks import label_of, look_of, style_of
+from otspec.plots.axes import against_counts, legend_beside
+from otspec.plots.looks import label_of, look_of, style_of
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.summary import attains
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from otspec.traces.charts.acceptance import draw_acceptance
-from otspec.traces.charts.gap import draw_gaps
-from otspec.traces.charts.heat import draw_heat, largest_counts
+from otspec.plots.acceptance import draw_acceptance
+from otspec.plots.gap import draw_gaps
+from otspec.plots.heat import draw_heat, largest_counts
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.heat import by_heat
 from otspec.traces.legible import drawable
@@ -142,15 +140,3 @@ def _empty(title: str, *, width: float, height: float) -> Figure:
     FigureCanvasAgg(figure)
     figure.suptitle(drawable(title), fontsize=11, parse_math=False)
     return figure
-
-
-def svg_of(figure: Figure) -> str:
-    """Return a figure as an element of a page, with text as text."""
-    from matplotlib import rc_context
-
-    stream = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
-    # Without the XML prologue and the metadata, whose addresses nothing needs.
-    return re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from otspec import blocks, trees
 from otspec.estimate import Estimate
 from otspec.frames import Rows
-from otspec.rules import PairRule, PooledSelection, RecursiveRejection, compared_rules
-from otspec.traces.charts import (
+from otspec.plots import (
     draw_acceptance,
     draw_best_trees,
     draw_blocks,
@@ -21,6 +20,7 @@ from otspec.traces.charts import (
     look_of,
     look_of_several,
 )
+from otspec.rules import PairRule, PooledSelection, RecursiveRejection, compared_rules
 from otspec.traces.comparison import Row
 
 MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otspec.traces.charts.looks import look_of
+from otspec.plots.looks import look_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import heat_of
 from otspec.traces.statistics import Statistic

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from otspec.blocks.comparison import BlockComparison
-from otspec.traces.charts.axes import Point, legend_beside, line_with_bars
-from otspec.traces.charts.looks import look_of_several
+from otspec.plots.axes import Point, legend_beside, line_with_bars
+from otspec.plots.looks import look_of_several
 from otspec.traces.comparison import OPTIMUM
 
 if TYPE_CHECKING:
