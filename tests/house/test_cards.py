@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 from xml.etree import ElementTree
 
 import numpy as np
@@ -128,7 +129,7 @@ def test_an_audit_says_lossless_or_not_and_why():
 
 
 def test_other_audits_say_what_they_found():
-    sampled = otspec.audit_samples(lambda x, rng: int(x[0]), LAW, TARGET, 500, 0)
+    sampled = otspec.audit_samples(lambda x: int(x[0]), LAW, TARGET, 500, 0)
     assert in_shell(sampled).startswith("The rule is NOT lossless, by 500 samples")
     search = otspec.audit_over(rules.KSequential, auditing.random_instances(3))
     assert in_shell(search).startswith("The rule is lossless on 3 instances")
@@ -154,9 +155,9 @@ class Asked(PairRule):
     """A rule that notes whether it was asked, and does not know what it accepts."""
 
     title = "asked"
-    asked = []
+    asked: ClassVar[list[int]] = []
 
-    def joint_kernel(self, x):
+    def joint_kernel(self, x):  # noqa: ARG002
         """Refuse to answer."""
         raise AssertionError("asked for its kernel")
 
