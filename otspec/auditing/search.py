@@ -110,7 +110,8 @@ class SearchReport(Carded):
         yield "laws", self.laws
         yield "refusal", self.refusal
         yield "failure", self.failure
-        yield "report", self.report
+        if self.report is not None and self.report.witness is not None:
+            yield "witness", self.report.witness.reason
 
 
 LEAST_AUDITED = Fraction(1, 20)

@@ -66,7 +66,9 @@ def inline(value: Any) -> str:
 
 
 def _item(value: Any) -> str:
-    """Return an item of a sequence as :func:`inline` does; of a long text the beginning."""
+    """Return an item of a sequence as :func:`inline` does, but shorter."""
+    if isinstance(value, np.ndarray) and value.size > MOST_LISTED:
+        return _shape(value)
     cut = type(value) is str and len(value) > _LONGEST_ITEM
     return inline(f"{value[:_LONGEST_ITEM].rstrip()}…" if cut else value)
 
@@ -119,9 +121,13 @@ def _with_decimal(value: Fraction) -> str:
 
 def _array(values: npt.NDArray[Any]) -> str:
     if values.ndim != 1:
-        kind = "numbers" if values.dtype.hasobject else str(values.dtype)
-        return f"{kind} of shape {values.shape}"
+        return _shape(values)
     return f"[{_listed(values, _entry)}]"
+
+
+def _shape(values: npt.NDArray[Any]) -> str:
+    kind = "numbers" if values.dtype.hasobject else str(values.dtype)
+    return f"{kind} of shape {values.shape}"
 
 
 def _entry(value: Any) -> str:

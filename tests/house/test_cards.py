@@ -73,6 +73,7 @@ def in_shell(thing):
         ([], "[]"),
         (("a", "a b"), "(a, 'a b')"),
         (("x" * 50 + " y",), f"('{'x' * 40}…',)"),
+        ((np.ones(2), np.ones(9)), "([1, 1], float64 of shape (9,))"),
         ({1: 2}, "1 entry"),
         ({}, "0 entries"),
         (None, "None"),
