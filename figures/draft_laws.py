@@ -34,7 +34,7 @@ TEMPERATURES = (0.3, 0.6, 1.0)
 
 COLOURS = {
     IID.name: "#000000",
-    WithoutReplacement.name: "#332288",
+    WithoutReplacement.name: "#6650C8",
     Hub.name: "#E69F00",
     TopPlusOne.name: "#D55E00",
     TopK.name: "#117733",

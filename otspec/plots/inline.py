@@ -147,8 +147,6 @@ def _title(group: ElementTree.Element, texts: Sequence[str], artist: Artist) -> 
         title = ElementTree.Element("title")
         title.text = text
         mark.insert(0, title)
-        if mark.tag == "use":
-            mark.set("pointer-events", "all")  # open marks are pointed at inside
 
 
 def _named(root: ElementTree.Element) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from otspec.plots import acceptance_figure, gap_figure, heat_figure
-from otspec.plots.heat import best_below, largest_counts
 from otspec.plots.inline import svg
+from otspec.plots.temperature import best_below, largest_counts
 from otspec.reports.summary_file import restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import Heat, by_heat

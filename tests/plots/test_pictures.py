@@ -12,8 +12,9 @@ from command_line import complaint, run
 
 from otspec.cli.main import main
 from otspec.plots import gap_figure, save_acceptance_chart
+from otspec.plots.lettering import drawable
 from otspec.traces import compare
-from otspec.traces.legible import drawable, legible
+from otspec.traces.legible import legible
 from otspec.traces.statistics import Statistic
 
 NAMES = (
