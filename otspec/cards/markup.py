@@ -56,7 +56,7 @@ def bars(masses: Mapping[str, Any]) -> str:
     body = (
         f'<tr><th scope="row" style="{_NUMBER}">{token}</th>'
         + "".join(
-            f'<td style="{_CELL}">{_bar(float(mass), most)}{_escaped(entry(mass))}</td>'
+            f'<td style="{_CELL} {_ONE_LINE}">{_bar(float(mass), most)}{_escaped(entry(mass))}</td>'
             for mass in row
         )
         + "</tr>"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from otspec.arguments import as_instance, as_steps
-from otspec.cards import said
+from otspec.cards import decimal, said
 from otspec.cards.lines import aligned
 from otspec.frames.columns import Column, columns_of, has_fields
 from otspec.frames.tabular import Tabular
@@ -127,7 +128,9 @@ class Rows(list[Kind], Tabular):
 def _cell(value: Any) -> str:
     """Return what a table for people has for a value."""
     text = getattr(value, "text", None)  # of a tree
-    return "" if value is None else said(text if isinstance(text, str) else value)
+    whole = said(text if isinstance(text, str) else value)
+    long = isinstance(value, Fraction) and "…" in whole  # whose digits say nothing
+    return "" if value is None else f"≈{decimal(float(value))}" if long else whole
 
 
 def _field(column: Column) -> pa.Field:
