@@ -47,7 +47,8 @@ bench-peers: backends
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/python docs/statements.py
-	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html docs docs/_build
+	rm -rf docs/_build
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html -d build/doctrees docs docs/_build
 	$(BIN)/python docs/check_site.py docs/_build
 	@echo "docs: docs/_build/index.html"
 

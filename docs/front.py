@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-import matplotlib as mpl
+from matplotlib import style
 from matplotlib.figure import Figure
 
 from otspec.datasets import load_smollm2
-from otspec.plots import draw_acceptance
-from otspec.traces import Summary, compare, summarise
+from otspec.plots import acceptance
+from otspec.plots.canvas import PAGE, STYLE
+from otspec.traces import compare, summarise
 
 FOLDER = Path(__file__).parent / "_static"
 KS = (1, 2, 4, 8, 16)
 LAWS = ("iid", "without-replacement", "hub")
-BLACK, INDIGO = "#000000", "#332288"  # of the optima and of distinct drafts by pools
-INKS = {
-    "light": {BLACK: "#222222"},
-    "dark": {BLACK: "#e6e6e6", INDIGO: "#9d92f0"},
-}
-"""What stands for a colour of the charts, by the page; black is that of the text, too."""
+INKS = {"light": "#222222", "dark": "#e6e6e6"}
+"""The colour of text, axes and optima, by the page that the picture is for."""
 
 
 def main() -> None:
     """Draw what ``otspec trace`` draws, on no ground."""
     pairs = load_smollm2().pairs()
     rows = summarise(compare(draft, target, KS, LAWS) for _, draft, target in pairs)
-    for page, inks in INKS.items():
-        draw(rows, inks, FOLDER / f"trace-{page}.svg")
+    for page in INKS:
+        draw(rows, page, FOLDER / f"trace-{page}.svg")
 
 
-def draw(rows: list[Summary], inks: dict[str, str], path: Path) -> None:
-    """Draw the rows in other inks, and write the picture."""
+def draw(rows: Iterable[Any], page: str, path: Path) -> None:
+    """Draw comparisons in the ink of a page, and write the picture."""
     parts = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-    with mpl.rc_context({"svg.hashsalt": "otspec", **dict.fromkeys(parts, inks[BLACK])}):
-        figure = Figure(figsize=(7.6, 4.2), layout="constrained")
-        axes = draw_acceptance(figure.add_subplot(), rows)
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.savefig(path, transparent=True, metadata={"Date": None})
-    drawn = path.read_text(encoding="utf-8")
-    for colour, ink in inks.items():
-        drawn = drawn.replace(colour, ink)
-    path.write_text(drawn, encoding="utf-8")
+    inks = dict.fromkeys(parts, INKS[page])
+    with style.context([STYLE, PAGE, {"svg.fonttype": "path", "grid.alpha": 0.4, **inks}]):
+        figure = Figure(figsize=(7.2, 4.0), layout="constrained")
+        acceptance(rows, figure.add_subplot())
+        figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":
