@@ -97,11 +97,11 @@ $(BIN)/python:
 		{ echo "install Python's venv module (on Debian: apt install python3-venv)"; exit 1; }
 
 $(VENV)/runtime.stamp: $(MANIFEST) | $(BIN)/python
-	$(PIP) install --editable .
+	$(PIP) install --editable '.[plots,runs]'
 	@touch $@
 
 $(VENV)/develop.stamp: $(MANIFEST) | $(BIN)/python
-	$(PIP) install --editable '.[test,traces,fast]'
+	$(PIP) install --editable '.[test]'
 	@touch $@ $(VENV)/runtime.stamp
 
 $(VENV)/docs.stamp: $(MANIFEST) | $(BIN)/python

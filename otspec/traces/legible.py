@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from otspec.extras import needed
+
 
 def legible(text: str) -> str:
     r"""Return a text that any file in UTF-8 can hold and any page can show.
@@ -23,9 +25,8 @@ def drawable(text: str) -> str:
 
     Else each of them would be a warning and an empty box.
     """
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-
-    known = get_font(findfont(FontProperties())).get_charmap()
+    fonts = needed("matplotlib.font_manager", "a picture", "plots")
+    known = fonts.get_font(fonts.findfont(fonts.FontProperties())).get_charmap()
     return "".join(letter if ord(letter) in known else _escaped(letter) for letter in legible(text))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from otspec.extras import needed
 from otspec.traces.charts.looks import look_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import heat_of
@@ -69,8 +70,7 @@ def _by_rule(rows: Sequence[Statistic]) -> Iterable[tuple[str, Line, dict[str, A
 
 
 def _by_draft(rows: Sequence[Statistic]) -> Iterable[tuple[str, Line, dict[str, Any]]]:
-    from matplotlib import colormaps
-
+    colormaps = needed("matplotlib", "a picture", "plots").colormaps
     drafts = sorted({row.draft_temperature for row in rows})
     beside = best_below(rows)
     for place, heat in enumerate(drafts):

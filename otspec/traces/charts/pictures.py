@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from otspec.extras import needed
 from otspec.traces.charts.acceptance import draw_acceptance
 from otspec.traces.charts.gap import draw_gaps
 from otspec.traces.charts.heat import draw_heat, largest_counts
@@ -135,6 +136,7 @@ def titled(title: str, *, height: float) -> tuple[Figure, Axes]:
 
 
 def _empty(title: str, *, width: float, height: float) -> Figure:
+    needed("matplotlib", "a picture", "plots")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -146,8 +148,7 @@ def _empty(title: str, *, width: float, height: float) -> Figure:
 
 def svg_of(figure: Figure) -> str:
     """Return a figure as an element of a page, with text as text."""
-    from matplotlib import rc_context
-
+    rc_context = needed("matplotlib", "a picture", "plots").rc_context
     stream = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
