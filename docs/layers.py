@@ -16,6 +16,8 @@ CONTENT = {
     "testing": "for pytest",
     "conformance": "for engines",
     "decoding": "real models",
+    "reports": "for people",
+    "plots": "on your axes",
     "traces": "logged logits",
     "datasets": "bundled trace",
     "auditing": "lossless?",
@@ -63,7 +65,7 @@ CONTENT = {
 
 FLOORS = {
     "cli": "commands",
-    "traces": "logs, verdicts",
+    "reports": "logs, verdicts",
     "logged": "several tokens",
     "rules": "one token",
     "plan": "the optimum",

@@ -25,8 +25,8 @@ STATIONS = {
     "traces.runs.comparing": (4, 2, "a run", "rows of all positions, in parts"),
     "traces.summary": (2, 2, "a summary", "means over positions"),
     "traces.statistics": (2, 3, "statistics", "intervals, quantiles"),
-    "traces.charts": (1, 2, "charts", "in the rule's own colour"),
-    "traces.reports.page": (1, 3, "a report", "one page of HTML"),
+    "plots": (1, 2, "plots", "in the rule's own colour"),
+    "reports.page": (1, 3, "a report", "one page of HTML"),
 }
 """Per module its column, its row from below, what it is, and what it does with the rule."""
 ARROWS = (
@@ -44,9 +44,9 @@ ARROWS = (
     ("traces.comparison", "traces.runs.comparing"),
     ("traces.comparison", "traces.summary"),
     ("traces.summary", "traces.statistics"),
-    ("traces.summary", "traces.charts"),
-    ("traces.statistics", "traces.reports.page"),
-    ("traces.charts", "traces.reports.page"),
+    ("traces.summary", "plots"),
+    ("traces.statistics", "reports.page"),
+    ("plots", "reports.page"),
 )
 """From a module to one that imports it."""
 

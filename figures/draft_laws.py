@@ -15,6 +15,7 @@ from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
+from otspec.plots import against_counts
 from otspec.rules import (
     DrawnDraft,
     PairRule,
@@ -23,7 +24,6 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.traces.charts import against_counts
 from otspec.traces.statistics import clustered_mean
 from otspec.traces.summary import attains
 from otspec.writing import write_text
@@ -34,7 +34,7 @@ TEMPERATURES = (0.3, 0.6, 1.0)
 
 COLOURS = {
     IID.name: "#000000",
-    WithoutReplacement.name: "#332288",
+    WithoutReplacement.name: "#6650C8",
     Hub.name: "#E69F00",
     TopPlusOne.name: "#D55E00",
     TopK.name: "#117733",

@@ -12,8 +12,8 @@ from figures.contract import Settings
 from figures.curves import Losses
 from figures.registry import item
 from otspec.distributions import SUM_TOLERANCE, Distribution
+from otspec.plots import against_counts, legend_beside, look_of
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
-from otspec.traces.charts import against_counts, legend_beside, look_of
 from otspec.traces.comparison import OPTIMUM
 
 KS = (1, 2, 4, 8, 16)

@@ -171,7 +171,7 @@ def _kept(advices: Sequence[Advice], place: RunPlace, as_json: bool) -> bool:
     """Write what is asked for; return whether all of it was written."""
     from otspec.advice.charts import pareto_figure
     from otspec.advice.report import write_report
-    from otspec.traces.charts.pictures import save_figure
+    from otspec.plots.pictures import save_figure
 
     complete, lines = True, []
     if place.out is not None:

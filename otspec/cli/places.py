@@ -53,7 +53,7 @@ def check_picture(ending: str) -> None:
     """
     if not ending:
         raise ValueError("the name of the picture has no ending: write one such as .png or .svg")
-    needed("matplotlib", "a picture", "plots")
+    needed("matplotlib", "drawing", "plots")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

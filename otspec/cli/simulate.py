@@ -29,11 +29,11 @@ from otspec.cli.warpings import warping_options
 from otspec.frames import Rows
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree
+from otspec.reports.summary_file import interval_document, warpings_document
 from otspec.rules import TargetOnly
 from otspec.tables import print_table, say
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
 from otspec.traces.readers import Source, Warping
-from otspec.traces.reports.summary_file import interval_document, warpings_document
 from otspec.traces.runs import Failure, open_run, temporary_folder
 from otspec.trees import Shape
 from otspec.trees.comparison import rules_for

@@ -26,10 +26,10 @@ from otspec.cli.trace_runs import (
 from otspec.cli.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
+from otspec.reports.chart_files import write_charts
+from otspec.reports.summary_file import summary_of, write_summary
 from otspec.tables import say
 from otspec.traces.readers import Warping
-from otspec.traces.reports.chart_files import write_charts
-from otspec.traces.reports.summary_file import summary_of, write_summary
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 
@@ -109,7 +109,7 @@ def _drawn(
         )
         lines.append(f"numbers: {out / 'positions'}, {out / 'summary.json'}")
     if report is not None:
-        from otspec.traces.reports.page import write_report
+        from otspec.reports.page import write_report
 
         if written("the report", lambda: write_report(report, summary, rows)):
             lines.append(f"report: {report}")

@@ -7,10 +7,10 @@ from typing import Any
 
 from otspec.cli.output import percent
 from otspec.drafts import LAWS
+from otspec.reports.summary_file import restrictions_of
 from otspec.tables import print_table, say
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import by_heat
-from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attainment, attains
 
@@ -25,7 +25,7 @@ def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str,
     ks : sequence of int
         The columns; what is said is of the last that some law has.
     summary : dict
-        As :func:`~otspec.traces.reports.summary_file.summary_of` returns.
+        As :func:`~otspec.reports.summary_file.summary_of` returns.
     """
     for index, (heat, of_one) in enumerate(by_heat(rows).items()):
         if index:

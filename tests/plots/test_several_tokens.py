@@ -7,20 +7,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from otspec import blocks, trees
+from otspec import blocks, plots, trees
 from otspec.estimate import Estimate
 from otspec.frames import Rows
+from otspec.plots import look_of, look_of_several
 from otspec.rules import PairRule, PooledSelection, RecursiveRejection, compared_rules
-from otspec.traces.charts import (
-    draw_acceptance,
-    draw_best_trees,
-    draw_blocks,
-    draw_gaps,
-    draw_sweep,
-    draw_trees,
-    look_of,
-    look_of_several,
-)
 from otspec.traces.comparison import Row
 
 MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
@@ -29,18 +20,16 @@ TREES = blocks.compare_trees(*MODELS, ["1x1", "2x1", "2x2"])
 SWEEP = trees.sweep(*MODELS, 4, 2, RecursiveRejection)
 BEST = trees.best_trees(*MODELS, RecursiveRejection, 5, 3).rows[-1]
 CHARTS = {
-    "blocks": lambda axes: draw_blocks(axes, BLOCKS),
-    "trees": lambda axes: draw_trees(axes, TREES),
-    "sweep": lambda axes: draw_sweep(axes, SWEEP, RecursiveRejection.title),
-    "best trees": lambda axes: draw_best_trees(axes, BEST, RecursiveRejection.title),
+    "blocks": lambda axes: plots.blocks(BLOCKS, axes),
+    "trees": lambda axes: plots.trees(TREES, axes),
+    "sweep": lambda axes: plots.sweep(SWEEP, RecursiveRejection.title, axes),
+    "best trees": lambda axes: plots.best_trees(BEST, RecursiveRejection.title, axes),
 }
 EMPTY = {
-    "acceptance": lambda axes: draw_acceptance(axes, []),
-    "gaps": lambda axes: draw_gaps(axes, []),
-    "blocks": lambda axes: draw_blocks(axes, Rows((), blocks.BlockComparison)),
-    "trees": lambda axes: draw_trees(axes, []),
-    "sweep": lambda axes: draw_sweep(axes, [], "optimum"),
-    "best trees": lambda axes: draw_best_trees(axes, [], "optimum"),
+    "blocks": lambda axes: plots.blocks(Rows((), blocks.BlockComparison), axes),
+    "trees": lambda axes: plots.trees([], axes),
+    "sweep": lambda axes: plots.sweep([], "optimum", axes),
+    "best trees": lambda axes: plots.best_trees([], "optimum", axes),
 }
 
 
@@ -68,16 +57,15 @@ def test_charts_return_the_axes_that_they_drew_on_and_fit_into_subplots(name):
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_charts_of_nothing_have_no_points(name):
-    figure = Figure()
-    axes = figure.add_subplot()
-    assert EMPTY[name](axes) is axes
-    assert not any(len(line.get_xdata()) for line in axes.lines)
-    figure.savefig(io.BytesIO(), format="png")
+def test_charts_of_nothing_are_refused_before_anything_is_drawn(name):
+    axes = Figure().add_subplot()
+    with pytest.raises(ValueError, match=r"^rows is empty: pass a list of"):
+        EMPTY[name](axes)
+    assert not axes.lines
 
 
 def test_blocks_are_drawn_below_their_optimum():
-    lines = lines_of(draw_blocks(Figure().add_subplot(), BLOCKS))
+    lines = lines_of(plots.blocks(BLOCKS, Figure().add_subplot()))
     assert list(lines) == ["optimum", *dict.fromkeys(row.rule for row in BLOCKS)]
     for row in BLOCKS:
         assert lines[row.rule][row.length] == float(row.efficiency)
@@ -85,7 +73,7 @@ def test_blocks_are_drawn_below_their_optimum():
 
 
 def test_trees_are_marks_at_their_nodes_below_the_best():
-    axes = draw_trees(Figure().add_subplot(), TREES)
+    axes = plots.trees(TREES, Figure().add_subplot())
     lines = lines_of(axes)
     for row in TREES:
         assert lines[row.rule][row.nodes] == float(row.efficiency)
@@ -107,7 +95,7 @@ def test_a_sweep_is_drawn_from_the_widest_at_the_top():
 def test_best_trees_of_several_rules_share_the_axes():
     axes = Figure().add_subplot()
     for rule in (RecursiveRejection, PooledSelection):
-        draw_best_trees(axes, trees.best_trees(*MODELS, rule, 5, 3).rows[-1], rule.title)
+        plots.best_trees(trees.best_trees(*MODELS, rule, 5, 3).rows[-1], rule.title, axes)
     lines = lines_of(axes)
     assert list(lines) == [RecursiveRejection.title, PooledSelection.title]
     worth = {tree.nodes: float(tree.efficiency) for tree in BEST}
@@ -121,7 +109,7 @@ def test_best_trees_of_several_rules_share_the_axes():
 )  # fmt: skip
 def test_bars_are_errors_or_intervals(expected, error, ends):
     row = blocks.TreeComparison("2x1", "a rule of mine", expected, error)
-    axes = draw_trees(Figure().add_subplot(), [row])
+    axes = plots.trees([row], Figure().add_subplot())
     bars = [path for each in axes.collections for path in each.get_paths()]
     if ends is None:
         assert bars == []
@@ -147,4 +135,4 @@ def test_rules_that_no_table_knows_are_grey():
     for look in (look_of, look_of_several):
         assert look("a rule of mine")["color"] == PairRule.colour
     rows = [Row("a rule of mine", "drafts of mine", k, 0.5, 0.75) for k in (1, 2)]
-    assert "a rule of mine" in lines_of(draw_acceptance(Figure().add_subplot(), rows))
+    assert "a rule of mine" in lines_of(plots.acceptance(rows, Figure().add_subplot()))

@@ -11,9 +11,10 @@ import trace_files as files
 from command_line import complaint, run
 
 from otspec.cli.main import main
+from otspec.plots import gap_figure, save_acceptance_chart
+from otspec.plots.lettering import drawable
 from otspec.traces import compare
-from otspec.traces.charts import gap_figure, save_acceptance_chart
-from otspec.traces.legible import drawable, legible
+from otspec.traces.legible import legible
 from otspec.traces.statistics import Statistic
 
 NAMES = (
@@ -112,8 +113,8 @@ def broken(*_arguments, **_options):
     ("place", "what"),
     [
         ("otspec.cli.trace.write_charts", "the picture"),
-        ("otspec.traces.reports.chart_files.save_acceptance_chart", "the picture"),
-        ("otspec.traces.reports.page.write_report", "the report"),
+        ("otspec.reports.chart_files.save_acceptance_chart", "the picture"),
+        ("otspec.reports.page.write_report", "the report"),
     ],
 )
 def test_results_of_a_trace_outlive_a_picture(capsys, tmp_path, monkeypatch, place, what, as_json):
@@ -131,7 +132,7 @@ def test_results_of_a_trace_outlive_a_picture(capsys, tmp_path, monkeypatch, pla
 
 
 def test_results_of_a_comparison_outlive_a_chart(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("otspec.traces.charts.save_acceptance_chart", broken)
+    monkeypatch.setattr("otspec.plots.save_acceptance_chart", broken)
     arguments = ["compare", "0.5,0.5", "0.25,0.75", "-k1", "--plot", str(tmp_path / "c.png")]
     assert main(arguments) == 1
     printed = capsys.readouterr()

@@ -6,11 +6,12 @@ from typing import Any
 
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
 from otspec.drafts import IID, LAWS
+from otspec.plots.canvas import ink
 from otspec.rules import PairRule, compared_rules
 from otspec.traces.comparison import OPTIMUM
 from otspec.trees import VERIFIERS
 
-_OF_OPTIMUM: dict[str, Any] = {"color": "#000000", "marker": "o", "linewidth": 2.0}
+_OF_OPTIMUM: dict[str, Any] = {"marker": "o", "linewidth": 2.0}
 
 
 def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
@@ -19,7 +20,8 @@ def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
     Parameters
     ----------
     rule : str
-        The title of a rule for one token, or ``"optimum"``; one that no table has is grey.
+        The title of a rule for one token, or ``"optimum"``, which has the colour of the ink in the
+        style at hand; one that no table has is grey.
     drafts : str
         The draft law, by name.
 
@@ -30,7 +32,7 @@ def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
     """
     if rule == OPTIMUM:
         size = LAWS[drafts].marker_size if drafts in LAWS else 5
-        look = _OF_OPTIMUM | {"markersize": size}
+        look = _OF_OPTIMUM | {"color": ink(), "markersize": size}
         return look if drafts == IID.name else look | {"markerfacecolor": "none"}
     known = next((known for known in compared_rules() if known.title == rule), PairRule)
     look = {"color": known.colour, "marker": known.marker, "linewidth": 1.4}
@@ -58,7 +60,8 @@ def look_of_several(rule: str) -> dict[str, Any]:
         Keywords of ``Axes.plot``.
     """
     if rule == OPTIMUM:
-        return _OF_OPTIMUM | {"markersize": 10, "markerfacecolor": "none", "zorder": 1.5}
+        opened = {"markersize": 10, "markerfacecolor": "none", "zorder": 1.5}
+        return _OF_OPTIMUM | {"color": ink()} | opened
     whole = {known.title: (known.colour, known.marker) for known in VERIFIERS.values()}
     blocks = {known.title: (known.colour, known.marker) for known in BLOCK_RULES.values()}
     depths = {known.title: (known.colour, known.marker) for known in compared_rules()}

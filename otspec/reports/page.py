@@ -6,16 +6,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.traces.charts import acceptance_figure, gap_figure, heat_figure
-from otspec.traces.charts.heat import best_below, largest_counts
-from otspec.traces.charts.pictures import svg_of
+from otspec.plots import acceptance_figure, gap_figure, heat_figure
+from otspec.plots.inline import svg
+from otspec.plots.temperature import best_below, largest_counts
+from otspec.reports.summary_file import restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import Heat, by_heat
-from otspec.traces.reports.summary_file import restrictions_of
 from otspec.traces.statistics import QUANTILES, Statistic
 from otspec.webpage import escaped, page, table
 from otspec.writing import write_text
 
+_OF_HEAT = "Mean acceptance against temperature"
+_OF_GAPS = "Gap to the optimum over the positions"
 _GAP_CAPTION = "Thin: the 5% to the 95% quantile. Thick: 25% to 75%. Mark: the median."
 _HEAT_COLUMNS = (
     "drafts", "k", "T", "draft T", "optimum", "95% interval", "best rule below it",
@@ -38,7 +40,7 @@ def write_report(path: Path, summary: dict[str, Any], rows: Sequence[Statistic])
     ----------
     path : path
     summary : dict
-        As :func:`~otspec.traces.reports.summary_file.summary_of` returns.
+        As :func:`~otspec.reports.summary_file.summary_of` returns.
     rows : sequence of Statistic
 
     Raises
@@ -92,11 +94,11 @@ def _failures(skipped: Sequence[dict[str, Any]]) -> Iterable[str]:
 
 def _dependence(rows: Sequence[Statistic]) -> Iterable[str]:
     """Yield how acceptance depends on the temperatures, if there are several."""
-    figure = heat_figure(rows, title="Mean acceptance against temperature")
+    figure = heat_figure(rows, title=_OF_HEAT)
     if figure is None:
         return
     yield "<h2>What the temperature changes</h2>"
-    yield f"<figure>{svg_of(figure)}<figcaption>{_HEAT_CAPTION}</figcaption></figure>"
+    yield f"<figure>{svg(figure, _OF_HEAT)}<figcaption>{_HEAT_CAPTION}</figcaption></figure>"
     yield from table(_HEAT_COLUMNS, list(_heat_rows(rows)), words=1)
 
 
@@ -125,10 +127,11 @@ def _of_rule(row: Statistic) -> tuple[str, ...]:
 
 def _section(heat: Heat, rows: Sequence[Statistic]) -> Iterable[str]:
     yield f"<h2>{heat}</h2>"
-    yield f"<figure>{svg_of(acceptance_figure(rows, title='Mean acceptance'))}</figure>"
-    gaps = gap_figure(rows, title="Gap to the optimum over the positions")
+    means = acceptance_figure(rows, title="Mean acceptance")
+    yield f"<figure>{svg(means, 'Mean acceptance against the number of drafts')}</figure>"
+    gaps = gap_figure(rows, title=_OF_GAPS)
     if gaps is not None:
-        yield f"<figure>{svg_of(gaps)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
+        yield f"<figure>{svg(gaps, _OF_GAPS)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
     yield from table(_COLUMNS, [_cells(row) for row in rows], words=2)
 
 

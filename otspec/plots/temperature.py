@@ -1,12 +1,16 @@
-"""Charts of how acceptance depends on the temperatures of draft and target."""
+"""How acceptance depends on the temperatures of draft and target."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from otspec.extras import needed
-from otspec.traces.charts.looks import look_of
+from otspec.plots.axes import legend_below
+from otspec.plots.canvas import panel_on
+from otspec.plots.inline import explain
+from otspec.plots.lettering import decimals
+from otspec.plots.looks import look_of
+from otspec.plots.positions import as_statistics
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import heat_of
 from otspec.traces.statistics import Statistic
@@ -17,31 +21,47 @@ if TYPE_CHECKING:
 
 Line = dict[float, float]
 """Temperature of the target -> acceptance."""
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "h")
+_BROKEN = {"linestyle": "--", "markerfacecolor": "none"}
 
 
-def draw_heat(axes: Axes, rows: Iterable[Statistic]) -> Axes:
+def temperatures(rows: Iterable[Statistic], axes: Axes | None = None) -> Axes:
     """Draw acceptance against the temperature of the target, with a legend below.
 
     If the draft always has the target's temperature, there is a line for the optimum, and one for
-    each rule. Otherwise there are two for each temperature of the draft, in a colour of its own:
-    the optimum, and, broken, the best of the rules that do not attain it.
+    each rule. Otherwise there are two for each temperature of the draft, in a colour and with a
+    mark of its own: the optimum, and, broken and open, the best of the rules that do not attain it.
 
     Parameters
     ----------
-    axes : matplotlib.axes.Axes
     rows : iterable of Statistic
         Of one draft law and one k, at several temperatures.
+    axes : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        No rows, rows of several draft laws or k, or something else; or Matplotlib is not installed.
     """
-    shown = list(rows)
-    alike = all(heat_of(row).alike for row in shown)
-    for label, line, look in _by_rule(shown) if alike else _by_draft(shown):
-        axes.plot(list(line), list(line.values()), label=label, **look)
-    axes.set_xticks(sorted({row.temperature for row in shown}))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel("temperature" if alike else "temperature of the target")
-    axes.grid(alpha=0.25)
-    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False)
-    return axes
+    found = as_statistics(rows)
+    if len(largest_counts(found)) > 1 or len({row.k for row in found}) > 1:
+        raise ValueError("rows are of several draft laws or k: pass those of one law and one k")
+    alike = all(heat_of(row).alike for row in found)
+    with panel_on(axes, (4.6, 4.4)) as panel:
+        for label, line, look in _by_rule(found) if alike else _by_draft(found):
+            (drawn,) = panel.plot(list(line), list(line.values()), label=label, **look)
+            explain(drawn, [f"{label}, T = {heat:g}: {decimals(at)}" for heat, at in line.items()])
+        panel.set_xticks(sorted({row.temperature for row in found}))
+        panel.xaxis.set_major_formatter("{x:g}")
+        panel.set_xlabel("temperature" if alike else "temperature of the target")
+        panel.set_ylabel("probability that a draft is accepted")
+        panel.grid(alpha=0.25)
+        return legend_below(panel)
 
 
 def largest_counts(rows: Iterable[Statistic]) -> dict[tuple[str, int], list[Statistic]]:
@@ -70,16 +90,17 @@ def _by_rule(rows: Sequence[Statistic]) -> Iterable[tuple[str, Line, dict[str, A
 
 
 def _by_draft(rows: Sequence[Statistic]) -> Iterable[tuple[str, Line, dict[str, Any]]]:
-    colormaps = needed("matplotlib", "a picture", "plots").colormaps
+    from matplotlib import colormaps
+
     drafts = sorted({row.draft_temperature for row in rows})
     beside = best_below(rows)
     for place, heat in enumerate(drafts):
         colour = colormaps["plasma"](0.85 * place / max(1, len(drafts) - 1))
         own = [row for row in rows if row.draft_temperature == heat]
-        look = {"color": colour, "marker": "o", "markersize": 5}
+        look = {"color": colour, "marker": _MARKS[place % len(_MARKS)], "markersize": 5}
         yield f"optimum, draft T = {heat:g}", _line(own, OPTIMUM), look
         if beside is not None:
-            yield f"{beside}, draft T = {heat:g}", _line(own, beside), look | {"linestyle": "--"}
+            yield f"{beside}, draft T = {heat:g}", _line(own, beside), look | _BROKEN
 
 
 def _line(rows: Iterable[Statistic], rule: str | None = None) -> Line:

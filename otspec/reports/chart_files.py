@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.traces.charts import save_acceptance_chart
+from otspec.plots import save_acceptance_chart
 from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
 

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from otspec.extras import needed
-from otspec.traces.charts.acceptance import draw_acceptance
-from otspec.traces.charts.gap import draw_gaps
-from otspec.traces.charts.heat import draw_heat, largest_counts
+from otspec.plots.against_k import acceptance
+from otspec.plots.canvas import STYLE
+from otspec.plots.lettering import drawable
+from otspec.plots.positions import gap_quantiles
+from otspec.plots.temperature import largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.heat import by_heat
-from otspec.traces.legible import drawable
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
 from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _PANELS = 3  # beside each other
+_LETTERS = {
+    "font.size": 10, "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "legend.fontsize": 8.5,
+    "legend.title_fontsize": 8.5,
+}  # fmt: skip
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
@@ -43,7 +46,7 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
 
 
 def save_acceptance_chart(rows: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
-    """Draw acceptance against k as :func:`draw_acceptance` does, and write the picture.
+    """Draw acceptance against k as :func:`acceptance` does, and write the picture.
 
     Parameters
     ----------
@@ -71,13 +74,13 @@ def acceptance_figure(rows: Iterable[Row], *, title: str) -> Figure:
     rows, title
         As there.
     """
-    figure, axes = titled(title, height=4.6)
-    draw_acceptance(axes, rows)
-    return figure
+    with titled(title, height=4.6) as figure:
+        acceptance(rows, figure.add_subplot())
+        return figure
 
 
 def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
-    """Return a picture of the gaps of the rules below the optimum, as :func:`draw_gaps` draws them.
+    """Return a picture of the gaps of the rules below the optimum, see :func:`gap_quantiles`.
 
     Parameters
     ----------
@@ -93,13 +96,13 @@ def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
     if not below:
         return None
-    figure, axes = titled(title, height=1.2 + 0.28 * len(below))
-    draw_gaps(axes, below)
-    return figure
+    with titled(title, height=1.2 + 0.28 * len(below)) as figure:
+        gap_quantiles(below, figure.add_subplot())
+        return figure
 
 
 def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
-    """Return a picture of acceptance against temperature, as :func:`draw_heat` draws it.
+    """Return a picture of acceptance against temperature, see :func:`temperatures`.
 
     Each draft law has a panel, with the largest number of drafts that it has.
 
@@ -118,40 +121,34 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     panels = largest_counts(rows)
     columns = min(len(panels), _PANELS)
     lines = -(-len(panels) // columns)
-    figure = _empty(title, width=max(5.0, 3.4 * columns), height=4.8 * lines)
-    places = figure.subplots(lines, columns, sharey=True, squeeze=False).flat
-    for axes, ((drafts, k), shown) in zip(places, panels.items(), strict=False):
-        draw_heat(axes, shown)
-        axes.set_title(f"{drafts}, k = {k}", fontsize=10)
-    for axes in places[len(panels) :]:
-        axes.remove()
-    places[0].set_ylabel("probability that a draft is accepted")
-    return figure
+    with titled(title, width=max(5.0, 3.4 * columns), height=4.8 * lines) as figure:
+        places = figure.subplots(lines, columns, sharey=True, squeeze=False).flat
+        for place, (axes, ((drafts, k), shown)) in enumerate(
+            zip(places, panels.items(), strict=False)
+        ):
+            temperatures(shown, axes)
+            axes.set_title(f"{drafts}, k = {k}")
+            if place:
+                axes.set_ylabel("")
+        for axes in places[len(panels) :]:
+            axes.remove()
+        return figure
 
 
-def titled(title: str, *, height: float) -> tuple[Figure, Axes]:
-    """Return a picture of its own with a title, and its axes."""
-    figure = _empty(title, width=7.0, height=height)
-    return figure, figure.add_subplot()
+@contextmanager
+def titled(title: str, *, height: float, width: float = 7.0) -> Iterator[Figure]:
+    """Give an empty picture with a title, to be drawn in the style of all, in letters for screens.
 
-
-def _empty(title: str, *, width: float, height: float) -> Figure:
-    needed("matplotlib", "a picture", "plots")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    Raises
+    ------
+    ValueError
+        Matplotlib is not installed.
+    """
+    needed("matplotlib", "drawing", "plots")
+    from matplotlib import style
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(drawable(title), fontsize=11, parse_math=False)
-    return figure
-
-
-def svg_of(figure: Figure) -> str:
-    """Return a figure as an element of a page, with text as text."""
-    rc_context = needed("matplotlib", "a picture", "plots").rc_context
-    stream = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
-    # Without the XML prologue and the metadata, whose addresses nothing needs.
-    return re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    with style.context([STYLE, _LETTERS]):
+        figure = Figure(figsize=(width, height))
+        figure.suptitle(drawable(title), fontsize=11, parse_math=False)
+        yield figure
