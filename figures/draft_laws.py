@@ -15,7 +15,7 @@ from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
-from otspec.plots import against_counts
+from otspec.plots.axes import against_counts
 from otspec.rules import (
     DrawnDraft,
     PairRule,

@@ -12,7 +12,8 @@ from figures.contract import Settings
 from figures.curves import Losses
 from figures.registry import item
 from otspec.distributions import SUM_TOLERANCE, Distribution
-from otspec.plots import against_counts, legend_beside, look_of
+from otspec.plots import look_of
+from otspec.plots.axes import against_counts, legend_beside
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
 from otspec.traces.comparison import OPTIMUM
 
