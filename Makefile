@@ -54,7 +54,7 @@ docs: $(VENV)/docs.stamp
 	@echo "docs: docs/_build/index.html"
 
 gallery: $(VENV)/develop.stamp
-	$(BIN)/python -m figures --out build/figures
+	$(BIN)/python -m figures --out build/figures --page
 	cp build/figures/*.png docs/pictures
 	cp build/figures/*.md docs/tables
 
