@@ -37,11 +37,11 @@ def compute(folder: Path, settings: Settings) -> Results:
     examples.small_pairs(results)
     examples.at_random(results, 10 if settings.quick else INSTANCES)
     gain = PooledGain.compute(settings)
-    trace.bundled(results, settings, gain)
+    distinct = trace.DistinctDrafts.compute(settings)
+    trace.bundled(results, settings, gain, distinct)
     trace.texts(results)
     trace.trees(results)
     laws = trace.laws(settings)
-    trace.of_laws(results, laws)
     letters.exactly(results, settings)
     letters.trees(results)
     cost.measured(results, 1 if settings.quick else ROUNDS)
@@ -50,7 +50,7 @@ def compute(folder: Path, settings: Settings) -> Results:
     verifiers.blocks(results)
     verifiers.engines(results)
     verifiers.verdicts(results)
-    drawn = pictures.write_all(folder, settings, gain, laws)
+    drawn = pictures.write_all(folder, settings, gain, distinct, laws)
     printed = {"numbers": results.numbers, "tables": results.tables, "pictures": drawn}
     write_text(folder / NUMBERS, json.dumps(printed, indent=1, sort_keys=True) + "\n")
     return results

@@ -42,9 +42,7 @@ def measured(results: Results, rounds: int) -> None:
         "tokens": lambda: PooledSelection(draft, target, K).sample(drafts, rng),
         "fewest": lambda: PooledSelection(draft, target, K, "fewest").sample(drafts, rng),
         "bins": lambda: PooledSelection(draft, target, K, 256).sample(drafts, rng),
-        "distinct": lambda: PooledSelectionWithoutReplacement(draft, target, K).sample(
-            drafts, rng
-        ),
+        "distinct": lambda: PooledSelectionWithoutReplacement(draft, target, K).sample(drafts, rng),
         "draw": lambda: ready.sample(drafts, rng),
     }
     seconds = _in_turn(tasks, rounds)

@@ -58,7 +58,6 @@ def exactly(results: Results, settings: Settings) -> None:
             accepted[name] += share * value
     results.add("letters.symbols", len(ALPHABET))
     results.add("letters.contexts", thousands(len(places)))
-    results.add("letters.tuples", thousands(len(ALPHABET) ** K * len(places)))
     results.add("letters.k", K)
     for name, value in accepted.items():
         results.add(f"letters.{name}", probability(value))

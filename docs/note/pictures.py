@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from docs.note.trace import LONG, NAMES, PLACES
+from docs.note.trace import LONG, NAMES, PLACES, DistinctDrafts
 from figures.axes import legend_outside, rule_lines
 from figures.contract import STYLE, Settings
 from figures.curves import Losses
@@ -19,6 +19,7 @@ from figures.long_trace import recorded
 from figures.means import mean_and_error
 from figures.pooled_barriers import PooledBarriers
 from figures.pooled_gain import PooledGain
+from otspec.rules import KSequential
 
 Draw = Callable[[list[Any]], None]
 KS = (1, 2, 4, 8, 16, 32, 64)
@@ -32,7 +33,9 @@ LINES = {
 WIDTH = 6.6
 
 
-def write_all(folder: Path, settings: Settings, gain: PooledGain, laws: DraftLaws) -> list[str]:
+def write_all(
+    folder: Path, settings: Settings, gain: PooledGain, distinct: DistinctDrafts, laws: DraftLaws
+) -> list[str]:
     """Write the pictures as SVG into a folder that exists, and return their names.
 
     Parameters
@@ -40,14 +43,16 @@ def write_all(folder: Path, settings: Settings, gain: PooledGain, laws: DraftLaw
     folder : path
     settings : Settings
     gain : PooledGain
-        What rules accept at the positions of the bundled trace.
+        What rules accept of i.i.d. drafts at the positions of the bundled trace.
+    distinct : DistinctDrafts
+        The same of distinct ones.
     laws : DraftLaws
         The optima of draft laws there.
     """
     drawn: dict[str, tuple[Draw, tuple[float, float], tuple[int, int]]] = {
         "law": (PooledBarriers.compute(settings).draw, (WIDTH, 5.3), (2, 1)),
         "simplex": (CutSimplex.compute(settings).draw, (WIDTH, 2.4), (1, 2)),
-        "trace": (lambda axes: _trace(axes, gain), (WIDTH, 2.5), (1, 2)),
+        "trace": (lambda axes: _trace(axes, gain, distinct), (WIDTH, 2.5), (1, 2)),
         "laws": (lambda axes: _laws(axes, laws), (WIDTH, 2.1), (1, len(PLACES))),
     }
     for name, (draw, size, panels) in drawn.items():
@@ -67,7 +72,7 @@ def _save(path: Path, draw: Draw, size: tuple[float, float], panels: tuple[int, 
         figure.savefig(path, metadata={"Date": None})
 
 
-def _trace(axes: list[Any], gain: Losses) -> None:
+def _trace(axes: list[Any], gain: Losses, distinct: DistinctDrafts) -> None:
     """Draw acceptance in the recorded texts, and what rules lose on the bundled trace."""
     left, right = axes
     kept = recorded(RECORD)
@@ -81,16 +86,21 @@ def _trace(axes: list[Any], gain: Losses) -> None:
         line = {looks[name]: means}
         rule_lines(left, KS, line, {looks[name]: errors}, [{"label": name}])
     left.set_ylabel("probability of acceptance")
-    losses = {name: loss for name, loss in gain.losses().items() if "bins" not in name}
-    for name in ("k-sequential", "recursive rejection", "naive sampling"):
-        rule_lines(right, gain.ks, {name: losses[name]})
-    rule_lines(right, gain.ks, {POOLED: np.maximum(losses[POOLED], 0)})
+    rrsw = np.array(distinct.optimum) - np.array(distinct.rejection)
+    losses = {
+        RRSW: (rrsw, "RRS without replacement"),
+        RRS: (gain.loss[RRS], "recursive rejection"),
+        KSequential.title: (gain.loss[KSequential.title], "k-Seq"),
+        POOLED: (np.zeros(len(gain.ks)), "pooled selection, both laws"),
+    }
+    for title, (loss, name) in losses.items():
+        rule_lines(right, gain.ks, {title: np.maximum(loss, 0)}, None, [{"label": name}])
     right.set_ylabel("mean loss against the optimum")
-    right.set_ylim(-0.02, 0.6)
+    right.set_ylim(-0.004, 0.1)
     for panel, ks in ((left, KS), (right, gain.ks)):
         _against(panel, ks)
     left.legend(loc="lower right")
-    right.legend(loc="center right", bbox_to_anchor=(1.0, 0.56))
+    right.legend(loc="center right", bbox_to_anchor=(1.0, 0.28))
 
 
 def _laws(axes: list[Any], data: DraftLaws) -> None:
