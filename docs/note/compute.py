@@ -43,7 +43,7 @@ def compute(folder: Path, settings: Settings) -> Results:
     trace.trees(results)
     laws = trace.laws(settings)
     letters.exactly(results, settings)
-    letters.trees(results)
+    letters.trees(results, settings)
     cost.measured(results, 1 if settings.quick else ROUNDS)
     cost.peers(results)
     verifiers.counterexamples(results)

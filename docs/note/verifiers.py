@@ -87,10 +87,16 @@ def verdicts(results: Results) -> None:
     (line,) = [line for line in table if "**all papers**" in line]
     counts = dict(zip(names, (cell.strip() for cell in line.strip("| ").split("|")), strict=True))
     results.add("claims.all", counts["all"])
+    results.add("claims.papers", _papers(table))
     results.add("claims.hold", int(counts["holds"]) + int(counts["proved"]))
     results.add("claims.wrong", counts["wrong"])
     results.add("claims.condition", counts["needs a condition"])
     results.add("claims.rest", int(counts["misprint"]) + int(counts["degenerate"]))
+
+
+def _papers(table: list[str]) -> int:
+    """Return how many rows of the table are of a paper."""
+    return table.index(next(line for line in table if "**all papers**" in line)) - 2
 
 
 def _one(pattern: str, text: str) -> str:
