@@ -39,9 +39,9 @@ def compute(folder: Path, settings: Settings) -> Results:
     gain = PooledGain.compute(settings)
     distinct = trace.DistinctDrafts.compute(settings)
     trace.bundled(results, settings, gain, distinct)
+    trace.pools(results, gain)
     trace.texts(results)
     trace.trees(results)
-    laws = trace.laws(settings)
     letters.exactly(results, settings)
     letters.trees(results, settings)
     cost.measured(results, 1 if settings.quick else ROUNDS)
@@ -50,7 +50,7 @@ def compute(folder: Path, settings: Settings) -> Results:
     verifiers.blocks(results)
     verifiers.engines(results)
     verifiers.verdicts(results)
-    drawn = pictures.write_all(folder, settings, gain, distinct, laws)
+    drawn = pictures.write_all(folder, settings, gain, distinct)
     printed = {"numbers": results.numbers, "tables": results.tables, "pictures": drawn}
     write_text(folder / NUMBERS, json.dumps(printed, indent=1, sort_keys=True) + "\n")
     return results

@@ -10,22 +10,13 @@ import numpy as np
 import otspec
 from docs.note.results import Results, points, probability, scientific, thousands
 from figures.contract import Settings
-from figures.draft_laws import DraftLaws
-from figures.long_positions import (
-    BEST,
-    POOLED,
-    RECORD,
-    RRS,
-    RRSW,
-    column,
-)
+from figures.long_positions import BEST, POOLED, RECORD, RRS, RRSW, column
 from figures.long_trace import RECORD as BLOCKS
 from figures.long_trace import TREES, recorded
 from figures.means import CONFIDENCE, mean_in_words
 from figures.pooled_gain import KS as GAIN_KS
 from figures.pooled_gain import PooledGain
-from otspec import IID, WithoutReplacement, ratios
-from otspec.drafts import TopK, TopPlusOne
+from otspec import WithoutReplacement, ratios
 from otspec.rules import KSequential, NaiveSampling, PooledSelectionWithoutReplacement, SpecHub
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.traces.comparison import OPTIMUM
@@ -33,18 +24,11 @@ from otspec.traces.comparison import OPTIMUM
 SHOWN = (2, 4, 8, 16)
 MODEL = "SmolLM2-135M-Instruct"
 """The target of the trace."""
+BINS = 256
 PATHS, SEED = 500, 0
 """Of recursive rejection of more than two distinct drafts, which has no other sum."""
-PLACES = ((1.0, 1.0), (0.6, 0.6), (1.0, 0.3))
-"""Temperatures of draft and target."""
-NAMES = {
-    IID.name: "i.i.d.",
-    WithoutReplacement.name: "distinct",
-    TopPlusOne.name: "top and one drawn",
-    TopK.name: "top",
-}
-"""Draft laws, and what the note calls them."""
-LONG = {RRS: "rrs", RRSW: "rrsw", POOLED: "iid", BEST: "distinct"}
+COMPARED = {"rrs": (POOLED, RRS), "rrsw": (BEST, RRSW)}
+"""Name of a rule → the titles of the best rule for its drafts, and its own."""
 LENGTH, SEQUENCES = 8, 8
 """Of the recorded trees that are shown."""
 
@@ -56,43 +40,43 @@ def bundled(
     lines = {
         "optimum = pooled": gain.acceptance[OPTIMUM],
         "k-Seq": gain.acceptance[KSequential.title],
-        "RRS": gain.acceptance["recursive rejection"],
+        "RRS": gain.acceptance[RRS],
         "target-only": gain.acceptance[NaiveSampling.title],
         "distinct: optimum = pooled": distinct.optimum,
         "distinct: RRSw": distinct.rejection,
     }
-    ks = [gain.ks.index(k) for k in SHOWN]
-    rows = [[name, *(probability(line[i]) for i in ks)] for name, line in lines.items()]
+    rows = [[name, *map(probability, _shown(line))] for name, line in lines.items()]
     results.add_table("trace", ["rule", *(f"k = {k}" for k in SHOWN)], rows)
     results.add("trace.model", MODEL)
     results.add("trace.positions", gain.positions)
     results.add("trace.vocabulary", thousands(settings.logged().shape[-1]))
     results.add("trace.one", probability(gain.acceptance[OPTIMUM][0]))
     results.add("trace.hub", probability(distinct.hub))
-    for name, line in (("kseq", "k-Seq"), ("rrs", "RRS")):
-        losses = [gain.acceptance[OPTIMUM][i] - lines[line][i] for i in ks]
-        results.add(f"trace.{name}.least", points(min(losses)))
-        results.add(f"trace.{name}.most", points(max(losses)))
-    losses = [distinct.optimum[i] - distinct.rejection[i] for i in ks]
-    results.add("trace.rrsw.least", points(min(losses)))
-    results.add("trace.rrsw.most", points(max(losses)))
-    results.add("trace.short", scientific(max(distinct.off, _short(gain))))
-    for k, i in zip(SHOWN, ks, strict=True):
-        fewest, all_of = (gain.pools[name][i] for name in _POOLS)
-        if k in (4, 16):
-            results.add(f"trace.pools.k{k}", f"{np.median(fewest):g}")
-            results.add(f"trace.pools.k{k}.most", max(fewest))
+    rrsw = np.subtract(distinct.optimum, distinct.rejection).tolist()
+    losses = {"kseq": gain.loss[KSequential.title], "rrs": gain.loss[RRS], "rrsw": rrsw}
+    for name, loss in losses.items():
+        results.add(f"trace.{name}.least", points(min(_shown(loss))))
+        results.add(f"trace.{name}.most", points(max(_shown(loss))))
+    off = max(abs(loss) for loss in gain.loss[POOLED])
+    results.add("trace.short", scientific(max(distinct.off, off)))
+
+
+def pools(results: Results, gain: PooledGain) -> None:
+    """Add how many pools are needed on the bundled trace, and what bins lose there."""
+    for k in (4, 16):
+        fewest = gain.pools["pooled selection, fewest pools"][gain.ks.index(k)]
+        results.add(f"trace.pools.k{k}", f"{np.median(fewest):g}")
+        results.add(f"trace.pools.k{k}.most", max(fewest))
+    all_of = gain.pools[POOLED][gain.ks.index(SHOWN[0])]
     results.add("trace.ratios", thousands(round(float(np.median(all_of)))))
-    loss = gain.loss["pooled selection, 256 bins"]
-    results.add("trace.bins", "256")
-    results.add("trace.bins.loss", scientific(max(loss[i] for i in ks)))
+    results.add("trace.bins", BINS)
+    loss = gain.loss[f"pooled selection, {BINS} bins"]
+    results.add("trace.bins.loss", scientific(max(_shown(loss))))
 
 
-_POOLS = "pooled selection, fewest pools", "pooled selection"
-
-
-def _short(gain: PooledGain) -> float:
-    return max(abs(loss) for loss in gain.loss["pooled selection"])
+def _shown(line: Sequence[float]) -> list[float]:
+    """Return the values at the numbers of drafts that are shown."""
+    return [line[GAIN_KS.index(k)] for k in SHOWN]
 
 
 @dataclass(frozen=True)
@@ -132,17 +116,17 @@ class DistinctDrafts:
 
 
 def texts(results: Results) -> None:
-    """Add means over one position of each text of the recorded trace, with intervals."""
+    """Add differences at one position of each text of the recorded trace, with intervals."""
     kept = recorded(RECORD)
     results.add("texts.count", len(kept[column(1, 1)][POOLED]))
     results.add("texts.confidence", round(100 * CONFIDENCE))
-    for best, other in ((POOLED, RRS), (BEST, RRSW)):
+    for name, (best, other) in COMPARED.items():
         for k in (4, 16):
             at = kept[column(1, k)]
             losses = [100 * (a - b) for a, b in zip(at[best], at[other], strict=True)]
             mean, ends = mean_in_words(losses, digits=1)
-            results.add(f"texts.{LONG[other]}.k{k}", f"{mean:.1f}")
-            results.add(f"texts.{LONG[other]}.k{k}.ends", ends)
+            results.add(f"texts.{name}.k{k}", f"{mean:.1f}")
+            results.add(f"texts.{name}.k{k}.ends", ends)
 
 
 def trees(results: Results) -> None:
@@ -153,8 +137,3 @@ def trees(results: Results) -> None:
     tree = "x".join(map(str, (SEQUENCES, *(1,) * (LENGTH - 1))))
     for title, name in ((KSequential.title, "kseq"), (POOLED, "iid"), (BEST, "distinct")):
         results.add(f"trees.{name}", f"{1 + np.mean(kept[tree][title]):.3f}")
-
-
-def laws(settings: Settings) -> DraftLaws:
-    """Return the optimum of each draft law at the temperatures that are drawn."""
-    return DraftLaws.at(settings, PLACES)
