@@ -28,9 +28,9 @@ POOLED: dict[str, Any] = {
 OTHERS: tuple[type[PairRule], ...] = (KSequential, RecursiveRejection, NaiveSampling)
 
 _POOLED_LOOKS: dict[str, dict[str, Any]] = {
-    "pooled selection, fewest pools": {"linestyle": "", "marker": "*", "markeredgecolor": "k"},
+    "pooled selection, fewest pools": {"linestyle": "", "marker": "*", "markersize": 9},
     "pooled selection, 256 bins": {"linestyle": "--"},
-    "pooled selection, 64 bins": {"linestyle": ":", "markerfacecolor": "#FFFFFF"},
+    "pooled selection, 64 bins": {"linestyle": ":", "markerfacecolor": "none"},
 }
 
 

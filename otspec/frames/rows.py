@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 from otspec.arguments import as_instance, as_steps
 from otspec.cards import decimal, said
 from otspec.cards.lines import aligned
+from otspec.extras import needed
 from otspec.frames.columns import Column, columns_of, has_fields
 from otspec.frames.tabular import Tabular
 from otspec.raw import shown
@@ -112,7 +113,7 @@ class Rows(list[Kind], Tabular):
         ValueError
             Rows of different classes, or no row and no class.
         """
-        import pyarrow as pa
+        pa = needed("pyarrow", "a table", "runs")
 
         kind = self.kind
         if kind is None:
@@ -148,8 +149,7 @@ def _cell(value: Any) -> str:
 
 
 def _field(column: Column) -> pa.Field:
-    import pyarrow as pa
-
+    pa = needed("pyarrow", "a table", "runs")
     of_type = pa.type_for_alias(column.item_type or column.type)
     said = {name: getattr(column, name) for name in ("unit", "part") if getattr(column, name)}
     return pa.field(column.name, pa.list_(of_type) if column.item_type else of_type, metadata=said)
