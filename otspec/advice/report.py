@@ -11,7 +11,7 @@ from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.charts import pareto_figure
 from otspec.advice.choices import Choice, Loss
 from otspec.advice.document import interval_words, sentences, short
-from otspec.plots.inline import svg
+from otspec.plots import svg
 from otspec.reports.origin import UNKNOWN, Origin, origin_section
 from otspec.reports.standing import percent
 from otspec.webpage import Cell, escaped, key_figures, listed_items, page, picture, table

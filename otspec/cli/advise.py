@@ -23,6 +23,7 @@ from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_options, sources_of
 from otspec.cli.trees import read_tree
 from otspec.cli.warpings import warping_options
+from otspec.extras import needed
 from otspec.tables import listed, print_table, say
 from otspec.traces.readers import Source, Warping
 from otspec.trees import RULES, Shape, as_seconds
@@ -203,8 +204,7 @@ def _kept(
 
 def _table(advices: Sequence[Advice]) -> pa.Table:
     """Return the choices of all advices, with a column that says what they are of."""
-    import pyarrow as pa
-
+    pa = needed("pyarrow", "a table", "runs")
     tables = [advice.to_arrow() for advice in advices]
     models = [[advice.source] * len(advice.choices) for advice in advices]
     return pa.concat_tables(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from otspec.extras import needed
 from otspec.frames import check_ending, write_table
 from otspec.tables import say
 
@@ -58,12 +59,11 @@ def check_picture(ending: str) -> None:
     Raises
     ------
     ValueError
-        Matplotlib cannot write such a file; or the name has no ending.
-    ImportError
-        A package is missing.
+        Matplotlib cannot write such a file, or is not installed; or the name has no ending.
     """
     if not ending:
         raise ValueError("the name of the picture has no ending: write one such as .png or .svg")
+    needed("matplotlib", "drawing", "plots")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -79,12 +79,13 @@ def check_table(path: Path | None) -> None:
     Raises
     ------
     ValueError
-        Its ending is none of a table.
+        Its ending is none of a table, or Arrow is not installed.
     OSError
         As :func:`check_place`.
     """
     if path is not None:
         check_ending(path)
+        needed("pyarrow", "a table", "runs")
         check_place(path)
 
 

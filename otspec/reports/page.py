@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.plots import acceptance_figure, gap_figure, heat_figure
-from otspec.plots.inline import svg
+from otspec.plots import svg
+from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
 from otspec.plots.temperature import best_below, largest_counts
 from otspec.reports.origin import UNKNOWN, Origin, origin_section
 from otspec.reports.standing import (

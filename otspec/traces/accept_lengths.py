@@ -11,6 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
+from otspec.extras import needed
 from otspec.logged import AcceptLengths, Tally
 from otspec.logged.metrics import block_counts, counts_of
 from otspec.logged.replay import as_rule_tree, levels_along, replayed
@@ -87,7 +88,7 @@ class CountedCalls(Work):
         pyarrow.Table
             A row for each rule and warping and each cluster of texts, with what was counted there.
         """
-        import pyarrow as pa
+        pa = needed("pyarrow", "a run over traces", "runs")
 
         found = {
             (asked, number, cluster): counts
