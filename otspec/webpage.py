@@ -1,7 +1,7 @@
 """One HTML file that needs nothing else: its beginning and end, tables, pictures, figures.
 
 It follows the reader's choice of bright or dark, and can be printed. A table never is wider than
-the page: on a narrow one each of its rows is a block of cells, with the names of their columns.
+the page: on a narrow one each row of many cells is a block, with the names of the columns.
 """
 
 from __future__ import annotations
@@ -55,13 +55,15 @@ pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-
   body { margin: 1rem auto; padding: 0 1rem; }
   .key { grid-template-columns: 1fr 1fr; }
   figure svg { min-width: 34rem; }
-  table, tbody { display: block; }
-  thead { display: none; }
-  tr { display: grid; grid-template-columns: repeat(3, 1fr); gap: .3rem .75rem; padding: .6rem 0;
-       border-bottom: 1px solid var(--line); }
-  td { border: 0; padding: 0; text-align: left; overflow-wrap: anywhere; }
-  td::before { content: attr(data-name); display: block; color: var(--quiet); font-size: .75rem; }
-  td:empty { display: none; } }
+  .many, .many tbody { display: block; }
+  .many thead { display: none; }
+  .many tr { display: grid; grid-template-columns: repeat(3, 1fr); gap: .3rem .75rem;
+             padding: .6rem 0; border-bottom: 1px solid var(--line); }
+  .many td { border: 0; padding: 0; text-align: left; overflow-wrap: anywhere; }
+  .many td::before { content: attr(data-name); display: block; color: var(--quiet);
+                     font-size: .75rem; }
+  .many td:empty { display: none; }
+  th, td { padding: .3rem .4rem; } }
 @media print {
   :root { color-scheme: light; --ink: #000; --quiet: #444; --line: #bbb; --ground: #fff;
           --panel: #f4f5f7; }
@@ -70,6 +72,10 @@ pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-
   h2, h3 { break-after: avoid; }
   thead { display: table-header-group; } }
 """
+
+
+_FEW = 4
+"""Columns that fit any page."""
 
 
 def page(title: str, body: Iterable[str]) -> Iterable[str]:
@@ -87,7 +93,8 @@ def page(title: str, body: Iterable[str]) -> Iterable[str]:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, words: int) -> Iterable[str]:
     """Yield a table; the first ``words`` columns are words, the others numbers."""
-    yield "<table><thead><tr>"
+    many = ' class="many"' if len(columns) > _FEW else ""
+    yield f"<table{many}><thead><tr>"
     for place, name in enumerate(columns):
         yield f'<th scope="col"{_class(place, words)}>{escaped(name)}</th>'
     yield "</tr></thead><tbody>"

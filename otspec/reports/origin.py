@@ -11,9 +11,15 @@ from otspec.traces.readers import Source
 from otspec.version import __version__
 from otspec.webpage import escaped, verbatim
 
-TITLE = "otspec: exact theory of speculative-decoding verification"
-AUTHORS = ("The otspec authors",)
-"""As CITATION.cff has them."""
+_CITED = {
+    "title": "{otspec: exact theory of speculative-decoding verification}",
+    "author": "{The otspec authors}",
+    "version": __version__,
+    "year": "2026",
+    "month": "11",
+    "note": "Apache-2.0 licence",
+}
+"""As CITATION.cff has it, which is not where the package is installed."""
 
 LARGEST_DIGEST = 256 * 2**20
 """Most bytes of a file whose digest is computed, which takes a fraction of a second."""
@@ -61,15 +67,8 @@ def _digest(path: Path) -> tuple[str, int, str]:
 
 def bibtex() -> str:
     """Return an entry of BibTeX for this version of the package."""
-    return "\n".join(
-        (
-            "@software{otspec,",
-            f"  title = {{{{{TITLE}}}}},",
-            f"  author = {{{' and '.join(f'{{{name}}}' for name in AUTHORS)}}},",
-            f"  version = {{{__version__}}},",
-            "}",
-        )
-    )
+    lines = (f"  {name:7} = {{{value}}},\n" for name, value in _CITED.items())
+    return f"@software{{otspec,\n{''.join(lines)}}}\n"
 
 
 def origin_section(origin: Origin) -> Iterable[str]:

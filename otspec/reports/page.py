@@ -123,7 +123,7 @@ def _figures(standing: Standing) -> Iterable[tuple[str, str, str]]:
 def _about(summary: dict[str, Any]) -> str:
     restricted = "".join(f", {name} = {value}" for name, value in restrictions_of(summary))
     return (
-        f"All is of {summary['positions']:,} positions over {summary['vocabulary']:,} tokens"
+        f"Read: {summary['positions']:,} positions over {summary['vocabulary']:,} tokens"
         f"{restricted}. Intervals have {100 * summary['confidence']:g}% confidence and take the "
         f"{summary['independent']} for a random sample of such {summary['independent']}."
     )
