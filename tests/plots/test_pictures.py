@@ -153,8 +153,10 @@ def test_what_cannot_be_written_is_refused_before_it_is_computed(
     monkeypatch.setattr("otspec.cli.run_places.open_run", broken)
     if command == "compare":
         complaint(capsys, "compare", "0.5,0.5", "0.25,0.75", "--plot", bad)
-    elif bad not in ("x.abc", "x"):  # a report is HTML whatever its name
+    else:
         complaint(capsys, "trace", "--report", bad)
+        if "/" in bad:
+            complaint(capsys, "trace", "--report", f"{bad[:-4]}.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png", "x.png"]
     assert (tmp_path / "x.png").read_text(encoding="utf-8") == "kept"
 
