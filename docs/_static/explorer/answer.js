@@ -64,6 +64,7 @@
     const big = part("optimum");
     big.textContent = percent(results.acceptance);
     big.dataset.value = results.acceptance;
+    part("brief").textContent = percent(results.acceptance);
     part("optimum-words").textContent = `of the time ${drafts(results)} can be accepted, at best`;
     part("proof").textContent = proof(results);
     const bound = part("formula");

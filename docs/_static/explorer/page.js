@@ -59,7 +59,10 @@
     dom.part("refusal").hidden = !results.problem;
     dom.part("refusal").textContent = results.problem ? `There is no answer: ${results.problem}.` : "";
     for (const name of ["results", "results-first"]) dom.part(name).hidden = Boolean(results.problem);
-    if (results.problem) return;
+    if (results.problem) {
+      dom.part("brief").textContent = "no answer";
+      return;
+    }
     explorer.answer.show(results);
     explorer.rulesView.show(results);
   }
