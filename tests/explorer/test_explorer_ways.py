@@ -61,6 +61,7 @@ def test_long_lists_are_ranked_and_computed_all_the_same(desk):
     assert "1,985 others" in desk.part("ranked").inner_text()
     check(desk.shown(), draft, target, 2, "iid")
     assert desk.part("copy-link").is_disabled()
+    desk.tab.wait_for_function("location.hash === ''")
     assert "draft.csv" in desk.part("shell").inner_text()
 
 
