@@ -18,7 +18,7 @@ PRESETS = script("explorer_presets").presets()
 def test_examples_are_those_of_the_figures():
     presets = script("explorer_presets")
     assert presets.PAGE.read_text(encoding="utf-8") == presets.script(), (
-        "run: python docs/explorer_presets.py"
+        "run: python -m docs.explorer_presets"
     )
 
 
