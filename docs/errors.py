@@ -19,9 +19,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 TABLES = Path(__file__).parent / "tables"
 WORDS = tomllib.loads((Path(__file__).with_suffix(".toml")).read_text(encoding="utf-8"))
-
 CODE = re.compile(
-    r"((?:pip|apt) install [^,;)]+|(?<!\w)'[^']+'(?!\w)|--[\w-]+|[\w.…]*\w\([^()]*\)|\w+=[\w./'\"…]+)"
+    r"((?:pip|apt) install [^,;)]+?(?=[,;)]|$| and )|(?<!\w)'[^']+'(?!\w)|--[\w-]+"
+    r"|[\w.…]*\w\([^()]*\)|\w+=[\w./'\"…]+)"
 )
 """What is written as code: quotations, options, calls and keywords with their values."""
 
