@@ -11,8 +11,8 @@ from figures.axes import legend_outside, rule_lines
 from figures.contract import PAGE, Settings
 from figures.curves import Losses, against_k
 from figures.registry import item
+from otspec.plots.axes import against_counts
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
-from otspec.traces.charts import against_counts
 from otspec.traces.comparison import OPTIMUM
 
 KS = (1, 2, 4, 8, 16)

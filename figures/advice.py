@@ -48,4 +48,4 @@ class AdvicePicture(Picture):
 
     def draw(self, axes: list[Any]) -> None:
         """Draw all choices and those that are best for their time."""
-        draw_pareto(axes[0], self.advice)
+        draw_pareto(self.advice, axes[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.traces.charts import look_of_several
+from otspec.plots import look_of_several
 
 
 def look(rule: str, **more: Any) -> dict[str, Any]:

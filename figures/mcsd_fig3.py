@@ -16,12 +16,12 @@ from figures.on_letters import EXACT_DISTINCT, letter_trees
 from figures.registry import item
 from figures.tree_starts import SEED
 from otspec.logged.comparison import mean_and_error
+from otspec.plots.axes import against_counts
 from otspec.rules import (
     PooledSelectionWithoutReplacement,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
 )
-from otspec.traces.charts import against_counts
 
 LETTER_KS, QUICK_KS = KS[:-1], KS[:2]
 """32 distinct drafts are all 27 letters."""

@@ -72,6 +72,7 @@ _SUBPACKAGES = (
     "lossy",
     "models",
     "optimum",
+    "plots",
     "programs",
     "rules",
     "solvers",

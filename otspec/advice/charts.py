@@ -10,8 +10,10 @@ from otspec.advice.advice import Advice
 from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT
 from otspec.advice.choices import Choice
 from otspec.arguments import as_instance
-from otspec.traces.charts import legend_beside, look_of_several
-from otspec.traces.charts.pictures import titled
+from otspec.plots import explain, look_of_several
+from otspec.plots.axes import legend_beside
+from otspec.plots.canvas import ink, panel_on
+from otspec.plots.pictures import titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,22 +26,27 @@ _RAYS = 6
 """About how many lines of equal speed there are."""
 
 
-def draw_pareto(axes: Axes, advice: Advice) -> Axes:
+def draw_pareto(advice: Advice, axes: Axes | None = None) -> Axes:
     """Draw the tokens per call of each choice against its seconds, as parts of a call without.
 
-    The black steps join the choices than which none keeps more in no more time. Along a grey line
+    The steps join the choices than which none keeps more in no more time. Along a grey line
     through the origin all choices are equally fast, so many times as fast as without drafts; the
     best is ringed.
 
     Parameters
     ----------
-    axes : matplotlib.axes.Axes
     advice : Advice
+    axes : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
 
     Raises
     ------
     ValueError
-        Something else.
+        Something else; or Matplotlib is not installed.
     """
     as_instance(advice, "advice", Advice, "an Advice, as advise() returns it")
     alone = next(one.seconds for one in advice.choices if one.rule == NO_DRAFT)
@@ -50,31 +57,42 @@ def draw_pareto(axes: Axes, advice: Advice) -> Axes:
     margin = 0.06 * max(max(times) - min(times), 0.1)
     left, right = max(min(times) - margin, 0.01), max(times) + margin
     top = 0.3 + max(float(one.tokens) for one in advice.choices)
-    _draw_rays(axes, left, right, top)
-    front = advice.pareto()
-    axes.step(
-        [one.seconds / alone for one in front], [float(one.tokens) for one in front],
-        where="post", color="#000000", linewidth=1.2, zorder=2, label="the most for the time",
-    )  # fmt: skip
-    for rule, choices in marks.items():
-        look = look_of_several(rule) | {"linestyle": "none"}
-        if rule in _CHAINS:
-            look |= {"markerfacecolor": "none", "markersize": 9}
-        axes.plot(
-            [one.seconds / alone for one in choices], [float(one.tokens) for one in choices],
-            label=rule, **look,
+    with panel_on(axes) as panel:
+        _draw_rays(panel, left, right, top)
+        front = advice.pareto()
+        panel.step(
+            [one.seconds / alone for one in front], [float(one.tokens) for one in front],
+            where="post", color=ink(), linewidth=1.2, zorder=2, label="the most for the time",
         )  # fmt: skip
-    best = advice.best
-    axes.plot(
-        [best.seconds / alone], [float(best.tokens)], marker="o", markersize=14,
-        markerfacecolor="none", markeredgecolor="#D55E00", markeredgewidth=2, linestyle="none",
-        label="the fastest",
-    )  # fmt: skip
-    axes.set_xlim(left, right)
-    axes.set_ylim(_BOTTOM, top)
-    axes.set_xlabel("time of a call with its drafts, in calls without")
-    axes.set_ylabel("tokens per call of the target")
-    return legend_beside(axes)
+        for rule, choices in marks.items():
+            look = look_of_several(rule) | {"linestyle": "none"}
+            if rule in _CHAINS:
+                look |= {"markerfacecolor": "none", "markersize": 9}
+            (drawn,) = panel.plot(
+                [one.seconds / alone for one in choices], [float(one.tokens) for one in choices],
+                label=rule, **look,
+            )  # fmt: skip
+            explain(drawn, [_words(one) for one in choices])
+        best = advice.best
+        panel.plot(
+            [best.seconds / alone], [float(best.tokens)], marker="o", markersize=14,
+            markerfacecolor="none", markeredgecolor="#D55E00", markeredgewidth=2, linestyle="none",
+            label="the fastest",
+        )  # fmt: skip
+        panel.set_xlim(left, right)
+        panel.set_ylim(_BOTTOM, top)
+        panel.set_xlabel("time of a call with its drafts, in calls without")
+        panel.set_ylabel("tokens per call of the target")
+        return legend_beside(panel)
+
+
+def _words(choice: Choice) -> str:
+    """Return what a mark shows."""
+    tree = f", {choice.tree}" if choice.tree else ""
+    return (
+        f"{choice.rule}{tree}: {float(choice.tokens):.4f} tokens per call, "
+        f"{choice.speed_up:.3f} times as fast"
+    )
 
 
 def _draw_rays(axes: Axes, left: float, right: float, top: float) -> None:
@@ -97,6 +115,6 @@ def _round(number: float) -> float:
 
 def pareto_figure(advice: Advice, *, title: str) -> Figure:
     """Return a picture of its own of what :func:`draw_pareto` draws."""
-    figure, axes = titled(title, height=4.6)
-    draw_pareto(axes, advice)
-    return figure
+    with titled(title, height=4.6) as figure:
+        draw_pareto(advice, figure.add_subplot())
+        return figure

@@ -10,7 +10,7 @@ from otspec.advice.advice import LOSSY, Advice
 from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.choices import Choice, Interval
 from otspec.estimate import CONFIDENCE
-from otspec.traces.reports.summary_file import interval_document
+from otspec.reports.summary_file import interval_document
 from otspec.trees.shapes import Shape, as_shape
 
 

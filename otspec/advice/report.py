@@ -9,7 +9,7 @@ from otspec.advice.advice import Advice
 from otspec.advice.charts import pareto_figure
 from otspec.advice.choices import Choice, Loss
 from otspec.advice.document import interval_words, sentences, short
-from otspec.traces.charts.pictures import svg_of
+from otspec.plots import svg
 from otspec.webpage import escaped, page, table
 from otspec.writing import write_text
 
@@ -65,7 +65,7 @@ def _section(advice: Advice) -> Iterable[str]:
     yield f"<h2>{escaped(advice.source)}</h2>"
     yield f"<p>{escaped(' '.join(sentences(advice)))}</p>"
     title = f"The fastest: {advice.best.rule}"
-    figure = svg_of(pareto_figure(advice, title=title))
+    figure = svg(pareto_figure(advice, title=title), title)
     yield f"<figure>{figure}<figcaption>{_CAPTION}</figcaption></figure>"
     yield "<h3>What simpler choices lose</h3>"
     yield from table(_SIMPLER, [_lost(one) for one in advice.simpler], words=4)

@@ -83,7 +83,7 @@ def compare(
 
 
 def _draw(rows: list[Comparison], plot: Path) -> None:
-    from otspec.traces.charts import save_acceptance_chart
+    from otspec.plots import save_acceptance_chart
 
     save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
 

@@ -26,15 +26,15 @@ from otspec.cli.trace_runs import (
 from otspec.cli.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
-from otspec.tables import print_table, say
-from otspec.traces.heat import Heat, by_heat
-from otspec.traces.laws import LawMeans, law_means
-from otspec.traces.readers import Source, Warping
-from otspec.traces.reports.summary_file import (
+from otspec.reports.summary_file import (
     interval_document,
     restrictions_of,
     warpings_document,
 )
+from otspec.tables import print_table, say
+from otspec.traces.heat import Heat, by_heat
+from otspec.traces.laws import LawMeans, law_means
+from otspec.traces.readers import Source, Warping
 from otspec.traces.runs import Failure, Settings, open_run, temporary_folder
 from otspec.traces.statistics import texts_of
 from otspec.traces.summary import attains

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import click
 
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
-from otspec.cli.arguments import TokenList
+from otspec.cli.arguments import Choice, TokenList
 from otspec.cli.drawn_tokens import Drawn, drawn_options
 from otspec.cli.ending import ending_in_order
 from otspec.cli.options import filled, json_option, table_option
@@ -29,11 +29,11 @@ from otspec.cli.warpings import warping_options
 from otspec.frames import Rows
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree
+from otspec.reports.summary_file import interval_document, warpings_document
 from otspec.rules import TargetOnly
 from otspec.tables import print_table, say
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
 from otspec.traces.readers import Source, Warping
-from otspec.traces.reports.summary_file import interval_document, warpings_document
 from otspec.traces.runs import Failure, open_run, temporary_folder
 from otspec.trees import Shape
 from otspec.trees.comparison import rules_for
@@ -105,7 +105,7 @@ class Simulated(NamedTuple):
 @click.option("--cut", is_flag=True, help="Texts go on behind what was logged of them.")
 @drawn_options
 @click.option(
-    "--export", "engine", type=click.Choice(tuple(ENGINE_FORMS)),
+    "--export", "engine", type=Choice(tuple(ENGINE_FORMS)),
     help="Print what an engine takes for a load test, of one rule and tree.",
 )  # fmt: skip
 @source_options

@@ -33,7 +33,7 @@ class DrawnDraft(PairRule):
     name: ClassVar[str] = "drawn-draft"
     title: ClassVar[str] = "coupling of the drawn draft"
     law_class: ClassVar[type[SingleDraftLaw]] = TopPlusOne
-    colour: ClassVar[str] = "#882255"
+    colour: ClassVar[str] = "#B0306A"
     marker: ClassVar[str] = "d"
 
     @cached_property

@@ -70,7 +70,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
     title: ClassVar[str] = "pooled selection (distinct)"
     batch: ClassVar[str | None] = "pooled_selection_without_replacement"
     law_class: ClassVar[type[ByRatio]] = WithoutReplacement
-    colour: ClassVar[str] = "#332288"
+    colour: ClassVar[str] = "#6650C8"
     marker: ClassVar[str] = "p"
 
     def __init__(

@@ -14,22 +14,12 @@ def legible(text: str) -> str:
     'a\\x1b[1m\\xff'
     """
     return "".join(
-        letter if letter.isprintable() else _escaped(letter) for letter in text
+        letter if letter.isprintable() else escaped(letter) for letter in text
     )  # surrogates are not printable
 
 
-def drawable(text: str) -> str:
-    """Return a text that Matplotlib's font can draw: letters that it lacks are escaped.
-
-    Else each of them would be a warning and an empty box.
-    """
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-
-    known = get_font(findfont(FontProperties())).get_charmap()
-    return "".join(letter if ord(letter) in known else _escaped(letter) for letter in legible(text))
-
-
-def _escaped(letter: str) -> str:
+def escaped(letter: str) -> str:
+    """Return a letter by its number, or a byte of a name that is not UTF-8 by its own."""
     byte = ord(letter) - 0xDC00  # how Python keeps a byte that is not UTF-8
     if 0x80 <= byte <= 0xFF:
         return f"\\x{byte:02x}"

@@ -34,7 +34,7 @@ def advice_rows():
     yield (
         "advice.draw_pareto",
         Row(
-            lambda advice: advice_room.draw_pareto(Figure().add_subplot(), advice),
+            lambda advice: advice_room.draw_pareto(advice, Figure().add_subplot()),
             {"advice": ("object", advised)},
         ),
     )

@@ -10,11 +10,12 @@ from matplotlib.figure import Figure
 from pyarrow.parquet import read_table
 
 from otspec.logged import compare_on_blocks
+from otspec.plots import temperatures
+from otspec.plots.pictures import heat_figure
+from otspec.plots.temperature import best_below, largest_counts
+from otspec.reports.summary_file import restrictions_of, warpings_document
 from otspec.traces import Warp, Warping, compare, load_trace, warp
-from otspec.traces.charts import draw_heat, heat_figure
-from otspec.traces.charts.heat import best_below, largest_counts
 from otspec.traces.heat import Heat, by_heat
-from otspec.traces.reports.summary_file import restrictions_of, warpings_document
 from otspec.traces.statistics import Statistic
 from otspec.warping import ORDERS
 
@@ -213,7 +214,7 @@ def lines(axes):
 
 
 def test_lines_of_rules_if_the_draft_is_as_warm_as_the_target():
-    axes = draw_heat(Figure().add_subplot(), rows_at((1.0, 1.0), (0.5, 0.5)))
+    axes = temperatures(rows_at((1.0, 1.0), (0.5, 0.5)), Figure().add_subplot())
     assert lines(axes)["k-sequential"] == ((0.5, 1.0), (0.6875, 0.625))
     assert list(lines(axes)) == ["optimum", "k-sequential", "naive sampling", "pooled selection"]
     assert axes.get_xlabel() == "temperature"
@@ -221,7 +222,7 @@ def test_lines_of_rules_if_the_draft_is_as_warm_as_the_target():
 
 def test_lines_of_draft_temperatures_if_these_are_apart():
     heats = [(target, draft) for draft in (2.0, 0.5) for target in (0.5, 1.0)]
-    axes = draw_heat(Figure().add_subplot(), rows_at(*heats))
+    axes = temperatures(rows_at(*heats), Figure().add_subplot())
     assert lines(axes) == {
         f"{rule}, draft T = {draft:g}": ((0.5, 1.0), values)
         for draft in (0.5, 2.0)

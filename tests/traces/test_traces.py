@@ -12,10 +12,10 @@ import otspec
 from otspec.datasets import load_smollm2
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
+from otspec.plots import acceptance, look_of
 from otspec.rules import compared_rules
 from otspec.tables import listed
 from otspec.traces import Trace, compare, summarise, warp
-from otspec.traces.charts import draw_acceptance, look_of
 from otspec.traces.summary import attained_by, attains
 
 EPS = np.finfo(float).eps
@@ -168,7 +168,7 @@ def test_names_are_listed_in_words():
 def drawn(rows):
     """The chart's lines by label, and its shaded areas."""
     axes = Figure().add_subplot()
-    draw_acceptance(axes, rows)
+    acceptance(rows, axes)
     return {line.get_label(): line for line in axes.get_lines()}, list(axes.collections)
 
 

@@ -38,7 +38,7 @@ class CascadeByPosition(AgainstAnother):
     name: ClassVar[str] = "cascade-by-position"
     title: ClassVar[str] = "cascade by position"
     source: ClassVar[str] = "Narasimhan et al., eq. 10"
-    colour: ClassVar[str] = "#332288"
+    colour: ClassVar[str] = "#6650C8"
     marker: ClassVar[str] = "p"
 
     alpha: Number = field(

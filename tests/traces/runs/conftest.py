@@ -1,6 +1,6 @@
 """Runs leave an empty file for a picture, which takes longer to draw than all else they do here.
 
-Pictures of runs are drawn in tests/traces/charts, and by the runs in processes of their own.
+Pictures of runs are drawn in tests/plots, and by the runs in processes of their own.
 The trace that runs in processes of their own read is the same for all of them.
 """
 
@@ -18,7 +18,7 @@ def _draw_nothing(monkeypatch):
     def leave(_rows, path, *, title):
         Path(path).touch()
 
-    monkeypatch.setattr("otspec.traces.reports.chart_files.save_acceptance_chart", leave)
+    monkeypatch.setattr("otspec.reports.chart_files.save_acceptance_chart", leave)
 
 
 @pytest.fixture(autouse=True)

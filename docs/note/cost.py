@@ -1,0 +1,121 @@
+"""What the rules cost, as ratios to one sort that is timed in turn with them, and as recorded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import otspec
+from docs.note.results import Results, thousands
+from docs.note.trace import BINS
+from otspec import IID, WithoutReplacement
+from otspec.distributions import as_distribution
+from otspec.ratios import target_to_draft
+from otspec.rules import (
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+)
+
+LAWS = (IID.name, WithoutReplacement.name)
+RULES: dict[str, tuple[tuple[Any, ...], ...]] = {
+    "rejection": ((RecursiveRejection,), (RecursiveRejectionWithoutReplacement,)),
+    "bins": ((PooledSelection, BINS), (PooledSelectionWithoutReplacement, BINS)),
+    "fewest": ((PooledSelection, "fewest"), (PooledSelectionWithoutReplacement, "fewest")),
+    "tokens": ((PooledSelection,), (PooledSelectionWithoutReplacement,)),
+}
+"""What is built for one draw, for either draft law: a rule, and its pools."""
+TITLES = {
+    "optimum": "the optimum alone",
+    "rejection": "recursive rejection, one draw",
+    "bins": f"pooled selection, {BINS} bins, built for one draw",
+    "fewest": "pooled selection, as few pools as the optimum needs",
+    "tokens": "pooled selection, a pool for each ratio",
+}
+K = 4
+TOKENS = 49_152
+SEED = 6
+PEERS = Path(__file__).parents[1] / "tables" / "peers.md"
+SHAPE = "(32, 128,256)"
+
+
+def measured(results: Results, rounds: int) -> None:
+    """Add how many sorts a build and a draw cost, medians over so many rounds, in CPU time.
+
+    The pair has no two tokens of one ratio, which is the most work.
+    """
+    draft, target = _pair()
+    ratios, rng = target_to_draft(draft, target), np.random.default_rng(SEED)
+    drafts = rng.choice(TOKENS, K, p=draft, replace=False).tolist()
+    ready = PooledSelection(draft, target, K)
+    tasks: dict[Any, Callable[[], Any]] = {
+        "sort": lambda: np.argsort(ratios),
+        "draw": lambda: ready.sample(drafts, rng),
+    }
+    for law in LAWS:
+        tasks["optimum", law] = partial(_optimum, draft, target, law)
+    for what, rules in RULES.items():
+        for rule, *options in rules:
+            drawn = partial(_first_draw, rule, draft, target, options, drafts, rng)
+            tasks[what, rule.law_class.name] = drawn
+    seconds = _in_turn(tasks, rounds)
+    results.add("cost.vocabulary", thousands(TOKENS))
+    results.add("cost.k", K)
+    results.add("cost.sort", f"{1000 * seconds['sort']:.1f}")
+    results.add("cost.draw", f"{1e6 * seconds['draw']:.0f}")
+    rows = [
+        [TITLES[what], *(f"{seconds[what, law] / seconds['sort']:.1f}" for law in LAWS)]
+        for what in ("optimum", *RULES)
+    ]
+    results.add_table("cost", ["CPU time, in sorts", "i.i.d.", "distinct"], rows)
+
+
+def _optimum(draft: Any, target: Any, law: str) -> Any:
+    return otspec.optimal_acceptances(draft, target, [K], law=law)
+
+
+def _first_draw(
+    rule: type[PairRule], draft: Any, target: Any, options: Any, drafts: Any, rng: Any
+) -> Any:
+    return rule(draft, target, K, *options).sample(drafts, rng)
+
+
+def peers(results: Results) -> None:
+    """Add the recorded times of a batch beside loops over its rows, in milliseconds."""
+    lines = PEERS.read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
+    for rule, peer, name in (
+        ("pooled_selection", "MCSD, alg. 1", "iid"),
+        ("pooled_selection_without_replacement", "MCSD, alg. 2", "distinct"),
+    ):
+        (row,) = [row for row in rows if row[:3] == [SHAPE, f"`{rule}`", peer]]
+        results.add(f"peers.{name}.peer", row[4].removesuffix(" ms"))
+        results.add(f"peers.{name}.rule", row[5].removesuffix(" ms"))
+    rows_, tokens = SHAPE.strip("()").split(", ")
+    results.add("peers.rows", rows_)
+    results.add("peers.tokens", tokens)
+
+
+def _pair() -> tuple[Any, Any]:
+    draft, noise = np.random.default_rng(SEED).gumbel(scale=2, size=(2, TOKENS))
+    return (
+        as_distribution(np.exp(draft), normalize=True),
+        as_distribution(np.exp(0.7 * draft + 0.5 * noise), normalize=True),
+    )
+
+
+def _in_turn(tasks: dict[Any, Callable[[], Any]], rounds: int) -> dict[Any, float]:
+    """Return the median seconds of CPU time of each task; first all are called once."""
+    taken: dict[Any, list[float]] = {name: [] for name in tasks}
+    for name, task in list(tasks.items()) * (rounds + 1):
+        began = time.process_time()
+        task()
+        taken[name].append(time.process_time() - began)
+    return {name: float(np.median(each[1:])) for name, each in taken.items()}

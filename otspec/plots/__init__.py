@@ -1,0 +1,39 @@
+"""Plots: functions that draw results on Matplotlib axes and return them.
+
+Each takes what the package computed, and axes; without axes it makes new ones, in the package's
+style. Matplotlib is imported when something is drawn.
+"""
+
+from otspec.plots.against_k import acceptance
+from otspec.plots.block_lengths import blocks
+from otspec.plots.branches import tree
+from otspec.plots.couplings import plan
+from otspec.plots.inline import explain, svg
+from otspec.plots.looks import look_of, look_of_several
+from otspec.plots.masses import cut
+from otspec.plots.pictures import save_acceptance_chart
+from otspec.plots.pools import barriers, selection
+from otspec.plots.positions import gap_quantiles, gaps
+from otspec.plots.temperature import temperatures
+from otspec.plots.tree_nodes import best_trees, sweep, trees
+
+__all__ = [
+    "acceptance",
+    "barriers",
+    "best_trees",
+    "blocks",
+    "cut",
+    "explain",
+    "gap_quantiles",
+    "gaps",
+    "look_of",
+    "look_of_several",
+    "plan",
+    "save_acceptance_chart",
+    "selection",
+    "svg",
+    "sweep",
+    "temperatures",
+    "tree",
+    "trees",
+]

@@ -1,0 +1,169 @@
+"""Acceptance against the number of drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from otspec.arguments import as_list, as_real
+from otspec.arithmetic import Number
+from otspec.distributions import as_k
+from otspec.drafts import IID
+from otspec.optimum import Optimum
+from otspec.plots.axes import against_counts, legend_beside
+from otspec.plots.canvas import panel_on
+from otspec.plots.inline import explain
+from otspec.plots.lettering import decimals
+from otspec.plots.looks import label_of, look_of, style_of
+from otspec.raw import shown
+from otspec.rules import Rule
+from otspec.traces.comparison import OPTIMUM, Row
+from otspec.traces.summary import attains
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Lines = dict[tuple[str, str], dict[int, Number]]
+"""(rule, drafts) -> k -> acceptance."""
+
+_WANTED = "rows of a comparison, rules, optima, or a dict of names to {k: acceptance}"
+
+
+def acceptance(
+    results: Iterable[Row | Rule | Optimum] | Mapping[str, Mapping[int, Number]],
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw acceptance against k, one line per rule and draft law, with a legend.
+
+    The optimum has the colour of the ink. Between that of the best draft law and the best of the
+    rules that do not attain the optimum of their drafts is shaded what they leave. Each draft law
+    has its line style; what can coincide with another line has an open marker, and what does
+    coincide with the optimum is broad behind it.
+
+    Parameters
+    ----------
+    results : iterable or mapping
+        Rows of :func:`otspec.traces.compare`, of ``summarise`` or of a run, at one temperature;
+        rules, whose acceptance is computed here; optima of :func:`otspec.optimal_acceptance`; or
+        all of these. A mapping has numbers of your own for i.i.d. drafts, by the title of a rule or
+        any other name, such as ``{"optimum": {1: 0.6, 2: 0.85}}``.
+    axes : matplotlib.axes.Axes, optional
+        By default new ones in the package's style; ``.figure`` is what they are on.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        Nothing to draw, something else, or two numbers for one place; or Matplotlib is not
+        installed.
+    otspec.rules.NotExactError
+        A rule that has no formula, and too many tuples.
+    """
+    lines = _lines(results)
+    with panel_on(axes) as panel:
+        _shade_gap(panel, lines)
+        for (rule, drafts), line in lines.items():
+            (drawn,) = panel.plot(
+                list(line),
+                [float(value) for value in line.values()],
+                linestyle=style_of(drafts),
+                label=label_of(rule, drafts),
+                **look_of(rule, drafts),
+            )
+            explain(drawn, [_words(rule, drafts, k, lines) for k in line])
+        against_counts(panel, _counts(lines))
+        panel.set_ylabel("probability that a draft is accepted")
+        panel.grid(alpha=0.25)
+        return legend_beside(panel)
+
+
+def _lines(results: Any) -> Lines:
+    """Return what is drawn, k ascending.
+
+    Raises
+    ------
+    ValueError
+        Nothing, something else, or two numbers for one place.
+    """
+    if isinstance(results, Mapping):
+        points = _own(results)
+    else:
+        points = [_point(i, each) for i, each in enumerate(as_list(results, "results", _WANTED))]
+    if not points:
+        raise ValueError(f"results is empty: pass {_WANTED}")
+    found: Lines = {}
+    for rule, drafts, k, value in points:
+        line = found.setdefault((rule, drafts), {})
+        if line.setdefault(k, value) != value:
+            raise ValueError(
+                f"results has {shown(line[k])} and {shown(value)} for {rule}, {drafts} drafts, "
+                f"k = {k}: pass results of one pair and one temperature, or their means"
+            )
+    return {name: dict(sorted(line.items())) for name, line in found.items()}
+
+
+def _point(index: int, result: Any) -> tuple[str, str, int, Number]:
+    if isinstance(result, Row):
+        return result.rule, result.drafts, result.k, result.acceptance
+    if isinstance(result, Rule):
+        return result.title, _drafts_of(result.law), result.k, result.acceptance()
+    if isinstance(result, Optimum):
+        return OPTIMUM, _drafts_of(result.law), result.law.k, result.acceptance
+    raise ValueError(f"results[{index}] is {shown(result)}: pass {_WANTED}")
+
+
+def _drafts_of(law: Any) -> str:
+    """Return what a draft law is called: by its class, if it has no name."""
+    return str(getattr(law, "name", type(law).__name__))
+
+
+def _own(results: Mapping[Any, Any]) -> list[tuple[str, str, int, Number]]:
+    points = []
+    for name, line in results.items():
+        if not isinstance(name, str) or not isinstance(line, Mapping):
+            raise ValueError(f"results holds {shown(name)}: {shown(line)}: pass {_WANTED}")
+        for k, value in line.items():
+            where = f"results[{shown(name)}][{shown(k)}]"
+            number = as_real(value, where, 0, 1)
+            points.append((name, IID.name, as_k(k, f"{where}'s k"), number))
+    return points
+
+
+def _words(rule: str, drafts: str, k: int, lines: Lines) -> str:
+    """Return what a mark shows."""
+    value = lines[rule, drafts][k]
+    words = f"{label_of(rule, drafts)}, k = {k}: {decimals(value)}"
+    best = lines.get((OPTIMUM, drafts), {}).get(k)
+    if best is None or rule == OPTIMUM:
+        return words
+    if attains(value, best):
+        return f"{words}, the optimum"
+    return f"{words}, {decimals(best - value)} below the optimum"
+
+
+def _shade_gap(panel: Axes, lines: Lines) -> None:
+    """Shade between the optimum of the best draft law and the best rule that attains none."""
+    optima = {law: line for (rule, law), line in lines.items() if rule == OPTIMUM}
+    below = [
+        line for (_, law), line in lines.items()
+        if not all(attains(line[k], optima.get(law, {}).get(k, line[k])) for k in line)
+    ]  # fmt: skip
+    if not below:
+        return
+    ks = sorted({k for line in optima.values() for k in line})
+    top = [max(float(line[k]) for line in optima.values() if k in line) for k in ks]
+    best = [
+        max((float(line[k]) for line in below if k in line), default=most)
+        for k, most in zip(ks, top, strict=True)
+    ]
+    panel.fill_between(
+        ks, best, top, color="#F0E442", alpha=0.45, linewidth=0, label="what the other rules leave"
+    )
+
+
+def _counts(lines: Lines) -> list[int]:
+    """Return the numbers of drafts, ascending."""
+    return sorted({k for line in lines.values() for k in line})

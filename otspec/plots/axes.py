@@ -1,0 +1,107 @@
+"""Axes, lines and legends that several plots have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from otspec.arguments import as_instance, as_list
+from otspec.arithmetic import Number
+from otspec.estimate import Estimate
+from otspec.plots.inline import explain
+from otspec.plots.lettering import decimals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Point: TypeAlias = tuple[float, Number, float]
+"""Place, number and standard error."""
+PER_CALL = "tokens per call of the target"
+Kind = TypeVar("Kind")
+
+
+def as_rows(rows: Iterable[Kind], kind: type[Kind]) -> list[Kind]:
+    """Check rows of a result, of which there is at least one.
+
+    Raises
+    ------
+    ValueError
+        None, or something else.
+    """
+    wanted = f"a list of {kind.__name__}"
+    found = as_list(rows, "rows", wanted)
+    for i, row in enumerate(found):
+        as_instance(row, f"rows[{i}]", kind, f"a {kind.__name__}")
+    if not found:
+        raise ValueError(f"rows is empty: pass {wanted}")
+    return found
+
+
+def against_counts(axes: Axes, ks: Sequence[int], label: str = "number of drafts k") -> Axes:
+    """Let the horizontal axis be numbers of drafts, logarithmic, with a mark at each of ``ks``."""
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ks, [str(k) for k in ks])
+    axes.minorticks_off()
+    axes.set_xlabel(label)
+    return axes
+
+
+def line_with_bars(
+    axes: Axes, points: Sequence[Point], label: str, places: Sequence[str], **look: Any
+) -> Axes:
+    """Draw a line with bars where numbers have errors, or are estimates with an interval.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    points : sequence of (float, number, float)
+        Place, number and standard error, 0 for exact ones and NaN if it is not known.
+    label : str
+        What the legend calls the line.
+    places : sequence of str
+        What each place is, for those who point at its mark.
+    look
+        Keywords of ``Axes.plot``.
+    """
+    bars = np.array([_bar(number, error) for _, number, error in points]).reshape(-1, 2).T
+    drawn = axes.errorbar(
+        [place for place, _, _ in points], [float(number) for _, number, _ in points],
+        yerr=bars if np.any(bars > 0) else None, elinewidth=0.8, label=label, **look,
+    )  # fmt: skip
+    words = [
+        f"{label}, {place}: {decimals(number)}{_error(number, error)}"
+        for place, (_, number, error) in zip(places, points, strict=True)
+    ]
+    explain(drawn.lines[0], words)
+    return axes
+
+
+def _bar(number: Number, error: float) -> tuple[float, float]:
+    """Return how far the bar reaches down and up."""
+    if isinstance(number, Estimate):
+        return number - number.low, number.high - number
+    return (error, error) if error > 0 else (0.0, 0.0)
+
+
+def _error(number: Number, error: float) -> str:
+    if isinstance(number, Estimate):
+        return f", from {decimals(number.low)} to {decimals(number.high)}"
+    return f" ± {decimals(error)}" if error > 0 else ""
+
+
+def legend_beside(axes: Axes, **more: Any) -> Axes:
+    """Put a legend to the right of the axes, where it covers no data, if anything has a name."""
+    return _legend(axes, {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} | more)
+
+
+def legend_below(axes: Axes, **more: Any) -> Axes:
+    """Put a legend below the axes, where it covers no data, if anything has a name."""
+    return _legend(axes, {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)} | more)
+
+
+def _legend(axes: Axes, more: dict[str, Any]) -> Axes:
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(**{"frameon": False, "handlelength": 3} | more)
+    return axes

@@ -1,0 +1,67 @@
+"""Where plots are drawn: on axes that are given, or on new ones in the package's style."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from otspec.arguments import as_instance
+from otspec.extras import needed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STYLE = "otspec.plots.otspec"
+"""The style sheet of all pictures, by the name that Matplotlib finds it by."""
+PAGE = "otspec.plots.page"
+"""What goes on top of it for pages that are bright or dark."""
+WIDE = (6.6, 3.2)
+"""Inches of a picture with a legend beside it."""
+_ONE_AT_A_TIME = RLock()
+
+
+@contextmanager
+def panel_on(axes: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Axes]:
+    """Give the axes to draw on: those that are given, or new ones, drawn in the package's style.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes, optional
+    size : pair of float
+        Inches of a new figure. Nothing of pyplot is touched.
+
+    Raises
+    ------
+    ValueError
+        Something else than axes; or Matplotlib is not installed.
+    """
+    needed("matplotlib", "drawing", "plots")
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    if axes is not None:
+        yield as_instance(axes, "axes", Axes, "Matplotlib's axes, or None for new ones")
+        return
+    with in_style(STYLE):
+        yield Figure(figsize=size, layout="constrained").add_subplot()
+
+
+@contextmanager
+def in_style(*styles: str | dict[str, Any]) -> Iterator[None]:
+    """Let what is drawn meanwhile have styles, and put back those of the process.
+
+    One thread at a time: with two, what the first one put in place would be put back last.
+    """
+    from matplotlib import style
+
+    with _ONE_AT_A_TIME, style.context(list(styles)):
+        yield
+
+
+def ink() -> str:
+    """Return the colour of text in the style at hand: the optimum and outlines have it."""
+    from matplotlib.text import Text
+
+    return str(Text().get_color())

@@ -1,0 +1,154 @@
+"""Charts as pictures of their own, with a title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from otspec.arguments import as_path
+from otspec.extras import needed
+from otspec.plots.against_k import acceptance
+from otspec.plots.canvas import STYLE, in_style
+from otspec.plots.lettering import drawable
+from otspec.plots.positions import gap_quantiles
+from otspec.plots.temperature import largest_counts, temperatures
+from otspec.traces.comparison import OPTIMUM, Row
+from otspec.traces.heat import by_heat
+from otspec.traces.statistics import Statistic
+from otspec.traces.summary import attains
+from otspec.writing import in_one_step
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PANELS = 3  # beside each other
+_LETTERS = {
+    "font.size": 10, "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "legend.fontsize": 8.5,
+    "legend.title_fontsize": 8.5,
+}  # fmt: skip
+
+
+def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
+    """Write a picture in one step; its ending decides the format, as in Matplotlib.
+
+    Raises
+    ------
+    ValueError
+        A format that Matplotlib does not write.
+    OSError
+        The file cannot be written.
+    """
+    to = as_path(path)
+    with in_one_step(to) as stream:
+        figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
+
+
+def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
+    """Draw acceptance against k as :func:`acceptance` does, and write the picture.
+
+    Parameters
+    ----------
+    results : iterable of Row
+    path : path
+        Its ending decides the format, as in Matplotlib.
+    title : str
+        Drawn as it is written; letters that the font lacks are escaped.
+
+    Raises
+    ------
+    ValueError
+        A format that Matplotlib does not write.
+    OSError
+        The file cannot be written.
+    """
+    to = as_path(path)
+    save_figure(acceptance_figure(results, title=title), to)
+
+
+def acceptance_figure(results: Iterable[Row], *, title: str) -> Figure:
+    """Return the picture that :func:`save_acceptance_chart` writes.
+
+    Parameters
+    ----------
+    results, title
+        As there.
+    """
+    with titled(title, height=4.6) as figure:
+        acceptance(results, figure.add_subplot())
+        return figure
+
+
+def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
+    """Return a picture of the gaps of the rules below the optimum, see :func:`gap_quantiles`.
+
+    Parameters
+    ----------
+    rows : sequence of Statistic
+        Of one temperature.
+    title : str
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        None if all rules attain the optimum.
+    """
+    below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
+    if not below:
+        return None
+    with titled(title, height=1.2 + 0.28 * len(below)) as figure:
+        gap_quantiles(below, figure.add_subplot())
+        return figure
+
+
+def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
+    """Return a picture of acceptance against temperature, see :func:`temperatures`.
+
+    Each draft law has a panel, with the largest number of drafts that it has.
+
+    Parameters
+    ----------
+    rows : sequence of Statistic
+    title : str
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        None if there is one pair of temperatures only.
+    """
+    if len(by_heat(rows)) < 2:
+        return None
+    panels = largest_counts(rows)
+    columns = min(len(panels), _PANELS)
+    lines = -(-len(panels) // columns)
+    with titled(title, width=max(5.0, 3.4 * columns), height=4.8 * lines) as figure:
+        places = figure.subplots(lines, columns, sharey=True, squeeze=False).flat
+        for place, (axes, ((drafts, k), shown)) in enumerate(
+            zip(places, panels.items(), strict=False)
+        ):
+            temperatures(shown, axes)
+            axes.set_title(f"{drafts}, k = {k}")
+            if place:
+                axes.set_ylabel("")
+        for axes in places[len(panels) :]:
+            axes.remove()
+        return figure
+
+
+@contextmanager
+def titled(title: str, *, height: float, width: float = 7.0) -> Iterator[Figure]:
+    """Give an empty picture with a title, to be drawn in the style of all, in letters for screens.
+
+    Raises
+    ------
+    ValueError
+        Matplotlib is not installed.
+    """
+    needed("matplotlib", "drawing", "plots")
+    from matplotlib.figure import Figure
+
+    with in_style(STYLE, _LETTERS):
+        figure = Figure(figsize=(width, height))
+        figure.suptitle(drawable(title), fontsize=11, parse_math=False)
+        yield figure

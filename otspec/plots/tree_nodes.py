@@ -1,0 +1,137 @@
+"""What rules keep of trees of drafts, against their nodes or tree by tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from otspec.arithmetic import Number
+from otspec.plots.axes import PER_CALL, Point, as_rows, legend_beside, line_with_bars
+from otspec.plots.canvas import panel_on
+from otspec.plots.looks import as_title, look_of_several
+from otspec.trees import BestTree, Configuration, TreeComparison
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def trees(rows: Iterable[TreeComparison], axes: Axes | None = None) -> Axes:
+    """Draw the tokens per call of the target against the drafted tokens of trees.
+
+    Each rule has its mark, that of a rule for whole trees open. The grey steps are the most that
+    any rule gets out of so many drafted tokens. Bars are standard errors, or the interval where
+    what is kept is an estimate.
+
+    Parameters
+    ----------
+    rows : iterable of TreeComparison
+        As :func:`otspec.trees.compare_trees` returns them.
+    axes : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
+    """
+    points: dict[str, list[Point]] = {}
+    places: dict[str, list[str]] = {}
+    for row in as_rows(rows, TreeComparison):
+        points.setdefault(row.rule, []).append((row.nodes, row.efficiency, row.error))
+        places.setdefault(row.rule, []).append(f"{row.tree}, {row.nodes} nodes")
+    with panel_on(axes) as panel:
+        _draw_most(panel, [(nodes, worth) for line in points.values() for nodes, worth, _ in line])
+        for rule, marks in points.items():
+            look = look_of_several(rule) | {"linestyle": "none"}
+            line_with_bars(panel, marks, rule, places[rule], **look)
+        return legend_beside(_against_nodes(panel))
+
+
+def best_trees(rows: Iterable[BestTree], rule: str, axes: Axes | None = None) -> Axes:
+    """Draw the tokens per call of the target against the nodes of the best trees of a rule.
+
+    Draw those of several rules on the same axes, one after the other.
+
+    Parameters
+    ----------
+    rows : iterable of BestTree
+        Such as ``otspec.trees.best_trees(...).rows[-1]``, the best for each number of nodes.
+    rule : str
+        Its title, which decides the look.
+    axes : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
+    """
+    found, title = as_rows(rows, BestTree), as_title(rule)
+    found.sort(key=lambda row: row.nodes)
+    points: list[Point] = [(row.nodes, row.efficiency, row.error) for row in found]
+    places = [f"{row.tree.text}, {row.nodes} nodes" for row in found]
+    with panel_on(axes) as panel:
+        line_with_bars(panel, points, title, places, **look_of_several(title))
+        return legend_beside(_against_nodes(panel))
+
+
+def sweep(rows: Iterable[Configuration], rule: str, axes: Axes | None = None) -> Axes:
+    """Draw the tokens per call of the target tree by tree, the widest at the top first.
+
+    Draw those of several rules on the same axes, one after the other.
+
+    Parameters
+    ----------
+    rows : iterable of Configuration
+        As :func:`otspec.trees.sweep` returns them.
+    rule : str
+        Its title, which decides the look.
+    axes : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
+    """
+    found, title = as_rows(rows, Configuration), as_title(rule)
+    found.sort(key=lambda row: row.branching, reverse=True)
+    points: list[Point] = [(place, row.efficiency, 0.0) for place, row in enumerate(found)]
+    names = [row.name for row in found]
+    with panel_on(axes) as panel:
+        line_with_bars(panel, points, title, names, **look_of_several(title))
+        panel.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
+        panel.set_xlabel("children by depth")
+        panel.set_ylabel(PER_CALL)
+        panel.grid(alpha=0.25)
+        return legend_beside(panel)
+
+
+def _draw_most(panel: Axes, points: Iterable[tuple[float, Number]]) -> None:
+    """Draw the most of all points with as few nodes, as steps."""
+    best: dict[float, float] = {}
+    for nodes, worth in sorted(points):
+        best[nodes] = float(worth)
+    most = list(accumulate(best.values(), max))
+    panel.step(list(best), most, where="post", color="#999999", linewidth=1.0, zorder=1)
+
+
+def _against_nodes(panel: Axes) -> Axes:
+    panel.locator_params(axis="x", integer=True)
+    panel.set_xlabel("drafted tokens of the tree")
+    panel.set_ylabel(PER_CALL)
+    panel.grid(alpha=0.25)
+    return panel
