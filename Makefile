@@ -1,7 +1,8 @@
 # Every target sets up what it needs in a virtual environment in this folder.
-PYTHON ?= python3
+WINDOWS := $(filter Windows_NT,$(OS))
+PYTHON ?= $(if $(WINDOWS),python,python3)
 VENV ?= .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(WINDOWS),Scripts,bin)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 # It would strip the tests of their assert statements; a test runs the package under -O.
 unexport PYTHONOPTIMIZE
@@ -10,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench bench-peers docs gallery backends coverage dist fuzz nightly clean cones
+.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz nightly clean cones
 
 help:
 	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
@@ -20,6 +21,7 @@ help:
 	@echo "make bench-peers  the batch rules beside what others run, as a table and a chart"
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
+	@echo "make note     a paper on the optimal rules, its numbers computed: build/note/note.pdf"
 	@echo "make backends PyTorch (CPU), Triton, JAX and transformers, so that make test uses them"
 	@echo "make coverage which lines of otspec the tests run; fails below 95%"
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
@@ -47,7 +49,9 @@ bench-peers: backends
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/python docs/statements.py
-	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html docs docs/_build
+	rm -rf docs/_build
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html -d build/doctrees docs docs/_build
+	$(BIN)/python docs/check_site.py docs/_build
 	@echo "docs: docs/_build/index.html"
 
 gallery: $(VENV)/develop.stamp
@@ -55,15 +59,19 @@ gallery: $(VENV)/develop.stamp
 	cp build/figures/*.png docs/pictures
 	cp build/figures/*.md docs/tables
 
-# Each archive in an environment of its own, where it has to do the main job.
-dist: $(BIN)/python
+note: $(VENV)/develop.stamp
+	$(PIP) install --editable '.[note]'
+	$(BIN)/python -m docs.note --out build/note
+
+# Each archive in an environment of its own, where it has to do the main jobs.
+dist: $(VENV)/runtime.stamp
 	rm -rf build/dist && mkdir -p build
-	$(PIP) install 'build>=1.2'
+	$(PIP) install 'build>=1.2' 'twine>=6.1'
 	$(BIN)/python -m build --outdir build/dist . > build/dist.log
+	$(BIN)/python -m twine check --strict build/dist/*
+	$(BIN)/python packaging/archives.py build/dist
 	for archive in build/dist/*.whl build/dist/*.tar.gz; do \
-		rm -rf build/clean && $(PYTHON) -m venv build/clean && \
-		build/clean/bin/python -m pip -qq --disable-pip-version-check install "$$archive" && \
-		(cd build && clean/bin/python -m otspec --version && clean/bin/otspec trace -k 1,4) || exit 1; \
+		sh .ci/try-archive $(PYTHON) $$archive build/clean || exit 1; \
 	done
 
 coverage: $(VENV)/develop.stamp cones
@@ -90,20 +98,21 @@ backends: $(VENV)/develop.stamp
 cones: $(VENV)/develop.stamp
 	@sh .ci/install-cones.sh $(BIN)/python
 
-$(BIN)/python:
+# A file of a name that is the same everywhere: on Windows the program ends in .exe.
+$(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "otspec needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 		{ echo "install Python's venv module (on Debian: apt install python3-venv)"; exit 1; }
 
-$(VENV)/runtime.stamp: $(MANIFEST) | $(BIN)/python
-	$(PIP) install --editable .
+$(VENV)/runtime.stamp: $(MANIFEST) | $(VENV)/pyvenv.cfg
+	$(PIP) install --editable '.[plots,runs]'
 	@touch $@
 
-$(VENV)/develop.stamp: $(MANIFEST) | $(BIN)/python
-	$(PIP) install --editable '.[test,traces,fast]'
+$(VENV)/develop.stamp: $(MANIFEST) | $(VENV)/pyvenv.cfg
+	$(PIP) install --editable '.[test]'
 	@touch $@ $(VENV)/runtime.stamp
 
-$(VENV)/docs.stamp: $(MANIFEST) | $(BIN)/python
+$(VENV)/docs.stamp: $(MANIFEST) | $(VENV)/pyvenv.cfg
 	$(PIP) install --editable '.[docs]'
 	@touch $@

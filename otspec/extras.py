@@ -51,8 +51,7 @@ def let_arrow_do_without_pandas() -> None:
     That is half a second and 50 MB for nothing. Arrow looks for it once, and again where it is
     asked for a frame; all others can import it.
     """
-    import pyarrow as pa
-
+    pa = needed("pyarrow", "a run over traces", "runs")
     if "pandas" in sys.modules:
         return
     finder = _WithoutPandas()

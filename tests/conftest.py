@@ -3,7 +3,9 @@
 import gc
 import os
 import signal
+from contextlib import contextmanager
 from importlib.metadata import distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,16 @@ TRACES = {
     "long-trace": ("OTSPEC_LONG_TRACE", "the SmolLM2 trace of 96 texts (docs/sample.md)"),
 }
 """Traces that do not ship: option -> its variable, and what it is."""
+
+ABSENT = [
+    text
+    for package, text in (
+        ("cdd", "needs pycddlib: pip install 'otspec[cones]'"),
+        ("torch", "needs the package torch: pip install 'otspec["),
+    )
+    if find_spec(package) is None
+]
+"""How the package says that it needs what is not here: `make` installs them where it can."""
 
 # What the tests need of the process that runs them, and of those that they start:
 # they hear Ctrl-C, which is ignored in what a shell starts in the background,
@@ -81,6 +93,29 @@ def pytest_collection_finish(session):
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@contextmanager
+def _skipped_without_packages():
+    """Skip what needs a package that is not here and no set-up can promise: say which."""
+    try:
+        yield
+    except (ImportError, ValueError) as error:
+        if any(name in str(error) for name in ABSENT):
+            pytest.skip(str(error))
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup():
+    with _skipped_without_packages():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    with _skipped_without_packages():
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,7 @@ from otspec.advice.lossy_chain import LossyChain
 from otspec.advice.numbers import Asked, TextNumbers
 from otspec.advice.written import Written, WrittenTexts, written_texts
 from otspec.arithmetic import Array
+from otspec.extras import needed
 from otspec.traces.readers import Source, Warp, Warping
 from otspec.traces.runs import Chunk, Work
 from otspec.trees import RULES
@@ -70,7 +71,7 @@ class TextChances(Work):
             A row for each text and warping: the number of the warping, the cluster of the text, how
             many positions count, two numbers of each of them, and for each rule a list.
         """
-        import pyarrow as pa
+        pa = needed("pyarrow", "a run over traces", "runs")
 
         names = [each.rule.name for each in self.asked()]
         columns: dict[str, list[Any]] = {name: [] for name in (*_PLAIN, *names)}

@@ -21,6 +21,7 @@ from otspec.cli.progress import working
 from otspec.cli.trees import MEANING, read_trees
 from otspec.cli.warpings import warping_option
 from otspec.datasets import load_smollm2
+from otspec.extras import needed
 from otspec.frames import Rows
 from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
 from otspec.models import Model, TableModel, as_models, load_model
@@ -235,8 +236,7 @@ def _on_trace(
 
 def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> pa.Table:
     """Return a table with the columns of both, if there are trees."""
-    import pyarrow as pa
-
+    pa = needed("pyarrow", "a table", "runs")
     parts = [part.to_arrow() for part in (rows, trees) if part]
     return pa.concat_tables(parts, promote_options="default")
 

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import click
+
+from otspec.extras import needed
 from otspec.frames import check_ending, write_table
 from otspec.tables import say
 
@@ -15,6 +18,12 @@ if TYPE_CHECKING:
 
 TableMaker: TypeAlias = "Callable[[], pa.Table]"
 """What a table is made by, if one is wanted."""
+
+
+def command_line() -> str:
+    """Return the command line that is run, as it can be typed; empty if it was not typed."""
+    typed = click.get_current_context().obj
+    return typed if isinstance(typed, str) else ""
 
 
 def check_place(path: Path) -> None:
@@ -48,12 +57,11 @@ def check_picture(ending: str) -> None:
     Raises
     ------
     ValueError
-        Matplotlib cannot write such a file; or the name has no ending.
-    ImportError
-        A package is missing.
+        Matplotlib cannot write such a file, or is not installed; or the name has no ending.
     """
     if not ending:
         raise ValueError("the name of the picture has no ending: write one such as .png or .svg")
+    needed("matplotlib", "drawing", "plots")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -69,12 +77,13 @@ def check_table(path: Path | None) -> None:
     Raises
     ------
     ValueError
-        Its ending is none of a table.
+        Its ending is none of a table, or Arrow is not installed.
     OSError
         As :func:`check_place`.
     """
     if path is not None:
         check_ending(path)
+        needed("pyarrow", "a table", "runs")
         check_place(path)
 
 

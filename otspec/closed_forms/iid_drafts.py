@@ -20,6 +20,7 @@ from otspec.arithmetic import (
     suffix_sums,
 )
 from otspec.distributions import DistributionLike, as_k, as_pair
+from otspec.extras import needed
 
 if TYPE_CHECKING:
     import sympy
@@ -46,8 +47,7 @@ def single_draft_acceptance(
 
 def single_draft_expression(n: int) -> sympy.Expr:
     """Return Σ min(draft_i, target_i) in ``draft_0, …`` and ``target_0, …``."""
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     n = as_integer(n, "n", 1, 10_000, wanted="a number of tokens")
     drafts = sympy.symbols(f"draft_:{n}", nonnegative=True)
     targets = sympy.symbols(f"target_:{n}", nonnegative=True)
@@ -114,8 +114,7 @@ def iid_expression(n: int) -> sympy.Expr:
     ValueError
         More than 10 tokens, or none.
     """
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (cost + 1 - inside for cost, inside in _costs_and_powers(n))
     return sympy.Min(1, *terms, evaluate=False)
 
@@ -151,16 +150,14 @@ def always_accepted_expression(n: int) -> sympy.Basic:
     That is q(A) ≥ p(A)^k for all sets A of 1 to n − 1 tokens, true for one token. Errors: those of
     :func:`iid_expression`.
     """
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (sympy.Ge(cost, inside) for cost, inside in _costs_and_powers(n))
     return sympy.And(*terms, evaluate=False)
 
 
 def _costs_and_powers(n: int) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
     """Yield q(A) and p(A)^k for all sets of 1 to n − 1 tokens."""
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     n = as_integer(n, "n", 1, MOST_SYMBOLIC, wanted="a number of tokens")
     drafts = sympy.symbols(f"draft_:{n}", nonnegative=True)
     targets = sympy.symbols(f"target_:{n}", nonnegative=True)

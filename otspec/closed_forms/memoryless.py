@@ -10,6 +10,7 @@ import numpy as np
 from otspec.arguments import as_integer
 from otspec.arithmetic import Array, Number, as_number, as_numbers, over_one_denominator, quotient
 from otspec.closed_forms.probabilities import as_two_probabilities
+from otspec.extras import needed
 
 if TYPE_CHECKING:
     import sympy
@@ -63,8 +64,7 @@ def token_verification_tokens_expression(length: int) -> sympy.Expr:
     ValueError
         No length from 1 to 20.
     """
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     p, q = sympy.symbols("draft target", nonnegative=True)
     kept = sympy.Min(p, q) + sympy.Min(1 - p, 1 - q)
     return sympy.Add(*(kept**i for i in range(1, _as_length(length, MOST_SYMBOLIC) + 1)))
@@ -101,8 +101,7 @@ def block_verification_tokens_expression(length: int) -> sympy.Expr:
 
     Errors: those of :func:`token_verification_tokens_expression`.
     """
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     p, q = sympy.symbols("draft target", nonnegative=True)
     return sympy.Add(
         *(

@@ -9,6 +9,7 @@ from otspec.arguments import as_real
 from otspec.arithmetic import Number, power
 from otspec.closed_forms.probabilities import as_two_probabilities
 from otspec.distributions import as_k
+from otspec.extras import needed
 
 if TYPE_CHECKING:
     import sympy
@@ -38,8 +39,7 @@ def bernoulli_acceptance(draft: Any, target: Any, k: int) -> Number:
 
 def bernoulli_expression() -> sympy.Expr:
     """Return the formula of :func:`bernoulli_acceptance` in ``draft``, ``target`` and ``k``."""
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     p, q = sympy.symbols("draft target", nonnegative=True)
     k = sympy.Symbol("k", integer=True, positive=True)
     return sympy.Min(q, 1 - (1 - p) ** k) + sympy.Min(1 - q, 1 - p**k)
@@ -66,8 +66,7 @@ def uniform_acceptance(ratio: Any, k: int) -> Number:
 
 def uniform_expression() -> sympy.Expr:
     """Return the formula of :func:`uniform_acceptance` in ``ratio`` and ``k``."""
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     ratio = sympy.Symbol("ratio", positive=True)
     k = sympy.Symbol("k", integer=True, positive=True)
     return 1 - (1 - 1 / ratio) ** k
@@ -86,8 +85,7 @@ def uniform_rho(ratio: Any, k: int) -> Number:
 
 def uniform_rho_expression() -> sympy.Expr:
     """Return the formula of :func:`uniform_rho` in ``ratio`` and ``k``."""
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     return sympy.Symbol("ratio", positive=True) * uniform_expression()
 
 
@@ -106,8 +104,7 @@ def k_sequential_guarantee(k: int) -> Number:
 
 def k_sequential_guarantee_expression() -> sympy.Expr:
     """Return the formula of :func:`k_sequential_guarantee` in ``k``."""
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     k = sympy.Symbol("k", integer=True, positive=True)
     return 1 - (1 - 1 / k) ** k
 

@@ -17,6 +17,7 @@ from otspec.arithmetic import (
 )
 from otspec.digits import counted
 from otspec.distributions import DistributionLike, as_k, as_pair, token_set
+from otspec.extras import needed
 
 if TYPE_CHECKING:
     import sympy
@@ -94,8 +95,7 @@ def set_bound_expression(n: int, k: int, tokens: Iterable[int]) -> sympy.Expr:
     ValueError
         Unusable n or k, no token ids, or more than 2,000 drafts in all multisets of k tokens.
     """
-    import sympy
-
+    sympy = needed("sympy", "a formula in symbols", "symbolic")
     n, k = as_integer(n, "n", 1, wanted="a number of tokens"), as_k(k)
     _refuse_many(n, k, MOST_SYMBOLIC)
     chosen = set(token_set(tokens, n).tolist())

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING
 
 from otspec.arguments import as_instance, as_path
+from otspec.extras import needed
 from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def write_table(table: pa.Table, path: str | PathLike[str]) -> None:
     OSError
         The file cannot be written.
     """
-    import pyarrow as pa
-
+    pa = needed("pyarrow", "a table", "runs")
     as_instance(table, "table", pa.Table, "a table of Arrow, such as rows.to_arrow()")
     to = as_path(path)
     write = WRITERS[check_ending(to)]
@@ -54,28 +54,22 @@ def check_ending(path: str | PathLike[str]) -> str:
 
 
 def _parquet(table: pa.Table, stream: IO[bytes]) -> None:
-    from pyarrow.parquet import write_table as write
-
-    write(table, stream)
+    needed("pyarrow.parquet", "a table", "runs").write_table(table, stream)
 
 
 def _arrow(table: pa.Table, stream: IO[bytes]) -> None:
-    from pyarrow.ipc import new_file
-
-    with new_file(stream, table.schema) as writer:
+    with needed("pyarrow.ipc", "a table", "runs").new_file(stream, table.schema) as writer:
         writer.write_table(table)
 
 
 def _csv(table: pa.Table, stream: IO[bytes]) -> None:
-    import pyarrow as pa
-    from pyarrow.csv import write_csv
-
+    pa = needed("pyarrow", "a table", "runs")
     for index, field in enumerate(table.schema):
         if pa.types.is_list(field.type):
             cells = [None if items is None else " ".join(map(str, items))
                      for items in table[index].to_pylist()]  # fmt: skip
             table = table.set_column(index, field.name, pa.array(cells, pa.string()))
-    write_csv(table, stream)
+    needed("pyarrow.csv", "a table", "runs").write_csv(table, stream)
 
 
 WRITERS: dict[str, Callable[[pa.Table, IO[bytes]], None]] = {

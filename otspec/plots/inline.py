@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from xml.etree import ElementTree
 
 from otspec.arguments import as_instance, as_list
+from otspec.extras import needed
 from otspec.plots.canvas import in_style
 from otspec.raw import shown
 
@@ -78,6 +79,7 @@ def svg(drawn: Axes | Figure, description: str) -> str:
         Something else; or an artist has another number of marks in the picture than
         :func:`explain` was given texts, such as points outside of the picture.
     """
+    needed("matplotlib", "drawing", "plots")
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

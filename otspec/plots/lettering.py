@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from otspec.arithmetic import Number
+from otspec.extras import needed
 from otspec.traces.legible import escaped, legible
 
 
@@ -11,9 +12,8 @@ def drawable(text: str) -> str:
 
     Else each of them would be a warning and an empty box.
     """
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-
-    known = get_font(findfont(FontProperties())).get_charmap()
+    fonts = needed("matplotlib.font_manager", "drawing", "plots")
+    known = fonts.get_font(fonts.findfont(fonts.FontProperties())).get_charmap()
     return "".join(letter if ord(letter) in known else escaped(letter) for letter in legible(text))
 
 

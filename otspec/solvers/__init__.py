@@ -36,9 +36,9 @@ def solve(program: LinearProgram, solver: SolverName | None = None) -> Solution:
     ------
     ValueError
         An unknown solver, data or a size that the solver does not take, or a program that was
-        not solved (:class:`SolverError`, with advice).
+        not solved (:class:`SolverError`, with advice); or cvxpy is not installed.
     ImportError
-        The solver's package is not installed.
+        pycddlib is not installed.
     """
     as_instance(program, "program", LinearProgram, "a LinearProgram, such as build() returns")
     if solver is None:

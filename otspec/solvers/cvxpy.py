@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from functools import cache
+from types import ModuleType
 
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.extras import needed
 from otspec.solvers.contract import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import Solution, Status
@@ -33,10 +35,9 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     Raises
     ------
     ValueError
-        The solver is not installed.
+        The solver, or cvxpy, is not installed.
     """
-    import cvxpy
-
+    cvxpy = _package()
     installed = _installed()
     if solver not in installed:
         raise ValueError(f"solver {solver!r} is not installed: choose {', '.join(installed)}")
@@ -106,12 +107,23 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     )
 
 
+def available() -> bool:
+    """Return whether cvxpy is installed."""
+    try:
+        _package()
+    except ValueError:
+        return False
+    return True
+
+
+def _package() -> ModuleType:
+    return needed("cvxpy", "the solver cvxpy", "cvxpy")
+
+
 @cache
 def _installed() -> tuple[str, ...]:
     """Return the solvers that cvxpy can import, which it tries again whenever it is asked."""
-    import cvxpy
-
-    return tuple(cvxpy.installed_solvers())
+    return tuple(_package().installed_solvers())
 
 
 def _iterations(count: int | None) -> int:
@@ -129,4 +141,4 @@ def _unsolved(program: LinearProgram, solver: str, status: Status, seconds: floa
     )  # fmt: skip
 
 
-register(Solver("cvxpy", solve))
+register(Solver("cvxpy", solve, available=available))

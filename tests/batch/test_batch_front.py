@@ -39,7 +39,7 @@ def test_signatures_say_what_is_taken(name):
     kinds = {parameter.kind for parameter in inspect.signature(value).parameters.values()}
     assert kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY}
     for section in ("Parameters", "Returns", "Raises"):
-        assert f"\n    {section}\n    -----" in value.__doc__, name
+        assert f"\n{section}\n-----" in inspect.getdoc(value), name
 
 
 @pytest.mark.parametrize("name", RULES)

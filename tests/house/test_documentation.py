@@ -32,10 +32,10 @@ def commands():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_examples_give_what_is_printed(page):
-    if "rational" in page.read_text(encoding="utf-8") and not rational.available():
-        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
+def test_python_examples_give_what_is_printed(page, capsys):
     results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    if "needs pycddlib" in capsys.readouterr().out and not rational.available():
+        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
     assert results.failed == 0
 
 
@@ -97,12 +97,27 @@ def test_shell_blocks_run_or_name_real_targets_and_extras(words, monkeypatch, tm
     elif words[0] == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE)
+    elif words[:2] == ["uvx", "--from"]:
+        check_extras(words[2])
+        assert words[3] == "otspec"
+        assert main(words[4:]) == 0
+    elif words[0] in {"docker", "rattler-build"}:
+        files = [word for word in words if word.startswith("packaging/")]
+        assert all((ROOT / file).is_file() for file in files)
+        assert files or words[:4] == ["docker", "run", "--rm", "otspec"]
+        assert words[4:5] != ["otspec"] or main(words[5:]) == 0
     else:
-        assert words[:2] == ["pip", "install"]
-        extra = re.fullmatch(r"\.(?:\[(\w+)\])?", words[2])
-        assert extra is not None
-        setup = (ROOT / "setup.cfg").read_text(encoding="utf-8")
-        assert extra[1] is None or re.search(rf"^{extra[1]} =", setup, re.MULTILINE)
+        assert words[:2] in (["pip", "install"], ["pipx", "install"], ["uv", "tool"])
+        check_extras(words[3] if words[0] == "uv" else words[2])
+
+
+def check_extras(place):
+    """Check that what is to be installed is this folder, with extras that there are."""
+    extras = re.fullmatch(r"\.(?:\[([\w,]+)\])?", place)
+    assert extras is not None
+    setup = (ROOT / "setup.cfg").read_text(encoding="utf-8")
+    for extra in filter(None, (extras[1] or "").split(",")):
+        assert re.search(rf"^{extra} =", setup, re.MULTILINE), extra
 
 
 def test_the_readme_names_every_make_target():

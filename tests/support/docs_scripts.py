@@ -1,4 +1,4 @@
-"""The scripts in docs/ that write pages."""
+"""Scripts beside the package: those in docs/ that write pages, and of other folders."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def script(name):
-    """Return a script of docs/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+def script(name, folder="docs"):
+    """Return a script as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / folder / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

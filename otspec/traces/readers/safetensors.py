@@ -17,14 +17,13 @@ class SafetensorsArray(StoredArray):
     """A tensor of a .safetensors file."""
 
     def _read(self, boxes: list[Box]) -> Iterator[Array]:
-        from safetensors import SafetensorError, safe_open
-
+        package = needed("safetensors", "it", "traces")
         try:
-            with safe_open(self.path, framework="numpy") as tensors:
+            with package.safe_open(self.path, framework="numpy") as tensors:
                 part = tensors.get_slice(self.key)
                 for box in boxes:
                     yield part[*box, slice(None)]
-        except (SafetensorError, OSError) as error:
+        except (package.SafetensorError, OSError) as error:
             raise ValueError(f"cannot read {self.path}: {error}") from error
 
 

@@ -56,8 +56,7 @@ class ZarrArray(StoredArray):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        import zarr
-
+        zarr = needed("zarr", "it", "traces")
         try:
             yield zarr.open_group(self.path, mode="r")[self.key]
         except Exception as error:  # codecs and stores raise what they like

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from otspec.extras import needed
 from otspec.rules.importance_sampling import FREE
 from otspec.traces.comparison import compare
 from otspec.traces.readers import Warping
@@ -54,7 +55,7 @@ class Settings(Work):
         ValueError
             Unreadable arrays; a row that no distribution follows from, with its file and position.
         """
-        import pyarrow as pa
+        pa = needed("pyarrow", "a run over traces", "runs")
 
         schema = pa.schema(
             [

@@ -62,7 +62,7 @@ class FinishedRun(Tabular):
         ValueError
             A part that was damaged or exchanged since.
         """
-        import pyarrow as pa
+        pa = needed("pyarrow", "a run over traces", "runs")
 
         said = {"rows": "positions", "source": ", ".join(self.sources), "run": self.run}
         whole = pa.concat_tables(self.tables()).unify_dictionaries()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from otspec.extras import needed
 from otspec.traces.readers import Source
 from otspec.traces.runs.chunking import Chunk, chunks_of
 from otspec.traces.runs.folder import RunFolder
@@ -55,10 +56,13 @@ def open_run(
     ------
     ValueError
         A folder in which a run is going on; one with a run and neither flag; another run to
-        resume, or one whose sources were changed; unusable sources.
+        resume, or one whose sources were changed; unusable sources; a package that is not
+        installed.
     OSError
         The folder cannot be written, or what is in it not removed.
     """
+    for package in ("pyarrow", "dask"):
+        needed(package, "a run over traces", "runs")
     check_sources(sources)
     places = RunFolder(Path(os.path.realpath(folder)))
     places.path.mkdir(parents=True, exist_ok=True)

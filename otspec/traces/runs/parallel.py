@@ -66,9 +66,7 @@ def _scheduler(workers: int, address: str | None) -> Iterator[Get]:
         with _cluster(address) as get:
             yield get
     elif workers == 1:
-        from dask.local import get_sync
-
-        yield get_sync
+        yield needed("dask.local", "a run over traces", "runs").get_sync
     else:
         with _processes(workers) as get:
             yield get
@@ -76,8 +74,7 @@ def _scheduler(workers: int, address: str | None) -> Iterator[Get]:
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Get]:
-    from dask.multiprocessing import RemoteException, get
-
+    dask = needed("dask.multiprocessing", "a run over traces", "runs")
     with _one_thread_each(), _deaf_to_interrupts():
         # Fresh processes: a fork would copy the state of threads that do not exist there.
         pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), begin_worker)
@@ -85,12 +82,12 @@ def _processes(workers: int) -> Iterator[Get]:
             pool.submit(os.getpid)  # starts one more, while none is ready for another task
     try:
         with _one_thread_each():
-            yield lambda graph, keys: get(graph, keys, pool=pool, chunksize=1)
+            yield lambda graph, keys: dask.get(graph, keys, pool=pool, chunksize=1)
     except BrokenProcessPool as error:
         raise ValueError(
             "a worker died, perhaps for lack of memory: use fewer --workers or a smaller --chunk"
         ) from error
-    except RemoteException as error:
+    except dask.RemoteException as error:
         raise error.exception from error  # in its words, without the traceback of the worker
     except (KeyboardInterrupt, SystemExit):
         for process in multiprocessing.active_children():

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from otspec.extras import needed
 from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ def write_part(table: pa.Table, label: Label, path: Path) -> None:
     OSError
         The file cannot be written.
     """
-    import pyarrow.parquet as pq
-
+    pq = needed("pyarrow.parquet", "a run over traces", "runs")
     stream = io.BytesIO()
     with pq.ParquetWriter(
         stream, table.schema, compression="zstd", write_page_checksum=True
@@ -123,9 +123,8 @@ def read_label(path: Path) -> Label:
 @contextmanager
 def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     """Open a part that is whole; errors while it is read name the file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa = needed("pyarrow", "a run over traces", "runs")
+    pq = needed("pyarrow.parquet", "a run over traces", "runs")
     try:
         content = path.read_bytes()
         _check_seal(content)  # what is damaged never reaches the reader of Parquet
