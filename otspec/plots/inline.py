@@ -39,8 +39,9 @@ def explain(artist: Artist, texts: Sequence[str]) -> None:
     Raises
     ------
     ValueError
-        No artist, or no texts.
+        No artist, or no texts; or Matplotlib is not installed.
     """
+    needed("matplotlib", "drawing", "plots")
     from matplotlib.artist import Artist
 
     as_instance(artist, "artist", Artist, "an artist of Matplotlib")
