@@ -30,7 +30,7 @@ def test_the_pictures_are_there_vectors_with_text_and_without_a_ground():
 
 
 def test_every_plot_is_on_the_page_and_drawn():
-    helpers = {"explain", "look_of", "look_of_several", "save_acceptance_chart", "svg"}
+    helpers = {"explain", "look_of", "look_of_several", "save", "save_acceptance_chart", "svg"}
     for name in set(plots.__all__) - helpers:
         assert f"| {{func}}`~otspec.plots.{name}` |" in PAGE, name
     of_runs = {"gap_quantiles", "temperatures"}
