@@ -15,6 +15,7 @@ from otspec.extras import needed
 from otspec.plots.canvas import in_style
 from otspec.plots.saving import LETTERS_AS_TEXT, as_figure
 from otspec.raw import shown
+from otspec.traces.legible import legible
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -101,7 +102,7 @@ def svg(drawn: Axes | Figure, description: str) -> str:
         group = groups.get(f"explained-{place}")
         if group is not None:  # invisible ones are not there
             _title(group, _TEXTS[artist], artist)
-    root.attrib |= {"role": "img", "aria-label": description}
+    root.attrib |= {"role": "img", "aria-label": _shown(description)}
     return _named(root)
 
 
@@ -146,8 +147,13 @@ def _title(group: ElementTree.Element, texts: Sequence[str], artist: Artist) -> 
         )
     for mark, text in zip(marks, texts, strict=True):
         title = ElementTree.Element("title")
-        title.text = text
+        title.text = _shown(text)
         mark.insert(0, title)
+
+
+def _shown(text: str) -> str:
+    """Return a text, line by line, without characters that no page can hold."""
+    return "\n".join(map(legible, text.split("\n")))
 
 
 def _named(root: ElementTree.Element) -> str:

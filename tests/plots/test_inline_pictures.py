@@ -54,6 +54,14 @@ def test_each_mark_says_its_own_text_and_a_whole_artist_its_only_one():
     assert np.abs(np.array(found) - wanted).max() < 1e-4  # digits that a picture is written with
 
 
+def test_any_text_can_be_said():
+    axes, line = drawn()
+    plots.explain(line, ["a\x01b", "two\nlines", "\udcff\U0001f600"])
+    text = plots.svg(axes, "\x1b[1m a name")
+    assert [words for _, words in titles(text)] == ["a\\x01b", "two\nlines", "\\xff\U0001f600"]
+    assert parsed(text).get("aria-label") == "\\x1b[1m a name"
+
+
 def test_a_scatter_and_cells_say_what_they_show():
     for draws in (
         lambda axes: axes.scatter([1, 2, 3, 4], [1, 2, 1, 2]),
