@@ -35,6 +35,7 @@ intersphinx_mapping = {  # inventories of what is referred to, so that no networ
 }
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
