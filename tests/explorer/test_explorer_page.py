@@ -132,19 +132,20 @@ def test_keys_move_bars(desk):
 
 
 def test_tokens_come_and_go(desk):
-    desk.open()
-    for _ in range(13):
-        desk.after(desk.part("add").click)
+    fifteen = ["1/2", "1/2"] + ["0"] * 13
+    desk.open(link(fifteen, fifteen[::-1], 2, "iid"))
+    desk.after(desk.part("add").click)
     assert desk.part("add").is_disabled()
-    assert desk.masses("draft") == ["1/2", "3/10", "1/5"] + ["0"] * 13
+    assert desk.masses("draft") == [*fifteen, "0"]
     bar = desk.bar("draft", 15)
     bar.focus()
     desk.after(bar.press, "PageUp")
     check(desk.shown(), desk.values("draft"), desk.values("target"), 2, "iid")
-    for _ in range(15):
-        desk.after(desk.part("remove").click)
+    desk.go(link(["1/2", "3/10", "1/5"], ["0", "0", "1"], 2, "iid"))
+    desk.after(desk.part("remove").click)
+    assert (desk.masses("draft"), desk.masses("target")) == (["0.625", "0.375"], ["0.5", "0.5"])
+    desk.after(desk.part("remove").click)
     assert desk.part("remove").is_disabled()
-    assert (desk.masses("draft"), desk.masses("target")) == (["1"], ["1"])
     check(desk.shown(), [1.0], [1.0], 2, "iid")
 
 

@@ -13,6 +13,7 @@ RAW = re.compile(r"```\{raw\} html\n(.*?)\n```", re.DOTALL)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -48,8 +49,9 @@ READ = """() => {
 }"""
 """What is shown, with all digits."""
 
-SETTLED = """version => new Promise((resolve) => {
+SETTLED = """version => new Promise((resolve, reject) => {
     const root = document.getElementById("ot-explorer");
+    setTimeout(() => reject(new Error("nothing was shown anew")), 30_000);
     const look = () => (Number(root.dataset.version) > version
         ? resolve() : requestAnimationFrame(look));
     look();
@@ -77,13 +79,14 @@ class Explorer:
     def __init__(self, tab, address):
         self.tab, self.address = tab, address
         self.complaints = []
+        self.opened = 0
         tab.on("console", lambda message: self.complaints.append(message.text))
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def open(self, fragment=""):
         """Open the page anew, perhaps with a state."""
-        self.tab.goto("about:blank")
-        self.tab.goto(self.address + fragment)
+        self.opened += 1  # with a query of its own it is not the page that is there already
+        self.tab.goto(f"{self.address}?{self.opened}{fragment}")
 
     def part(self, name):
         """Return a part of the page."""

@@ -3,7 +3,7 @@
 
 (function () {
   const explorer = (globalThis.otspec ??= {}).explorer ??= {};
-  const { make, rect, text, scale, ticks, levels } = explorer.svg;
+  const { make, rect, text, scale, ticks, levels, widthOf } = explorer.svg;
   const HEIGHT = 260;
   const TOP = 26;
   const BASE = HEIGHT - 30;
@@ -24,7 +24,7 @@
 
     function geometry(results) {
       const n = results.draft.length;
-      const width = Math.max(240, container.clientWidth);
+      const width = widthOf(container);
       const most = Math.max(...results.draft, ...results.target);
       const top = held ? Math.max(held.top, topOf(most)) : topOf(most);
       const group = (width - LEFT - 4) / n;

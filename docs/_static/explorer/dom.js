@@ -28,10 +28,17 @@
     return element;
   }
 
+  /** Fill a part that is folded away once it is opened, and at once if it is open. */
+  function unfold(name, made) {
+    const details = part(name).closest("details");
+    details.ontoggle = () => { if (details.open) part(name).replaceChildren(made()); };
+    details.ontoggle();
+  }
+
   /** Find a part of the page by the end of its identifier. */
   function part(name) {
     return document.getElementById(`ot-${name}`);
   }
 
-  explorer.dom = { button, make, part, table };
+  explorer.dom = { button, make, part, table, unfold };
 })();

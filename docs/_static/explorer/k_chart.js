@@ -95,7 +95,7 @@
       choose(Math.min(MOST, Math.max(1, Math.round(k))));
     });
     dom.part("k-legend").replaceChildren(...legend(results));
-    dom.part("k-table").replaceChildren(numbers(results));
+    dom.unfold("k-table", () => numbers(results));
   }
 
   explorer.kChart = { show };

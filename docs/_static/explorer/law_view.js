@@ -47,7 +47,7 @@
     if (!few) return;
     const label = "The law of the selected draft over the target, token by token; the table below has the numbers";
     picture(dom.part("law-chart"), HEIGHT, label, (width) => drawn(results, width));
-    dom.part("law-table").replaceChildren(tokens(results));
+    dom.unfold("law-table", () => tokens(results));
   }
 
   explorer.lawView = { show };

@@ -9,6 +9,8 @@
   const SAME = ["draft", "target"];
   const AT_ONCE = 300; // tokens whose charts are computed within a tenth of a second
 
+  const PICTURES = ["bars", "ranked", "k-chart", "simplex-chart", "selection-chart", "law-chart"];
+
   function ofPreset({ draft, target, law, k }) {
     return { draft: draft.split(","), target: target.split(","), law, k };
   }
@@ -141,6 +143,7 @@
       if (hash !== null) history.replaceState(null, "", hash);
       if (!results.problem) explorer.answer.announce(results);
     });
+    const pictures = PICTURES.map(dom.part);
     let cancel = () => {};
     const done = () => {
       const { dataset } = dom.part("explorer");
@@ -149,6 +152,7 @@
     const update = () => {
       const state = store.get();
       cancel();
+      explorer.svg.measure(pictures);
       results = explorer.results.compute(state);
       showControls(state);
       fields.update(state);
@@ -165,7 +169,10 @@
       const change = explorer.link.read(location.hash, laws);
       if (change) store.set(change);
     });
-    new ResizeObserver(redraw).observe(dom.part("explorer"));
+    const observer = new ResizeObserver(() => { // also of what was hidden
+      if (pictures.some(explorer.svg.resized)) redraw();
+    });
+    for (const container of pictures) observer.observe(container);
     update();
     explorer.page = { get: store.get, results: () => results, set: store.set };
   }

@@ -131,7 +131,7 @@
     picture(dom.part("selection-chart"), HEIGHT, label, (width) =>
       [...lawPanel(results, data, width), ...livesPanel(data, uniform, width)]);
     dom.part("selection-legend").replaceChildren(...legend());
-    dom.part("selection-table").replaceChildren(knotTable(data));
+    dom.unfold("selection-table", () => knotTable(data));
     const groups = barriers(data, uniform).length - 1;
     dom.part("groups").textContent = `At w = ${uniform} there ${groups === 1 ? "is 1 group" : `are ${groups} groups`}. ` +
       "The highest group that holds a draft is taken, and one of its drafts selected, all alike.";

@@ -3,7 +3,7 @@
 
 (function () {
   const explorer = (globalThis.otspec ??= {}).explorer ??= {};
-  const { make, marker, picture, text, titled } = explorer.svg;
+  const { make, marker, picture, text, titled, widthOf } = explorer.svg;
   const { dom, words } = explorer;
   const MARGIN = 34;
   const WIDEST = 460;
@@ -106,7 +106,7 @@
       update(results) {
         dom.part("simplex").hidden = !results.regions;
         if (!results.regions) return;
-        const shape = geometry(Math.max(240, container.clientWidth));
+        const shape = geometry(widthOf(container));
         shown = { shape, results };
         const label = "The triangle of targets over three tokens, with the region of which everything can be accepted. The bars above move the points by keys";
         picture(container, shape.height, label, () => drawn(results, shape));

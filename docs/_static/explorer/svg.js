@@ -91,14 +91,30 @@
     return make("polygon", { points: shape, ...attributes });
   }
 
+  const widths = new WeakMap();
+
+  /** Remember how wide containers are, before anything is drawn: asked later the page is laid out anew. */
+  function measure(containers) {
+    for (const container of containers) widths.set(container, container.clientWidth);
+  }
+
+  /** Say whether a container is no longer as wide as was remembered. */
+  function resized(container) {
+    return widths.get(container) !== container.clientWidth;
+  }
+
+  function widthOf(container) {
+    return Math.max(240, widths.get(container) || container.clientWidth);
+  }
+
   /** Replace what a container holds by a picture as wide as it is, whatever that is. */
   function picture(container, height, label, draw) {
-    const width = Math.max(240, container.clientWidth);
+    const width = widthOf(container);
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
     svg.append(...draw(width, height));
     container.replaceChildren(svg);
     return svg;
   }
 
-  explorer.svg = { levels, line, make, marker, path, picture, rect, scale, text, ticks, titled };
+  explorer.svg = { levels, line, make, marker, measure, path, picture, rect, resized, scale, text, ticks, titled, widthOf };
 })();

@@ -58,18 +58,24 @@
   /**
    * Return Σ_x lost(x) Σ_y (r − c(x) p)₊ / W, c(x) = W/(1 − p(x)), from one sort by r/p.
    *
-   * The residual r is 0 where a draft can be rejected, so that x itself needs no exception.
+   * The residual r is 0 where a draft can be rejected, so that x itself needs no exception. After
+   * the heaviest token c may be beyond the floats: what is left of the draft is scaled instead.
    */
   function missedByTwo(draft, residual, total, lost, rejected) {
     const order = arithmetic.byRatio(draft, residual);
     const keys = arithmetic.ratios(draft, residual);
     const wanted = arithmetic.suffixSums(order.map((y) => residual[y]));
     const offered = arithmetic.suffixSums(order.map((y) => draft[y]));
-    const off = arithmetic.complement(draft);
+    const [heavy] = arithmetic.likeliest(draft, 1);
+    const afterHeavy = () => {
+      const rest = arithmetic.normalised(draft.map((p, i) => (i === heavy ? 0 : p)));
+      return arithmetic.sum(residual.map((r, i) => Math.max(0, r - total * rest[i])));
+    };
     const parts = rejected.map((x) => {
-      const scale = total / off[x];
+      if (x === heavy) return lost[x] * afterHeavy();
+      const scale = total / (1 - draft[x]);
       const j = firstAbove(order, keys, scale);
-      return lost[x] * Math.max(0, wanted[j] - (offered[j] ? scale * offered[j] : 0));
+      return lost[x] * Math.max(0, wanted[j] - scale * offered[j]);
     });
     return arithmetic.sum(parts) / total;
   }

@@ -158,8 +158,8 @@
   /**
    * Return how likely each pair of drafts with two hubs is, whatever its order.
    *
-   * P(x, a) = p(x) p(a)/(p(a) + p(b)) and P(a, x) = p(a) p(x)/(1 − p(a)) for x off the hubs a and b,
-   * P(a, b) = p(a) p(b)/(1 − p(a)), alike with b (Python's `TwoHubs`; after SpecHub, app. C.3).
+   * P(x, a) = p(x) p(a)/(p(a) + p(b)) and P(a, x) = p(a) p(x)/(1 − p(a)) for x off the hubs a and
+   * b, P(a, b) = p(a) p(b)/(1 − p(a)), alike with b (Python's `TwoHubs`; after SpecHub, app. C.3).
    *
    * @param {number[]} draft - Shape (n,).
    * @returns {{hubs: number[], pairs: number[][], both: number}} `pairs` has shape (2, n): of hub a

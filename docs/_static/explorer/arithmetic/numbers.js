@@ -13,6 +13,9 @@
   /** How far a sum may be from 1 before it is refused, as in Python. */
   const SUM_TOLERANCE = 1e-9;
 
+  /** Makes a quotient of any two masses a float. */
+  const SCALE = 2 ** 512;
+
   /**
    * Return the sum of numbers, in which what each addition rounds off is added at the end.
    *
@@ -69,14 +72,14 @@
    * Return the token ids by ascending target/draft, those that are never drafted last.
    *
    * That is the order in which prefixes hold the best cut (Theory, 2). Of equal ratios the lower id
-   * comes first.
+   * comes first; quotients beyond the floats are told apart.
    *
    * @param {number[]} draft - Shape (n,).
    * @param {number[]} target - Shape (n,).
    * @returns {number[]} Shape (n,).
    */
   function byRatio(draft, target) {
-    const keys = ratios(draft, target);
+    const keys = target.map((mass, i) => (draft[i] > 0 ? mass / (draft[i] * SCALE) : Infinity));
     // Infinity − Infinity is no number, so that keys are compared and not subtracted.
     const compare = (i, j) => (keys[i] < keys[j] ? -1 : keys[i] > keys[j] ? 1 : i - j);
     return draft.map((_, i) => i).sort(compare);

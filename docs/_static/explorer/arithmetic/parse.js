@@ -12,7 +12,7 @@
   /** Longest piece of a text that an error repeats. */
   const MOST_SHOWN = 24;
 
-  const DECIMAL = String.raw`[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
+  const DECIMAL = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`;
   const NUMBER = new RegExp(`^(${DECIMAL})(%)?$`);
   const FRACTION = new RegExp(`^(${DECIMAL})/(${DECIMAL})$`);
   const OPENING = { "]": "[", ")": "(", "}": "{" };
@@ -20,30 +20,32 @@
   /**
    * Read numbers: separated by commas, semicolons, spaces or lines, perhaps inside brackets.
    *
-   * Each is a decimal number, such as `0.25`, `.25` or `2.5e-1`, a percentage, `25%`, or a fraction,
-   * `1/4`; quotation marks around it are dropped. So are what Python prints around lists and
-   * numbers: `array([…])`, `tensor([…])`, `np.float64(0.25)`, `Fraction(1, 4)`.
+   * Each is a decimal number, such as `0.25`, `.25` or `2.5e-1`, a percentage, `25%`, or a
+   * fraction, `1/4`; quotation marks around it are dropped. So is what Python prints around lists
+   * and numbers: `array([…])`, `tensor([…])`, `np.float64(0.25)`, `Fraction(1, 4)`.
    *
    * @param {string} text
    * @returns {{values: number[]}|{error: string}} Values are at least 0 and finite, at least one;
    *   an error names the place, what stands there, and what to do.
    */
   function parse(text) {
-    const found = [];
-    const wrong = brackets(String(text));
+    const given = String(text);
+    const separated = plain(given);
+    const wrong = wrongBrackets(given) || wrongSeparators(separated);
     if (wrong) return { error: wrong };
-    const pieces = split(plain(String(text)));
-    if (pieces.error) return pieces;
-    if (pieces.length === 0) return { error: "there is no number: write some, such as 0.5, 0.3, 0.2" };
-    if (pieces.length > MOST_VALUES) {
-      return { error: `there are ${pieces.length} numbers, more than ${MOST_VALUES}: leave some out` };
+    const pieces = split(separated);
+    const count = pieces.length;
+    if (count === 0) return { error: "there is no number: write some, such as 0.5, 0.3, 0.2" };
+    if (count > MOST_VALUES) {
+      return { error: `there are ${count} numbers, more than ${MOST_VALUES}: leave some out` };
     }
+    const values = [];
     for (const [i, piece] of pieces.entries()) {
-      const value = read(piece);
-      if (value.error) return { error: `number ${i + 1} is ${shown(piece)}${value.error}` };
-      found.push(value.value);
+      const found = read(piece);
+      if (found.error) return { error: `number ${i + 1} is ${shown(piece)}${found.error}` };
+      values.push(found.value);
     }
-    return { values: found };
+    return { values };
   }
 
   /** Return a text without what Python writes around numbers and lists. */
@@ -62,7 +64,7 @@
   }
 
   /** Return what is wrong with the brackets of a text, or null. */
-  function brackets(text) {
+  function wrongBrackets(text) {
     const open = [];
     for (const [place, sign] of [...text].entries()) {
       if ("[({".includes(sign)) open.push(sign);
@@ -73,19 +75,21 @@
     return open.length ? `${open[0]} is never closed: write the whole list` : null;
   }
 
-  /** Return the pieces between separators, or what is wrong with these. */
-  function split(text) {
+  /** Return what is wrong with what separates numbers, or null. */
+  function wrongSeparators(text) {
     if (text.includes(";") && text.includes(",")) {
-      return { error: "both , and ; separate numbers: write 0.5 for 0,5, and one of the two between" };
+      return "both , and ; separate numbers: write 0.5 for 0,5, and one of the two between";
     }
     if (/[\])}] ?[,;]? ?[[({]/.test(text)) {
-      return { error: "there are several lists: paste one of them, the numbers of one distribution" };
+      return "there are several lists: paste one of them, the numbers of one distribution";
     }
-    const pieces = text
-      .replace(/[[\](){}]/g, " ")
-      .replace(/ +/g, " ")
-      .trim()
-      .split(/ ?[,;] ?| /);
+    return null;
+  }
+
+  /** Return the pieces between separators. */
+  function split(text) {
+    const bare = text.replace(/[[\](){}]/g, " ").replace(/ +/g, " ").trim();
+    const pieces = bare.split(/ ?[,;] ?| /);
     // A list may end with a comma.
     if (pieces[pieces.length - 1] === "") pieces.pop();
     return pieces;
@@ -93,21 +97,26 @@
 
   /** Return the value of one number, or how the sentence about it goes on. */
   function read(piece) {
-    if (piece === "") return { error: ": there is nothing between two commas; write 0 or delete one" };
+    const error = (words) => ({ error: words });
+    if (piece === "") return error(": there is nothing between two commas; write 0 or delete one");
     if (/^[+-]?(nan|inf|infinity)$/i.test(piece)) {
-      return { error: ", which is no probability: look at where it was computed" };
+      return error(", which is no probability: look at where it was computed");
     }
     const number = NUMBER.exec(piece);
     const fraction = FRACTION.exec(piece);
-    if (!number && !fraction) return { error: ", not a number: write such as 0.25, 1/4, 25% or 2.5e-1" };
-    if (fraction && Number(fraction[2]) === 0) return { error: ", which divides by 0: write 0 or a number" };
+    if (!number && !fraction) {
+      return error(", not a number: write such as 0.25, 1/4, 25% or 2.5e-1");
+    }
+    if (fraction && Number(fraction[2]) === 0) {
+      return error(", which divides by 0: write 0 or a number");
+    }
     const value = number
       ? Number(number[1]) / (number[2] ? 100 : 1)
       : Number(fraction[1]) / Number(fraction[2]);
     if (value < 0) {
-      return { error: ", which is negative: probabilities are at least 0 (of logits take the softmax)" };
+      return error(", which is negative: no probability is below 0 (take the softmax of logits)");
     }
-    if (!Number.isFinite(value)) return { error: ", beyond the floats: scale all numbers down" };
+    if (!Number.isFinite(value)) return error(", beyond the floats: scale all numbers down");
     return { value: value + 0 };
   }
 
@@ -118,12 +127,12 @@
   }
 
   /**
-   * Check that values are a distribution: sum 1 within 1e-9, which is then scaled to 1 as in Python.
+   * Check that values are a distribution: sum 1 within 1e-9, scaled to 1 then as in Python.
    *
    * @param {number[]} values - At least 0 and finite, at least one; shape (n,).
    * @param {string} [name] - What the error calls them.
-   * @returns {{values: number[]}|{error: string, sum: number, normalised: ?number[]}} With an error,
-   *   what normalising gives, or null where all are 0; the caller decides.
+   * @returns {{values: number[]}|{error: string, sum: number, normalised: ?number[]}} With an
+   *   error, what normalising gives, or null where all are 0; the caller decides.
    */
   function asDistribution(values, name = "distribution") {
     const total = arithmetic.sum(values);

@@ -61,11 +61,14 @@
   /** Two drafts: p(y) Σ_{x before y} p(x) (1/(1−p(x)) + 1/(1−p(y))). */
   function ofPairs(rates) {
     const off = arithmetic.complement(rates);
+    const [heavy] = arithmetic.likeliest(rates, 1);
     let mass = 0;
     let odds = 0;
     return rates.map((rate, j) => {
-      const found = rate * odds + mass * (rate / off[j]);
-      odds += rate / off[j];
+      // Divided first: odds of the heaviest token may be beyond the floats, these shares are not.
+      const afterHeavy = j > heavy ? (rate / off[heavy]) * rates[heavy] : 0;
+      const found = rate * odds + afterHeavy + (mass / off[j]) * rate;
+      odds += j === heavy ? 0 : rate / off[j];
       mass += rate;
       return found;
     });

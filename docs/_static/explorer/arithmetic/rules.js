@@ -1,9 +1,10 @@
 /**
  * @file The verification rules whose acceptance is a small formula (Theory, 5; Python's RULES).
  *
- * Left out are the rules that solve linear programs or whose acceptance takes other things than a
- * draft, a target and k: `importance-sampling`, `priority-mixture`, `planned`, `truncated-alphabet`,
- * and `recursive-rejection-independent`, which for i.i.d. drafts is `recursive-rejection`.
+ * Left out are the rules that solve linear programs, `importance-sampling`, `priority-mixture` and
+ * `planned`; those that take other things than a draft, a target and k, `truncated-alphabet` and
+ * `recursive-rejection-independent`, which for i.i.d. drafts is `recursive-rejection`; and
+ * `earliest-pooled-selection`, which accepts as much as `pooled-selection`.
  */
 (function (root) {
   "use strict";

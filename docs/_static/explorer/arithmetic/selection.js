@@ -2,10 +2,10 @@
  * @file Pooled selection: the law of the selected draft (Pooled, prop. 3; Beyond, prop. 3).
  *
  * Tokens of one ratio target/draft are a pool; the boundaries of pools, ascending, are the knots.
- * Over the draft mass u of the knots, G is the probability that all drafts are below, Q the target's
- * mass below, and B the probability that the selected token is below. With c the most of G − Q, at
- * the knot s of the cut, B is the lifted target Q + c between a tangent from (0, 0) and one from
- * (1, 1). Which of the drafts is selected is decided by barriers: see `barriers.js`.
+ * Over the draft mass u of the knots, G is the probability that all drafts are below, Q the mass of
+ * the target below, and B the probability that the selected token is below. With c the most of
+ * G − Q, at the knot s of the cut, B is the lifted target Q + c between a tangent from (0, 0) and
+ * one from (1, 1). Which of the drafts is selected is decided by barriers: see `barriers.js`.
  */
 (function (root) {
   "use strict";
@@ -46,7 +46,7 @@
    * @property {number} selected - b, the probability that it is the selected draft.
    * @property {number} chance - min(1, target/b), with which it is accepted then.
    * @property {number} accepted - min(b, target).
-   * @property {number} residual - (target − b)₊, of which the output is drawn otherwise, not scaled.
+   * @property {number} residual - (target − b)₊, not scaled; the output is drawn of it otherwise.
    *
    * @typedef {object} Selection
    * @property {string} law
@@ -132,7 +132,7 @@
     });
   }
 
-  /** Return by how much G rises over each pool: of positive terms, so that each keeps its digits. */
+  /** Return by how much G rises over each pool: of positive terms, so that digits are kept. */
   function risesOf(law, draft, k, pools) {
     if (law === "without-replacement") {
       const order = pools.flatMap((pool) => pool.tokens);
@@ -171,8 +171,8 @@
   }
 
   /**
-   * Return the ratios clipped: at least the slope of the tangent from (0, 0) to Q + c below the cut,
-   * at most that of the tangent from (1, 1) above it.
+   * Return the ratios clipped: at least the slope of the tangent from (0, 0) to Q + c below the
+   * cut, at most that of the tangent from (1, 1) above it.
    */
   function slopesOf(pools, { mass, target, cut, left, most }) {
     const above = arithmetic.suffixSums(pools.map((pool) => pool.draft));
