@@ -6,6 +6,7 @@ import configparser
 import doctest
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from docs_scripts import script
@@ -128,6 +129,32 @@ def test_types_in_docstrings_are_links_where_they_are_known():
         "*float or* \\ :py:obj:`Fraction <fractions.Fraction>`"
     )
     assert pages.linked("str, optional", known) == "*str, optional*"
+
+
+def test_ways_back_from_shown_code_end_at_what_is_documented():
+    documented = script("api_pages", "docs/_ext").documented
+    known = ["otspec.Plan", "otspec.plan.Decomposition", "otspec.plan.Decomposition.plan"]
+    assert documented("otspec.Plan", known) == "otspec.Plan"
+    assert documented("otspec.Decomposition", known) == "otspec.plan.Decomposition"
+    assert documented("otspec.Decomposition.plan", known) == "otspec.plan.Decomposition.plan"
+    assert documented("otspec.Unknown", known) == "otspec.Unknown"
+
+
+def test_shown_files_of_one_depth_share_a_sidebar_and_pages_have_their_own():
+    made = []
+
+    def make(**options):
+        made.append(options)
+        return f"tree {len(made)}"
+
+    app = SimpleNamespace(env=SimpleNamespace(found_docs={"index"}))
+    sidebar = script("heads", "docs/_ext").Sidebar()
+    trees = []
+    for page in ("_modules/a", "_modules/b", "_modules/a/b", "index", "index"):
+        context = {"toctree": make}
+        sidebar.reuse(app, page, "page.html", context, None)
+        trees.append(context["toctree"](collapse=False))
+    assert trees == ["tree 1", "tree 1", "tree 2", "tree 3", "tree 4"]
 
 
 def test_the_inventories_hold_what_is_referred_to():
