@@ -35,6 +35,7 @@ def compute(folder: Path, settings: Settings) -> Results:
     results.add("version", __version__)
     examples.drawn_example(results)
     examples.small_pairs(results)
+    examples.wrong_choices(results)
     examples.at_random(results, 10 if settings.quick else INSTANCES)
     gain = PooledGain.compute(settings)
     distinct = trace.DistinctDrafts.compute(settings)

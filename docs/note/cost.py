@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,33 @@ import numpy as np
 
 import otspec
 from docs.note.results import Results, thousands
+from docs.note.trace import BINS
 from otspec import IID, WithoutReplacement
 from otspec.distributions import as_distribution
 from otspec.ratios import target_to_draft
-from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
+from otspec.rules import (
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+)
 
+LAWS = (IID.name, WithoutReplacement.name)
+RULES: dict[str, tuple[tuple[Any, ...], ...]] = {
+    "rejection": ((RecursiveRejection,), (RecursiveRejectionWithoutReplacement,)),
+    "bins": ((PooledSelection, BINS), (PooledSelectionWithoutReplacement, BINS)),
+    "fewest": ((PooledSelection, "fewest"), (PooledSelectionWithoutReplacement, "fewest")),
+    "tokens": ((PooledSelection,), (PooledSelectionWithoutReplacement,)),
+}
+"""What is built for one draw, for either draft law: a rule, and its pools."""
+TITLES = {
+    "optimum": "the optimum alone",
+    "rejection": "recursive rejection, one draw",
+    "bins": f"pooled selection, {BINS} bins, built for one draw",
+    "fewest": "pooled selection, as few pools as the optimum needs",
+    "tokens": "pooled selection, a pool for each ratio",
+}
 K = 4
 TOKENS = 49_152
 SEED = 6
@@ -32,26 +55,36 @@ def measured(results: Results, rounds: int) -> None:
     ratios, rng = target_to_draft(draft, target), np.random.default_rng(SEED)
     drafts = rng.choice(TOKENS, K, p=draft, replace=False).tolist()
     ready = PooledSelection(draft, target, K)
-    iid, distinct = IID(draft, K), WithoutReplacement(draft, K)
-    tasks: dict[str, Callable[[], Any]] = {
+    tasks: dict[Any, Callable[[], Any]] = {
         "sort": lambda: np.argsort(ratios),
-        "optimum": lambda: otspec.optimal_acceptances(draft, target, [K], law=iid.name),
-        "optimum.distinct": lambda: otspec.optimal_acceptances(
-            draft, target, [K], law=distinct.name
-        ),
-        "tokens": lambda: PooledSelection(draft, target, K).sample(drafts, rng),
-        "fewest": lambda: PooledSelection(draft, target, K, "fewest").sample(drafts, rng),
-        "bins": lambda: PooledSelection(draft, target, K, 256).sample(drafts, rng),
-        "distinct": lambda: PooledSelectionWithoutReplacement(draft, target, K).sample(drafts, rng),
         "draw": lambda: ready.sample(drafts, rng),
     }
+    for law in LAWS:
+        tasks["optimum", law] = partial(_optimum, draft, target, law)
+    for what, rules in RULES.items():
+        for rule, *options in rules:
+            drawn = partial(_first_draw, rule, draft, target, options, drafts, rng)
+            tasks[what, rule.law_class.name] = drawn
     seconds = _in_turn(tasks, rounds)
     results.add("cost.vocabulary", thousands(TOKENS))
     results.add("cost.k", K)
     results.add("cost.sort", f"{1000 * seconds['sort']:.1f}")
     results.add("cost.draw", f"{1e6 * seconds['draw']:.0f}")
-    for name in tasks.keys() - {"sort", "draw"}:
-        results.add(f"cost.{name}", f"{seconds[name] / seconds['sort']:.1f}")
+    rows = [
+        [TITLES[what], *(f"{seconds[what, law] / seconds['sort']:.1f}" for law in LAWS)]
+        for what in ("optimum", *RULES)
+    ]
+    results.add_table("cost", ["CPU time, in sorts", "i.i.d.", "distinct"], rows)
+
+
+def _optimum(draft: Any, target: Any, law: str) -> Any:
+    return otspec.optimal_acceptances(draft, target, [K], law=law)
+
+
+def _first_draw(
+    rule: type[PairRule], draft: Any, target: Any, options: Any, drafts: Any, rng: Any
+) -> Any:
+    return rule(draft, target, K, *options).sample(drafts, rng)
 
 
 def peers(results: Results) -> None:
@@ -78,9 +111,9 @@ def _pair() -> tuple[Any, Any]:
     )
 
 
-def _in_turn(tasks: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+def _in_turn(tasks: dict[Any, Callable[[], Any]], rounds: int) -> dict[Any, float]:
     """Return the median seconds of CPU time of each task; first all are called once."""
-    taken: dict[str, list[float]] = {name: [] for name in tasks}
+    taken: dict[Any, list[float]] = {name: [] for name in tasks}
     for name, task in list(tasks.items()) * (rounds + 1):
         began = time.process_time()
         task()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations
 from random import Random
+from typing import Any
 
 import otspec
 from docs.note.results import Results, probability, thousands
@@ -36,6 +37,7 @@ PAIRS = {
     "half of the tokens": (("1/4", "1/4", "1/4", "1/4"), ("1/2", "1/2", "0", "0")),
 }
 """Small pairs of draft and target; the first is that of SpecHub's figures 5 and 6."""
+UNEVEN = "halves"
 
 
 def drawn_example(results: Results) -> None:
@@ -86,6 +88,64 @@ def at_random(results: Results, count: int) -> None:
     results.add("random.drafts", MOST_DRAFTS)
     for name, rule in zip(("kseq", "rrs", "rrsw"), OTHERS, strict=True):
         results.add(f"random.{name}", probability(largest[rule][0]))
+
+
+def wrong_choices(results: Results) -> None:
+    """Add how far off the output is if distinct drafts of a group are chosen as they should not be.
+
+    Barriers and coupling are those of pooled selection; only the choice in the group is replaced.
+    """
+    draft, target = (otspec.distributions.as_distribution(list(masses)) for masses in PAIRS[UNEVEN])
+    rule = PooledSelectionWithoutReplacement(draft, target, 2)
+    for name, shares in (("first", (1, 0)), ("alike", (Fraction(1, 2), Fraction(1, 2)))):
+        selected = [Fraction(0)] * len(draft)
+        for x, mass in _pairs_of_drafts(draft):
+            for competing, chance in _competing(rule, x):
+                share = shares if len(competing) == 2 else (1,)
+                for token, part in zip(competing, share, strict=True):
+                    selected[token] += mass * chance * part
+        results.add(f"wrong.{name}", total_variation(_coupled(rule, selected), target))
+    results.add("wrong.draft", _masses(draft))
+    results.add("wrong.target", _masses(target))
+
+
+def _pairs_of_drafts(draft: Sequence[Fraction]) -> Iterator[tuple[tuple[int, int], Fraction]]:
+    """Yield two distinct drafts in the order of drawing, and how likely they are."""
+    for x in permutations(range(len(draft)), 2):
+        yield x, draft[x[0]] * draft[x[1]] / (1 - draft[x[0]])
+
+
+def _competing(
+    rule: PooledSelectionWithoutReplacement, x: tuple[int, int]
+) -> Iterator[tuple[list[int], Fraction]]:
+    """Yield the drafts in the highest group with one, in the order of drawing, and the chance.
+
+    They are in one group unless a knot between their pools lives longer than w.
+    """
+    low, high = sorted(rule.pool[token] for token in x)
+    longest = max((rule.lifetimes[knot] for knot in range(low + 1, high + 1)), default=Fraction(0))
+    apart = min(Fraction(1), longest)
+    yield [token for token in x if rule.pool[token] == high], apart
+    yield list(x), 1 - apart
+
+
+def _coupled(rule: PooledSelectionWithoutReplacement, selected: Sequence[Fraction]) -> list[Any]:
+    """Return the output if so selected tokens are coupled as if they had the law of the rule."""
+    law, target = rule.law_of_selection, rule.target
+    kept = [
+        mass * min(1, q / b) if b else Fraction(0)
+        for mass, q, b in zip(selected, target, law, strict=True)
+    ]
+    left = [max(q - b, 0) for q, b in zip(target, law, strict=True)]
+    return [
+        mass + (1 - sum(kept)) * rest / (sum(left) or 1)
+        for mass, rest in zip(kept, left, strict=True)
+    ]
+
+
+def total_variation(one: Sequence[Any], other: Sequence[Any]) -> Any:
+    """Return half the sum of the absolute differences."""
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True)) / 2
 
 
 def least_cut(law: otspec.drafts.DraftLaw, target: Sequence[Fraction]) -> Fraction:

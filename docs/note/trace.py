@@ -17,6 +17,7 @@ from figures.means import CONFIDENCE, mean_in_words
 from figures.pooled_gain import KS as GAIN_KS
 from figures.pooled_gain import PooledGain
 from otspec import WithoutReplacement, ratios
+from otspec.logged.comparison import mean_and_error
 from otspec.rules import KSequential, NaiveSampling, PooledSelectionWithoutReplacement, SpecHub
 from otspec.rules.distinct_paths import DistinctPaths
 from otspec.traces.comparison import OPTIMUM
@@ -133,7 +134,11 @@ def trees(results: Results) -> None:
     """Add what is kept of the recorded drafted blocks in trees of several sequences."""
     kept, alone = recorded(TREES), recorded(BLOCKS)[str(LENGTH)]
     results.add("trees.length", LENGTH)
-    results.add("trees.alone", f"{1 + np.mean(alone['token verification']):.3f}")
+    results.add("trees.alone", f"{1 + np.mean(alone['token verification']):.2f}")
     tree = "x".join(map(str, (SEQUENCES, *(1,) * (LENGTH - 1))))
-    for title, name in ((KSequential.title, "kseq"), (POOLED, "iid"), (BEST, "distinct")):
-        results.add(f"trees.{name}", f"{1 + np.mean(kept[tree][title]):.3f}")
+    results.add("trees.kseq", f"{1 + np.mean(kept[tree][KSequential.title]):.2f}")
+    for title, name in ((POOLED, "iid"), (BEST, "distinct")):
+        more = np.subtract(kept[tree][title], kept[tree][KSequential.title]).tolist()
+        mean, error = mean_and_error(more)
+        results.add(f"trees.{name}", f"{mean:.2f}")
+        results.add(f"trees.{name}.error", f"{error:.2f}")

@@ -48,7 +48,7 @@ def said(value: Any) -> str:
         return _with_decimal(value)
     if isinstance(value, np.ndarray):
         return _array(value)
-    if type(value) in (tuple, list):
+    if type(value) is tuple or isinstance(value, list):
         opening, closing = "()" if type(value) is tuple else "[]"
         return f"{opening}{_listed(value, _item)}{closing}"
     if type(value) is dict:

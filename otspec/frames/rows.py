@@ -86,18 +86,18 @@ class Rows(list[Kind], Tabular):
     def _caption(self) -> str:
         shown_of = f"{_MOST_SHOWN} of {len(self):,}" if len(self) > _MOST_SHOWN else str(len(self))
         kind = "" if self.kind is None else f" of {self.kind.__name__}"
-        return f"{shown_of} rows{kind}{f': {self.source}' if self.source else ''}"
+        rows = "row" if len(self) == 1 else "rows"
+        return f"{shown_of} {rows}{kind}{f': {self.source}' if self.source else ''}"
 
     def _shown(self) -> tuple[list[str], int, list[list[str]]]:
         """Return the columns, how many of the first are words, and the cells of the first rows."""
-        columns = [] if self.kind is None else columns_of(self.kind)
-        names = list(dict.fromkeys(column.attribute for column in columns))
-        wordy = {
-            column.attribute for column in columns if column.type == "string" and not column.part
-        }
-        words = next((at for at, name in enumerate(names) if name not in wordy), len(names))
+        names = [] if self.kind is None else _attributes(self.kind)
         rows = list(self)[:_MOST_SHOWN]
-        cells = [[_cell(getattr(row, name, None)) for name in names] for row in rows]
+        wordy = [
+            bool(rows) and all(isinstance(_value(row, name), str) for row in rows) for name in names
+        ]
+        words = next((at for at, only in enumerate(wordy) if not only), len(names))
+        cells = [[_cell(_value(row, name)) for name in names] for row in rows]
         return [name.replace("_", " ") for name in names], words, cells
 
     def to_arrow(self) -> pa.Table:
@@ -126,10 +126,24 @@ class Rows(list[Kind], Tabular):
         return pa.table(dict(zip(schema.names, arrays, strict=True)), schema)
 
 
+def _attributes(kind: type) -> list[str]:
+    """Return what columns are of; the fields where no column can hold one of them."""
+    try:
+        return list(dict.fromkeys(column.attribute for column in columns_of(kind)))
+    except ValueError:
+        return list(getattr(kind, "__match_args__", ()))
+
+
+def _value(row: Any, name: str) -> Any:
+    """Return an attribute of a row, of a tree its text; None for a row that lacks it."""
+    value = getattr(row, name, None)
+    text = getattr(value, "text", None)
+    return text if isinstance(text, str) else value
+
+
 def _cell(value: Any) -> str:
     """Return what a table for people has for a value."""
-    text = getattr(value, "text", None)  # of a tree
-    whole = said(text if isinstance(text, str) else value)
+    whole = said(value)
     long = isinstance(value, Fraction) and "…" in whole  # whose digits say nothing
     return "" if value is None else f"≈{decimal(float(value))}" if long else whole
 

@@ -199,6 +199,17 @@ def test_a_report_and_rows_are_escaped():
         "rule", "drafts", "k", "acceptance", "optimum", "gap",
     ]  # fmt: skip
     assert in_shell(Rows()) == "[]"
+    assert texts(Rows([], Odd)) == ["what", "why"]
+    odd = Rows([Odd(object, {1: 2}), Odd(None, "b")])  # of which no table can be made
+    assert texts(odd) == ["what", "why", "<class 'object'>", "1 entry", "", "b"]
+
+
+@dataclass
+class Odd:
+    """A row that no table can hold."""
+
+    what: object
+    why: object
 
 
 def instances():
