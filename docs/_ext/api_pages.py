@@ -36,6 +36,8 @@ TYPE = re.compile(
 CLASS = re.compile(r"^\.\. auto(?:class|exception):: ([\w.]+)$", re.MULTILINE)
 MODULE = re.compile(r"^\.\. automodule:: ([\w.]+)\n   :members: (.+)$", re.MULTILINE)
 
+BACK = re.compile(r'(?<=class="viewcode-back" href=")([^"#]*#)([^"]*)')
+
 
 @cache
 def classes_of(folder: Path) -> dict[str, str]:
@@ -83,9 +85,6 @@ def skip_fields(
 ) -> bool | None:
     """Leave out what Python says of the fields of a named tuple: the docstring says more."""
     return True if (getattr(obj, "__doc__", "") or "").startswith("Alias for field") else None
-
-
-BACK = re.compile(r'(?<=class="viewcode-back" href=")([^"#]*#)([^"]*)')
 
 
 def lead_back(app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
