@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from otspec.plots import save
 from otspec.plots.canvas import PAGE, STYLE, in_style
-from otspec.writing import in_one_step
 
 ROOT = Path(__file__).parents[1]
 PAGE_OF_PLOTS = ROOT / "docs" / "plots.md"
@@ -36,8 +36,7 @@ def draw(folder: Path = ROOT / "docs" / "pictures") -> None:
         for name, source in parts(PAGE_OF_PLOTS.read_text(encoding="utf-8")):
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(source, name, "exec"), known)  # noqa: S102 - the page's own code
-            with in_one_step(folder / name) as stream:
-                known["axes"].figure.savefig(stream, format="svg", metadata={"Date": None})
+            save(known["axes"], folder / name)
 
 
 if __name__ == "__main__":

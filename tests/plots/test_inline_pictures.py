@@ -96,6 +96,27 @@ def test_ink_is_that_of_the_page_text_is_text_and_nothing_leads_outside():
     assert not backgrounds
 
 
+def test_saved_pictures_have_text_and_no_date_and_are_the_same_again(tmp_path):
+    for ending in ("svg", "pdf", "png"):
+        files = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
+        for file in files:
+            axes = drawn()[0]
+            axes.set_title("what it says")
+            plots.save(axes, file)
+        one, two = (file.read_bytes() for file in files)
+        assert one == two
+        if ending == "svg":
+            assert b">what it says</text>" in one
+        if ending == "pdf":
+            assert b"/CIDFontType2" in one
+            assert b"/CreationDate" not in one
+    with pytest.raises(ValueError, match=r"^drawn is 3"):
+        plots.save(3, tmp_path / "three.svg")
+    with pytest.raises(ValueError, match="xyz"):
+        plots.save(axes, tmp_path / "four.xyz")
+    assert not (tmp_path / "four.xyz").exists()
+
+
 def test_what_a_figure_said_of_itself_stays():
     axes, line = drawn()
     line.set_gid("mine")
