@@ -31,7 +31,7 @@ def words(explorer):
 
 
 def test_from_the_empty_page_to_an_own_answer(desk):
-    desk.open()
+    desk.load()
     draft, target = [0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]
     paste(desk, "draft", json.dumps(draft))
     assert words(desk) == (
@@ -61,6 +61,7 @@ def test_long_lists_are_ranked_and_computed_all_the_same(desk):
     assert "1,985 others" in desk.part("ranked").inner_text()
     check(desk.shown(), draft, target, 2, "iid")
     assert desk.part("copy-link").is_disabled()
+    desk.tab.wait_for_function("location.hash === ''")
     assert "draft.csv" in desk.part("shell").inner_text()
 
 
@@ -101,7 +102,7 @@ def test_a_link_carries_the_state(desk):
     first, address = desk.shown(), desk.part("link").inner_text()
     assert address.endswith(link(*STATE))
     desk.tab.wait_for_function("hash => location.hash === hash", arg=link(*STATE))
-    desk.open("#" + address.partition("#")[2])
+    desk.load("#" + address.partition("#")[2])
     assert desk.shown() == first
     assert (desk.masses("draft"), desk.masses("target")) == STATE[:2]
     assert desk.part("w").input_value() == "0.25"
@@ -112,14 +113,14 @@ def test_floats_go_through_a_link_to_the_last_digit(desk):
     masses = [rng.random() ** 9 for _ in range(7)]
     texts = [repr(mass / sum(masses)) for mass in masses]
     fragment = link(texts, texts[::-1], 5, "iid", 0.07)
-    desk.open(fragment)
+    desk.load(fragment)
     assert desk.part("link").inner_text().endswith(fragment)
     assert (desk.masses("draft"), desk.masses("target")) == (texts, texts[::-1])
 
 
 @pytest.mark.parametrize("fragment", ["#d=1,2&t=1", "#other", "#d=1/2,1/2&t=1,0&k=99&law=x&w=7"])
 def test_broken_links_change_nothing_or_what_can_be_read(desk, fragment):
-    desk.open(fragment)
+    desk.load(fragment)
     own = fragment.count("=") == 5
     assert desk.masses("draft") == (["1/2", "1/2"] if own else ["1/2", "3/10", "1/5"])
     assert desk.part("k").input_value() == "2"
