@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench bench-peers docs gallery backends coverage dist fuzz nightly clean cones
+.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz nightly clean cones
 
 help:
 	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench-peers  the batch rules beside what others run, as a table and a chart"
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
+	@echo "make note     a paper on the optimal rules, its numbers computed: build/note/note.pdf"
 	@echo "make backends PyTorch (CPU), Triton, JAX and transformers, so that make test uses them"
 	@echo "make coverage which lines of otspec the tests run; fails below 95%"
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
@@ -48,13 +49,19 @@ bench-peers: backends
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/python docs/statements.py
-	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html docs docs/_build
+	rm -rf docs/_build
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html -d build/doctrees docs docs/_build
+	$(BIN)/python docs/check_site.py docs/_build
 	@echo "docs: docs/_build/index.html"
 
 gallery: $(VENV)/develop.stamp
-	$(BIN)/python -m figures --out build/figures
+	$(BIN)/python -m figures --out build/figures --page
 	cp build/figures/*.png docs/pictures
 	cp build/figures/*.md docs/tables
+
+note: $(VENV)/develop.stamp
+	$(PIP) install --editable '.[note]'
+	$(BIN)/python -m docs.note --out build/note
 
 # Each archive in an environment of its own, where it has to do the main jobs.
 dist: $(VENV)/runtime.stamp

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import networkx as nx
 
+from otspec.plots.canvas import PAGE, STYLE, in_style
+
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "layers.png"
 CONTENT = {
@@ -48,6 +50,7 @@ CONTENT = {
     "arithmetic": "float, Fraction",
     "scalars": "one number",
     "frozen": "read-only",
+    "cards": "what one sees first",
     "raw": "foreign objects",
     "digits": "long numbers",
     "memory": "how much there is",
@@ -118,16 +121,17 @@ def floors() -> dict[str, list[str]]:
 
 def draw(path: Path = PICTURE) -> None:
     """Draw the house: a floor uses what is below it, and within it what is to the right."""
-    import matplotlib.style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    with in_style(PAGE, STYLE):
+        _draw(path)
+
+
+def _draw(path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
-    matplotlib.style.use(str(ROOT / "figures" / "book.mplstyle"))
     house = floors() | {"apart": ["batch"]}
     width = 1.5 + max(map(len, house.values()))
     figure = Figure(figsize=(1.15 * width, 0.56 * len(house)))
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     for level, (title, names) in enumerate(house.items()):
         apart = names == ["batch"]
@@ -137,7 +141,7 @@ def draw(path: Path = PICTURE) -> None:
         for place, name in enumerate(names):
             axes.annotate(
                 f"{name}\n{CONTENT[name]}", (2.05 + place, -level), ha="center", va="center",
-                fontsize=6.2,
+                fontsize=6.2, color="#222222",
                 bbox={"boxstyle": "round,pad=0.3", "fc": "white", "ec": edge, "lw": 0.7},
             )  # fmt: skip
     axes.set_xlim(0, width)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from otspec.plots.canvas import PAGE, STYLE, in_style
+
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "rule_life.png"
 STATIONS = {
@@ -66,13 +68,14 @@ def imported(module: str) -> set[str]:
 
 def draw(path: Path = PICTURE) -> None:
     """Draw the stations and the arrows between them."""
-    import matplotlib.style
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    with in_style(PAGE, STYLE):
+        _draw(path)
+
+
+def _draw(path: Path) -> None:
     from matplotlib.figure import Figure
 
-    matplotlib.style.use(str(ROOT / "figures" / "book.mplstyle"))
     figure = Figure(figsize=(10.5, 4.6))
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     boxes = {}
     for module, (column, row, what, how) in STATIONS.items():
@@ -80,11 +83,12 @@ def draw(path: Path = PICTURE) -> None:
         boxes[module] = axes.annotate(
             f"$\\bf{{{what.replace(' ', '~')}}}$\n{how}\notspec.{module}",
             (column, row), ha="center", va="center", fontsize=6.6, linespacing=1.5,
+            color="#222222",
             bbox={"boxstyle": "round,pad=0.5", "fc": "white", "ec": edge, "lw": 0.9},
         )  # fmt: skip
     for first, second in ARROWS:
         ends = {"patchA": boxes[first].get_bbox_patch(), "patchB": boxes[second].get_bbox_patch()}
-        look = {"arrowstyle": "-|>", "color": "#555555", "lw": 1.1, "shrinkA": 2, "shrinkB": 2}
+        look = {"arrowstyle": "-|>", "color": "#7A7A7A", "lw": 1.1, "shrinkA": 2, "shrinkB": 2}
         axes.annotate("", STATIONS[second][:2], STATIONS[first][:2], arrowprops=look | ends)
     axes.set_xlim(-0.5, 4.5)
     axes.set_ylim(-0.4, 3.4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from figures.contract import Settings
 from figures.registry import ITEMS, named_item
 from figures.writing import write
 from otspec.cli.main import run
+from otspec.plots.canvas import PAGE, in_style
 from otspec.tables import print_table, say
 
 FORMATS = ("pdf", "png", "svg")
@@ -25,11 +27,19 @@ FORMATS = ("pdf", "png", "svg")
 @click.option("--format", "formats", default="png", show_default=True,
               help="Formats of pictures, separated by commas: pdf, png, svg.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="Fewer points and samples.")
+@click.option("--page", is_flag=True, help="Pictures for pages that are bright or dark: no ground, "
+              "grey ink. By default black on white, as in print.")  # fmt: skip
 @click.option("--trace", type=click.Path(dir_okay=False), help="A trace file for the "
               "language-model items; by default the bundled trace.")  # fmt: skip
 @click.option("--list", "listing", is_flag=True, help="Name the items and compute none.")
 def main(
-    names: tuple[str, ...], out: Path, formats: str, quick: bool, trace: str | None, listing: bool
+    names: tuple[str, ...],
+    out: Path,
+    formats: str,
+    quick: bool,
+    page: bool,
+    trace: str | None,
+    listing: bool,
 ) -> None:
     """Compute figures and tables: all, or those named.
 
@@ -55,7 +65,8 @@ def main(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
     console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
+    ink = in_style(PAGE) if page else nullcontext()
+    with ink, Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("figures", total=len(chosen))
         for each in chosen:
             progress.update(task, description=each.name)

@@ -11,7 +11,7 @@ from figures.axes import legend_outside, rule_lines
 from figures.contract import PAGE, Settings
 from figures.curves import Losses, against_k
 from figures.registry import item
-from otspec.plots import against_counts
+from otspec.plots.axes import against_counts
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
 from otspec.traces.comparison import OPTIMUM
 

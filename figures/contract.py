@@ -12,10 +12,10 @@ from typing import Any, ClassVar, TypeAlias
 
 import otspec
 from otspec.distributions import Distribution
+from otspec.plots.canvas import STYLE, in_style
 from otspec.traces import Trace, load_trace
 from otspec.writing import in_one_step, write_text
 
-STYLE = Path(__file__).with_name("book.mplstyle")
 COLUMN = (3.5, 2.6)
 """Inches of a picture as wide as a column of a two-column page."""
 PAGE = (7.0, 2.9)
@@ -136,13 +136,10 @@ class Picture(Item):
 
     def save(self, path: Path) -> Path:
         """Write the picture in the format of the file's ending."""
-        import matplotlib.style
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        with matplotlib.style.context(str(STYLE)):
+        with in_style(STYLE):
             figure = Figure(figsize=self.size)
-            FigureCanvasAgg(figure)
             self.draw(list(figure.subplots(*self.panels, squeeze=False).flat))
             # No date: the same numbers make the same file.
             dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}

@@ -13,6 +13,7 @@ import otspec
 from figures.contract import PAGE, Numbers, Picture, Settings
 from figures.registry import item
 from otspec.distributions import as_distribution
+from otspec.plots.canvas import ink
 
 DRAFT = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
 KS = (1, 2, 3, 4)
@@ -53,7 +54,7 @@ def flat(target: Point) -> Any:
 
 def _draw_triangle(panel: Any) -> None:
     outline = np.vstack([_CORNERS, _CORNERS[:1]])
-    panel.plot(*outline.T, color="#000000", lw=0.8)
+    panel.plot(*outline.T, color=ink(), lw=0.8)
     for token, (corner, shift) in enumerate(
         zip(_CORNERS, ((-8, -10), (8, -10), (0, 4)), strict=True)
     ):
@@ -130,7 +131,7 @@ class CutSimplex(Picture):
             label = "{" + ", ".join(map(str, cut)) + "}"
             right.scatter(*places[chosen].T, s=4, color=colour, marker="h", label=label, lw=0)
         outline = np.array([flat(corner) for corner in self.corners[CUT_K]])
-        right.fill(*outline.T, facecolor="none", edgecolor="#000000", lw=1.0)
+        right.fill(*outline.T, facecolor="none", edgecolor=ink(), lw=1.0)
         right.set_title(f"k = {CUT_K}: the cut that proves a loss", pad=10)
         left.legend(loc="center left", bbox_to_anchor=(0.93, 0.6), handlelength=1.2)
         right.legend(

@@ -15,7 +15,8 @@ from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
-from otspec.plots import against_counts
+from otspec.plots.axes import against_counts
+from otspec.plots.canvas import ink
 from otspec.rules import (
     DrawnDraft,
     PairRule,
@@ -32,14 +33,14 @@ KS = (1, 2, 4, 8, 16)
 TEMPERATURES = (0.3, 0.6, 1.0)
 """Of the draft, row by row, and of the target, column by column."""
 
-COLOURS = {
-    IID.name: "#000000",
+COLOURS: dict[str, str | None] = {
+    IID.name: None,
     WithoutReplacement.name: "#6650C8",
     Hub.name: "#E69F00",
     TopPlusOne.name: "#D55E00",
     TopK.name: "#117733",
 }
-"""The laws that are compared, and their lines."""
+"""The laws that are compared, and their lines; that of i.i.d. drafts has the ink's colour."""
 
 BEST: dict[str, type[PairRule]] = {
     rule.law_class.name: rule
@@ -145,7 +146,8 @@ class DraftLaws(Picture):
     def draw(self, axes: list[Any]) -> None:
         """Draw a panel for each two temperatures: the mean of each law, with its interval."""
         for panel, place in zip(axes, self.places, strict=True):
-            for law, colour in COLOURS.items():
+            for law, own in COLOURS.items():
+                colour = own or ink()
                 keys = [key for key in self.optima if key[:3] == (*place, law)]
                 ks = [key[3] for key in keys]
                 means, lows, highs = np.transpose([self.mean(key) for key in keys])

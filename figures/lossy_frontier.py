@@ -30,6 +30,7 @@ from otspec.lossy.rules import (
     TypicalAcceptance,
 )
 from otspec.lossy.rules.divergences import kullback_leibler, total_variation
+from otspec.plots.canvas import ink
 from otspec.writing import write_text
 
 COLUMNS = ("setting", "TV", "KL", "acceptance", "frontier", "wasted")
@@ -204,7 +205,7 @@ class LossyFrontier(Picture):
             (one, self.optima[self.position], lambda values: values[self.position]),
             (mean, float(np.mean(self.optima)), np.mean),
         ):
-            panel.plot([0, 1 - best, 1], [best, 1, 1], color="#000000", linewidth=2.2,
+            panel.plot([0, 1 - best, 1], [best, 1, 1], color=ink(), linewidth=2.2,
                        zorder=2, label="frontier")  # fmt: skip
             for sweep in (*ON_FRONTIER, *BELOW):
                 points = sorted(
@@ -215,7 +216,7 @@ class LossyFrontier(Picture):
                     *np.transpose(points), label=sweep.title, color=sweep.kind.colour,
                     marker=sweep.kind.marker, markersize=4.5 if below else 5.5,
                     linestyle="-" if below else "", linewidth=1.2,
-                    markerfacecolor="#FFFFFF" if "draw" in sweep.variant else None,
+                    markerfacecolor="none" if "draw" in sweep.variant else None,
                     zorder=3 if below else 4,
                 )  # fmt: skip
             panel.set(xlim=(-0.02, 1.0), ylim=(0, 1.03), xlabel="total variation of the output")

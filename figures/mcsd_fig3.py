@@ -16,7 +16,7 @@ from figures.on_letters import EXACT_DISTINCT, letter_trees
 from figures.registry import item
 from figures.tree_starts import SEED
 from otspec.logged.comparison import mean_and_error
-from otspec.plots import against_counts
+from otspec.plots.axes import against_counts
 from otspec.rules import (
     PooledSelectionWithoutReplacement,
     RecursiveRejection,

@@ -12,7 +12,8 @@ from figures.contract import Settings
 from figures.curves import Losses
 from figures.registry import item
 from otspec.distributions import SUM_TOLERANCE, Distribution
-from otspec.plots import against_counts, legend_beside, look_of
+from otspec.plots import look_of
+from otspec.plots.axes import against_counts, legend_beside
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
 from otspec.traces.comparison import OPTIMUM
 
@@ -27,9 +28,9 @@ POOLED: dict[str, Any] = {
 OTHERS: tuple[type[PairRule], ...] = (KSequential, RecursiveRejection, NaiveSampling)
 
 _POOLED_LOOKS: dict[str, dict[str, Any]] = {
-    "pooled selection, fewest pools": {"linestyle": "", "marker": "*", "markeredgecolor": "k"},
+    "pooled selection, fewest pools": {"linestyle": "", "marker": "*", "markersize": 9},
     "pooled selection, 256 bins": {"linestyle": "--"},
-    "pooled selection, 64 bins": {"linestyle": ":", "markerfacecolor": "#FFFFFF"},
+    "pooled selection, 64 bins": {"linestyle": ":", "markerfacecolor": "none"},
 }
 
 

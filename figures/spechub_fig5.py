@@ -19,6 +19,8 @@ from otspec.traces.comparison import OPTIMUM
 DRAFT: Any = ("1/2", "3/10", "1/5")
 TARGET: Any = ("1/10", "3/5", "3/10")
 TOKENS = ("a", "b", "c")
+_ON_CELLS = "#000000"
+"""Ink on light blue, whatever the page."""
 RULES: dict[str, type[PairRule]] = {
     OPTIMUM: PooledSelectionWithoutReplacement,
     RecursiveRejectionWithoutReplacement.title: RecursiveRejectionWithoutReplacement,
@@ -104,13 +106,19 @@ class MassTables(Picture):
                 row, column = cell.drafts
                 shades[row][column] = float(cell.mass)
                 panel.text(column, row - 0.27, f"{float(cell.mass):.3f}", ha="center", va="center",
-                           fontsize=8, fontweight="bold")  # fmt: skip
+                           fontsize=8, fontweight="bold", color=_ON_CELLS)  # fmt: skip
                 lines = [
                     f"{TOKENS[token]}  {float(mass):.3f}"
                     for token, mass in zip(cell.drafts, cell.accepted, strict=True)
                 ]
                 panel.text(
-                    column, row + 0.15, "\n".join(lines), ha="center", va="center", fontsize=7
+                    column,
+                    row + 0.15,
+                    "\n".join(lines),
+                    ha="center",
+                    va="center",
+                    fontsize=7,
+                    color=_ON_CELLS,
                 )
             panel.imshow(shades, cmap="Blues", vmin=0, vmax=2.5 * float(most))
             panel.set_xticks(places, TOKENS)

@@ -22,6 +22,7 @@ import numpy as np
 from otspec.arithmetic import IntArray, Number, as_scalar
 from otspec.memory import memory
 from otspec.raw import as_array, is_masked, reason, shown
+from otspec.registry import meant
 
 _SETS = (set, frozenset)
 MOST_ITEMS = 1_000_000
@@ -120,7 +121,9 @@ def as_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """Check one of some names."""
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} is {shown(value)}: it must be one of {', '.join(known)}")
+        closest = meant(str(value), known) if type(value) is str else ""
+        one = ", ".join(known)
+        raise ValueError(f"{name} is {shown(value)}: it must be one of {one}{closest}")
     return str(value)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from otspec.cards import Carded
+
 
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the same numbers in memory that nobody can write to.
@@ -62,7 +64,7 @@ def _may_hold_arrays(values: tuple[Any, ...]) -> bool:
     return any(issubclass(kind, (np.ndarray, tuple, dict)) for kind in set(map(type, values)))
 
 
-class Frozen:
+class Frozen(Carded):
     """An object whose arrays are its own, so that nobody else can change what it says.
 
     A dataclass gets read-only copies of the arrays that it is made of, and tuples for lists; one

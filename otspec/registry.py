@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
 
 Entry = TypeVar("Entry")
@@ -123,6 +124,31 @@ def instance_of(kind: type) -> Callable[[str, Any], None]:
         _check_name(name, entry)
 
     return check
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return the question whether another name was meant: the closest, or nothing if none is close.
+
+    Dashes in front do not count, so that options are told apart by their words.
+
+    Parameters
+    ----------
+    name : str
+        Which is none of them.
+    known : iterable of str
+
+    Examples
+    --------
+    >>> meant("acept", ["accept", "trace"]), meant("x", ["accept"])
+    ("; did you mean 'accept'?", '')
+    """
+    words = {each.lstrip("-"): each for each in known}
+    closest = get_close_matches(name.lstrip("-")[:_LONGEST], words, n=1)
+    return "".join(f"; did you mean {words[each]!r}?" for each in closest)
+
+
+_LONGEST = 80
+"""Most signs that are compared: nobody mistypes more."""
 
 
 def _check_name(name: str, entry: Any) -> None:

@@ -1,27 +1,75 @@
-"""One HTML file that needs nothing else: its beginning and end, and tables."""
+"""One HTML file that needs nothing else: its beginning and end, tables, pictures, figures.
+
+It follows the reader's choice of bright or dark, and can be printed. A table never is wider than
+the page: on a narrow one each of its rows is a block of lines, named as the columns are.
+"""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from otspec.tables import printable
 
+Cell: TypeAlias = "str | tuple[str, str]"
+"""What a table says at a place; of a pair the second part is below the first, and smaller."""
+
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 78rem; margin: 2rem auto;
-       padding: 0 1rem; }
-h1, h2 { line-height: 1.2; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; }
-th { border-bottom: 2px solid #222; }
-td { border-bottom: 1px solid #ddd; }
-.words { text-align: left; }
-figure { margin: 1rem 0; }
+:root { color-scheme: light dark; --ink: #222; --quiet: #5c5c5c; --line: #ddd; --ground: #fff;
+        --panel: #f4f5f7; --good: #00755a; --bad: #b34700; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e4e2; --quiet: #a3a3a0; --line: #3a3c40; --ground: #131416; --panel: #1f2124;
+          --good: #3ec79f; --bad: #ff8a3d; } }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
+       max-width: 84rem; margin: 2rem auto; padding: 0 1.25rem; overflow-wrap: break-word; }
+h1, h2, h3 { line-height: 1.2; text-wrap: balance; overflow-wrap: anywhere; }
+h2 { margin-top: 2.5rem; }
+p, li { max-width: 46rem; }
+.lead { font-size: 1.15rem; }
+.key { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); gap: .75rem;
+       margin: 1.5rem 0; padding: 0; }
+.key div { background: var(--panel); border-radius: .4rem; padding: .75rem 1rem; }
+.key dt { color: var(--quiet); font-size: .85rem; }
+.key dd { margin: 0; font-size: 1.6rem; font-weight: 600; font-variant-numeric: tabular-nums; }
+.key dd + dd { font-size: .85rem; font-weight: 400; color: var(--quiet); }
+.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr));
+            gap: 1rem 2rem; align-items: start; }
+figure { margin: 1rem 0; overflow-x: auto; }
+figcaption { color: var(--quiet); font-size: .85rem; max-width: 46rem; }
 svg { max-width: 100%; height: auto; }
-pre { background: #f4f4f4; padding: .5rem 1rem; overflow-x: auto; font-size: .85rem; }
-.failed { border-left: 4px solid #d55e00; padding-left: 1rem; }
-.passed { border-left: 4px solid #009e73; padding-left: 1rem; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums;
+        margin: .5rem 0; }
+th, td { padding: .3rem .8rem; text-align: right; vertical-align: top; }
+th:first-child, td:first-child { padding-left: 0; }
+th { border-bottom: 2px solid var(--ink); font-weight: 600; vertical-align: bottom; }
+td { border-bottom: 1px solid var(--line); }
+td small { display: block; color: var(--quiet); font-size: .8rem; }
+.words { text-align: left; overflow-wrap: anywhere; }
+pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-size: .85rem;
+      white-space: pre-wrap; overflow-wrap: anywhere; }
+.failed { border-left: 4px solid var(--bad); padding-left: 1rem; }
+.passed { border-left: 4px solid var(--good); padding-left: 1rem; }
+@media screen and (max-width: 44rem) {
+  body { margin: 1rem auto; padding: 0 1rem; }
+  .key { grid-template-columns: 1fr 1fr; }
+  figure svg { min-width: 34rem; }
+  table, tbody, tr, td { display: block; width: 100%; }
+  thead { display: none; }
+  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  td { border: 0; padding: .1rem 0; display: grid; grid-template-columns: 2fr 3fr; gap: 1rem;
+       text-align: right; }
+  td::before { content: attr(data-name); color: var(--quiet); text-align: left; }
+  td small { grid-column: 2; }
+  td:empty { display: none; } }
+@media print {
+  :root { color-scheme: light; --ink: #000; --quiet: #444; --line: #bbb; --ground: #fff;
+          --panel: #f4f5f7; }
+  body { max-width: none; margin: 0; font-size: 10pt; }
+  figure, .key div, tr, pre { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  thead { display: table-header-group; } }
 """
 
 
@@ -38,27 +86,54 @@ def page(title: str, body: Iterable[str]) -> Iterable[str]:
     yield "</body></html>"
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> Iterable[str]:
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, words: int) -> Iterable[str]:
     """Yield a table; the first ``words`` columns are words, the others numbers."""
-    yield '<div class="scroll"><table><thead>'
-    yield _row("th", columns, words)
-    yield "</thead><tbody>"
+    yield "<table><thead><tr>"
+    for place, name in enumerate(columns):
+        yield f'<th scope="col"{_class(place, words)}>{escaped(name)}</th>'
+    yield "</tr></thead><tbody>"
     for row in rows:
-        yield _row("td", row, words)
-    yield "</tbody></table></div>"
+        yield "<tr>"
+        for place, (name, cell) in enumerate(zip(columns, row, strict=True)):
+            yield f'<td data-name="{escaped(name)}"{_class(place, words)}>{_cell(cell)}</td>'
+        yield "</tr>"
+    yield "</tbody></table>"
 
 
-def _row(tag: str, cells: Sequence[str], words: int) -> str:
-    return "".join(
-        [
-            "<tr>",
-            *(
-                f"<{tag}{' class=words' if index < words else ''}>{escaped(cell)}</{tag}>"
-                for index, cell in enumerate(cells)
-            ),
-            "</tr>",
-        ]
-    )
+def _class(place: int, words: int) -> str:
+    return ' class="words"' if place < words else ""
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return escaped(cell)
+    above, below = cell
+    return f"{escaped(above)}<small>{escaped(below)}</small>" if below else escaped(above)
+
+
+def key_figures(figures: Iterable[tuple[str, str, str]]) -> Iterable[str]:
+    """Yield figures in large letters: what each is, itself, and what is to be said of it."""
+    yield '<dl class="key">'
+    for name, value, more in figures:
+        yield f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>"
+        yield f"<dd>{escaped(more)}</dd></div>"
+    yield "</dl>"
+
+
+def picture(svg: str, caption: str = "") -> str:
+    """Return a picture, which is an element of SVG, with what is said below it."""
+    below = f"<figcaption>{escaped(caption)}</figcaption>" if caption else ""
+    return f"<figure>{svg}{below}</figure>"
+
+
+def listed_items(items: Iterable[str]) -> str:
+    """Return a list of sentences."""
+    return f"<ul>{''.join(f'<li>{escaped(item)}</li>' for item in items)}</ul>"
+
+
+def verbatim(lines: Iterable[str]) -> str:
+    """Return lines as they are, such as a command; long ones go on below."""
+    return "<pre>" + "\n".join(map(escaped, lines)) + "</pre>"
 
 
 def escaped(text: str) -> str:

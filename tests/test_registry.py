@@ -14,7 +14,7 @@ import pytest
 import otspec
 from otspec.drafts import LAWS, SingleDraftLaw
 from otspec.programs import PROGRAMS, Formulation, MaxFlow, Reduced
-from otspec.registry import Registry
+from otspec.registry import Registry, meant
 from otspec.solvers import SOLVERS, Solver, highs
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +32,14 @@ def entry_points(monkeypatch, *points):
         "entry_points",
         lambda group: [point for point in found if point.group == group],
     )
+
+
+def test_the_closest_of_some_names_is_meant():
+    known = ["--draft", "--drafts", "--target"]
+    assert meant("--drafs", known) == "; did you mean '--drafts'?"
+    assert meant("trget", known) == "; did you mean '--target'?"
+    assert meant("--x", known) == meant("", known) == meant("x", []) == ""
+    assert meant("x" * 10**6, known) == ""
 
 
 def test_entries_keep_their_order_and_their_names():

@@ -10,7 +10,8 @@ from otspec.advice.advice import Advice
 from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT
 from otspec.advice.choices import Choice
 from otspec.arguments import as_instance
-from otspec.plots import explain, legend_beside, look_of_several
+from otspec.plots import explain, look_of_several
+from otspec.plots.axes import legend_beside
 from otspec.plots.canvas import ink, panel_on
 from otspec.plots.pictures import titled
 

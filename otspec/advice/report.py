@@ -9,7 +9,7 @@ from otspec.advice.advice import Advice
 from otspec.advice.charts import pareto_figure
 from otspec.advice.choices import Choice, Loss
 from otspec.advice.document import interval_words, sentences, short
-from otspec.plots.inline import svg
+from otspec.plots import svg
 from otspec.webpage import escaped, page, table
 from otspec.writing import write_text
 

@@ -56,13 +56,19 @@ def enumerated(
 
 def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array:
     """Return a kernel's answer as float64 or ``Fraction``."""
-    # A copy: the kernel may keep the array and write to it. Reading may fail as asking may.
-    row, crash = attempt(lambda: _as_row(kernel(x), n).copy())
+    answer, crash = attempt(kernel, x)
     if crash is not None:
-        raise DisagreementError("kernel", _no_distribution(x, crash.what), crash, (x,))
+        raise DisagreementError("kernel", f"for drafts {x} the kernel {crash.what}", crash, (x,))
+    # A copy: the kernel may keep the array and write to it. Reading may fail as asking may.
+    row, crash = attempt(lambda: _as_row(answer, n).copy())
+    fix = f"return {n} masses, one for each token of the target, or a dict of its likely tokens"
+    if crash is not None:
+        how = _no_distribution(x, "answers what cannot be read")
+        reason = f"{how}: it {crash.what}: {fix}"
+        raise DisagreementError("kernel", reason, crash, (x,))
     if row.shape != (n,):
-        how = f"answers an array of shape {row.shape}"
-        raise DisagreementError("kernel", _no_distribution(x, how), drafts=(x,))
+        reason = f"{_no_distribution(x, f'answers {_described(row)}')}: {fix}"
+        raise DisagreementError("kernel", reason, drafts=(x,))
     return cast(Array, row)
 
 
@@ -90,7 +96,27 @@ def _check_distribution(x: tuple[int, ...], row: Array, tolerance: float) -> Non
     within = bool(((row >= -tolerance) & (row <= 1 + tolerance)).all())
     if not (within and abs(row.sum() - 1) <= len(row) * tolerance):
         reason = _no_distribution(x, f"answers {_listed_masses(row)}")
-        raise DisagreementError("kernel", reason, drafts=(x,), tolerance=tolerance)
+        raise DisagreementError(
+            "kernel", f"{reason}: {_why_none(row, tolerance)}", drafts=(x,), tolerance=tolerance
+        )
+
+
+def _why_none(row: Array, tolerance: float) -> str:
+    """Say what is wrong with masses that are no distribution, and what is right."""
+    # Written so that NaN is outside.
+    outside = np.flatnonzero(~((row >= -tolerance) & (row <= 1 + tolerance)).astype(bool))
+    if outside.size:
+        token = int(outside[0])
+        return f"token {token} has {plain(row[token])}, and a mass is from 0 to 1"
+    return f"its masses sum to {plain(row.sum())}, and must sum to 1"
+
+
+def _described(row: Array) -> str:
+    if row.ndim == 0:
+        return f"{plain(row.item())}, one number"
+    if row.ndim == 1:
+        return f"{len(row)} mass{'es' if len(row) != 1 else ''}"
+    return f"an array of shape {row.shape}"
 
 
 def _check_again(

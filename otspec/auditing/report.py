@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.auditing.declared import DisagreementError, rounding
+from otspec.cards import Carded, Masses, Row
 from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
@@ -20,7 +21,7 @@ from otspec.optimum import optimal_acceptance
 
 
 @dataclass(frozen=True)
-class Witness:
+class Witness(Carded):
     """Why a rule is not what it should be: lossless, or of the output law that it declares.
 
     Parameters
@@ -125,6 +126,27 @@ class Audit(Frozen):
     def largest_error(self) -> Number:
         """The largest |output − target| of a token."""
         return as_number(np.abs(self.output - self.target).max(), like=self.output)
+
+    def _card_title(self) -> str:
+        within = "exactly" if self.exact else f"within {self.tolerance:.1g} per token"
+        if self.lossless:
+            return f"The rule is lossless, {within}"
+        lossy = {None: "", True: ", as it declares", False: ", and not as it declares"}
+        return f"The rule is NOT lossless{lossy[self.as_declared]}"
+
+    def _card_rows(self) -> Iterator[Row]:
+        yield "lossless", self.lossless
+        yield "witness", None if self.witness is None else self.witness.reason
+        yield "as_declared", self.as_declared
+        yield "acceptance", self.acceptance
+        yield "optimum", self.optimum
+        yield "gap", self.gap
+        yield "total_variation", self.total_variation
+        yield "output", self.output
+        yield "target", self.target
+
+    def _card_masses(self) -> Masses:
+        return {"target": self.target, "output": self.output}
 
 
 @dataclass(frozen=True, eq=False)

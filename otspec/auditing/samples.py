@@ -23,6 +23,7 @@ from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.deviation import cumulants, deviations, p_value, resolution
 from otspec.auditing.exact import MOST_ACCURACY, told
 from otspec.auditing.seeding import seeded
+from otspec.cards import Carded
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
@@ -30,7 +31,7 @@ from otspec.rules.contract import Rule
 
 
 @dataclass(frozen=True)
-class SampleAudit:
+class SampleAudit(Carded):
     """What samples of a black box say.
 
     Parameters
@@ -63,6 +64,11 @@ class SampleAudit:
     size: int
     impossible: str | None
     traceback: str | None = field(default=None, compare=False, repr=False)
+
+    def _card_title(self) -> str:
+        if self.consistent:
+            return f"{self.size:,} samples are as those of a lossless rule"
+        return f"The rule is NOT lossless, by {self.size:,} samples"
 
 
 LEAST_FALSE_ALARM = 1 / 5_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -21,12 +21,13 @@ from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.foreign import attempt
 from otspec.auditing.instances import Instance, simpler
 from otspec.auditing.report import Audit, improper, problem_of
+from otspec.cards import Carded, Row
 from otspec.distributions import as_distribution
 from otspec.drafts import IID, LAWS, named_law
 
 
 @dataclass(frozen=True)
-class SearchReport:
+class SearchReport(Carded):
     """The outcome of auditing many instances.
 
     It says something only if it is :attr:`conclusive`, since a rule may refuse instances. A rule
@@ -92,6 +93,25 @@ class SearchReport:
     def lossless(self) -> bool:
         """Whether nothing failed, and enough was audited."""
         return self.failure is None and self.conclusive
+
+    def _card_title(self) -> str:
+        if not self.conclusive:
+            return "Too little was audited to say anything"
+        if self.lossless:
+            return f"The rule is lossless on {self.audited:,} instances"
+        return f"The rule is NOT lossless{', as it declares' if self.as_declared else ''}"
+
+    def _card_rows(self) -> Iterator[Row]:
+        yield "lossless", self.lossless
+        yield "audited", self.audited
+        yield "exact", self.exact
+        yield "refused", self.refused
+        yield "worst_gap", self.worst_gap
+        yield "laws", self.laws
+        yield "refusal", self.refusal
+        yield "failure", self.failure
+        if self.report is not None and self.report.witness is not None:
+            yield "witness", self.report.witness.reason
 
 
 LEAST_AUDITED = Fraction(1, 20)

@@ -13,6 +13,7 @@ from otspec.advice.advice import Advice
 from otspec.advice.document import document_of, interval_words, sentences, short, shown_choices
 from otspec.advice.search import DEEPEST, WIDEST, Search
 from otspec.advice.streaming import advice_on, work_on
+from otspec.cli.arguments import Choice
 from otspec.cli.drawn_tokens import Drawn, drawn_options
 from otspec.cli.ending import ending_in_order
 from otspec.cli.options import filled, json_option
@@ -23,7 +24,7 @@ from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_opt
 from otspec.cli.trees import read_tree
 from otspec.cli.warpings import warping_options
 from otspec.extras import needed
-from otspec.tables import print_table, say
+from otspec.tables import listed, print_table, say
 from otspec.traces.readers import Warping
 from otspec.trees import RULES, Shape
 from otspec.writing import write_text
@@ -59,8 +60,9 @@ _ROWS = 10
     help="The most children of a node.",
 )  # fmt: skip
 @click.option(
-    "--rule", "rules", type=click.Choice(tuple(RULES)), multiple=True,
-    help="Compare these rules on trees; may be given several times. [default: all]",
+    "--rule", "rules", type=Choice(tuple(RULES)), multiple=True, metavar="RULE",
+    help="Compare these rules on trees; may be given several times. RULE is "
+    f"{listed(list(RULES), 'or')}.  [default: all]",
 )  # fmt: skip
 @click.option(
     "--tree", "trees", multiple=True, metavar="TREE",

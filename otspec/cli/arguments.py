@@ -13,11 +13,21 @@ from otspec.arithmetic import Array, as_fractions, as_numbers, in_arithmetic, is
 from otspec.digits import plain
 from otspec.distributions import Distribution, as_distribution
 from otspec.files import READERS, pick
+from otspec.registry import meant
 
 _LOCATION = re.compile(
     rf"(?P<path>.*?(?:{'|'.join(map(re.escape, READERS))}))"
     r"(?::(?P<key>[^:]*?))??(?::(?P<index>\d+(?:,\d+)*))?"
 )
+
+
+class Choice(click.Choice[str]):
+    """One of some names; a message about another one asks if the closest was meant."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is said of a value that is none of the names."""
+        said = super().get_invalid_choice_message(value, ctx)
+        return f"{said.removesuffix('.')}{meant(str(value), self.choices) or '.'}"
 
 
 class CommaList(click.ParamType[tuple[Any, ...]]):

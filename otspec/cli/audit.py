@@ -5,17 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from math import isfinite
 from typing import Any
 
 import click
 
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
+from otspec.cli.audit_kernel import (
+    audit_kernel,
+    finite,
+    law_document,
+    print_kernel,
+    print_kernel_json,
+    what_is_wrong,
+    witness_document,
+)
+from otspec.cli.audited import ANSWERS, MAKES, is_kernel
 from otspec.cli.importing import imported
-from otspec.cli.options import json_option, law_option
+from otspec.cli.options import Reading, json_option, law_option, reading_options
 from otspec.cli.output import print_json, shown
-from otspec.digits import plain
 from otspec.lossy import RULES as LOSSY_RULES
+from otspec.registry import meant
 from otspec.rules import RULES
 from otspec.tables import say
 
@@ -25,6 +34,17 @@ from otspec.tables import say
 @law_option(
     None, "How the drafts are drawn.  [default: as the rule says in its attribute drafts, else iid]"
 )
+@click.option("--draft", metavar="DRAFT", help="Of a kernel: what its drafts are drawn from.")
+@click.option(
+    "--target", metavar="TARGET", help="Of a kernel: the law that its output should have."
+)
+@click.option(
+    "-k",
+    type=click.IntRange(1, 1_000_000),
+    metavar="K",
+    help="Of a kernel: how many drafts it takes.",
+)
+@reading_options
 @click.option(
     "--instances", type=click.IntRange(1, 1_000_000), default=300, show_default=True,
     help="How many random instances to audit.",
@@ -42,6 +62,10 @@ from otspec.tables import say
 def audit(
     rule: str,
     drafts: str | None,
+    draft: str | None,
+    target: str | None,
+    k: int | None,
+    how: Reading,
     instances: int,
     most_tokens: int,
     most_drafts: int,
@@ -62,17 +86,62 @@ def audit(
     audited, to see if it is lossy as it declares. Whatever it raises is a failure, other than a
     ValueError of NAME, which refuses the instance. A failure is shrunk to a small counterexample.
 
+    NAME may also be a kernel itself, NAME(x), where x is a tuple of drafts. That is audited for one
+    law and target, with --draft, --target and -k, which are numbers or files as for otspec accept.
+
     The code runs in this process, and what it prints goes to standard error. Exit status: 0
     lossless, 1 not, 2 it cannot be said.
 
     Example: otspec audit otspec.rules:RecursiveRejection
+
+    Example: otspec audit my_rules:kernel --draft 1/2,1/2 --target 1/4,3/4 -k 2
     """
     with redirect_stdout(sys.stderr):
-        factory = _imported(rule, traceback)
-        found = _with_progress(
-            instances, most_tokens=most_tokens, most_drafts=most_drafts, seed=seed
-        )
-        report = audit_over(factory, found, drafts=drafts, tolerance=tolerance)
+        function = _imported(rule, traceback)
+        of_kernel = is_kernel(rule, function)
+        _refuse_options_of_others(rule, of_kernel)
+        if of_kernel:
+            given = {"--draft": draft, "--target": target, "-k": k}
+            found, law = audit_kernel(rule, function, how, given, drafts, tolerance)
+        else:
+            instances_found = _with_progress(
+                instances, most_tokens=most_tokens, most_drafts=most_drafts, seed=seed
+            )
+            report = audit_over(function, instances_found, drafts=drafts, tolerance=tolerance)
+    if of_kernel:
+        show = print_kernel_json if as_json else print_kernel
+        show(rule, found, law, k or 1, traceback)
+        return 0 if found.lossless else 1
+    return _reported(rule, report, traceback, as_json)
+
+
+_OF_KERNEL = ("draft", "target", "k", *Reading._fields)
+_OF_MAKERS = ("instances", "most_tokens", "most_drafts", "seed")
+
+
+def _refuse_options_of_others(rule: str, of_kernel: bool) -> None:
+    """Refuse options for kernels beside what makes a rule, and the other way round."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if source is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        option = parameter.opts[0]
+        if of_kernel and name in _OF_MAKERS:
+            raise ValueError(
+                f"{option} is for what makes a rule for each of many instances, and {rule} is a "
+                f"kernel, audited for one --draft, --target and -k: leave {option} out"
+            )
+        if not of_kernel and name in _OF_KERNEL:
+            raise ValueError(
+                f"{option} is for a kernel x -> distribution, and {rule} takes (draft, target, k): "
+                f"it is audited on random instances: leave {option} out"
+            )
+
+
+def _reported(rule: str, report: SearchReport, traceback: bool, as_json: bool) -> int:
+    """Print what was found of what makes rules, and return the exit status."""
     if not report.conclusive:
         raise ValueError(
             f"{rule} refused {_how_many(report)} of {report.audited + report.refused} instances, "
@@ -89,8 +158,9 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     for registry in (RULES, LOSSY_RULES):
         if name in registry:
             return registry[name].of_pair
-    instead = f"my_rules:my_rule, or one of {', '.join([*RULES, *LOSSY_RULES])}"
-    return imported(name, instead, "(draft, target, k)", traceback)
+    known = [*RULES, *LOSSY_RULES]
+    instead = f"my_rules:my_rule, or one of {', '.join(known)}{meant(name, known)}"
+    return imported(name, instead, f"{MAKES}; or {ANSWERS}", traceback)
 
 
 def _with_progress(count: int, **options: Any) -> Any:
@@ -112,7 +182,7 @@ def _print(rule: str, report: SearchReport, traceback: bool) -> None:
         say(f"{rule} is lossless {_scope(report)}{_refusals(report)}.")
         say(f"At worst it is {shown(report.worst_gap)} below the optimum for its drafts.")
         return
-    found, witness = report.report, report.report.witness
+    found = report.report
     if report.as_declared:
         say(f"{rule} is NOT lossless, and has the output that it declares {_scope(report)}.")
         say(
@@ -124,17 +194,7 @@ def _print(rule: str, report: SearchReport, traceback: bool) -> None:
     else:
         say(f"{rule} is NOT lossless: found on instance {report.audited}, shrunk to")
     say(f"  {report.failure}  {report.laws[-1]} drafts")
-    if witness is not None:
-        say(f"  {witness.reason}.")
-    if witness is None or witness.token >= 0:
-        say(f"  output {_listed(found.output)}, target {_listed(found.target)}")
-        say(
-            f"  total variation {shown(found.total_variation)}, KL {found.kullback_leibler:.4f}, "
-            f"acceptance {shown(found.acceptance)}, at most {shown(found.frontier)}"
-        )
-    if witness is not None and witness.traceback is not None:
-        lines = witness.traceback.splitlines() if traceback else ["add --traceback to see where"]
-        say(*(f"  {line}" for line in lines))
+    say(*(f"  {line}" for line in what_is_wrong(found, traceback)))
 
 
 def _scope(report: SearchReport) -> str:
@@ -159,10 +219,6 @@ def _how_many(report: SearchReport) -> str:
     return str(report.refused) if report.audited else f"all {report.refused}"
 
 
-def _listed(values: Any) -> str:
-    return ",".join(map(plain, values))
-
-
 def _document(rule: str, report: SearchReport, traceback: bool) -> dict[str, Any]:
     return {
         "rule": rule,
@@ -177,7 +233,7 @@ def _document(rule: str, report: SearchReport, traceback: bool) -> dict[str, Any
         "worst_gap": report.worst_gap,
         "as_declared": report.as_declared,
         "worst_total_variation": report.worst_total_variation,
-        "worst_kullback_leibler": _finite(report.worst_kullback_leibler),
+        "worst_kullback_leibler": finite(report.worst_kullback_leibler),
         "worst_lossy_gap": report.worst_lossy_gap,
         "counterexample": _counterexample(report.failure, report, traceback),
     }
@@ -189,30 +245,10 @@ def _counterexample(
     found = report.report
     if failure is None or found is None:
         return None
-    witness = found.witness
-    told: dict[str, Any] = {}
-    if witness is not None:
-        told = {
-            "token": witness.token,
-            "error": witness.error,
-            "drafts": witness.drafts,
-            "reason": witness.reason,
-        }
-        if traceback:
-            told["traceback"] = witness.traceback
-    return {
+    about = {
         "draft": failure.draft,
         "target": failure.target,
         "k": failure.k,
         "drawn": report.laws[-1],
-        "output": list(found.output),
-        "total_variation": found.total_variation,
-        "kullback_leibler": _finite(found.kullback_leibler),
-        "acceptance": found.acceptance,
-        "frontier": found.frontier,
-    } | told
-
-
-def _finite(number: float) -> float | None:
-    """Return a number as JSON has it: nothing for infinity."""
-    return number if isfinite(number) else None
+    }
+    return about | law_document(found) | witness_document(found, traceback)

@@ -70,7 +70,11 @@ class CommandGroup(click.Group):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, commands=Commands())
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002  Click's
+        formatter: click.HelpFormatter,
+    ) -> None:
         """Write the list of the commands."""
-        named = [click.Command(name, help=text) for name, text in HELP.items()]
-        click.Group(commands=named).format_commands(ctx, formatter)
+        with formatter.section("Commands"):
+            formatter.write_dl(list(HELP.items()))

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from otspec.cli.arguments import Choice
 from otspec.cli.importing import imported
 from otspec.cli.options import detect_option, false_alarm_option, json_option
 from otspec.cli.output import print_json
@@ -22,11 +23,11 @@ from otspec.tables import listed, say
 @click.command()
 @click.argument("verifier", metavar="MODULE:FUNCTION")
 @click.option(
-    "--kind", type=click.Choice(("tokens", "block", "tree")), default="tokens", show_default=True,
+    "--kind", type=Choice(("tokens", "block", "tree")), default="tokens", show_default=True,
     help="What is verified.",
 )  # fmt: skip
 @click.option(
-    "--mode", type=click.Choice(("kernel", "exact", "pipeline")), default="kernel",
+    "--mode", type=Choice(("kernel", "exact", "pipeline")), default="kernel",
     show_default=True,
     help="kernel: drafts are drawn here. exact: and every random choice on the small cases is "
     "followed. pipeline: FUNCTION drafts, too.",
@@ -49,11 +50,11 @@ from otspec.tables import listed, say
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
-    "--arrays", type=click.Choice(("numpy", "torch")), default="numpy", show_default=True,
+    "--arrays", type=Choice(("numpy", "torch")), default="numpy", show_default=True,
     help="What FUNCTION takes.",
 )  # fmt: skip
 @click.option(
-    "--dtype", type=click.Choice(("float16", "bfloat16", "float32", "float64")),
+    "--dtype", type=Choice(("float16", "bfloat16", "float32", "float64")),
     default="float32", show_default=True, help="Of probabilities.",
 )  # fmt: skip
 @click.option(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from otspec.cli.arguments import Choice
 from otspec.cli.options import Command
 from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, Warp, Warping
@@ -60,7 +61,7 @@ def drawn_options(command: Command) -> Callable[..., Any]:
         "looked at, drafted blocks at 1]",
     )  # fmt: skip
     side = click.option(
-        "--drawn-from", type=click.Choice(SIDES),
+        "--drawn-from", type=Choice(SIDES),
         help="Whose tokens were logged. [default: by the name of the array]",
     )  # fmt: skip
     changed: Callable[..., Any] = temperature(side(with_drawn))

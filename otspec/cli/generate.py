@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from otspec.blocks import RULES as BLOCK_RULES
-from otspec.cli.arguments import CommaList
+from otspec.cli.arguments import Choice, CommaList
 from otspec.cli.options import filled, json_option
 from otspec.cli.output import print_json
 from otspec.cli.progress import working
@@ -76,7 +76,7 @@ class _Timed:
          f"[default with --gguf: {','.join(map(str, SMOLLM2_SKIPPED))}]",
 )  # fmt: skip
 @click.option("--chat", is_flag=True, help="Put the prompt into the turns of the chat template.")
-@click.option("--rule", type=click.Choice(tuple(usable_rules())), default="pooled-selection",
+@click.option("--rule", type=Choice(tuple(usable_rules())), default="pooled-selection",
               show_default=True, metavar="RULE", help="How drafts are verified.")  # fmt: skip
 @click.option("--tree", default="4,2,1", show_default=True,
               help=f"Drafted {MEANING}.")  # fmt: skip

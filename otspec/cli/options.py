@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from otspec.cli.arguments import CountList, NumberList, read_distribution
+from otspec.cli.arguments import Choice, CountList, NumberList, read_distribution
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import IID, LAWS, Independent
 from otspec.models.warped import as_temperature
@@ -40,7 +40,7 @@ def counts_option(default: str) -> Callable[[Command], Command]:
 def law_option(default: str | None, purpose: str) -> Callable[[Command], Command]:
     """Return the option --drafts."""
     return click.option(
-        "--drafts", type=click.Choice(tuple(LAWS)), default=default, show_default=True, help=purpose
+        "--drafts", type=Choice(tuple(LAWS)), default=default, show_default=True, help=purpose
     )
 
 
@@ -138,15 +138,10 @@ def pair_arguments(
     def with_pair(
         draft: str | None,
         target: str | None,
-        exact: bool,
-        logits: bool,
-        temperature: float,
-        draft_temperature: float | None,
-        normalize: bool,
+        how: Reading,
         models: tuple[str, ...] = (),
         **rest: Any,
     ) -> Any:
-        how = Reading(exact, logits, temperature, draft_temperature, normalize)
         if models:
             *models_given, wanted = _after_options(models, draft, target)
             if of_models is not None and len(models_given) > 1:
@@ -159,6 +154,29 @@ def pair_arguments(
         click.argument("draft", required=of_models is None, metavar="DRAFT"),
         click.argument("target", required=of_models is None, metavar="TARGET"),
         *([models_option] if of_models is not None else []),
+    )
+    decorated = reading_options(with_pair)
+    for decorator in reversed(decorators):
+        decorated = decorator(decorated)
+    return decorated
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says how to read DRAFT and TARGET; the command gets it as ``how``."""
+
+    @wraps(command)
+    def with_reading(
+        exact: bool,
+        logits: bool,
+        temperature: float,
+        draft_temperature: float | None,
+        normalize: bool,
+        **rest: Any,
+    ) -> Any:
+        how = Reading(exact, logits, temperature, draft_temperature, normalize)
+        return command(how=how, **rest)
+
+    decorators = (
         click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions."),
         click.option("--logits", is_flag=True, help="The numbers are logits: take their softmax."),
         temperature_option,
@@ -170,9 +188,10 @@ def pair_arguments(
         ),
         click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
     )
+    decorated: Callable[..., Any] = with_reading
     for decorator in reversed(decorators):
-        with_pair = decorator(with_pair)
-    return with_pair
+        decorated = decorator(decorated)
+    return decorated
 
 
 class Reading(NamedTuple):

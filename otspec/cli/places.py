@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import click
+
 from otspec.extras import needed
 from otspec.frames import check_ending, write_table
 from otspec.tables import say
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
 
 TableMaker: TypeAlias = "Callable[[], pa.Table]"
 """What a table is made by, if one is wanted."""
+
+
+def command_line() -> str:
+    """Return the command line that is run, as it can be typed; empty if it was not typed."""
+    typed = click.get_current_context().obj
+    return typed if isinstance(typed, str) else ""
 
 
 def check_place(path: Path) -> None:

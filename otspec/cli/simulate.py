@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import click
 
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
-from otspec.cli.arguments import TokenList
+from otspec.cli.arguments import Choice, TokenList
 from otspec.cli.drawn_tokens import Drawn, drawn_options
 from otspec.cli.ending import ending_in_order
 from otspec.cli.options import filled, json_option, table_option
@@ -105,7 +105,7 @@ class Simulated(NamedTuple):
 @click.option("--cut", is_flag=True, help="Texts go on behind what was logged of them.")
 @drawn_options
 @click.option(
-    "--export", "engine", type=click.Choice(tuple(ENGINE_FORMS)),
+    "--export", "engine", type=Choice(tuple(ENGINE_FORMS)),
     help="Print what an engine takes for a load test, of one rule and tree.",
 )  # fmt: skip
 @source_options

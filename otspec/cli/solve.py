@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from otspec.cli.arguments import Choice
 from otspec.cli.options import json_option, pair_command
 from otspec.cli.output import print_json, shown, shown_set
 from otspec.distributions import Distribution
@@ -24,7 +25,7 @@ from otspec.tables import print_table, say
 @click.option(
     "--program",
     "programs",
-    type=click.Choice(tuple(PROGRAMS)),
+    type=Choice(tuple(PROGRAMS)),
     multiple=True,
     default=("reduced",),
     show_default=True,
@@ -33,7 +34,7 @@ from otspec.tables import print_table, say
 @click.option(
     "--solver",
     "solvers",
-    type=click.Choice(tuple(SOLVERS)),
+    type=Choice(tuple(SOLVERS)),
     multiple=True,
     help="A solver; may be repeated.  [default: all that fit]",
 )

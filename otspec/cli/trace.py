@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 from otspec.cli.ending import ending_in_order
 from otspec.cli.options import counts_option, filled, free_option, json_option
 from otspec.cli.output import print_json
-from otspec.cli.places import table_written, written
+from otspec.cli.places import command_line, table_written, written
 from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_means import print_means
 from otspec.cli.trace_runs import (
@@ -29,7 +30,7 @@ from otspec.frames import Rows
 from otspec.reports.chart_files import write_charts
 from otspec.reports.summary_file import summary_of, write_summary
 from otspec.tables import say
-from otspec.traces.readers import Warping
+from otspec.traces.readers import Source, Warping
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 
@@ -87,7 +88,7 @@ def trace(
             print_json(summary)
         else:
             print_means(rows, ks, summary)
-        lines, complete = _drawn(place.out, place.report, summary, rows)
+        lines, complete = _drawn(place.out, place.report, summary, rows, sources)
         for line in () if as_json else lines:
             say(line)
         of_trace = Rows(rows, Statistic, summary["trace"])
@@ -97,7 +98,11 @@ def trace(
 
 
 def _drawn(
-    out: Path | None, report: Path | None, summary: dict[str, Any], rows: list[Statistic]
+    out: Path | None,
+    report: Path | None,
+    summary: dict[str, Any],
+    rows: list[Statistic],
+    sources: Sequence[Source],
 ) -> tuple[list[str], bool]:
     """Draw the pictures and write the report; return where they are, and whether all are."""
     lines: list[str] = []
@@ -109,9 +114,13 @@ def _drawn(
         )
         lines.append(f"numbers: {out / 'positions'}, {out / 'summary.json'}")
     if report is not None:
+        from otspec.reports.origin import origin_of
         from otspec.reports.page import write_report
 
-        if written("the report", lambda: write_report(report, summary, rows)):
+        def write() -> None:
+            write_report(report, summary, rows, origin_of(command_line(), sources))
+
+        if written("the report", write):
             lines.append(f"report: {report}")
         else:
             complete = False

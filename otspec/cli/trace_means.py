@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from otspec.cli.output import percent
-from otspec.drafts import LAWS
 from otspec.reports.summary_file import restrictions_of
+from otspec.reports.verdict import verdict_of
 from otspec.tables import print_table, say
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attainment, attains
+from otspec.traces.summary import attainment
 
 
 def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
@@ -58,31 +58,22 @@ def _print_table(rows: Sequence[Statistic], ks: Sequence[int]) -> None:
 def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[str]:
     """Return sentences on the best law: its optimum, which rules attain it, and how sure it is."""
     k = [k for k in ks if any(row.k == k for row in rows)][-1]
-    optima = [row for row in rows if (row.rule, row.k) == (OPTIMUM, k)]
-    most = max(row.acceptance for row in optima)
-    best = next(row for row in optima if attains(row.acceptance, most))
-    rules = [row for row in rows if (row.drafts, row.k) == (best.drafts, k) and row.rule != OPTIMUM]
-    clauses = [
-        f"With {k} {_words(best, k)} one is accepted with mean probability {percent(most)} at best"
-    ]
+    verdict = verdict_of([row for row in rows if row.k == k])
+    best, second = verdict.optimum, verdict.second
+    most = percent(best.acceptance)
+    clauses = [f"With {verdict.drafts} one is accepted with mean probability {most} at best"]
     clauses += attainment(
-        rules,
+        verdict.rules,
         best.optimum,
         lambda rule: f"reaches {percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less",
     )
     sentences = [*(f"{clause};" for clause in clauses[:-1]), f"{clauses[-1]}."]
-    others = [row for row in optima if not attains(row.acceptance, most)]
-    if others:
-        second = max(others, key=lambda row: row.acceptance)
+    if second is not None:
         sentences.append(
             f"The best of the other draft laws, {second.drafts}, has the optimum "
             f"{percent(second.acceptance)}."
         )
     return [*sentences, _certainty(best, units)]
-
-
-def _words(row: Statistic, k: int) -> str:
-    return f"{LAWS[row.drafts].words} draft{'s' if k > 1 else ''}"
 
 
 def _certainty(best: Statistic, units: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from otspec.cli.arguments import Choice
 from otspec.cli.ending import Terminated
 from otspec.cli.options import Command
 from otspec.cli.progress import progress_of
@@ -29,7 +30,7 @@ def source_options(command: Command) -> Command:
     """Add the options that say how sources are read, and by how many processes."""
     decorators = (
         click.option(
-            "--kind", type=click.Choice(KINDS),
+            "--kind", type=Choice(KINDS),
             help=f"What the numbers are. [default: by the names of the arrays; {PAIRS}: logits]",
         ),
         click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1."),
@@ -46,7 +47,7 @@ def source_options(command: Command) -> Command:
 def laws_option(*default: str) -> Callable[[Command], Command]:
     """Return the option --drafts for several laws."""
     return click.option(
-        "--drafts", "laws", type=click.Choice(tuple(LAWS)), multiple=True, default=default,
+        "--drafts", "laws", type=Choice(tuple(LAWS)), multiple=True, default=default,
         show_default=True, help="Compare rules for these drafts; may be given several times.",
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from otspec.cli.arguments import Choice
 from otspec.cli.options import detect_option, false_alarm_option
 from otspec.cli.places import check_place
 from otspec.tables import say
@@ -15,7 +16,7 @@ from otspec.tables import say
 
 @click.command()
 @click.option(
-    "--kind", "kinds", type=click.Choice(("tokens", "block", "tree")), multiple=True,
+    "--kind", "kinds", type=Choice(("tokens", "block", "tree")), multiple=True,
     help="What is verified. May be given again.  [default: all]",
 )  # fmt: skip
 @detect_option

@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from otspec.cli.arguments import NumberList
+from otspec.cli.arguments import Choice, NumberList
 from otspec.cli.options import Command, temperatures_option
 from otspec.models.warped import checked_warp
+from otspec.tables import listed
 from otspec.traces.readers import Warp, Warping
 from otspec.warping import ORDERS
 
@@ -30,8 +31,9 @@ def cut_options(command: Command) -> Command:
             help="Keep tokens with at least this share of the likeliest one's probability.",
         ),
         click.option(
-            "--order", type=click.Choice(tuple(ORDERS)), default=next(iter(ORDERS)),
-            show_default=True, help="Of temperature, top-k, top-p and min-p.",
+            "--order", type=Choice(tuple(ORDERS)), default=next(iter(ORDERS)),
+            show_default=True, metavar="ORDER",
+            help=f"Of temperature, top-k, top-p and min-p: {listed(list(ORDERS), 'or')}.",
         ),
     )  # fmt: skip
     return _added(command, decorators)

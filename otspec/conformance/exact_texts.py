@@ -12,6 +12,7 @@ from otspec.auditing.blocks import TextErrors
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.foreign import attempt
+from otspec.cards import Carded
 from otspec.conformance.branches import LEAST
 from otspec.conformance.exact import MOST_WAYS, checked_limits, exact_law
 from otspec.distributions import as_k
@@ -20,7 +21,7 @@ from otspec.models.contract import Model, Prefix
 
 
 @dataclass(frozen=True, eq=False)
-class TextAudit:
+class TextAudit(Carded):
     """What following all random choices of an engine says about its texts.
 
     Parameters
@@ -52,6 +53,12 @@ class TextAudit:
     error: Number
     reason: str | None = None
     traceback: str | None = field(default=None, repr=False)
+
+    def _card_title(self) -> str:
+        within = f"within {self.tolerance:.1g} per text"
+        return (
+            f"Texts are the target's, {within}" if self.lossless else "The engine is NOT lossless"
+        )
 
 
 def exact_texts(

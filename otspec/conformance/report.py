@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from otspec.arguments import as_choice, as_flag, as_path
 from otspec.arithmetic import Array, IntArray
+from otspec.cards import Carded, Row
 from otspec.conformance.document import document_of
 from otspec.conformance.evidence import Requirement
 from otspec.conformance.rendering import as_html, as_markdown, as_text
@@ -101,7 +102,7 @@ class Tried(Frozen):
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Carded):
     """What a conformance check says of a verifier.
 
     Parameters
@@ -139,6 +140,24 @@ class Report:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _card_title(self) -> str:
+        many = "1 case" if len(self.findings) == 1 else f"{len(self.findings)} cases"
+        return f"{self.verifier}: {'nothing is wrong' if self.passed else f'wrong on {many}'}"
+
+    def _card_rows(self) -> Iterator[Row]:
+        yield "passed", self.passed
+        yield "kind", self.kind
+        yield "mode", self.mode
+        yield "cases", len(self.cases)
+        yield "findings", len(self.findings)
+        if self.findings:
+            yield "first", f"{self.findings[0].case}: {self.findings[0].reason}"
+        yield "detectable", self.detectable
+        yield "false_alarm", self.false_alarm
+
+    def _card_more(self) -> Iterator[Row]:
+        yield from (("note", note) for note in self.notes)
 
     def document(self) -> dict[str, Any]:
         """Return the report as a document that JSON can hold; ``version`` is that of its form."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec.arguments import as_choice
 from otspec.arithmetic import Array, IntArray, Number, is_exact
+from otspec.cards import Masses
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
 from otspec.registry import Registry, subclass_of
@@ -108,6 +109,9 @@ class SingleDraftLaw(DraftLaw):
 
     def _probabilities(self) -> Array:
         return self.draft
+
+    def _card_masses(self) -> Masses:
+        return {"draft": self.draft}
 
 
 class ByRatio(SingleDraftLaw):

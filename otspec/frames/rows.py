@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from otspec.arguments import as_instance, as_steps
+from otspec.cards import decimal, said
+from otspec.cards.lines import aligned
 from otspec.extras import needed
 from otspec.frames.columns import Column, columns_of, has_fields
 from otspec.frames.tabular import Tabular
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = TypeVar("Kind")
+_MOST_SHOWN = 20
 _WANTED = "rows of one class, a dataclass or a named tuple"
 
 
@@ -66,6 +70,36 @@ class Rows(list[Kind], Tabular):
         found = super().__getitem__(index)
         return Rows(found, self.kind, self.source) if isinstance(index, slice) else found
 
+    def _repr_html_(self) -> str:
+        from otspec.cards import markup
+
+        names, words, cells = self._shown()
+        return markup.columns(self._caption(), names, cells, words=words)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        if cycle or len(printer.stack) > 1 or not self:
+            printer.text(repr(self))
+        else:
+            names, words, cells = self._shown()
+            printer.text("\n".join([self._caption(), *aligned(names, cells, words=words)]))
+
+    def _caption(self) -> str:
+        shown_of = f"{_MOST_SHOWN} of {len(self):,}" if len(self) > _MOST_SHOWN else str(len(self))
+        kind = "" if self.kind is None else f" of {self.kind.__name__}"
+        return f"{shown_of} rows{kind}{f': {self.source}' if self.source else ''}"
+
+    def _shown(self) -> tuple[list[str], int, list[list[str]]]:
+        """Return the columns, how many of the first are words, and the cells of the first rows."""
+        columns = [] if self.kind is None else columns_of(self.kind)
+        names = list(dict.fromkeys(column.attribute for column in columns))
+        wordy = {
+            column.attribute for column in columns if column.type == "string" and not column.part
+        }
+        words = next((at for at, name in enumerate(names) if name not in wordy), len(names))
+        rows = list(self)[:_MOST_SHOWN]
+        cells = [[_cell(getattr(row, name, None)) for name in names] for row in rows]
+        return [name.replace("_", " ") for name in names], words, cells
+
     def to_arrow(self) -> pa.Table:
         """Return the table of Arrow: a row for each, the same columns also if there is none.
 
@@ -90,6 +124,14 @@ class Rows(list[Kind], Tabular):
         arrays = [column.cells(self) for column in columns]
         schema = pa.schema([_field(column) for column in columns], _metadata(kind, self.source))
         return pa.table(dict(zip(schema.names, arrays, strict=True)), schema)
+
+
+def _cell(value: Any) -> str:
+    """Return what a table for people has for a value."""
+    text = getattr(value, "text", None)  # of a tree
+    whole = said(text if isinstance(text, str) else value)
+    long = isinstance(value, Fraction) and "…" in whole  # whose digits say nothing
+    return "" if value is None else f"≈{decimal(float(value))}" if long else whole
 
 
 def _field(column: Column) -> pa.Field:

@@ -5,19 +5,13 @@ style. Matplotlib is imported when something is drawn.
 """
 
 from otspec.plots.against_k import acceptance
-from otspec.plots.axes import against_counts, legend_beside, line_with_bars
 from otspec.plots.block_lengths import blocks
 from otspec.plots.branches import tree
 from otspec.plots.couplings import plan
 from otspec.plots.inline import explain, svg
-from otspec.plots.looks import label_of, look_of, look_of_several, style_of
+from otspec.plots.looks import look_of, look_of_several
 from otspec.plots.masses import cut
-from otspec.plots.pictures import (
-    acceptance_figure,
-    gap_figure,
-    heat_figure,
-    save_acceptance_chart,
-)
+from otspec.plots.pictures import save_acceptance_chart
 from otspec.plots.pools import barriers, selection
 from otspec.plots.positions import gap_quantiles, gaps
 from otspec.plots.temperature import temperatures
@@ -25,26 +19,18 @@ from otspec.plots.tree_nodes import best_trees, sweep, trees
 
 __all__ = [
     "acceptance",
-    "acceptance_figure",
-    "against_counts",
     "barriers",
     "best_trees",
     "blocks",
     "cut",
     "explain",
-    "gap_figure",
     "gap_quantiles",
     "gaps",
-    "heat_figure",
-    "label_of",
-    "legend_beside",
-    "line_with_bars",
     "look_of",
     "look_of_several",
     "plan",
     "save_acceptance_chart",
     "selection",
-    "style_of",
     "svg",
     "sweep",
     "temperatures",

@@ -12,7 +12,6 @@ from otspec.arithmetic import Number
 from otspec.estimate import Estimate
 from otspec.plots.inline import explain
 from otspec.plots.lettering import decimals
-from otspec.raw import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,19 +37,6 @@ def as_rows(rows: Iterable[Kind], kind: type[Kind]) -> list[Kind]:
     if not found:
         raise ValueError(f"rows is empty: pass {wanted}")
     return found
-
-
-def as_title(rule: Any) -> str:
-    """Check the title of a rule.
-
-    Raises
-    ------
-    ValueError
-        No text.
-    """
-    if not isinstance(rule, str):
-        raise ValueError(f"rule is {shown(rule)}: pass the title of a rule, or 'optimum'")
-    return rule
 
 
 def against_counts(axes: Axes, ks: Sequence[int], label: str = "number of drafts k") -> Axes:

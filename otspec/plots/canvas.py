@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from threading import RLock
+from typing import TYPE_CHECKING, Any
 
 from otspec.arguments import as_instance
 from otspec.extras import needed
@@ -16,10 +17,9 @@ STYLE = "otspec.plots.otspec"
 """The style sheet of all pictures, by the name that Matplotlib finds it by."""
 PAGE = "otspec.plots.page"
 """What goes on top of it for pages that are bright or dark."""
-SMALL = (4.6, 3.0)
-"""Inches of a picture without a legend beside it."""
 WIDE = (6.6, 3.2)
 """Inches of a picture with a legend beside it."""
+_ONE_AT_A_TIME = RLock()
 
 
 @contextmanager
@@ -38,19 +38,30 @@ def panel_on(axes: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Ax
         Something else than axes; or Matplotlib is not installed.
     """
     needed("matplotlib", "drawing", "plots")
-    from matplotlib import style
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     if axes is not None:
         yield as_instance(axes, "axes", Axes, "Matplotlib's axes, or None for new ones")
         return
-    with style.context(STYLE):
+    with in_style(STYLE):
         yield Figure(figsize=size, layout="constrained").add_subplot()
+
+
+@contextmanager
+def in_style(*styles: str | dict[str, Any]) -> Iterator[None]:
+    """Let what is drawn meanwhile have styles, and put back those of the process.
+
+    One thread at a time: with two, what the first one put in place would be put back last.
+    """
+    from matplotlib import style
+
+    with _ONE_AT_A_TIME, style.context(list(styles)):
+        yield
 
 
 def ink() -> str:
     """Return the colour of text in the style at hand: the optimum and outlines have it."""
-    from matplotlib import rcParams
+    from matplotlib.text import Text
 
-    return str(rcParams["text.color"])
+    return str(Text().get_color())

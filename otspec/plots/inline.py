@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 from xml.etree import ElementTree
 
-from otspec.arguments import as_list
+from otspec.arguments import as_instance, as_list
 from otspec.extras import needed
+from otspec.plots.canvas import in_style
 from otspec.raw import shown
 
 if TYPE_CHECKING:
@@ -38,8 +39,11 @@ def explain(artist: Artist, texts: Sequence[str]) -> None:
     Raises
     ------
     ValueError
-        No texts.
+        No artist, or no texts.
     """
+    from matplotlib.artist import Artist
+
+    as_instance(artist, "artist", Artist, "an artist of Matplotlib")
     found = tuple(as_list(texts, "texts", "a list of strings"))
     for text in found:
         if not isinstance(text, str):
@@ -76,7 +80,6 @@ def svg(drawn: Axes | Figure, description: str) -> str:
         :func:`explain` was given texts, such as points outside of the picture.
     """
     needed("matplotlib", "drawing", "plots")
-    from matplotlib import rc_context
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -91,7 +94,7 @@ def svg(drawn: Axes | Figure, description: str) -> str:
         for place, artist in enumerate(explained):
             artist.set_gid(f"explained-{place}")
         stream = io.StringIO()
-        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
+        with in_style({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
             figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
     finally:
         for artist, gid in zip(explained, known, strict=True):

@@ -7,11 +7,25 @@ from typing import Any
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
 from otspec.drafts import IID, LAWS
 from otspec.plots.canvas import ink
+from otspec.raw import shown
 from otspec.rules import PairRule, compared_rules
 from otspec.traces.comparison import OPTIMUM
 from otspec.trees import VERIFIERS
 
 _OF_OPTIMUM: dict[str, Any] = {"marker": "o", "linewidth": 2.0}
+
+
+def as_title(rule: Any) -> str:
+    """Check the title of a rule.
+
+    Raises
+    ------
+    ValueError
+        No text.
+    """
+    if not isinstance(rule, str):
+        raise ValueError(f"rule is {shown(rule)}: pass the title of a rule, or 'optimum'")
+    return rule
 
 
 def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
@@ -29,8 +43,13 @@ def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
     -------
     dict
         Keywords of ``Axes.plot``.
+
+    Raises
+    ------
+    ValueError
+        A title that is no text; or Matplotlib is not installed.
     """
-    if rule == OPTIMUM:
+    if as_title(rule) == OPTIMUM:
         size = LAWS[drafts].marker_size if drafts in LAWS else 5
         look = _OF_OPTIMUM | {"color": ink(), "markersize": size}
         return look if drafts == IID.name else look | {"markerfacecolor": "none"}
@@ -58,8 +77,13 @@ def look_of_several(rule: str) -> dict[str, Any]:
     -------
     dict
         Keywords of ``Axes.plot``.
+
+    Raises
+    ------
+    ValueError
+        A title that is no text; or Matplotlib is not installed.
     """
-    if rule == OPTIMUM:
+    if as_title(rule) == OPTIMUM:
         opened = {"markersize": 10, "markerfacecolor": "none", "zorder": 1.5}
         return _OF_OPTIMUM | {"color": ink()} | opened
     whole = {known.title: (known.colour, known.marker) for known in VERIFIERS.values()}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from otspec.arguments import as_path
 from otspec.extras import needed
 from otspec.plots.against_k import acceptance
-from otspec.plots.canvas import STYLE
+from otspec.plots.canvas import STYLE, in_style
 from otspec.plots.lettering import drawable
 from otspec.plots.positions import gap_quantiles
 from otspec.plots.temperature import largest_counts, temperatures
@@ -40,17 +40,17 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
     OSError
         The file cannot be written.
     """
-    to = Path(path)
+    to = as_path(path)
     with in_one_step(to) as stream:
         figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
 
 
-def save_acceptance_chart(rows: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
+def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
     """Draw acceptance against k as :func:`acceptance` does, and write the picture.
 
     Parameters
     ----------
-    rows : iterable of Row
+    results : iterable of Row
     path : path
         Its ending decides the format, as in Matplotlib.
     title : str
@@ -63,19 +63,20 @@ def save_acceptance_chart(rows: Iterable[Row], path: str | PathLike[str], *, tit
     OSError
         The file cannot be written.
     """
-    save_figure(acceptance_figure(rows, title=title), path)
+    to = as_path(path)
+    save_figure(acceptance_figure(results, title=title), to)
 
 
-def acceptance_figure(rows: Iterable[Row], *, title: str) -> Figure:
+def acceptance_figure(results: Iterable[Row], *, title: str) -> Figure:
     """Return the picture that :func:`save_acceptance_chart` writes.
 
     Parameters
     ----------
-    rows, title
+    results, title
         As there.
     """
     with titled(title, height=4.6) as figure:
-        acceptance(rows, figure.add_subplot())
+        acceptance(results, figure.add_subplot())
         return figure
 
 
@@ -145,10 +146,9 @@ def titled(title: str, *, height: float, width: float = 7.0) -> Iterator[Figure]
         Matplotlib is not installed.
     """
     needed("matplotlib", "drawing", "plots")
-    from matplotlib import style
     from matplotlib.figure import Figure
 
-    with style.context([STYLE, _LETTERS]):
+    with in_style(STYLE, _LETTERS):
         figure = Figure(figsize=(width, height))
         figure.suptitle(drawable(title), fontsize=11, parse_math=False)
         yield figure

@@ -7,9 +7,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from otspec.arithmetic import Number
-from otspec.plots.axes import PER_CALL, Point, as_rows, as_title, legend_beside, line_with_bars
+from otspec.plots.axes import PER_CALL, Point, as_rows, legend_beside, line_with_bars
 from otspec.plots.canvas import panel_on
-from otspec.plots.looks import look_of_several
+from otspec.plots.looks import as_title, look_of_several
 from otspec.trees import BestTree, Configuration, TreeComparison
 
 if TYPE_CHECKING:

@@ -6,34 +6,59 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec.plots import acceptance_figure, gap_figure, heat_figure
-from otspec.plots.inline import svg
+from otspec.plots import svg
+from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
 from otspec.plots.temperature import best_below, largest_counts
+from otspec.reports.origin import Origin, origin_section
 from otspec.reports.summary_file import restrictions_of
+from otspec.reports.verdict import (
+    Verdict,
+    percent,
+    three_sentences,
+    tokens_per_call,
+    uncertainties,
+    verdict_of,
+)
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.heat import Heat, by_heat
-from otspec.traces.statistics import QUANTILES, Statistic
-from otspec.webpage import escaped, page, table
+from otspec.traces.heat import by_heat
+from otspec.traces.statistics import Statistic
+from otspec.traces.summary import attains
+from otspec.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
 from otspec.writing import write_text
 
 _OF_HEAT = "Mean acceptance against temperature"
 _OF_GAPS = "Gap to the optimum over the positions"
 _GAP_CAPTION = "Thin: the 5% to the 95% quantile. Thick: 25% to 75%. Mark: the median."
-_HEAT_COLUMNS = (
-    "drafts", "k", "T", "draft T", "optimum", "95% interval", "best rule below it",
-    "mean acceptance", "95% interval", "positions",
+_GAINS = (
+    "drafts", "at", "best rule below it", "k", "optimum", "that rule", "gap in points",
+    "tokens per call", "positions",
 )  # fmt: skip
 _HEAT_CAPTION = (
     "The most drafts of each law. Means are over the positions where so many drafts exist: the "
     "fewer tokens a warping leaves, the fewer positions have as many distinct ones."
 )
+_GAINS_CAPTION = (
+    "The most drafts of each law. The gap is what going from that rule to the optimum gains. "
+    "Tokens per call are 1 + acceptance: at best, and below with that rule."
+)
 _COLUMNS = (
-    "drafts", "rule", "k", "mean acceptance", "95% interval", "mean gap", "95% interval",
-    *(f"gap, {100 * level:g}%" for level in QUANTILES), "positions",
+    "drafts", "rule", "k", "mean acceptance", "gap in points", "gap at half of the positions",
+    "positions",
 )  # fmt: skip
+_TABLE = (
+    "Below means are their 95% intervals. The gap at half of the positions is the median; below "
+    "it are the quantiles at 5%, 25%, 75% and 95%. Gaps are points of acceptance below the optimum "
+    "for the same drafts."
+)
+_UNKNOWN = Origin()
 
 
-def write_report(path: Path, summary: dict[str, Any], rows: Sequence[Statistic]) -> None:
+def write_report(
+    path: Path,
+    summary: dict[str, Any],
+    rows: Sequence[Statistic],
+    origin: Origin = _UNKNOWN,
+) -> None:
     """Write the report.
 
     Parameters
@@ -42,6 +67,8 @@ def write_report(path: Path, summary: dict[str, Any], rows: Sequence[Statistic])
     summary : dict
         As :func:`~otspec.reports.summary_file.summary_of` returns.
     rows : sequence of Statistic
+    origin : Origin
+        How it was made, as the end of the report says.
 
     Raises
     ------
@@ -49,105 +76,126 @@ def write_report(path: Path, summary: dict[str, Any], rows: Sequence[Statistic])
         The file cannot be written.
     """
     title = f"Acceptance on {summary['trace']}"
-    write_text(path, "\n".join(page(title, _body(summary, rows))))
+    write_text(path, "\n".join(page(title, _body(summary, rows, origin))))
 
 
-def _body(summary: dict[str, Any], rows: Sequence[Statistic]) -> Iterable[str]:
+def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) -> Iterable[str]:
+    parts = by_heat(rows)
+    verdict = verdict_of(next(iter(parts.values())))
+    yield f'<p class="lead">{escaped(" ".join(three_sentences(verdict)))}</p>'
+    yield from key_figures(_figures(verdict))
     yield f"<p>{escaped(_about(summary))}</p>"
+    yield "<h2>What is gained</h2>"
+    yield from table(_GAINS, list(_gains(rows)), words=3)
+    yield f"<p>{_GAINS_CAPTION}</p>"
+    yield "<h2>What is uncertain</h2>"
+    yield listed_items(uncertainties(verdict, summary["independent"], len(summary["skipped"])))
     if summary["skipped"]:
         yield from _failures(summary["skipped"])
-    yield from _dependence(rows)
-    for heat, shown in by_heat(rows).items():
-        yield from _section(heat, shown)
+    yield from _pictures(rows)
+    for heat, shown in parts.items():
+        yield f"<h2>All rules at {escaped(str(heat))}</h2>"
+        yield from table(_COLUMNS, [_cells(row) for row in shown], words=2)
+        yield f"<p>{_TABLE}</p>"
     yield "<h2>Sources</h2>"
-    yield from table(
-        ("source", "numbers", "shape"),
-        [
-            (
-                source["name"],
-                source["kind"].replace("_", "-"),
-                " × ".join(map(str, source["shape"])),
-            )
-            for source in summary["sources"]
-        ],
-        words=2,
-    )
+    yield from table(("source", "numbers", "shape"), _sources(summary), words=2)
+    yield from origin_section(origin)
+
+
+def _figures(verdict: Verdict) -> Iterable[tuple[str, str, str]]:
+    """Yield the figures that a reader looks for first."""
+    best, below = verdict.optimum, verdict.below
+    yield "accepted at best", percent(best.acceptance), f"with {verdict.drafts} at {verdict.heat}"
+    if below is None:
+        yield "gap", "none", "of any rule compared"
+        return
+    yield "best rule below it", percent(below.acceptance), below.rule
+    yield "gap", f"{100 * below.gap:.1f} points", f"{_points(below.gap_interval)} (95% interval)"
+    ends = f"from {tokens_per_call(below):.3f} to {tokens_per_call(best):.3f} at best"
+    more = f"{percent(below.gap / tokens_per_call(below))} more"
+    yield "tokens per call", f"+{below.gap:.3f}", f"{ends}: {more}"
 
 
 def _about(summary: dict[str, Any]) -> str:
     restricted = "".join(f", {name} = {value}" for name, value in restrictions_of(summary))
     return (
-        f"{summary['positions']:,} positions over {summary['vocabulary']:,} tokens{restricted}. "
-        f"Intervals have {100 * summary['confidence']:g}% confidence and take the "
-        f"{summary['independent']} for a random sample of such {summary['independent']}. The gap "
-        "is how far a rule is below the optimum for its drafts; its columns are quantiles over the "
-        "positions."
+        f"Means over {summary['positions']:,} positions over {summary['vocabulary']:,} tokens"
+        f"{restricted}. Intervals have {100 * summary['confidence']:g}% confidence and take the "
+        f"{summary['independent']} for a random sample of such {summary['independent']}."
     )
 
 
 def _failures(skipped: Sequence[dict[str, Any]]) -> Iterable[str]:
-    yield '<div class="failed"><h2>Skipped</h2><ul>'
-    for failure in skipped:
-        yield f"<li>{escaped(failure['reason'])}</li>"
-    yield "</ul></div>"
+    yield '<div class="failed"><h2>Skipped</h2>'
+    yield listed_items(failure["reason"] for failure in skipped)
+    yield "</div>"
 
 
-def _dependence(rows: Sequence[Statistic]) -> Iterable[str]:
-    """Yield how acceptance depends on the temperatures, if there are several."""
+def _pictures(rows: Sequence[Statistic]) -> Iterable[str]:
+    """Yield acceptance and gaps at each pair of temperatures, and what these change."""
+    yield "<h2>Pictures</h2><p>Point at a mark to read its numbers.</p>"
     figure = heat_figure(rows, title=_OF_HEAT)
-    if figure is None:
-        return
-    yield "<h2>What the temperature changes</h2>"
-    yield f"<figure>{svg(figure, _OF_HEAT)}<figcaption>{_HEAT_CAPTION}</figcaption></figure>"
-    yield from table(_HEAT_COLUMNS, list(_heat_rows(rows)), words=1)
+    if figure is not None:
+        yield picture(svg(figure, _OF_HEAT), _HEAT_CAPTION)
+    yield '<div class="pictures">'
+    for heat, shown in by_heat(rows).items():
+        means = acceptance_figure(shown, title=f"Mean acceptance, {heat}")
+        yield picture(svg(means, f"Mean acceptance against the number of drafts, {heat}"))
+        gaps = gap_figure(shown, title=f"{_OF_GAPS}, {heat}")
+        if gaps is not None:
+            yield picture(svg(gaps, f"{_OF_GAPS}, {heat}"), _GAP_CAPTION)
+    yield "</div>"
 
 
-def _heat_rows(rows: Sequence[Statistic]) -> Iterable[tuple[str, ...]]:
-    """Yield what is accepted of the most drafts of each law, at each pair of temperatures."""
+def _gains(rows: Sequence[Statistic]) -> Iterable[tuple[Cell, ...]]:
+    """Yield what is left of the most drafts of each law, at each pair of temperatures."""
     for (drafts, k), of_law in largest_counts(rows).items():
         below = best_below(of_law)
         for heat, shown in by_heat(of_law).items():
             found = {row.rule: row for row in shown}
             optimum, beside = found[OPTIMUM], found.get(below or "")
+            tokens = f"{tokens_per_call(optimum):.3f}"
             yield (
-                drafts,
-                str(k),
-                f"{heat.target:g}",
-                f"{heat.draft:g}",
-                f"{optimum.acceptance:.4f}",
-                _interval(optimum.acceptance_interval),
-                *(("–", "–", "–") if beside is None else _of_rule(beside)),
+                drafts, str(heat), "–" if beside is None else beside.rule, str(k),
+                (percent(optimum.acceptance), _percents(optimum.acceptance_interval)),
+                *(("–", "–", tokens) if beside is None else (
+                    (percent(beside.acceptance), _percents(beside.acceptance_interval)),
+                    (f"{100 * beside.gap:z.1f}", _points(beside.gap_interval)),
+                    (tokens, f"{tokens_per_call(beside):.3f}"),
+                )),
                 f"{optimum.positions:,}",
-            )
+            )  # fmt: skip
 
 
-def _of_rule(row: Statistic) -> tuple[str, ...]:
-    return row.rule, f"{row.acceptance:.4f}", _interval(row.acceptance_interval)
-
-
-def _section(heat: Heat, rows: Sequence[Statistic]) -> Iterable[str]:
-    yield f"<h2>{heat}</h2>"
-    means = acceptance_figure(rows, title="Mean acceptance")
-    yield f"<figure>{svg(means, 'Mean acceptance against the number of drafts')}</figure>"
-    gaps = gap_figure(rows, title=_OF_GAPS)
-    if gaps is not None:
-        yield f"<figure>{svg(gaps, _OF_GAPS)}<figcaption>{_GAP_CAPTION}</figcaption></figure>"
-    yield from table(_COLUMNS, [_cells(row) for row in rows], words=2)
-
-
-def _cells(row: Statistic) -> tuple[str, ...]:
+def _cells(row: Statistic) -> tuple[Cell, ...]:
+    at = {level: f"{100 * gap:.1f}" for level, gap in row.gap_quantiles.items()}
+    median = at.pop(0.5)
+    if row.rule == OPTIMUM:
+        gaps: tuple[Cell, ...] = ("–", "–")
+    else:
+        mean = f"{100 * row.gap:z.1f}", _points(row.gap_interval)
+        spread = "" if attains(row.acceptance, row.optimum) else " · ".join(at.values())
+        gaps = mean, (median, spread)
     return (
         row.drafts,
         row.rule,
         str(row.k),
-        f"{row.acceptance:.4f}",
-        _interval(row.acceptance_interval),
-        f"{row.gap:z.4f}",
-        _interval(row.gap_interval),
-        *(f"{row.gap_quantiles[level]:.4f}" for level in QUANTILES),
+        (percent(row.acceptance), _percents(row.acceptance_interval)),
+        *gaps,
         f"{row.positions:,}",
     )
 
 
-def _interval(ends: tuple[float, float]) -> str:
-    return "–" if ends[0] != ends[0] else f"{ends[0]:.4f} to {ends[1]:.4f}"
+def _sources(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (source["name"], source["kind"].replace("_", "-"), " × ".join(map(str, source["shape"])))
+        for source in summary["sources"]
+    ]
+
+
+def _percents(ends: tuple[float, float]) -> str:
+    return "" if ends[0] != ends[0] else f"{percent(ends[0])} to {percent(ends[1])}"
+
+
+def _points(ends: tuple[float, float]) -> str:
+    return "" if ends[0] != ends[0] else f"{100 * ends[0]:z.1f} to {100 * ends[1]:z.1f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_drafts, draw
 from otspec.estimate import Estimate
-from otspec.frozen import Frozen
+from otspec.rules.card import RuleCard
 from otspec.rules.checking import checking_all, checking_drafts
 from otspec.rules.tuples import (
     CountedLaw,
@@ -29,7 +29,7 @@ from otspec.rules.tuples import (
 __all__ = ["CountedLaw", "NotExactError", "Rule"]
 
 
-class Rule(Frozen, ABC):
+class Rule(RuleCard):
     """A rule turns k drafts into one token; all in otspec.rules make it distributed as the target.
 
     A subclass gives :attr:`law`, :attr:`target`, :attr:`k` and :meth:`joint_kernel`. What is

@@ -15,7 +15,7 @@ from otspec.extras import needed
 from otspec.logged import AcceptLengths, Tally
 from otspec.logged.metrics import block_counts, counts_of
 from otspec.logged.replay import as_rule_tree, levels_along, replayed
-from otspec.registry import Registry
+from otspec.registry import Registry, meant
 from otspec.rules.contract import NotExactError
 from otspec.traces.readers import Source, Warp, Warping
 from otspec.traces.readers.contract import SIDES
@@ -162,8 +162,10 @@ def rule_named(name: str) -> Any:
     for table in tables:
         if name in table:
             return table[name]
-    known = ", ".join(each for table in tables for each in table)
-    raise ValueError(f"rule is {name[:40]!r}: it must be one of {known}")
+    known = [each for table in tables for each in table]
+    raise ValueError(
+        f"rule is {name[:40]!r}: it must be one of {', '.join(known)}{meant(name, known)}"
+    )
 
 
 def check_depth(sources: Sequence[Source], trees: Iterable[Shape]) -> None:

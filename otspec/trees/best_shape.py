@@ -11,6 +11,7 @@ import numpy as np
 
 from otspec.arguments import as_callable, as_choice, as_integer
 from otspec.arithmetic import Number, as_number
+from otspec.cards import Carded
 from otspec.distributions import as_k
 from otspec.frames import Tokens
 from otspec.frozen import Frozen
@@ -27,7 +28,7 @@ MOST_NODES = 4_096
 
 
 @dataclass(frozen=True)
-class BestTree:
+class BestTree(Carded):
     """A tree of drafts and what it is worth.
 
     Parameters

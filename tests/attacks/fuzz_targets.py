@@ -18,6 +18,7 @@ import numpy as np
 import trace_files as files
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from small_files import WHOLE
 
 from otspec.blocks import as_branching, load_model
 from otspec.cli.arguments import CountList, NumberList, read_distribution
@@ -207,7 +208,10 @@ SAFETENSORS = mutated(
     st.just(_safetensors(_TWO_TENSORS, 24))
     | st.builds(_safetensors, st.dictionaries(_NAMES, _TENSORS, max_size=3), st.integers(0, 100))
 )
-BYTES = {".npy": NPY, ".npz": NPZ, ".csv": CSV, ".json": JSON, ".safetensors": SAFETENSORS}
+BYTES = {".npy": NPY, ".npz": NPZ, ".csv": CSV, ".json": JSON, ".safetensors": SAFETENSORS} | {
+    ending: mutated(st.just(WHOLE[ending]))
+    for ending in (".pt", ".pth", ".parquet", ".arrow", ".feather")
+}
 assert set(BYTES) == set(READERS), "every reader has its bytes"
 
 

@@ -22,6 +22,7 @@ from hostile_functions import FUNCTIONS
 from hostile_logged import logged_rows
 from hostile_lossy import lossy_rule_rows
 from hostile_methods import law_rows, rule_rows
+from hostile_plots import plot_rows
 from hostile_traces import TRACES
 from searching import NIGHTLY
 
@@ -41,6 +42,7 @@ TABLE = (
             *best_tree_rows(),
             *logged_rows(),
             *advice_rows(),
+            *plot_rows(),
         )
     )
 )

@@ -170,6 +170,7 @@ HOSTILE = {
     "mapping": (
         *NOTHING[:2], *NOTHING[3:], *made(3, list, lambda: {"x": 1}, lambda: {(): "x"}), None,
     ),
+    "text": (*NOTHING[1:], *made(3, True, list), None),
     "name": (*NOTHING, *made(3, True, lambda: ["highs"], "HIGHS", ""), None),
     "names": (*_LISTS, *_IN_LISTS, *made("iid", lambda: [3], lambda: [["iid"]])),
     "counts": (*NOTHING, *_ENTRIES, *made(3, 1.5, True), None),

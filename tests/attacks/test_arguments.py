@@ -21,7 +21,7 @@ MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
     "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.trees", "otspec.logged",
     "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.lossy", "otspec.lossy.rules",
-    "otspec.frames", "otspec.advice",
+    "otspec.frames", "otspec.advice", "otspec.plots",
     "otspec.conformance.adapters",
 )  # fmt: skip
 RESULTS = {

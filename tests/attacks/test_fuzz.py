@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from otspec.files import READERS
 from otspec.traces.readers import FORMATS
 
 LONG = bool(os.environ.get(fuzz_targets.LONG_RUNS))
@@ -47,8 +48,7 @@ FILE_TARGETS = (
         for exact in ("", " exact")
     ),
     *(f"find_source {suffix}" for suffix in FORMATS),
-    "load_trace .npz",
-    "load_trace .safetensors",
+    *(f"load_trace {suffix}" for suffix, reader in READERS.items() if reader.keyed),
     "load_model .json",
 )
 

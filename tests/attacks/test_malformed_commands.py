@@ -8,10 +8,13 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import click
 import numpy as np
+import pyarrow as pa
 import pytest
 import trace_files as files
 from fuzz_targets import time_limit
 from malformed_numbers import bad_texts
+from pyarrow import parquet
+from small_files import WHOLE
 
 from otspec.cli.main import main, otspec
 
@@ -24,7 +27,7 @@ COUNTS = {
     "inline": {"accept": 130, "advise": 20, "compare": 100, "solve": 100, "audit": 100,
                "blocks": 100,
                "conform": 40, "laws": 20, "simulate": 20, "trace": 60, "vectors": 20},
-    "files": {"accept": 130, "advise": 30, "compare": 60, "solve": 60, "audit": 14, "blocks": 130,
+    "files": {"accept": 180, "advise": 30, "compare": 60, "solve": 60, "audit": 14, "blocks": 130,
               "conform": 14, "laws": 30, "simulate": 30, "trace": 90, "vectors": 5},
     "options": {"accept": 70, "advise": 90, "compare": 70, "solve": 70, "audit": 70, "blocks": 50,
                 "conform": 100, "laws": 60, "simulate": 90, "trace": 120, "vectors": 40},
@@ -79,13 +82,16 @@ def bad_files(rng, folder):
     np.savez(folder / "good.npz", a=good, b=good[:0])
     numpy = pytest.importorskip("safetensors.numpy", reason="needs the extra traces")
     numpy.save_file({"a": good, "b": good[:2]}, folder / "good.safetensors")
+    (folder / "good.pt").write_bytes(WHOLE[".pt"])
+    parquet.write_table(pa.table({"a": good, "b": ["x", "y", "z"]}), folder / "good.parquet")
     wholes = {path.suffix: path.read_bytes() for path in sorted(folder.iterdir())}
     for suffix in wholes:
         yield from (folder / f"missing{suffix}", f"{folder / 'good'}{suffix}:nothing")
         yield f"{folder / 'good'}{suffix}:{'' if suffix in ('.npy', '.csv') else 'a:'}99"
         (folder / f"folder{suffix}").mkdir()
         yield folder / f"folder{suffix}"
-    yield from (f"{folder / 'good'}{suffix}" for suffix in (".npz", ".json", ".safetensors"))
+    several = (".npz", ".json", ".safetensors", ".parquet")
+    yield from (f"{folder / 'good'}{suffix}" for suffix in several)
     yield from (
         folder,
         folder / "good",

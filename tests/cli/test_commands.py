@@ -16,11 +16,40 @@ def test_the_list_says_what_each_command_says_of_itself(capsys):
         assert command.name == name
         assert command.help.split("\n\n")[0] == HELP[name]
     assert main([]) == 0
-    with click.Context(otspec) as context:
-        formatter = context.make_formatter()
-        click.Group.format_commands(otspec, context, formatter)
-    assert capsys.readouterr().out.endswith(formatter.getvalue())
-    assert all(f"\n  {name} " in formatter.getvalue() for name in HELP)
+    listed = "".join(capsys.readouterr().out.split())  # lines break at hyphens, too
+    assert all("".join([name, *text.split()]) in listed for name, text in HELP.items())
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_help_fits_its_width_and_is_not_cut(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for arguments in ([], *([name] for name in otspec.commands)):
+        assert main([*arguments, "--help"]) == 0
+        usage, *lines = capsys.readouterr().out.splitlines()
+        assert usage.startswith("Usage: otspec ")
+        assert max(map(len, (usage, *lines))) <= width, arguments
+        assert not [line for line in lines if line.endswith("...")], arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["acept"], "No such command 'acept'; did you mean 'accept'?"),
+        (["compar"], "No such command 'compar'; did you mean 'compare'?"),
+        (["accept", "--drats", "iid"], "No such option '--drats'; did you mean '--drafts'?"),
+        (["accept", "1", "1", "--drafts", "idd"], "'top'; did you mean 'iid'?"),
+        (["audit", "pooled-selecton"], "; did you mean 'pooled-selection'?"),
+        (["simulate", "--rule", "tokn"], "; did you mean 'token'?"),
+        (["laws", "--drafts", "hubs"], "; did you mean 'hub'?"),
+        (["conform", "x:y", "--kind", "bloc"], "; did you mean 'block'?"),
+    ],
+)
+def test_the_closest_name_alone_is_suggested(capsys, arguments, says):
+    assert main(arguments) == 2
+    line = capsys.readouterr().err
+    assert says in line
+    assert line.count("did you mean") == 1
+    assert "one of:" not in line
 
 
 def test_commands_can_be_added_and_removed():

@@ -133,10 +133,12 @@ def test_the_law_and_the_lifetimes_are_drawn(example):
     law, barriers = Figure().subplots(2)
     example.draw([law, barriers])
     drawn = {line.get_label(): line for line in law.get_lines()}
-    assert list(drawn["$B$, selected draft"].get_ydata()) == list(example.law)
-    tops = [max(line.get_ydata()) for line in barriers.get_lines() if len(line.get_xdata()) == 2]
-    finite = [lifetime for lifetime in example.lifetimes if lifetime < 1]
-    assert [top for top in tops if top < 1 and top != float(example.uniform)] == finite
+    assert list(drawn["B, selected draft"].get_ydata()) == pytest.approx(
+        [float(each) for each in example.law], abs=1e-15
+    )
+    (timed,) = [line for line in barriers.get_lines() if line.get_label() == "for a time"]
+    finite = [float(lifetime) for lifetime in example.lifetimes if 0 < lifetime < 1]
+    assert list(timed.get_ydata()) == finite
 
 
 def test_pictures_are_written_and_shown(tmp_path, example, gain):

@@ -54,6 +54,7 @@ from otspec.traces.readers import FORMATS, Source, Warp, Warping
 from otspec.traces.readers.mapped import MappedArray
 from otspec.traces.readers.npz import PackedArray
 from otspec.traces.readers.safetensors import SafetensorsArray
+from otspec.traces.readers.torch import TorchArray
 from otspec.traces.readers.zarr import ZarrArray
 from otspec.traces.runs import Failure, Run
 from otspec.traces.runs.chunking import Chunk
@@ -219,6 +220,7 @@ PLAIN = {
     "settings": lambda _: SETTINGS,
     "mapped": lambda _: stored(MappedArray, 80, False),
     "safetensors": lambda _: stored(SafetensorsArray),
+    "torch": lambda _: stored(TorchArray),
     "zarr": lambda _: stored(ZarrArray),
     "packed": lambda _: stored(PackedArray, 80, False),
     "source": source,

@@ -11,8 +11,9 @@ import trace_files as files
 from command_line import complaint, run
 
 from otspec.cli.main import main
-from otspec.plots import gap_figure, save_acceptance_chart
+from otspec.plots import save_acceptance_chart
 from otspec.plots.lettering import drawable
+from otspec.plots.pictures import gap_figure
 from otspec.traces import compare
 from otspec.traces.legible import legible
 from otspec.traces.statistics import Statistic

@@ -57,12 +57,25 @@ def save_zarr(folder, arrays, chunks=(1, 2, 7), **options):
     return folder / "trace.zarr"
 
 
+def save_torch(folder, arrays, ending=".pt"):
+    torch = pytest.importorskip("torch", reason="needs the extra backends")
+    tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+    torch.save(tensors, folder / f"trace{ending}")
+    return folder / f"trace{ending}"
+
+
+def save_pth(folder, arrays):
+    return save_torch(folder, arrays, ".pth")
+
+
 SAVERS = {
     "npz": save_npz,
     "packed npz": save_packed_npz,
     "npy": save_npy,
     "safetensors": save_safetensors,
     "zarr": save_zarr,
+    "torch": save_torch,
+    "torch pth": save_pth,
 }
 
 

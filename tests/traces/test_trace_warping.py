@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from pyarrow.parquet import read_table
 
 from otspec.logged import compare_on_blocks
-from otspec.plots import heat_figure, temperatures
+from otspec.plots import temperatures
+from otspec.plots.pictures import heat_figure
 from otspec.plots.temperature import best_below, largest_counts
 from otspec.reports.summary_file import restrictions_of, warpings_document
 from otspec.traces import Warp, Warping, compare, load_trace, warp

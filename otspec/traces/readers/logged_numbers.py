@@ -125,7 +125,7 @@ class Warping(Warp):
     >>> str(apart)
     'T = 0.6, top-k = 50; draft T = 1'
     >>> apart.of("draft")
-    Warp(temperature=1.0, top_k=None, top_p=None, min_p=None, order=..., normalize=False)
+    Warp(temperature=1, order=..., normalize=False)
     """
 
     _: KW_ONLY

@@ -6,7 +6,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from otspec.plots.canvas import PAGE, STYLE, in_style
 
 if TYPE_CHECKING:
     from peers.measuring import Timed
@@ -17,20 +19,23 @@ LEAST, MOST = 0.007, 4.5
 
 def draw(timed: list[Timed], path: Path) -> None:
     """Draw a panel for each shape, with a row for each rule beside its matching peer."""
+    with in_style(PAGE, STYLE):
+        _draw(timed, path)
+
+
+def _draw(timed: list[Timed], path: Path) -> None:
     first = {(one.rows, one.vocabulary, one.rule): one for one in reversed(timed)}
     shapes = list(dict.fromkeys((one.rows, one.vocabulary) for one in timed))
     rules = list(dict.fromkeys(one.rule for one in timed))
-    figure, axes = plt.subplots(
-        1, len(shapes), figsize=(4 + 2.4 * len(shapes), 0.9 + 0.36 * len(rules)), sharey=True,
-        layout="constrained", squeeze=False,
-    )  # fmt: skip
+    figure = Figure(figsize=(4 + 2.4 * len(shapes), 0.9 + 0.36 * len(rules)))
+    axes = figure.subplots(1, len(shapes), sharey=True, squeeze=False)
     for axis, shape in zip(axes[0], shapes, strict=True):
         found = [first[*shape, rule] for rule in rules]
         places = range(len(rules))
         axis.plot([one.eager for one in found], places, "o", label="eager")
         if not all(math.isnan(one.compiled) for one in found):
             axis.plot([one.compiled for one in found], places, "s", label="compiled")
-        axis.axvline(1, color="0.3", linewidth=1)
+        axis.axvline(1, color="#999999", linewidth=1)
         axis.set_xscale("log")
         axis.set_xlim(LEAST, MOST)
         axis.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
@@ -44,4 +49,3 @@ def draw(timed: list[Timed], path: Path) -> None:
     axes[0, 0].legend()
     figure.supxlabel("time of the rule over the time of its peer")
     figure.savefig(path, dpi=150)
-    plt.close(figure)

@@ -1,0 +1,44 @@
+// How rules look: the colours and markers that they have in every picture of otspec.
+"use strict";
+
+(function () {
+  const explorer = (globalThis.otspec ??= {}).explorer ??= {};
+  const { marker, make, titled } = explorer.svg;
+
+  const LOOKS = {
+    "k-sequential": { colour: "#0072B2", marker: "s" },
+    "recursive-rejection": { colour: "#D55E00", marker: "^" },
+    "importance-sampling": { colour: "#AA4499", marker: "X" },
+    "maximal-coupling": { colour: "#999999", marker: "v" },
+    "naive-sampling": { colour: "#56B4E9", marker: "o" },
+    "recursive-rejection-without-replacement": { colour: "#009E73", marker: "D" },
+    spechub: { colour: "#E69F00", marker: "P" },
+    "pooled-selection": { colour: "#CC79A7", marker: "h" },
+    "pooled-selection-without-replacement": { colour: "#332288", marker: "p" },
+    "drawn-draft": { colour: "#882255", marker: "d" },
+    "target-only": { colour: "#117733", marker: "*" },
+  };
+  const ON_DARK = { "#332288": "#9d90ff", "#882255": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#7b93ff" };
+
+  function look(rule) {
+    const { colour, marker: kind } = LOOKS[rule] ?? { colour: "#999999", marker: "o" };
+    // Style sheets choose between the two, by the page's colours.
+    return { style: `--light:${colour};--dark:${ON_DARK[colour] ?? colour}`, marker: kind };
+  }
+
+  /** Draw a rule's marker, explained on hover. */
+  function point(rule, x, y, words, data = {}) {
+    const { style, marker: kind } = look(rule);
+    const shape = marker(kind, x, y, 4.2, { class: "ot-rule-fill", style, ...data });
+    return words ? titled(shape, words) : shape;
+  }
+
+  /** Make a small picture of a rule's marker, for tables and legends. */
+  function badge(rule) {
+    const svg = make("svg", { width: 16, height: 16, viewBox: "0 0 16 16", class: "ot-badge", "aria-hidden": "true" });
+    svg.append(rule === "optimum" ? marker("o", 8, 8, 4.5, { class: "ot-optimum-fill" }) : point(rule, 8, 8));
+    return svg;
+  }
+
+  explorer.looks = { LOOKS, badge, look, point };
+})();

@@ -1,0 +1,181 @@
+// The page: one state, its results, and all that shows them.
+"use strict";
+
+(function () {
+  const explorer = (globalThis.otspec ??= {}).explorer ??= {};
+  const { dom, presets, state: states } = explorer;
+  const { arithmetic } = globalThis.otspec;
+  const RESTS = 400; // milliseconds without a change before the address and the live sentence follow
+  const SAME = ["draft", "target"];
+  const AT_ONCE = 300; // tokens whose charts are computed within a tenth of a second
+
+  const PICTURES = ["bars", "ranked", "k-chart", "simplex-chart", "selection-chart", "law-chart"];
+
+  function ofPreset({ draft, target, law, k }) {
+    return { draft: draft.split(","), target: target.split(","), law, k };
+  }
+
+  function isPreset(state, preset) {
+    const other = ofPreset(preset);
+    return SAME.every((side) => state[side].join() === other[side].join()) &&
+      state.k === other.k && state.law === other.law;
+  }
+
+  function fillChoices() {
+    const examples = presets.map((preset, i) => dom.make("option", { value: String(i) }, `${preset.title} (${preset.source})`));
+    dom.part("preset").replaceChildren(dom.make("option", { value: "" }, "your own numbers"), ...examples);
+    const laws = arithmetic.LAWS.map((law) => dom.make("option", { value: law.name }, law.title));
+    dom.part("law-choice").replaceChildren(...laws);
+  }
+
+  function showSource(index) {
+    const preset = presets[index];
+    const source = dom.part("source");
+    if (!preset) return source.replaceChildren("Drag the bars, or paste numbers below them.");
+    return source.replaceChildren("From ", dom.make("a", { href: preset.place }, preset.source), `. ${preset.note}`);
+  }
+
+  function showControls(state) {
+    const index = presets.findIndex((preset) => isPreset(state, preset));
+    dom.part("preset").value = index < 0 ? "" : String(index);
+    showSource(index);
+    dom.part("law-choice").value = state.law;
+    dom.part("k").value = state.k;
+    dom.part("k-value").textContent = state.k;
+    dom.part("w").value = state.uniform;
+    dom.part("w-value").textContent = state.uniform;
+    const n = state.draft.length;
+    dom.part("tokens").textContent = explorer.words.count(n, "token");
+    dom.part("add").disabled = n >= states.MOST_TOKENS;
+    dom.part("remove").disabled = n <= 1 || n > states.MOST_TOKENS;
+  }
+
+  function showAnswer(results, views) {
+    const few = results.draft.length <= states.MOST_TOKENS;
+    dom.part("bars").hidden = !few;
+    dom.part("ranked").hidden = few;
+    if (few) views.bars.update(results);
+    else explorer.ranked.draw(dom.part("ranked"), results);
+    dom.part("refusal").hidden = !results.problem;
+    dom.part("refusal").textContent = results.problem ? `There is no answer: ${results.problem}.` : "";
+    for (const name of ["results", "results-first"]) dom.part(name).hidden = Boolean(results.problem);
+    if (results.problem) return;
+    explorer.answer.show(results);
+    explorer.rulesView.show(results);
+  }
+
+  function showCharts(results, views) {
+    dom.part("charts").hidden = false; // before they are drawn: what is hidden has no width
+    dom.part("computing").hidden = true;
+    explorer.kChart.show(results, views.chooseK);
+    explorer.selectionView.show(results);
+    views.plane.update(results);
+  }
+
+  /** Compute what the charts show: at once for few tokens, for many with breaths between. */
+  function complete(results, done) {
+    const pieces = explorer.results.pieces(results);
+    if (results.draft.length <= AT_ONCE) {
+      Object.assign(results, ...pieces);
+      done(results);
+      return () => {};
+    }
+    dom.part("computing").hidden = false;
+    dom.part("charts").hidden = true;
+    let waiting = setTimeout(function step() {
+      const { value, done: last } = pieces.next();
+      Object.assign(results, value);
+      if (last) done(results);
+      else waiting = setTimeout(step);
+    });
+    return () => clearTimeout(waiting);
+  }
+
+  /** Call a function once nothing was asked for a while. */
+  function later(call) {
+    let waiting = null;
+    return () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(call, RESTS);
+    };
+  }
+
+  /** Call a function before the next picture, once however often it is asked for. */
+  function soon(call) {
+    let asked = false;
+    return () => {
+      if (asked) return;
+      asked = true;
+      requestAnimationFrame(() => {
+        asked = false;
+        call();
+      });
+    };
+  }
+
+  function wire(store, masses) {
+    const listen = (name, event, change) => dom.part(name).addEventListener(event, (happened) => change(happened.target));
+    listen("preset", "change", ({ value }) => value && store.set(ofPreset(presets[Number(value)])));
+    listen("law-choice", "change", ({ value }) => store.set({ law: value }));
+    listen("k", "input", ({ value }) => store.set({ k: Number(value) }));
+    listen("w", "input", ({ value }) => store.set({ uniform: Number(value) }));
+    listen("add", "click", () => store.set(states.withToken(store.get())));
+    listen("remove", "click", () => store.set(states.withoutToken(store.get(), masses())));
+    explorer.share.wire();
+  }
+
+  function start() {
+    fillChoices();
+    const laws = arithmetic.LAWS.map((law) => law.name);
+    const first = { ...ofPreset(presets[0]), uniform: 0.4 };
+    const store = states.store({ ...first, ...explorer.link.read(location.hash, laws) });
+    let results = null;
+    const move = (side, token, value, from) => store.set({ [side]: states.moved(from, token, value) });
+    const place = (side, masses) => store.set({ [side]: states.rounded(masses) });
+    const fields = explorer.fields.fields((pair) => store.set(pair));
+    const views = {
+      bars: explorer.bars.editor(dom.part("bars"), move),
+      plane: explorer.simplexView.plane(dom.part("simplex-chart"), place),
+      chooseK: (k) => store.set({ k }),
+    };
+    const settle = later(() => {
+      const hash = explorer.link.written(store.get());
+      if (hash !== null) history.replaceState(null, "", hash);
+      if (!results.problem) explorer.answer.announce(results);
+    });
+    const pictures = PICTURES.map(dom.part);
+    let cancel = () => {};
+    const done = () => {
+      const { dataset } = dom.part("explorer");
+      dataset.version = String(Number(dataset.version) + 1);
+    };
+    const update = () => {
+      const state = store.get();
+      cancel();
+      explorer.svg.measure(pictures);
+      results = explorer.results.compute(state);
+      showControls(state);
+      fields.update(state);
+      showAnswer(results, views);
+      explorer.share.show(state);
+      if (results.problem) return done();
+      cancel = complete(results, () => { showCharts(results, views); done(); });
+      return undefined;
+    };
+    const redraw = soon(update);
+    store.listen(() => { redraw(); settle(); });
+    wire(store, () => results);
+    addEventListener("hashchange", () => {
+      const change = explorer.link.read(location.hash, laws);
+      if (change) store.set(change);
+    });
+    const observer = new ResizeObserver(() => { // also of what was hidden
+      if (pictures.some(explorer.svg.resized)) redraw();
+    });
+    for (const container of pictures) observer.observe(container);
+    update();
+    explorer.page = { get: store.get, results: () => results, set: store.set };
+  }
+
+  start();
+})();

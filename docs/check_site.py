@@ -1,0 +1,70 @@
+"""Every link of the built site leads somewhere in it, and no page loads anything from elsewhere.
+
+``python docs/check_site.py docs/_build``
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+TAG = re.compile(r"<(a|audio|embed|iframe|img|link|object|script|source|track|video)\b([^<>]*)>")
+PLACE = re.compile(r'\s(?:data|href|poster|src)="([^"]*)"')
+NAME = re.compile(r'\s(?:id|name)="([^"]+)"')
+STYLE = re.compile(r"""(?:@import\s+|url\()\s*["']?([^"')\s]+)""")
+
+
+def problems(folder: Path) -> Iterator[str]:
+    """Yield what is wrong in the pages and the style sheets below a folder."""
+    for page in sorted(folder.rglob("*.html")):
+        for tag, attributes in TAG.findall(page.read_text(encoding="utf-8")):
+            for place in PLACE.findall(attributes):
+                if wrong := _wrong(page, html.unescape(place), followed=tag == "a"):
+                    yield f"{page.relative_to(folder)}: {place}: {wrong}"
+    for sheet in sorted(folder.rglob("*.css")):
+        for place in STYLE.findall(sheet.read_text(encoding="utf-8")):
+            if wrong := _wrong(sheet, place, followed=False):
+                yield f"{sheet.relative_to(folder)}: {place}: {wrong}"
+
+
+def _wrong(page: Path, place: str, *, followed: bool) -> str:
+    """Return what is wrong with a place that a page leads to, or loads."""
+    parts = urlsplit(place)
+    if parts.scheme == "data":
+        return ""
+    if parts.scheme or parts.netloc:
+        return "" if followed else "loaded from elsewhere"
+    path = unquote(parts.path)
+    return _missing(page if not path else page.parent / path, unquote(parts.fragment))
+
+
+@cache
+def _missing(file: Path, name: str) -> str:
+    """Return what is missing: the file, or the place in it with this name."""
+    if not file.is_file():
+        return "no such file"
+    known = not name or file.suffix != ".html" or name in _names(file.resolve())
+    return "" if known else "no such place"
+
+
+@cache
+def _names(page: Path) -> frozenset[str]:
+    """Return the names of places in a page."""
+    names = NAME.findall(page.read_text(encoding="utf-8"))
+    return frozenset(html.unescape(name) for name in names)
+
+
+def main(folder: str) -> int:
+    """Print what is wrong, and return the exit status."""
+    found = list(problems(Path(folder)))
+    sys.stdout.writelines(f"{problem}\n" for problem in found)
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,33 @@
+"""``python -m docs.note``: compute what the note shows, and set it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from docs.note.compute import compute
+from docs.note.setting import NAME, typeset
+from figures.contract import Settings
+from otspec.cli.main import run
+from otspec.tables import say
+
+
+@click.command()
+@click.option("--out", default="build/note", show_default=True, help="Write files here.",
+              type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
+@click.option("--quick", is_flag=True, help="Numbers of no use, to see that everything runs.")
+def main(out: Path, quick: bool) -> None:
+    """Compute the numbers and pictures of the note, and set it.
+
+    Example: python -m docs.note --out build/note
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    compute(out, Settings(quick=quick))
+    typeset(out)
+    say(out / NAME)
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, None, "python -m docs.note"))

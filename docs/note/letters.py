@@ -1,0 +1,79 @@
+"""What rules accept and keep on the letters, a pair of models of which everything is known."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+
+import otspec
+from docs.note.examples import OPTIMAL
+from docs.note.results import Results, probability, thousands
+from figures.contract import Settings
+from figures.on_letters import letter_trees
+from otspec.datasets import letters
+from otspec.datasets.english_letters import ALPHABET
+from otspec.rules import (
+    KSequential,
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+)
+
+RULES: dict[str, tuple[str, type[PairRule]]] = {
+    "kseq": ("k-Seq", KSequential),
+    "rrs": ("RRS", RecursiveRejection),
+    "rrsw": ("distinct: RRSw", RecursiveRejectionWithoutReplacement),
+    "hub": ("hub: SpecHub", SpecHub),
+    "iid": ("pooled", PooledSelection),
+    "distinct": ("distinct: pooled", PooledSelectionWithoutReplacement),
+}
+TREES = ((2,), (2, 2), (2, 2, 2), (2, 2, 2, 2))
+K = 2
+
+
+def exactly(results: Results, settings: Settings) -> None:
+    """Add the acceptance of two drafts at a random place, in fractions.
+
+    Pooled selection has to accept after every context what the least cut allows.
+
+    Raises
+    ------
+    AssertionError
+        It does not.
+    """
+    pair, few = letters(), 4 if settings.quick else None
+    places = dict(islice(pair.target.contexts().items(), few))
+    accepted = dict.fromkeys(RULES, 0)
+    for context, share in places.items():
+        draft, target = pair.draft(context), pair.target(context)
+        for name, (_, rule) in RULES.items():
+            made = rule(draft, target, K)
+            value = made.acceptance()
+            if rule in OPTIMAL and value != _optimum(made):
+                raise AssertionError(f"{name} is not optimal after {context}")
+            accepted[name] += share * value
+    results.add("letters.symbols", len(ALPHABET))
+    results.add("letters.contexts", thousands(len(places)))
+    results.add("letters.k", K)
+    for name, value in accepted.items():
+        results.add(f"letters.{name}", probability(value))
+
+
+def _optimum(rule: PairRule) -> object:
+    return otspec.optimal_acceptance(rule.law, rule.target).acceptance
+
+
+def trees(results: Results, settings: Settings) -> None:
+    """Add tokens per call of binary trees at a random place; of one rule if quick."""
+    rows = []
+    names = ("rrs", "kseq", "iid", "rrsw", "hub", "distinct")
+    for name in names[:1] if settings.quick else names:
+        title, rule = RULES[name]
+        kept = [letter_trees(rule).tokens_per_call(tree) for tree in TREES]
+        rows.append([title, *(f"{value:.3f}" for value in np.array(kept))])
+    head = ["rule", *("×".join(map(str, tree)) for tree in TREES)]
+    results.add_table("letters", head, rows)

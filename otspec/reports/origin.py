@@ -1,0 +1,89 @@
+"""Where a report comes from: how to make it again, and how to cite what made it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from otspec.traces.readers import Source
+from otspec.version import __version__
+from otspec.webpage import Cell, escaped, table, verbatim
+
+TITLE = "otspec: exact theory of speculative-decoding verification"
+AUTHORS = ("The otspec authors",)
+"""As CITATION.cff has them."""
+
+LARGEST_DIGEST = 256 * 2**20
+"""Most bytes of a file whose digest is computed, which takes a fraction of a second."""
+
+
+class Origin(NamedTuple):
+    """What a report was made by, and from.
+
+    Parameters
+    ----------
+    command : str
+        The command line, as it can be typed; empty where there was none.
+    digests : sequence of (str, int, str)
+        Of each file that was read its name, its bytes, and its SHA-256, empty of a large one.
+    """
+
+    command: str = ""
+    digests: Sequence[tuple[str, int, str]] = ()
+
+
+def origin_of(command: str, sources: Iterable[Source]) -> Origin:
+    """Return how a report was made of sources; of folders there are no digests.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read any more.
+    """
+    stored = [array for source in sources for array in (source.draft, source.target)]
+    paths = dict.fromkeys(Path(array.path) for array in stored)
+    return Origin(command, [_digest(path) for path in paths if path.is_file()])
+
+
+def _digest(path: Path) -> tuple[str, int, str]:
+    size = path.stat().st_size
+    if size > LARGEST_DIGEST:
+        return path.name, size, ""
+    with path.open("rb") as stream:
+        return path.name, size, hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def bibtex() -> str:
+    """Return an entry of BibTeX for this version of the package."""
+    return "\n".join(
+        (
+            "@software{otspec,",
+            f"  title = {{{{{TITLE}}}}},",
+            f"  author = {{{' and '.join(f'{{{name}}}' for name in AUTHORS)}}},",
+            f"  version = {{{__version__}}},",
+            "}",
+        )
+    )
+
+
+def origin_section(origin: Origin) -> Iterable[str]:
+    """Yield the end of a report: the command, the files that it read, and the entry of BibTeX."""
+    yield "<h2>How to make this again, and how to cite it</h2>"
+    if origin.command:
+        yield f"<p>Made with otspec {escaped(__version__)} by</p>"
+        yield verbatim([origin.command])
+    else:
+        yield f"<p>Made with otspec {escaped(__version__)}.</p>"
+    if origin.digests:
+        yield from table(("file", "bytes", "SHA-256"), list(map(_row, origin.digests)), words=1)
+    yield "<p>To cite the package, besides the papers whose rules you use:</p>"
+    yield verbatim(bibtex().splitlines())
+
+
+def _row(file: tuple[str, int, str]) -> tuple[Cell, ...]:
+    name, size, digest = file
+    if not digest:
+        return name, f"{size:,}", "too large for one"
+    return name, f"{size:,}", (digest[:32], digest[32:])

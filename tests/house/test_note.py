@@ -1,0 +1,125 @@
+"""The note: its numbers are generated and used, and it is set on eight to ten pages."""
+
+import csv
+import json
+import re
+import statistics
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import otspec
+from docs.note import compute, examples, setting, sources, verifiers
+from docs.note.results import Results, points, probability, scientific, thousands
+from figures.contract import Settings
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = ("hold", "condition", "rest", "wrong")
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    """A folder with the numbers and pictures of a quick run, and what numbers.json has."""
+    folder = tmp_path_factory.mktemp("note")
+    compute.compute(folder, Settings(quick=True))
+    return folder, json.loads((folder / compute.NUMBERS).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"), [("num", "numbers"), ("rows", "tables"), ("picture", "pictures")]
+)
+def test_what_the_text_names_is_made_and_what_is_made_is_named(computed, kind, made):
+    _, results = computed
+    assert sources.named(kind) == set(results[made])
+
+
+def test_it_is_set_on_eight_to_ten_pages(computed):
+    pytest.importorskip("typst", reason="the note is set by Typst: pip install '.[note]'")
+    folder, _ = computed
+    assert 8 <= setting.typeset(folder) <= 10
+    assert (folder / setting.NAME).read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("name", sources.texts())
+def test_no_number_is_typed(name):
+    assert sources.typed(sources.texts()[name]) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["accepts 0.77", "of 24 positions", "3/4", "$3\\/4$", "5 % less", "1,000", "#x[19]"]
+)
+def test_typed_numbers_are_seen(text):
+    assert sources.typed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'accepts #num("trace.iid.k16")', "$k = 2$", "float32", "@sec:results12", "one of two",
+        "// 0.77", 'picture("law", width: 86%)', "$(k - 1)\\/k$", "#h(1.2em)", "<tab:of10>",
+    ],
+)  # fmt: skip
+def test_what_is_no_result_may_be_typed(text):
+    assert sources.typed(text) == []
+
+
+def test_every_reference_is_cited():
+    listed = (ROOT / "docs" / "note" / "references.yml").read_text(encoding="utf-8")
+    keys = set(re.findall(r"^(\w+):$", listed, re.MULTILINE))
+    cited = {key for text in sources.texts().values() for key in re.findall(r"@(\w+)", text)}
+    assert keys == cited & keys
+
+
+def test_names_are_given_once_and_rows_fit():
+    results = Results()
+    results.add("a", Fraction(1, 2))
+    assert results.numbers == {"a": "1/2"}
+    with pytest.raises(ValueError, match="name one of the two otherwise"):
+        results.add("a", 1)
+    with pytest.raises(ValueError, match="has not 2 cells"):
+        results.add_table("t", ["x", "y"], [[1]])
+
+
+def test_how_numbers_are_printed():
+    assert probability(Fraction(1, 3)) == "0.3333"
+    assert points(Fraction(1, 3)) == "33.3"
+    assert thousands(49152) == "49,152"
+    # A bound is rounded upwards.
+    assert [scientific(x) for x in (0, 2.01e-4, 9.5e-14)] == ["0", "3e-4", "1e-13"]
+
+
+def test_the_least_cut_is_the_exact_program():
+    for draft, target, k in examples.instances(5):
+        law = otspec.IID(draft, k)
+        program = otspec.optimal_plan(law, target, solver="rational").acceptance
+        assert examples.least_cut(law, target) == program
+
+
+def test_claims_add_up(computed):
+    numbers = computed[1]["numbers"]
+    assert sum(int(numbers[f"claims.{name}"]) for name in CLAIMS) == int(numbers["claims.all"])
+
+
+def test_a_record_that_has_changed_is_noticed(tmp_path, monkeypatch):
+    (tmp_path / "engines.md").write_text("nothing that is known\n", encoding="utf-8")
+    monkeypatch.setattr(verifiers, "DOCS", tmp_path)
+    with pytest.raises(ValueError, match="read the page again"):
+        verifiers.engines(Results())
+
+
+def test_differences_are_those_of_the_record(computed):
+    numbers = computed[1]["numbers"]
+    with (ROOT / "figures" / "long_trace_drafts.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for other, best in (("rrs", ""), ("rrsw", " (distinct)")):
+        for k in (4, 16):
+            means = [
+                statistics.fmean(float(row[f"T=1 k={k}"]) for row in rows if row["rule"] == rule)
+                for rule in (f"pooled selection{best}", f"recursive rejection{best}")
+            ]
+            printed = float(numbers[f"texts.{other}.k{k}"])
+            assert abs(100 * (means[0] - means[1]) - printed) <= 0.05 + 1e-9
+            low, high = map(float, numbers[f"texts.{other}.k{k}.ends"].split(" to "))
+            assert low < printed < high
+    assert int(numbers["texts.count"]) == len(rows) / 4

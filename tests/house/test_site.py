@@ -1,0 +1,176 @@
+"""The site: every page in one group, what its front and its tables say, and links that hold."""
+
+from __future__ import annotations
+
+import configparser
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+from docs_scripts import script
+
+import otspec
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
+TITLED = re.compile(r"(.+) <(.+)>")
+GROUPS = ["Learn", "Do", "Understand", "Look up"]
+
+
+def toctrees(page):
+    """Yield caption and entries, as titles and pages, of each toctree of a page."""
+    file = DOCS / f"{page}.md"
+    for block in TOCTREE.findall(file.read_text(encoding="utf-8")):
+        caption = re.search(r"^:caption: (.+)$", block, re.MULTILINE)
+        lines = [line for line in block.splitlines() if line and not line.startswith(":")]
+        named = [TITLED.fullmatch(line) for line in lines]
+        titles = [found[1] if found else "" for found in named]
+        places = [found[2] if found else line for found, line in zip(named, lines, strict=True)]
+        places = [(file.parent / place).relative_to(DOCS).as_posix() for place in places]
+        yield caption and caption[1], list(zip(titles, places, strict=True))
+
+
+def below(page):
+    """Return a page and all that its toctrees lead to."""
+    under = [each for _, entries in toctrees(page) for _, name in entries for each in below(name)]
+    return [page, *under]
+
+
+def test_every_page_is_in_one_of_four_groups():
+    groups = dict(toctrees("index"))
+    assert list(groups) == GROUPS
+    grouped = [page for entries in groups.values() for _, name in entries for page in below(name)]
+    files = [path.relative_to(DOCS).with_suffix("") for path in DOCS.glob("**/*.md")]
+    pages = [path.as_posix() for path in files if path.parts[0] not in ("_build", "tables")]
+    assert sorted(["index", *grouped]) == sorted(pages)
+
+
+def test_titles_of_the_sidebar_are_short():
+    for group, entries in toctrees("index"):
+        for title, page in entries:
+            assert 1 <= len(title) <= 20, (group, page)
+
+
+def test_the_readme_has_the_doors_of_the_front_page():
+    front = (DOCS / "index.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for group in GROUPS:
+        assert f":::{{grid-item-card}} {group}\n" in front
+        assert f"**{group}**:" in readme
+    for question in ("How much can be accepted", "Which rule gets there?"):
+        assert question in front
+        assert question in readme
+
+
+def test_the_front_page_takes_six_lines():
+    front = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert len(doctest.DocTestParser().get_examples(front)) == 6
+    (commands,) = re.findall(r"```sh\n(.*?)```", front, re.DOTALL)
+    assert len(commands.splitlines()) == 6
+
+
+def test_badges_say_what_the_metadata_say():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    drawn = script("badges").badges()
+    for name, badge in drawn.items():
+        file = DOCS / "_static" / "badges" / f"{name}.svg"
+        assert file.read_text(encoding="utf-8") == badge, "run: python docs/badges.py"
+    shown = {name: re.findall(r">([^<>]+)</text>", badge) for name, badge in drawn.items()}
+    assert shown["licence"] == ["licence", setup["metadata"]["license"]]
+    versions = shown["python"][1].split(" | ")
+    assert setup["options"]["python_requires"] == f">={versions[0]}"
+    assert all(
+        f":: Python :: {each}\n" in f"{setup['metadata']['classifiers']}\n" for each in versions
+    )
+    assert re.search(r"^test:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"badges/(\w+)\.svg", readme) == list(drawn)
+    assert f"licence: {setup['metadata']['license']}" in readme
+
+
+@pytest.mark.parametrize("name", script("which_rule").PAGES)
+def test_what_rules_accept_and_cost_is_what_the_package_says(name):
+    table = DOCS / "tables" / f"which_{name}"
+    made = script("which_rule").PAGES[name]()
+    assert table.read_text(encoding="utf-8") == made, "run: python docs/which_rule.py"
+
+
+def test_rules_to_use_accept_what_any_rule_can():
+    rows = (DOCS / "tables" / "which_one_token.md").read_text(encoding="utf-8").splitlines()[2:]
+    for row in rows:
+        accepts, most = re.findall(r"\| (0\.\d{4}) ", row)[:2]
+        assert 0 <= float(most) - float(accepts) < (2e-4 if "PriorityMixture" in row else 1e-9)
+
+
+def test_the_front_picture_has_an_ink_for_each_page(tmp_path):
+    front = script("front")
+    rows = otspec.traces.compare(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], [1, 2])
+    for page, ink in front.INKS.items():
+        front.draw(rows, page, tmp_path / f"{page}.svg")
+        for path in (tmp_path / f"{page}.svg", DOCS / "_static" / f"trace-{page}.svg"):
+            drawn = path.read_text(encoding="utf-8")
+            assert ink in drawn
+            assert [other for other in front.INKS.values() if other != ink and other in drawn] == []
+
+
+def test_types_in_docstrings_are_links_where_they_are_known():
+    pages = script("api_pages", "docs/_ext")
+    known = pages.OUTSIDE | pages.classes_of(DOCS / "api")
+    assert known["IID"] == "otspec.IID"
+    assert known["Verified"] == "otspec.batch.Verified"
+    assert pages.linked("ndarray, shape (n,)", known) == (
+        ":py:obj:`ndarray <numpy.ndarray>`\\ *, shape (n,)*"
+    )
+    assert pages.linked("float or Fraction", known) == (
+        "*float or* \\ :py:obj:`Fraction <fractions.Fraction>`"
+    )
+    assert pages.linked("str, optional", known) == "*str, optional*"
+
+
+def test_the_inventories_hold_what_is_referred_to():
+    pages = script("api_pages", "docs/_ext")
+    held = set()
+    for file in (DOCS / "inventories").glob("*.inv"):
+        first, _, _, *lines = file.read_text(encoding="utf-8").splitlines()
+        assert first == "# Sphinx inventory version 1"
+        held |= {tuple(line.split()) for line in lines}
+    raised = {name for name, kind, _ in held if kind == "exception"}
+    assert {name for name, _, _ in held} == {*pages.OUTSIDE.values(), *raised}
+    assert raised >= {"ValueError", "OSError", "ImportError"}
+
+
+def page_of(body):
+    """Return a page with a body."""
+    return f'<html><head><link href="_static/site.css"/></head><body>{body}</body></html>'
+
+
+def test_a_link_that_leads_nowhere_and_a_load_from_elsewhere_are_found(tmp_path):
+    problems = script("check_site").problems
+    (tmp_path / "_static").mkdir()
+    sheet = tmp_path / "_static" / "site.css"
+    sheet.write_text("a { background: url(data:image/png;base64,AA) }", encoding="utf-8")
+    (tmp_path / "a.html").write_text(
+        page_of('<a href="b.html#here"></a><a href="https://example.org/"></a><p id="top"></p>'),
+        encoding="utf-8",
+    )
+    (tmp_path / "b.html").write_text(page_of('<p id="here"><a href="a.html#top"></a></p>'), "utf-8")
+    assert list(problems(tmp_path)) == []
+    wrong = {
+        "c.html": ('<a href="missing.html"></a>', "no such file"),
+        "d.html": ('<a href="a.html#there"></a>', "no such place"),
+        "e.html": ('<a href="#there"></a>', "no such place"),
+        "f.html": ('<script src="https://example.org/a.js"></script>', "loaded from elsewhere"),
+        "g.html": ('<img alt="" src="//example.org/a.png"/>', "loaded from elsewhere"),
+    }
+    for name, (body, _) in wrong.items():
+        (tmp_path / name).write_text(page_of(body), encoding="utf-8")
+    sheet.write_text("@import 'https://example.org/a.css';", encoding="utf-8")
+    found = dict(line.rsplit(": ", 1) for line in problems(tmp_path))
+    assert [text for place, text in found.items() if "site.css" in place] == [
+        "loaded from elsewhere"
+    ]
+    for name, (_, text) in wrong.items():
+        assert [each for place, each in found.items() if place.startswith(name)] == [text]

@@ -1,0 +1,51 @@
+"""Colours of plots: on bright and dark pages, and as the colour-blind see them."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from matplotlib import colors, rcParams, style
+
+from otspec.rules import compared_rules
+
+# Machado, Oliveira and Fernandes (2009), severity 1.0: linear RGB as seen.
+SEEN = {
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+}  # fmt: skip
+
+
+def linear(colour):
+    rgb = np.array(colors.to_rgb(colour))
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one, two):
+    low, high = sorted(float(linear(each) @ [0.2126, 0.7152, 0.0722]) for each in (one, two))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_ink_is_legible_on_bright_and_dark_pages_and_no_rule_is_lost_on_either():
+    with style.context("otspec.plots.page"):
+        ink = rcParams["text.color"]
+    for ground in ("#FFFFFF", "#131416"):
+        assert contrast(ink, ground) > 4.2  # sqrt(1.05 / 0.057) = 4.29 is the most for both
+        assert all(contrast(rule.colour, ground) > 2.2 for rule in compared_rules())
+
+
+@pytest.mark.parametrize("sight", SEEN)
+def test_rules_are_told_apart_by_the_colour_blind_and_in_print(sight):
+    rules = compared_rules()
+    assert (
+        len({rule.marker for rule in rules}) == len({rule.colour for rule in rules}) == len(rules)
+    )
+    seen = {rule.title: np.clip(SEEN[sight] @ linear(rule.colour), 0, 1) for rule in rules}
+    for one, two in product(seen, repeat=2):
+        if one < two:
+            assert np.abs(seen[one] - seen[two]).max() > 0.02, (one, two)
