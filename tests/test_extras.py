@@ -118,12 +118,21 @@ def trees():
 
 
 def asked_for(tree):
-    """Return (package, extra) of the calls of needed that name them."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    words = [(call.args[0], call.args[-1]) for call in calls if ast.unparse(call.func) == "needed"]
+    """Return (package, extra) of the calls of needed in a module, so far as it names them."""
+    named = {
+        ast.unparse(node.targets[0]): node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+    }
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    ends = [
+        [named.get(ast.unparse(word), word) for word in (call.args[0], call.args[-1])]
+        for call in calls
+        if ast.unparse(call.func) == "needed"
+    ]
     return {
         (package.value.partition(".")[0], extra.value)
-        for package, extra in words
+        for package, extra in ends
         if isinstance(package, ast.Constant)
     }
 
