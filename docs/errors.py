@@ -12,12 +12,18 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 TABLES = Path(__file__).parent / "tables"
 WORDS = tomllib.loads((Path(__file__).with_suffix(".toml")).read_text(encoding="utf-8"))
+CODE = re.compile(
+    r"((?:pip|apt) install [^,;)]+?(?=[,;)]|$| and )|(?<!\w)'[^']+'(?!\w)|--[\w-]+"
+    r"|[\w.…]*\w\([^()]*\)|\w+=[\w./'\"…]+)"
+)
+"""What is written as code: quotations, options, calls and keywords with their values."""
 
 
 class Family(NamedTuple):
@@ -215,8 +221,11 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return plain text of a table's cell: signs that Markdown would read stand for themselves."""
-    return re.sub(r"--|[\\*_<>|$`\[\]]", lambda sign: re.sub(".", r"\\\g<0>", sign[0]), text)
+    """Return what a message goes on with as text of a cell: quotations, options, calls as code."""
+    words = CODE.split(text)
+    escaped = (re.sub(r"[\\*_<>|$`\[\]]", r"\\\g<0>", each) for each in words[::2])
+    parts = zip_longest(escaped, map(_code, words[1::2]), fillvalue="")
+    return "".join(part for pair in parts for part in pair)
 
 
 def tables() -> dict[str, str]:
