@@ -72,7 +72,7 @@ def random_states(count):
 
 def test_random_states_show_the_numbers_of_the_package(desk):
     desk.open()
-    for draft, target, k, law in random_states(18):
+    for draft, target, k, law in random_states(12):
         desk.go(link(draft, target, k, law))
         if law in ("hub", TWO_HUBS) and sum(mass > 0 for mass in draft) < 2:
             continue

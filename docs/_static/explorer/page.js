@@ -124,7 +124,7 @@
     listen("w", "input", ({ value }) => store.set({ uniform: Number(value) }));
     listen("add", "click", () => store.set(states.withToken(store.get())));
     listen("remove", "click", () => store.set(states.withoutToken(store.get(), masses())));
-    explorer.share.wire();
+    explorer.share.wire(store.get);
   }
 
   /** Make what changes the state by hand: the bars, the triangle, the fields, the chart. */
