@@ -59,6 +59,7 @@ gallery: $(VENV)/develop.stamp
 	$(BIN)/python -m figures --out build/figures --page
 	cp build/figures/*.png docs/pictures
 	cp build/figures/*.md docs/tables
+	$(BIN)/python docs/plots.py
 
 note: $(VENV)/develop.stamp
 	$(PIP) install --editable '.[note]'
