@@ -13,6 +13,8 @@ import base_install
 import pytest
 
 ROOT = Path(__file__).parents[1]
+OTHERWISE = {"cdd": "pycddlib", "cdd.gmp": "pycddlib"}
+"""Packages that are imported by another name."""
 PROGRAM = Path(base_install.__file__)
 ARROW_FIRST = """
 import sys
@@ -131,7 +133,7 @@ def asked_for(tree):
         if ast.unparse(call.func) == "needed"
     ]
     return {
-        (package.value.partition(".")[0], extra.value)
+        (OTHERWISE.get(package.value, package.value.partition(".")[0]), extra.value)
         for package, extra in ends
         if isinstance(package, ast.Constant)
     }
