@@ -129,6 +129,8 @@ def instance_of(kind: type) -> Callable[[str, Any], None]:
 def meant(name: str, known: Iterable[str]) -> str:
     """Return the question whether another name was meant: the closest, or nothing if none is close.
 
+    A name that was begun is the shortest that goes on so.
+
     Dashes in front do not count, so that options are told apart by their words.
 
     Parameters
@@ -143,10 +145,14 @@ def meant(name: str, known: Iterable[str]) -> str:
     ("; did you mean 'accept'?", '')
     """
     words = {each.lstrip("-"): each for each in known}
-    closest = get_close_matches(name.lstrip("-")[:_LONGEST], words, n=1)
+    word = name.lstrip("-")[:_LONGEST]
+    begun = [each for each in words if each.startswith(word) and len(word) >= _SHORTEST]
+    closest = [min(begun, key=len)] if begun else get_close_matches(word, words, n=1)
     return "".join(f"; did you mean {words[each]!r}?" for each in closest)
 
 
+_SHORTEST = 3
+"""Fewest signs that are taken for the beginning of a name."""
 _LONGEST = 80
 """Most signs that are compared: nobody mistypes more."""
 

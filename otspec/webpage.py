@@ -1,7 +1,7 @@
 """One HTML file that needs nothing else: its beginning and end, tables, pictures, figures.
 
 It follows the reader's choice of bright or dark, and can be printed. A table never is wider than
-the page: on a narrow one each of its rows is a block of lines, named as the columns are.
+the page: on a narrow one each row of many cells is a block, with the names of the columns.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ p, li { max-width: 46rem; }
        margin: 1.5rem 0; padding: 0; }
 .key div { background: var(--panel); border-radius: .4rem; padding: .75rem 1rem; }
 .key dt { color: var(--quiet); font-size: .85rem; }
-.key dd { margin: 0; font-size: 1.6rem; font-weight: 600; font-variant-numeric: tabular-nums; }
+.key dd { margin: 0; font-size: 1.5rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .key dd + dd { font-size: .85rem; font-weight: 400; color: var(--quiet); }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr));
             gap: 1rem 2rem; align-items: start; }
@@ -55,14 +55,15 @@ pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-
   body { margin: 1rem auto; padding: 0 1rem; }
   .key { grid-template-columns: 1fr 1fr; }
   figure svg { min-width: 34rem; }
-  table, tbody, tr, td { display: block; width: 100%; }
-  thead { display: none; }
-  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
-  td { border: 0; padding: .1rem 0; display: grid; grid-template-columns: 2fr 3fr; gap: 1rem;
-       text-align: right; }
-  td::before { content: attr(data-name); color: var(--quiet); text-align: left; }
-  td small { grid-column: 2; }
-  td:empty { display: none; } }
+  .many, .many tbody { display: block; }
+  .many thead { display: none; }
+  .many tr { display: grid; grid-template-columns: repeat(3, 1fr); gap: .3rem .75rem;
+             padding: .6rem 0; border-bottom: 1px solid var(--line); }
+  .many td { border: 0; padding: 0; text-align: left; overflow-wrap: anywhere; }
+  .many td::before { content: attr(data-name); display: block; color: var(--quiet);
+                     font-size: .75rem; }
+  .many td:empty { display: none; }
+  th, td { padding: .3rem .4rem; } }
 @media print {
   :root { color-scheme: light; --ink: #000; --quiet: #444; --line: #bbb; --ground: #fff;
           --panel: #f4f5f7; }
@@ -71,6 +72,10 @@ pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-
   h2, h3 { break-after: avoid; }
   thead { display: table-header-group; } }
 """
+
+
+_FEW = 4
+"""Columns that fit any page."""
 
 
 def page(title: str, body: Iterable[str]) -> Iterable[str]:
@@ -88,7 +93,8 @@ def page(title: str, body: Iterable[str]) -> Iterable[str]:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, words: int) -> Iterable[str]:
     """Yield a table; the first ``words`` columns are words, the others numbers."""
-    yield "<table><thead><tr>"
+    many = ' class="many"' if len(columns) > _FEW else ""
+    yield f"<table{many}><thead><tr>"
     for place, name in enumerate(columns):
         yield f'<th scope="col"{_class(place, words)}>{escaped(name)}</th>'
     yield "</tr></thead><tbody>"

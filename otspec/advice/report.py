@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from otspec.advice.advice import Advice
+from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.charts import pareto_figure
 from otspec.advice.choices import Choice, Loss
 from otspec.advice.document import interval_words, sentences, short
 from otspec.plots import svg
-from otspec.webpage import escaped, page, table
+from otspec.reports.origin import UNKNOWN, Origin, origin_section
+from otspec.reports.standing import percent
+from otspec.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
 from otspec.writing import write_text
 
 _CAPTION = (
     "Each mark is a choice; a grey line joins what is equally fast. The steps are the most tokens "
-    "for the time, the ring is around the fastest."
+    "for the time, the ring is around the fastest. Point at a mark to read its numbers."
 )
-_CHOICES = (
-    "rule", "drafts", "tree", "nodes", "levels", "tokens per call", "95% interval", "time",
-    "speed-up", "95% interval",
-)  # fmt: skip
-_SIMPLER = ("simpler", "rule", "drafts", "tree", "speed-up", "loss", "95% interval")
+_CHOICES = ("rule", "drafts", "tree", "nodes", "levels", "tokens per call", "time", "speed-up")
+_SIMPLER = ("simpler", "rule", "drafts", "tree", "speed-up", "loss")
+_INTERVALS = "Below numbers are their 95% intervals, over more such texts."
 
 
-def write_report(path: Path, advices: Sequence[Advice]) -> None:
+def write_report(path: Path, advices: Sequence[Advice], origin: Origin = UNKNOWN) -> None:
     """Write the report.
 
     Parameters
@@ -32,57 +34,133 @@ def write_report(path: Path, advices: Sequence[Advice]) -> None:
     path : path
     advices : sequence of Advice
         One for each way in which the models were looked at.
+    origin : Origin
+        How it was made, as the end of the report says.
 
     Raises
     ------
     OSError
         The file cannot be written.
     """
-    write_text(path, "\n".join(page("What to draft, and how to verify it", _body(advices))))
+    title = "What to draft, and how to verify it"
+    write_text(path, "\n".join(page(title, _body(advices, origin))))
 
 
-def _body(advices: Sequence[Advice]) -> Iterator[str]:
+def _body(advices: Sequence[Advice], origin: Origin) -> Iterator[str]:
+    first = advices[0]
+    yield f'<p class="lead">{escaped(" ".join(_meaning(first)))}</p>'
+    yield from key_figures(_figures(first))
     if len(advices) > 1:
         yield "<h2>How it depends on what is done to the models</h2>"
-        yield from table(
-            ("models", "rule", "tree", "tokens per call", "speed-up", "95% interval"),
-            [_overview(advice) for advice in advices],
-            words=3,
-        )
+        columns = ("models", "rule", "tree", "tokens per call", "speed-up")
+        yield from table(columns, [_overview(advice) for advice in advices], words=3)
+    yield "<h2>What is uncertain</h2>"
+    yield listed_items(_uncertainties(first))
     for advice in advices:
         yield from _section(advice)
+    yield from origin_section(origin)
 
 
-def _overview(advice: Advice) -> tuple[str, ...]:
-    best = advice.best
+def _meaning(advice: Advice) -> Iterator[str]:
+    """Yield what is best, what that gains over the simplest way to draft, and how sure it is."""
+    best, *more = sentences(advice)
+    yield f"On {advice.source}: {best[:1].lower()}{best[1:]}"
+    usual = _usual(advice)
+    if usual is not None and usual is not advice.best:
+        yield _gained(advice, usual)
+    yield from more[:1]
+
+
+def _gained(advice: Advice, usual: Choice) -> str:
+    tokens = float(advice.best.tokens) - float(usual.tokens)
     return (
-        advice.source, best.rule, short(best.tree), f"{float(best.tokens):.4f}",
-        f"{best.speed_up:.3f}", interval_words(best.speed_up_interval),
-    )  # fmt: skip
+        f"{usual.rule[:1].upper()}{usual.rule[1:]} of one drafted text is {usual.speed_up:.3f} "
+        f"times as fast at best, {percent(1 - usual.speed_up / advice.best.speed_up)} slower, with "
+        f"{abs(tokens):.4f} {'fewer' if tokens >= 0 else 'more'} tokens per call."
+    )
+
+
+def _usual(advice: Advice) -> Choice | None:
+    """Return the best choice of those that verify one drafted text token by token."""
+    kinds = {one.kind: one for one in advice.simpler}
+    found = kinds.get("token verification")
+    if found is None or advice.best.rule == NO_DRAFT:
+        return None
+    same = (one for one in advice.choices if (one.rule, one.tree) == (found.rule, found.tree))
+    return next(same, None)
+
+
+def _figures(advice: Advice) -> Iterator[tuple[str, str, str]]:
+    """Yield the figures that a reader looks for first."""
+    best = advice.best
+    yield "fastest", f"×{best.speed_up:.3f}", _sure(best.speed_up_interval, "of no drafts")
+    yield "tokens per call", f"{float(best.tokens):.3f}", _sure(best.tokens_interval, "in the mean")
+    yield "rule", best.rule, f"{short(best.tree) or 'no tree'}"
+    usual = _usual(advice)
+    if usual is not None:
+        gain = best.speed_up / usual.speed_up - 1
+        yield "gain over one drafted text", f"+{percent(gain)}", f"of {usual.rule}"
+
+
+def _sure(ends: tuple[float, float], otherwise: str) -> str:
+    words = interval_words(ends)
+    return f"{words} (95% interval)" if words else otherwise
+
+
+def _uncertainties(advice: Advice) -> Iterator[str]:
+    """Yield what is not known, and what was assumed."""
+    if not advice.texts:
+        yield "Nothing: all numbers are exact for these two models."
+    elif math.isnan(advice.best.speed_up_interval[0]):
+        yield "All numbers are of one text, which says nothing about others."
+    else:
+        yield (
+            f"All numbers are means over {advice.texts:,} texts; intervals are of more such texts, "
+            "if these are a random sample of them. Few texts give wide ones."
+        )
+    yield (
+        "The best of many choices looks a little better than it is; what is chosen on other texts "
+        "than it is measured on does not."
+    )
+    yield (
+        "Times are the costs that the command was given, a call of the draft for each level of the "
+        "tree and one of the target: what else an engine does takes time, too."
+    )
+    yield "Tokens per call are E[τ] + 1: the drafted tokens that are kept, and one of the target's."
+
+
+def _overview(advice: Advice) -> tuple[Cell, ...]:
+    best = advice.best
+    return advice.source, best.rule, short(best.tree), *_worth(best)
+
+
+def _worth(one: Choice) -> tuple[Cell, Cell]:
+    tokens = f"{float(one.tokens):.4f}", interval_words(one.tokens_interval, 4)
+    return tokens, (f"{one.speed_up:.3f}", interval_words(one.speed_up_interval))
 
 
 def _section(advice: Advice) -> Iterable[str]:
     yield f"<h2>{escaped(advice.source)}</h2>"
     yield f"<p>{escaped(' '.join(sentences(advice)))}</p>"
     title = f"The fastest: {advice.best.rule}"
-    figure = svg(pareto_figure(advice, title=title), title)
-    yield f"<figure>{figure}<figcaption>{_CAPTION}</figcaption></figure>"
+    yield picture(svg(pareto_figure(advice, title=title), title), _CAPTION)
     yield "<h3>What simpler choices lose</h3>"
     yield from table(_SIMPLER, [_lost(one) for one in advice.simpler], words=4)
     yield "<h3>All choices</h3>"
     yield from table(_CHOICES, [_cells(one) for one in advice.choices], words=3)
+    yield f"<p>{_INTERVALS}</p>"
 
 
-def _lost(one: Loss) -> tuple[str, ...]:
+def _lost(one: Loss) -> tuple[Cell, ...]:
+    low, high = one.loss_interval
+    ends = "" if math.isnan(low) else f"{percent(low)} to {percent(high)}"
+    speed = f"{one.speed_up:.3f}"
+    return one.kind, one.rule, one.drafts, short(one.tree), speed, (percent(one.loss), ends)
+
+
+def _cells(one: Choice) -> tuple[Cell, ...]:
+    tokens, speed = _worth(one)
     return (
-        one.kind, one.rule, one.drafts, short(one.tree), f"{one.speed_up:.3f}",
-        f"{100 * one.loss:.1f}%", interval_words(one.loss_interval),
-    )  # fmt: skip
-
-
-def _cells(one: Choice) -> tuple[str, ...]:
-    return (
-        one.rule, one.drafts, short(one.tree), str(one.nodes), str(one.depth),
-        f"{float(one.tokens):.4f}", interval_words(one.tokens_interval, 4), f"{one.seconds:.4g}",
-        f"{one.speed_up:.3f}", interval_words(one.speed_up_interval),
+        one.rule, one.drafts, short(one.tree), str(one.nodes), str(one.depth), tokens,
+        f"{one.seconds:.4g}", speed,
     )  # fmt: skip

@@ -18,15 +18,15 @@ from otspec.cli.drawn_tokens import Drawn, drawn_options
 from otspec.cli.ending import ending_in_order
 from otspec.cli.options import filled, json_option
 from otspec.cli.output import percent, print_json
-from otspec.cli.places import table_written, written
+from otspec.cli.places import command_line, table_written, written
 from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_options, sources_of
 from otspec.cli.trees import read_tree
 from otspec.cli.warpings import warping_options
 from otspec.extras import needed
 from otspec.tables import listed, print_table, say
-from otspec.traces.readers import Warping
-from otspec.trees import RULES, Shape
+from otspec.traces.readers import Source, Warping
+from otspec.trees import RULES, Shape, as_seconds
 from otspec.writing import write_text
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ def advise(
     """
     place.check()
     own = [read_tree(tree, "--tree") for tree in trees]
-    search = Search.of(draft_cost, target_cost, nodes, widest, rules or None, own, total_variation)
+    costs = (as_seconds(draft_cost, "--draft-cost"), as_seconds(target_cost, "--target-cost"))
+    search = Search.of(*costs, nodes, widest, rules or None, own, total_variation)
     with ending_in_order(), sources_of(files, kind, tokens=True) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
@@ -122,7 +123,7 @@ def advise(
                 raise ValueError(all_failed(failures))
             advices = advice_on(run, work, search)
         _print(advices, own, as_json)
-        complete = _kept(advices, place, as_json)
+        complete = _kept(advices, place, sources, as_json)
     complain(failures)
     return 0 if complete and not failures else 1
 
@@ -169,12 +170,15 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     say("", *sentences(advice))
 
 
-def _kept(advices: Sequence[Advice], place: RunPlace, as_json: bool) -> bool:
+def _kept(
+    advices: Sequence[Advice], place: RunPlace, sources: Sequence[Source], as_json: bool
+) -> bool:
     """Write what is asked for; return whether all of it was written."""
     from otspec.advice.charts import pareto_figure
     from otspec.advice.report import write_report
     from otspec.plots import save
     from otspec.plots.pictures import DPI
+    from otspec.reports.origin import origin_of
 
     complete, lines = True, []
     if place.out is not None:
@@ -188,7 +192,10 @@ def _kept(advices: Sequence[Advice], place: RunPlace, as_json: bool) -> bool:
             lines.append(f"picture: {chart}")
     report = place.report
     if report is not None:
-        done = written("the report", lambda: write_report(report, advices))
+        done = written(
+            "the report",
+            lambda: write_report(report, advices, origin_of(command_line(), sources)),
+        )
         complete = done and complete
         lines += [f"report: {report}"] if done else []
     for line in () if as_json else lines:

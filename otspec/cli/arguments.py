@@ -21,6 +21,10 @@ _LOCATION = re.compile(
 )
 
 
+_OTHERWISE = re.compile(r"[][(){};%]|\s")
+"""What is in lists of numbers that are written as elsewhere."""
+
+
 class Choice(click.Choice[str]):
     """One of some names; a message about another one asks if the closest was meant."""
 
@@ -153,6 +157,11 @@ def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:
 
 def _split(text: str, name: str) -> list[str]:
     cells = [cell.strip() for cell in text.split(",")]
+    if _OTHERWISE.search(",".join(cells)) and any(map(str.isdigit, text)):
+        raise ValueError(
+            f"{name} is {text!r}: write numbers with commas between them and nothing around them, "
+            "such as 0.5,0.3,0.2 or 1/2,3/10,1/5"
+        )
     if not any(character.isdigit() for character in cells[0]) and len(cells) == 1:
         raise ValueError(
             f"{name}: {text!r} is neither numbers such as 0.5,0.3,0.2 or 1/2,3/10,1/5 nor a file "

@@ -159,7 +159,8 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
         if name in registry:
             return registry[name].of_pair
     known = [*RULES, *LOSSY_RULES]
-    instead = f"my_rules:my_rule, or one of {', '.join(known)}{meant(name, known)}"
+    all_of_them = f", or one of {', '.join(known)}"
+    instead = f"my_rules:my_rule{meant(name, known) or all_of_them}"
     return imported(name, instead, f"{MAKES}; or {ANSWERS}", traceback)
 
 

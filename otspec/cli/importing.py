@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from otspec.auditing.foreign import attempt
+from otspec.registry import meant
 from otspec.tables import say
 
 
@@ -31,6 +32,11 @@ def imported(name: str, instead: str, takes: str, traceback: bool) -> Callable[.
         It cannot be imported, or is not callable.
     """
     module_name, colon, attribute = name.partition(":")
+    if module_name.endswith(".py"):
+        raise ValueError(
+            f"{name!r} names a file: write the module as Python imports it from here, such as "
+            f"{Path(module_name).stem}:{attribute or 'NAME'}"
+        )
     if not colon or not module_name or not attribute:
         raise ValueError(f"{name!r} is no MODULE:NAME: write for instance {instead}")
     here = str(Path.cwd())
@@ -40,7 +46,11 @@ def imported(name: str, instead: str, takes: str, traceback: bool) -> Callable[.
     if crash is not None:
         if traceback:
             say(*crash.traceback.splitlines(), err=True)
-        raise ValueError(f"cannot import {name}: it {crash.what}") from crash.error
+        closest = ""
+        if isinstance(crash.error, AttributeError):
+            there = [each for each in dir(sys.modules.get(module_name)) if each[0] != "_"]
+            closest = meant(attribute, there)
+        raise ValueError(f"cannot import {name}: it {crash.what}{closest}") from crash.error
     if not callable(found):
         raise ValueError(f"{name} is not callable: it must take {takes}")
     function: Callable[..., Any] = found

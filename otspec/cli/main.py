@@ -11,7 +11,7 @@ import click
 
 from otspec.cli.commands import CommandGroup
 from otspec.cli.ending import Terminated
-from otspec.registry import meant
+from otspec.cli.messages import said_of
 from otspec.tables import forgive_encodings, say
 from otspec.version import __version__
 
@@ -65,18 +65,10 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except click.ClickException as error:
-        return _complain(name, _said(error), 2)
+        return _complain(name, said_of(error), 2)
     except (ValueError, OSError, ImportError) as error:
         return _complain(name, str(error), 2)
     return status if isinstance(status, int) else 0
-
-
-def _said(error: click.ClickException) -> str:
-    """Return what is said of an error of Click's: a misspelt name may mean one other."""
-    known = getattr(error, "possibilities", None) or ()
-    misspelt = getattr(error, "command_name", None) or getattr(error, "option_name", None)
-    closest = meant(misspelt or "", known)
-    return f"{error.message.removesuffix('.')}{closest}" if closest else error.format_message()
 
 
 def _complain(name: str, message: str, status: int) -> int:

@@ -40,6 +40,8 @@ def check_place(path: Path) -> None:
     if place.is_file():
         with place.open("ab"):
             return
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {place.parent}: make it first")
     if not place.exists():
         with place.open("xb"):
             pass

@@ -19,6 +19,8 @@ from otspec.tables import say
 from otspec.traces.readers import Source
 from otspec.traces.runs import Run, Work, open_run, temporary_folder
 
+_PAGES = (".html", ".htm")
+
 
 class RunPlace(NamedTuple):
     """Where a run is done, and what stays of it."""
@@ -53,6 +55,8 @@ class RunPlace(NamedTuple):
         if self.out is not None:
             check_picture(".png")
         if self.report is not None:
+            if self.report.suffix not in _PAGES:
+                raise ValueError(f"--report {self.report} is to be HTML: end its name with .html")
             check_picture(".svg")
         if self.table is not None:
             check_ending(self.table)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from otspec.cli.output import percent
+from otspec.reports.standing import standing_of
 from otspec.reports.summary_file import restrictions_of
-from otspec.reports.verdict import verdict_of
 from otspec.tables import print_table, say
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import by_heat
@@ -58,12 +58,12 @@ def _print_table(rows: Sequence[Statistic], ks: Sequence[int]) -> None:
 def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[str]:
     """Return sentences on the best law: its optimum, which rules attain it, and how sure it is."""
     k = [k for k in ks if any(row.k == k for row in rows)][-1]
-    verdict = verdict_of([row for row in rows if row.k == k])
-    best, second = verdict.optimum, verdict.second
+    standing = standing_of([row for row in rows if row.k == k])
+    best, second = standing.optimum, standing.second
     most = percent(best.acceptance)
-    clauses = [f"With {verdict.drafts} one is accepted with mean probability {most} at best"]
+    clauses = [f"With {standing.drafts} one is accepted with mean probability {most} at best"]
     clauses += attainment(
-        verdict.rules,
+        standing.rules,
         best.optimum,
         lambda rule: f"reaches {percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less",
     )

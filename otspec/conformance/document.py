@@ -32,7 +32,7 @@ def document_of(report: Report) -> dict[str, Any]:
         "kind": report.kind,
         "mode": report.mode,
         "passed": report.passed,
-        "verdict": verdict_of(report),
+        "verdict": standing_of(report),
         "detectable": report.detectable,
         "missed": MISS,
         "false_alarm": report.false_alarm,
@@ -42,7 +42,7 @@ def document_of(report: Report) -> dict[str, Any]:
     }
 
 
-def verdict_of(report: Report) -> str:
+def standing_of(report: Report) -> str:
     """Return in one sentence whether a verifier is right, and how sure that is."""
     alarm = "a right verifier never fails"
     if report.false_alarm:

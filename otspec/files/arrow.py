@@ -13,7 +13,6 @@ from otspec.extras import let_arrow_do_without_pandas, needed
 from otspec.files.contract import READERS, Named, Reader, once, selected
 from otspec.memory import refuse_too_large
 
-_EXTRA = "runs"
 _HOLDS = "columns of numbers, or of lists of as many each (extra `runs`)"
 
 
@@ -26,7 +25,7 @@ def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:
         A missing package, a malformed file, or a column that holds no numbers.
     """
     with _arrow(path):
-        parquet = needed("pyarrow.parquet", "reading .parquet", _EXTRA)
+        parquet = needed("pyarrow.parquet", "reading .parquet", "runs")
         with parquet.ParquetFile(path, memory_map=True) as file:
             names = _chosen(file.schema_arrow, keys)
             refuse_too_large(_size(file.metadata, names))
@@ -42,7 +41,7 @@ def read_arrow(path: Path, keys: tuple[str, ...]) -> Named:
         As :func:`read_parquet`.
     """
     with _arrow(path) as package:
-        ipc = needed("pyarrow.ipc", f"reading {path.suffix}", _EXTRA)
+        ipc = needed("pyarrow.ipc", f"reading {path.suffix}", "runs")
         with package.memory_map(str(path)) as source:
             try:
                 stored = ipc.open_file(source)
@@ -59,7 +58,7 @@ def read_arrow(path: Path, keys: tuple[str, ...]) -> Named:
 @contextmanager
 def _arrow(path: Path) -> Iterator[Any]:
     """Give Arrow, and turn what it raises into a ``ValueError``."""
-    package = needed("pyarrow", f"reading {path.suffix}", _EXTRA)
+    package = needed("pyarrow", f"reading {path.suffix}", "runs")
     let_arrow_do_without_pandas()
     try:
         yield package

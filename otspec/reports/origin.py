@@ -9,11 +9,17 @@ from typing import NamedTuple
 
 from otspec.traces.readers import Source
 from otspec.version import __version__
-from otspec.webpage import Cell, escaped, table, verbatim
+from otspec.webpage import escaped, verbatim
 
-TITLE = "otspec: exact theory of speculative-decoding verification"
-AUTHORS = ("The otspec authors",)
-"""As CITATION.cff has them."""
+_CITED = {
+    "title": "{otspec: exact theory of speculative-decoding verification}",
+    "author": "{The otspec authors}",
+    "version": __version__,
+    "year": "2026",
+    "month": "11",
+    "note": "Apache-2.0 licence",
+}
+"""As CITATION.cff has it, which is not where the package is installed."""
 
 LARGEST_DIGEST = 256 * 2**20
 """Most bytes of a file whose digest is computed, which takes a fraction of a second."""
@@ -32,6 +38,10 @@ class Origin(NamedTuple):
 
     command: str = ""
     digests: Sequence[tuple[str, int, str]] = ()
+
+
+UNKNOWN = Origin()
+"""Of a report that no command made."""
 
 
 def origin_of(command: str, sources: Iterable[Source]) -> Origin:
@@ -57,15 +67,8 @@ def _digest(path: Path) -> tuple[str, int, str]:
 
 def bibtex() -> str:
     """Return an entry of BibTeX for this version of the package."""
-    return "\n".join(
-        (
-            "@software{otspec,",
-            f"  title = {{{{{TITLE}}}}},",
-            f"  author = {{{' and '.join(f'{{{name}}}' for name in AUTHORS)}}},",
-            f"  version = {{{__version__}}},",
-            "}",
-        )
-    )
+    lines = (f"  {name:7} = {{{value}}},\n" for name, value in _CITED.items())
+    return f"@software{{otspec,\n{''.join(lines)}}}\n"
 
 
 def origin_section(origin: Origin) -> Iterable[str]:
@@ -77,13 +80,13 @@ def origin_section(origin: Origin) -> Iterable[str]:
     else:
         yield f"<p>Made with otspec {escaped(__version__)}.</p>"
     if origin.digests:
-        yield from table(("file", "bytes", "SHA-256"), list(map(_row, origin.digests)), words=1)
+        yield "<p>from files of these SHA-256 sums:</p>"
+        yield verbatim(map(_line, origin.digests))
     yield "<p>To cite the package, besides the papers whose rules you use:</p>"
     yield verbatim(bibtex().splitlines())
 
 
-def _row(file: tuple[str, int, str]) -> tuple[Cell, ...]:
+def _line(file: tuple[str, int, str]) -> str:
+    """Return a digest and a name as ``sha256sum`` writes them."""
     name, size, digest = file
-    if not digest:
-        return name, f"{size:,}", "too large for one"
-    return name, f"{size:,}", (digest[:32], digest[32:])
+    return f"{digest}  {name}" if digest else f"({size:,} bytes, not summed)  {name}"

@@ -9,16 +9,16 @@ from typing import Any
 from otspec.plots import svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
 from otspec.plots.temperature import best_below, largest_counts
-from otspec.reports.origin import Origin, origin_section
-from otspec.reports.summary_file import restrictions_of
-from otspec.reports.verdict import (
-    Verdict,
+from otspec.reports.origin import UNKNOWN, Origin, origin_section
+from otspec.reports.standing import (
+    Standing,
     percent,
+    standing_of,
     three_sentences,
     tokens_per_call,
     uncertainties,
-    verdict_of,
 )
+from otspec.reports.summary_file import restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
@@ -50,14 +50,13 @@ _TABLE = (
     "it are the quantiles at 5%, 25%, 75% and 95%. Gaps are points of acceptance below the optimum "
     "for the same drafts."
 )
-_UNKNOWN = Origin()
 
 
 def write_report(
     path: Path,
     summary: dict[str, Any],
     rows: Sequence[Statistic],
-    origin: Origin = _UNKNOWN,
+    origin: Origin = UNKNOWN,
 ) -> None:
     """Write the report.
 
@@ -81,18 +80,18 @@ def write_report(
 
 def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) -> Iterable[str]:
     parts = by_heat(rows)
-    verdict = verdict_of(next(iter(parts.values())))
-    yield f'<p class="lead">{escaped(" ".join(three_sentences(verdict)))}</p>'
-    yield from key_figures(_figures(verdict))
+    standing = standing_of(next(iter(parts.values())))
+    yield f'<p class="lead">{escaped(" ".join(three_sentences(standing)))}</p>'
+    yield from key_figures(_figures(standing))
     yield f"<p>{escaped(_about(summary))}</p>"
-    yield "<h2>What is gained</h2>"
-    yield from table(_GAINS, list(_gains(rows)), words=3)
-    yield f"<p>{_GAINS_CAPTION}</p>"
     yield "<h2>What is uncertain</h2>"
-    yield listed_items(uncertainties(verdict, summary["independent"], len(summary["skipped"])))
+    yield listed_items(uncertainties(standing, summary["independent"], len(summary["skipped"])))
     if summary["skipped"]:
         yield from _failures(summary["skipped"])
     yield from _pictures(rows)
+    yield "<h2>What is gained</h2>"
+    yield from table(_GAINS, list(_gains(rows)), words=3)
+    yield f"<p>{_GAINS_CAPTION}</p>"
     for heat, shown in parts.items():
         yield f"<h2>All rules at {escaped(str(heat))}</h2>"
         yield from table(_COLUMNS, [_cells(row) for row in shown], words=2)
@@ -102,15 +101,20 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
     yield from origin_section(origin)
 
 
-def _figures(verdict: Verdict) -> Iterable[tuple[str, str, str]]:
+def _figures(standing: Standing) -> Iterable[tuple[str, str, str]]:
     """Yield the figures that a reader looks for first."""
-    best, below = verdict.optimum, verdict.below
-    yield "accepted at best", percent(best.acceptance), f"with {verdict.drafts} at {verdict.heat}"
+    best, below = standing.optimum, standing.below
+    yield "accepted at best", percent(best.acceptance), f"with {standing.drafts} at {standing.heat}"
     if below is None:
         yield "gap", "none", "of any rule compared"
         return
     yield "best rule below it", percent(below.acceptance), below.rule
-    yield "gap", f"{100 * below.gap:.1f} points", f"{_points(below.gap_interval)} (95% interval)"
+    sure = _points(below.gap_interval)
+    yield (
+        "gap",
+        f"{100 * below.gap:.1f} points",
+        f"{sure} (95% interval)" if sure else "in the mean",
+    )
     ends = f"from {tokens_per_call(below):.3f} to {tokens_per_call(best):.3f} at best"
     more = f"{percent(below.gap / tokens_per_call(below))} more"
     yield "tokens per call", f"+{below.gap:.3f}", f"{ends}: {more}"
@@ -119,7 +123,7 @@ def _figures(verdict: Verdict) -> Iterable[tuple[str, str, str]]:
 def _about(summary: dict[str, Any]) -> str:
     restricted = "".join(f", {name} = {value}" for name, value in restrictions_of(summary))
     return (
-        f"Means over {summary['positions']:,} positions over {summary['vocabulary']:,} tokens"
+        f"Read: {summary['positions']:,} positions over {summary['vocabulary']:,} tokens"
         f"{restricted}. Intervals have {100 * summary['confidence']:g}% confidence and take the "
         f"{summary['independent']} for a random sample of such {summary['independent']}."
     )

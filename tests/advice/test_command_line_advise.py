@@ -1,6 +1,8 @@
 """``otspec advise``: what it prints and writes, and what it refuses."""
 
 import json
+import re
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -86,6 +88,23 @@ def test_each_way_of_looking_at_the_models_has_its_advice(drafted, capsys, tmp_p
     HTMLParser().feed(page)
     assert page.count("<svg") == 2
     assert "How it depends on what is done to the models" in page
+    check_beginning(page, documents[0])
+
+
+def check_beginning(page, document):
+    """Compare the sentences and the figures of a report with its numbers."""
+    lead = unescape(re.search(r'<p class="lead">(.*?)</p>', page)[1])
+    best = document["choices"][0]
+    assert lead.startswith(f"On {document['source']}: the fastest is {best['rule']} of the tree")
+    assert f"{best['tokens']:.4f} tokens per call, {best['speed_up']:.3f} times as fast" in lead
+    simple = next(one for one in document["choices"] if one["rule"] == "token verification")
+    slower = 100 * (1 - simple["speed_up"] / best["speed_up"])
+    assert f"{simple['speed_up']:.3f} times as fast at best, {slower:.1f}% slower, with" in lead
+    assert f"{abs(best['tokens'] - simple['tokens']):.4f} " in lead
+    assert f"<dd>×{best['speed_up']:.3f}</dd>" in page
+    parts = ('class="lead"', 'class="key"', "What is uncertain", "<svg", "otspec advise ", "@soft")
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
 
 
 def test_a_tree_of_your_own_is_shown(drafted, capsys):
@@ -180,7 +199,7 @@ def test_costs_may_be_measured_ones(drafted, capsys, tmp_path):
     [
         (("--depth", "4"), "depth is 4, but texts of"),
         (("--drawn-temperature", "0"), "temperature is 0"),
-        (("--draft-cost", "fast"), "draft is 'fast'"),
+        (("--draft-cost", "fast"), "--draft-cost is 'fast'"),
         (("--tree", "1x1x1x1"), "the tree 1x1x1x1 has 4 levels, but 3 are looked at"),
         (("--nodes", "0"), "--nodes"),
         (("--resume",), "--resume needs --out"),

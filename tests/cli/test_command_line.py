@@ -261,7 +261,7 @@ def test_help_lists_the_commands_and_version_is_one_line(capsys):
         (["accept", "0.5,0.5", "1,0", "--logits", "--temperature", "x"], "not a valid float"),
         (["accept", "inf,0", "1,0", "--logits"], "draft[0] is inf"),
         (["compare", "1,0", "1,0", "-k", "3", "--drafts", "hub"], "no hub drafts with k = 3"),
-        (["compare", "1,0", "1,0", "--plot", "no/such/folder.png"], "No such file"),
+        (["compare", "1,0", "1,0", "--plot", "no/such/folder.png"], "there is no folder"),
         (["compare", "1,0", "1,0", "--plot", "chart.abc"], "Format 'abc' is not supported"),
         (["trace", "no.npz"], "no such file"),
         (["trace", "trace.txt"], "unknown file type: a trace is .npz, .npy, .safetensors, .zarr"),

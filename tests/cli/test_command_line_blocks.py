@@ -199,7 +199,7 @@ def test_a_trace_by_its_path(capsys, tmp_path):
         ([*MODELS, "--trees", "none.json"], "none.json: no such file"),
         ([*MODELS, "--trees", "2x0"], "--trees[1] must be at least 1"),
         (["none.npz"], "none.npz: no such file"),
-        (["trace.csv"], "a trace is a .npz or .safetensors file"),
+        (["trace.csv"], "a trace is a .npz, .safetensors, .pt"),
         (["--draft-model", "none.json", "--target-model", TARGET], "none.json: no such file"),
         (["--draft-model", "half", "--target-model", TARGET], "draft: 'half' is neither numbers"),
         (["--draft-model", DRAFT, "--target-model", "1/3,1/3,1/3"], "both must be over the same"),

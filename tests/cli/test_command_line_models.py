@@ -99,9 +99,9 @@ def test_files_and_large_vocabularies_give_an_interval(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("accept", "--draft", FIRST, "--draft", SECOND), "Missing argument 'TARGET'."),
-        (("accept", FIRST), "Missing argument 'TARGET'."),
-        (("accept",), "Missing argument 'DRAFT'."),
+        (("accept", "--draft", FIRST, "--draft", SECOND), "Missing argument 'TARGET'"),
+        (("accept", FIRST), "Missing argument 'TARGET'"),
+        (("accept",), "Missing argument 'DRAFT'"),
         (("accept", *MODELS, TARGET), "stand beside --draft: write each model after a --draft"),
         (("accept", *MODELS, "-k", "2"), "-k is for one DRAFT, and there are several --draft"),
         (("compare", *MODELS, "--drafts", "iid"), "--drafts is for one DRAFT, and there are"),

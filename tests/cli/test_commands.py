@@ -42,6 +42,9 @@ def test_help_fits_its_width_and_is_not_cut(capsys, monkeypatch, width):
         (["simulate", "--rule", "tokn"], "; did you mean 'token'?"),
         (["laws", "--drafts", "hubs"], "; did you mean 'hub'?"),
         (["conform", "x:y", "--kind", "bloc"], "; did you mean 'block'?"),
+        (["simulate", "--rule", "pooled"], "; did you mean 'pooled-selection'?"),
+        (["audit", "pooled_selection"], "for instance my_rules:my_rule; did you mean 'pool"),
+        (["audit", "json:load_"], "has no attribute 'load_'; did you mean 'load'?"),
     ],
 )
 def test_the_closest_name_alone_is_suggested(capsys, arguments, says):
@@ -63,9 +66,35 @@ def test_commands_can_be_added_and_removed():
         commands["own"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["accept"], "'DRAFT'; write for instance otspec accept 1/2,3/10,1/5 1/10,3/5,3/10 -k 1,2"),
+        (["audit"], "'RULE'; write for instance otspec audit otspec.rules:RecursiveRejection"),
+        (["advise"], "'--draft-cost'; write for instance otspec advise --draft-cost 0.05 --t"),
+        (["accept", "0.5", "0.5", "1"], "; write otspec accept [OPTIONS] DRAFT TARGET, numbers"),
+        (["accept", "[0.5, 0.5]", "1,0"], "draft is '[0.5, 0.5]': write numbers with commas betw"),
+        (["accept", "1,0", "50%,50%"], "target is '50%,50%': write numbers with commas between"),
+        (["audit", "k.py"], "'k.py' names a file: write the module as Python imports it from here"),
+        (["audit", "k.py"], ", such as k:NAME"),
+        (["audit", "x/k.py:rule"], "such as k:rule"),
+        (["trace", "--report", "x.pdf"], "--report x.pdf is to be HTML: end its name with .html"),
+        (["trace", "--report", "no/x.html"], "no/x.html: there is no folder "),
+        (["advise", "--draft-cost", "a", "--target-cost", "1"], "--draft-cost is 'a': write the "),
+    ],
+)  # fmt: skip
+def test_messages_say_what_to_write(capsys, arguments, says):
+    assert main(arguments) == 2
+    line = capsys.readouterr().err
+    assert says in line
+    assert line.count("\n") == 1
+
+
 def test_an_unknown_command_is_one_line(capsys):
     assert main(["unknown"]) == 2
-    assert capsys.readouterr().err == "otspec: No such command 'unknown'.\n"
+    assert capsys.readouterr().err == (
+        "otspec: No such command 'unknown'; otspec --help lists them\n"
+    )
 
 
 @pytest.mark.parametrize(

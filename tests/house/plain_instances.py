@@ -41,6 +41,8 @@ from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
+from otspec.reports.origin import Origin
+from otspec.reports.standing import Standing
 from otspec.selection.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
@@ -104,6 +106,10 @@ READ = ReadModel(Halves(), (0,))
 def stored(kind, *more):
     """Return a source of stored arrays."""
     return kind(*PLACE, *more)
+
+
+def statistic(_):
+    return Statistic("rule", "iid", 2, 0.5, 0.6, 3, 1.0, 0.6, 2, (0, 1), (0, 1), {0.5: 0})
 
 
 def source(_):
@@ -209,9 +215,9 @@ PLAIN = {
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
     "heat": lambda _: Heat(1.0, 0.6),
     "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
-    "statistic": lambda _: Statistic(
-        "rule", "iid", 2, 0.5, 0.6, 3, 1.0, 0.6, 2, (0, 1), (0, 1), {0.5: 0}
-    ),
+    "statistic": statistic,
+    "standing": lambda give: Standing(statistic(give), [statistic(give)], None),
+    "origin": lambda _: Origin("otspec trace", [("trace.npz", 1, "")]),
     "means of a law": lambda _: LawMeans(
         1.0, 0.6, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
     ),

@@ -1,18 +1,28 @@
 """The report: one file that needs nothing else, and that a browser shows."""
 
+import hashlib
+import json
 import re
+import shlex
 import shutil
 import subprocess
+from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 import trace_files as files
 from command_line import complaint, run
+from docs_scripts import script
 from matplotlib.image import imread
 
 from otspec.cli.main import main
 from otspec.cli.progress import pace
+from otspec.reports import origin
+from otspec.reports.origin import bibtex, origin_of
+from otspec.rules import KSequential
+from otspec.traces.readers import find_source
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -106,7 +116,7 @@ def browser():
 def browse(browser, profile, *options):
     command = [
         browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-        f"--user-data-dir={profile}", "--window-size=1000,1400", "--enable-logging=stderr",
+        f"--user-data-dir={profile}", "--window-size=1000,2600", "--enable-logging=stderr",
         "--host-resolver-rules=MAP * ~NOTFOUND", *map(str, options),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=100, check=False)
@@ -126,6 +136,145 @@ def test_a_browser_shows_the_report(report, browser, tmp_path):
     # Text, lines of many colours and the shaded gap, not an error page.
     assert len(colours) > 200
     assert (np.abs(colours[:, :3] - [0, 0x72 / 255, 0xB2 / 255]).max(axis=1) < 0.02).any()
+
+
+FRAMES = """<!doctype html><meta charset="utf-8"><body><script>
+const report = {report!r};
+const found = [];
+for (const width of [390, 1400]) {{
+  const frame = document.createElement("iframe");
+  frame.style.width = width + "px";
+  frame.onload = () => {{
+    const root = frame.contentDocument.documentElement;
+    const cells = [...root.querySelectorAll("td")];
+    const right = Math.max(...cells.map((cell) => cell.getBoundingClientRect().right));
+    found.push([width, root.scrollWidth, right]);
+    if (found.length === 2) document.body.dataset.found = JSON.stringify(found.sort());
+  }};
+  frame.src = report;
+  document.body.append(frame);
+}}
+</script>"""
+
+
+def test_no_page_is_wider_than_a_phone_or_a_screen(report, browser, tmp_path):
+    frames = tmp_path / "frames.html"
+    frames.write_text(FRAMES.format(report=report.as_uri()), encoding="utf-8")
+    options = ("--allow-file-access-from-files", "--virtual-time-budget=5000", "--dump-dom")
+    done = browse(browser, tmp_path / "profile", *options, frames.as_uri())
+    found = json.loads(unescape(re.search(r'data-found="(.*?)"', done.stdout)[1]))
+    assert [width for width, _, _ in found] == [1400, 390]
+    for width, scrolled, right in found:
+        assert scrolled <= width
+        assert right <= width
+
+
+def test_a_report_begins_with_what_it_means(report):
+    text = report.read_text(encoding="utf-8")
+    page = Elements(text)
+    order = ['class="lead"', 'class="key"', "What is uncertain", "<svg", "<table", "@software"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert page.counts["title"] > 60  # of the page, and of most marks
+    assert "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+
+
+def means_of(capsys, *arguments):
+    """Return the sentences of a report, and the means of the same run by rule and k."""
+    document = json.loads(run(capsys, *arguments, "--json"))
+    text = Path(arguments[-1]).read_text(encoding="utf-8")
+    lead = unescape(re.search(r'<p class="lead">(.*?)</p>', text)[1])
+    return lead, {(row["rule"], row["k"]): row for row in document["means"]}, text
+
+
+def test_the_sentences_say_what_the_numbers_say(tmp_path, capsys):
+    source, out = files.save_npz(tmp_path, files.random_pair((4, 3, 12))), tmp_path / "r.html"
+    options = ["--drafts", "iid", "-k", "1,3", "--workers", "1", "--report", out]
+    lead, means, text = means_of(capsys, "trace", source, *options)
+    best = means["optimum", 3]["acceptance"]
+    others = [row for (rule, k), row in means.items() if k == 3 and rule != "optimum"]
+    below = max((row for row in others if row["acceptance"] < best - 1e-9),
+                key=lambda row: row["acceptance"])  # fmt: skip
+    gap = best - below["acceptance"]
+    assert lead.startswith(
+        f"With 3 i.i.d. drafts at T = 1.0 one is accepted with mean probability {100 * best:.1f}% "
+        f"at best, whatever the rule: {1 + best:.3f} tokens per call of the target. Pooled "
+    )
+    assert f"{below['rule']}, gets {100 * below['acceptance']:.1f}%." in lead
+    more = 100 * ((1 + best) / (1 + below["acceptance"]) - 1)
+    assert lead.endswith(
+        f"The gap is {100 * gap:.1f} points, or {gap:.3f} tokens per call: {more:.1f}% more than "
+        f"{below['rule']} gives."
+    )
+    low, high = means["optimum", 3]["acceptance_interval"]
+    assert f"the mean optimum is {100 * low:.1f}% to {100 * high:.1f}%" in text
+    assert "if the 4 texts (12 positions) are a random sample" in text
+
+
+def test_tokens_per_call_are_those_that_a_simulated_engine_gets():
+    rng = np.random.default_rng(3)
+    draft, target = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
+    rule = KSequential(draft, target, 3)
+    drafts = rule.law.sample(4_000, rng).tolist()
+    # A call gives the token that the rule answers, and one more behind it if it was drafted.
+    got = [1 + (rule.sample(tuple(x), rng)[0] in x) for x in drafts]
+    error = np.std(got) / np.sqrt(len(got))
+    assert abs(np.mean(got) - (1 + float(rule.acceptance()))) < 5 * error
+
+
+def test_a_report_where_every_rule_is_best_says_that_there_is_no_gap(tmp_path, capsys):
+    arrays = files.random_pair()
+    arrays["target_logits"] = arrays["draft_logits"]
+    source, out = files.save_npz(tmp_path, arrays), tmp_path / "report.html"
+    lead, _, text = means_of(capsys, "trace", source, "-k1", "--top-k", "1", "--report", out)
+    assert "100.0% at best, whatever the rule: 2.000 tokens per call" in lead
+    assert lead.endswith("So there is no gap between the rules compared and what is possible.")
+    assert "<dd>none</dd>" in text
+
+
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [
+        ((1, 20), "All numbers are of one position, which says nothing about others."),
+        ((5, 20), "All positions are of one text, and taken for independent of each other"),
+    ],
+)
+def test_a_report_on_one_text_says_so(tmp_path, capsys, shape, says):
+    source, out = files.save_npz(tmp_path, files.random_pair(shape)), tmp_path / "r.html"
+    *_, text = means_of(capsys, "trace", source, "-k2", "--drafts", "iid", "--report", out)
+    assert says in text
+    assert ("(95% interval)" in text) == (shape[0] > 1)
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)
+
+
+def test_a_report_says_how_to_make_and_how_to_cite_it(tmp_path, capsys):
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    source, out = files.save_npz(folder, files.random_pair()), folder / "report.html"
+    options = ["-k", "1", "--drafts", "iid", "--workers", "1", "--report"]
+    *_, text = means_of(capsys, "trace", source, *options, out)
+    command, digests, entry = map(unescape, re.findall(r"<pre>(.*?)</pre>", text, re.DOTALL))
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    assert digests == f"{digest}  trace.npz"
+    first = out.read_bytes()
+    out.unlink()
+    program, *arguments = shlex.split(command)
+    assert program == "otspec"
+    assert main(arguments) == 0
+    assert out.read_bytes() == first
+    assert entry + "\n" == bibtex() == script("citation").bibtex()  # that of CITATION.cff
+
+
+def test_a_large_file_is_named_without_a_digest(tmp_path, monkeypatch):
+    source = find_source(str(files.save_npz(tmp_path, files.random_pair())))
+    size = (tmp_path / "trace.npz").stat().st_size
+    assert origin_of("", [source]).digests[0][:2] == ("trace.npz", size)
+    monkeypatch.setattr(origin, "LARGEST_DIGEST", size - 1)
+    assert origin_of("", [source]).digests == [("trace.npz", size, "")]
+    assert (
+        origin_of("", [find_source(str(files.save_zarr(tmp_path, files.random_pair())))])[1] == []
+    )
 
 
 def test_pace_is_in_words():

@@ -12,7 +12,7 @@ from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attained_by, attains
 
 
-class Verdict(NamedTuple):
+class Standing(NamedTuple):
     """What the means at one pair of temperatures come to, for the most drafts that there are.
 
     Parameters
@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
         return f"{k} {LAWS[self.optimum.drafts].words} draft{'s' if k > 1 else ''}"
 
 
-def verdict_of(rows: Sequence[Statistic]) -> Verdict:
+def standing_of(rows: Sequence[Statistic]) -> Standing:
     """Return what the means of one pair of temperatures come to.
 
     Parameters
@@ -67,7 +67,7 @@ def verdict_of(rows: Sequence[Statistic]) -> Verdict:
     others = [row for row in optima if not attains(row.acceptance, most)]
     same = [row for row in rows if (row.drafts, row.k) == (best.drafts, k)]
     rules = [row for row in same if row.rule != OPTIMUM]
-    return Verdict(best, rules, max(others, key=lambda row: row.acceptance, default=None))
+    return Standing(best, rules, max(others, key=lambda row: row.acceptance, default=None))
 
 
 def tokens_per_call(row: Statistic) -> float:
@@ -78,11 +78,11 @@ def tokens_per_call(row: Statistic) -> float:
     return 1 + row.acceptance
 
 
-def three_sentences(verdict: Verdict) -> Iterator[str]:
+def three_sentences(standing: Standing) -> Iterator[str]:
     """Yield how much can be accepted, which rule gets how much, and what the gap is."""
-    best, below, attaining = verdict.optimum, verdict.below, verdict.attaining
+    best, below, attaining = standing.optimum, standing.below, standing.attaining
     yield (
-        f"With {verdict.drafts} at {verdict.heat} one is accepted with mean probability "
+        f"With {standing.drafts} at {standing.heat} one is accepted with mean probability "
         f"{percent(best.acceptance)} at best, whatever the rule: {tokens_per_call(best):.3f} "
         "tokens per call of the target."
     )
@@ -101,16 +101,11 @@ def three_sentences(verdict: Verdict) -> Iterator[str]:
     )
 
 
-def uncertainties(verdict: Verdict, units: str, skipped: int) -> Iterator[str]:
+def uncertainties(standing: Standing, units: str, skipped: int) -> Iterator[str]:
     """Yield what is not known, and what was assumed."""
-    best, below = verdict.optimum, verdict.below
+    best, below = standing.optimum, standing.below
     if best.units < 2:
-        yield (
-            f"All numbers are of {best.positions:,} positions of one text: they are no estimate of "
-            "other texts, and have no intervals."
-            if best.positions > 1
-            else "All numbers are of one position, which says nothing about others."
-        )
+        yield "All numbers are of one position, which says nothing about others."
     else:
         gap = ""
         if below is not None:
@@ -123,6 +118,11 @@ def uncertainties(verdict: Verdict, units: str, skipped: int) -> Iterator[str]:
             "are a random sample of those that matter. Picked by hand they say how much they "
             "differ, and no more."
         )
+        if units == "positions":
+            yield (
+                "All positions are of one text, and taken for independent of each other: if they "
+                "depend on each other, intervals are too narrow."
+            )
         if below is not None:
             yield (
                 f"{_begun(below.rule)} was found to be the best of the others on the same {units}: "
