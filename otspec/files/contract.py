@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from otspec.registry import Registry, instance_of
+from otspec.registry import Registry, instance_of, meant
 
 Named = dict[str, Any]
 """What a file holds, by name; a format without names uses the empty one."""
@@ -92,7 +92,8 @@ def selected(names: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
     there = tuple(names)
     for key in keys:
         if key not in there:
-            raise ValueError(f"there is no {key!r} in it: it holds {', '.join(there) or 'nothing'}")
+            held = ", ".join(there) or "nothing"
+            raise ValueError(f"there is no {key!r} in it: it holds {held}{meant(key, there)}")
     return keys or there
 
 
