@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz nightly clean cones
+.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz nightly clean cones browser
 
 help:
 	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
@@ -27,6 +27,7 @@ help:
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
 	@echo "make fuzz     readers, arguments, numbers and runs under attack, for half an hour"
 	@echo "make nightly  all tests with their long searches, and make fuzz"
+	@echo "make browser  Chromium, in which the explorer is tested"
 	@echo "make clean    remove everything that these commands made"
 
 demo: $(VENV)/runtime.stamp
@@ -58,6 +59,7 @@ gallery: $(VENV)/develop.stamp
 	$(BIN)/python -m figures --out build/figures --page
 	cp build/figures/*.png docs/pictures
 	cp build/figures/*.md docs/tables
+	$(BIN)/python docs/plots.py
 
 note: $(VENV)/develop.stamp
 	$(PIP) install --editable '.[note]'
@@ -97,6 +99,10 @@ backends: $(VENV)/develop.stamp
 # Not a stamp: the packages that it compiles against may be installed later.
 cones: $(VENV)/develop.stamp
 	@sh .ci/install-cones.sh $(BIN)/python
+
+# The browser in which the explorer is tested. Never fails: where there is none, tests say so.
+browser:
+	@sh .ci/install-browser.sh
 
 # A file of a name that is the same everywhere: on Windows the program ends in .exe.
 $(VENV)/pyvenv.cfg:

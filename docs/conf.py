@@ -35,6 +35,7 @@ intersphinx_mapping = {  # inventories of what is referred to, so that no networ
 }
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
@@ -45,12 +46,18 @@ nb_execution_raise_on_error = True
 copybutton_prompt_text = r">>> |\.\.\. ?|\$ "  # where there are prompts, what follows them
 copybutton_prompt_is_regexp = True
 copybutton_copy_empty_lines = False
+_BRAND = ("color-brand-primary", "color-brand-content", "color-brand-visited")
 html_theme = "furo"
 html_title = "otspec"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/favicon.svg"
-html_theme_options = {"light_logo": "logo.svg", "dark_logo": "logo-dark.svg"}
+html_theme_options = {
+    "light_logo": "logo.svg",
+    "dark_logo": "logo-dark.svg",
+    "light_css_variables": dict.fromkeys(_BRAND, "#1f5fbf"),
+    "dark_css_variables": dict.fromkeys(_BRAND, "#8ec0ff"),
+}
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": "source/{{path}}.html"}
 
 _ROOT = Path(__file__).parents[1]

@@ -1,4 +1,4 @@
-"""The examples of the explorer, from the figures book: ``python docs/explorer_presets.py``.
+"""The examples of the explorer, from the figures book: ``python -m docs.explorer_presets``.
 
 Writes ``docs/_static/explorer/presets.js``. Drafts and targets are those that the pictures are
 made of; where a picture has a whole grid of targets, one of them.
@@ -20,7 +20,7 @@ from otspec.datasets import letters
 
 PAGE = Path(__file__).parent / "_static" / "explorer" / "presets.js"
 BEGINNING = """\
-// The examples: python docs/explorer_presets.py writes this file from the figures book.
+// The examples: python -m docs.explorer_presets writes this file from the figures book.
 "use strict";
 
 (function () {

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, TypeAlias
 
 import otspec
 from otspec.distributions import Distribution
+from otspec.plots import save
 from otspec.plots.canvas import STYLE, in_style
 from otspec.traces import Trace, load_trace
-from otspec.writing import in_one_step, write_text
+from otspec.writing import write_text
 
 COLUMN = (3.5, 2.6)
 """Inches of a picture as wide as a column of a two-column page."""
@@ -141,10 +142,7 @@ class Picture(Item):
         with in_style(STYLE):
             figure = Figure(figsize=self.size)
             self.draw(list(figure.subplots(*self.panels, squeeze=False).flat))
-            # No date: the same numbers make the same file.
-            dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-            with in_one_step(path) as stream:
-                figure.savefig(stream, metadata=dates.get(path.suffix), format=path.suffix[1:])
+            save(figure, path)
         return path
 
 

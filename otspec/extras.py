@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 
-def needed(package: str, what: str, extra: str) -> ModuleType:
+def needed(package: str, what: str, extra: str, hint: str = "") -> ModuleType:
     """Return a package that something needs.
 
     Parameters
@@ -19,6 +19,8 @@ def needed(package: str, what: str, extra: str) -> ModuleType:
         What needs it, as an error says.
     extra : str
         The set of optional dependencies that it is in.
+    hint : str
+        How the error goes on.
 
     Raises
     ------
@@ -29,7 +31,7 @@ def needed(package: str, what: str, extra: str) -> ModuleType:
         return importlib.import_module(package)
     except ImportError as error:
         raise ValueError(
-            f"{what} needs the package {error.name or package}: pip install 'otspec[{extra}]'"
+            f"{what} needs the package {error.name or package}: pip install 'otspec[{extra}]'{hint}"
         ) from None
 
 

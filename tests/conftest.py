@@ -31,7 +31,7 @@ TRACES = {
 ABSENT = [
     text
     for package, text in (
-        ("cdd", "needs pycddlib: pip install 'otspec[cones]'"),
+        ("cdd", "needs the package cdd: pip install 'otspec[cones]'"),
         ("torch", "needs the package torch: pip install 'otspec["),
     )
     if find_spec(package) is None
@@ -100,10 +100,17 @@ def _skipped_without_packages():
     """Skip what needs a package that is not here and no set-up can promise: say which."""
     try:
         yield
-    except (ImportError, ValueError) as error:
-        if any(name in str(error) for name in ABSENT):
-            pytest.skip(str(error))
+    except Exception as error:
+        for cause in _causes(error):
+            if any(name in str(cause) for name in ABSENT):
+                pytest.skip(str(cause))
         raise
+
+
+def _causes(error):
+    """Return an error, or what the examples of a docstring raised."""
+    examples = getattr(error, "failures", [error])
+    return [getattr(each, "exc_info", (None, each))[1] for each in examples]
 
 
 @pytest.hookimpl(wrapper=True)

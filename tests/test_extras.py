@@ -13,6 +13,8 @@ import base_install
 import pytest
 
 ROOT = Path(__file__).parents[1]
+OTHERWISE = {"cdd": "pycddlib", "cdd.gmp": "pycddlib"}
+"""Packages that are imported by another name."""
 PROGRAM = Path(base_install.__file__)
 ARROW_FIRST = """
 import sys
@@ -118,12 +120,21 @@ def trees():
 
 
 def asked_for(tree):
-    """Return (package, extra) of the calls of needed that name them."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    words = [(call.args[0], call.args[-1]) for call in calls if ast.unparse(call.func) == "needed"]
+    """Return (package, extra) of the calls of needed in a module, so far as it names them."""
+    named = {
+        ast.unparse(node.targets[0]): node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+    }
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    ends = [
+        [named.get(ast.unparse(word), word) for word in (call.args[0], call.args[-1])]
+        for call in calls
+        if ast.unparse(call.func) == "needed"
+    ]
     return {
-        (package.value.partition(".")[0], extra.value)
-        for package, extra in words
+        (OTHERWISE.get(package.value, package.value.partition(".")[0]), extra.value)
+        for package, extra in ends
         if isinstance(package, ast.Constant)
     }
 

@@ -1,9 +1,9 @@
-"""Types in the reference are links where they name something, and prose where they do not."""
+"""What the pages of the reference have: types that are links, and ways back from shown code."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,8 @@ TYPE = re.compile(
 """The type of a parameter or of a result, as napoleon writes it in reStructuredText."""
 CLASS = re.compile(r"^\.\. auto(?:class|exception):: ([\w.]+)$", re.MULTILINE)
 MODULE = re.compile(r"^\.\. automodule:: ([\w.]+)\n   :members: (.+)$", re.MULTILINE)
+
+BACK = re.compile(r'(?<=class="viewcode-back" href=")([^"#]*#)([^"]*)')
 
 
 @cache
@@ -85,8 +87,28 @@ def skip_fields(
     return True if (getattr(obj, "__doc__", "") or "").startswith("Alias for field") else None
 
 
+def lead_back(app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+    """Let the ways back from shown code end at what is documented.
+
+    They have one package for all of a module, of which parts may be documented in another.
+    """
+    if page.startswith("_modules/"):
+        known = app.env.domaindata["py"]["objects"]
+        body = context["body"]
+        context["body"] = BACK.sub(lambda found: found[1] + documented(found[2], known), body)
+
+
+def documented(name: str, known: Collection[str]) -> str:
+    """Return the documented name whose end is the longest that a name has as well."""
+    words = name.split(".")
+    ends = (".".join(["", *words[first:]]) for first in range(len(words)))
+    found = (each for end in ends for each in known if f".{each}".endswith(end))
+    return next(found, name)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Let Sphinx call these functions."""
     app.connect("autodoc-process-docstring", link_types, priority=600)  # after napoleon
     app.connect("autodoc-skip-member", skip_fields)
+    app.connect("html-page-context", lead_back)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

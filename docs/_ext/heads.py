@@ -1,15 +1,14 @@
-"""What pages have around their text: a description for searches, the sidebar, ways back."""
+"""What every page has around its text: a description for searches, and the sidebar."""
 
 from __future__ import annotations
 
 import html
-import re
 import textwrap
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from docutils import nodes
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 LENGTH = 200
 """The letters that a description has at most."""
@@ -17,33 +16,13 @@ LENGTH = 200
 
 def describe(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], tree: Any) -> None:
     """Let the first paragraph of a page be its description."""
+    from docutils import nodes
+
     first = next((tree and tree.findall(nodes.paragraph)) or iter(()), None)
     if first is None or 'name="description"' in context["metatags"]:
         return
     text = textwrap.shorten(first.astext(), LENGTH, placeholder=" …")
     context["metatags"] += f'<meta name="description" content="{html.escape(text)}" />'
-
-
-BACK = re.compile(r'(?<=class="viewcode-back" href=")([^"#]*#)([^"]*)')
-
-
-def lead_back(app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
-    """Let the ways back from shown code end at what is documented.
-
-    They have one package for all of a module, of which parts may be documented in another.
-    """
-    if page.startswith("_modules/"):
-        known = app.env.domaindata["py"]["objects"]
-        body = context["body"]
-        context["body"] = BACK.sub(lambda found: found[1] + documented(found[2], known), body)
-
-
-def documented(name: str, known: Collection[str]) -> str:
-    """Return the documented name whose end is the longest that a name has as well."""
-    words = name.split(".")
-    ends = (".".join(["", *words[first:]]) for first in range(len(words)))
-    found = (each for end in ends for each in known if f".{each}".endswith(end))
-    return next(found, name)
 
 
 class Sidebar:
@@ -76,6 +55,5 @@ class Sidebar:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Let Sphinx call these functions."""
     app.connect("html-page-context", describe)
-    app.connect("html-page-context", lead_back)
     app.connect("html-page-context", Sidebar().reuse, priority=400)  # before the theme asks
     return {"parallel_read_safe": True, "parallel_write_safe": True}

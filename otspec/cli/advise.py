@@ -176,7 +176,8 @@ def _kept(
     """Write what is asked for; return whether all of it was written."""
     from otspec.advice.charts import pareto_figure
     from otspec.advice.report import write_report
-    from otspec.plots.pictures import save_figure
+    from otspec.plots import save
+    from otspec.plots.pictures import DPI
     from otspec.reports.origin import origin_of
 
     complete, lines = True, []
@@ -186,7 +187,7 @@ def _kept(
         lines.append(f"numbers: {place.out / 'positions'}, {place.out / 'advice.json'}")
         for number, advice in enumerate(advices):
             chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
-            draw = partial(save_figure, pareto_figure(advice, title=advice.source), chart)
+            draw = partial(save, pareto_figure(advice, title=advice.source), chart, dpi=DPI)
             complete = written("the picture", draw) and complete
             lines.append(f"picture: {chart}")
     report = place.report

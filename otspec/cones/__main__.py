@@ -27,7 +27,7 @@ def main(seconds: float) -> None:
     """
     try:
         require()
-    except ImportError as error:
+    except ValueError as error:
         raise click.ClickException(str(error)) from None
     attempts = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())

@@ -167,9 +167,8 @@ def certainty_cone(n: int, k: int, *, rows: Rows = "sets") -> Cone:
     Raises
     ------
     ValueError
-        n or k no positive integers, unknown rows, or a cone too large to compute.
-    ImportError
-        pycddlib is not installed.
+        n or k no positive integers, unknown rows, or a cone too large to compute; pycddlib is
+        not installed.
     """
     space = coordinates(n, k, rows, acceptance=False)
     return _cone(space, [_added(space, pair) for pair in space.pairs()])
@@ -194,7 +193,7 @@ def optimum_cone(n: int, k: int, *, rows: Rows = "sets") -> Cone:
 
     Raises
     ------
-    ValueError, ImportError
+    ValueError
         As :func:`certainty_cone`.
     """
     space = coordinates(n, k, rows, acceptance=True)

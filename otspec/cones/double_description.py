@@ -101,5 +101,5 @@ def _converted(
 
 
 def require() -> ModuleType:
-    """Import pycddlib, or raise ``ImportError`` with how to install it."""
+    """Import pycddlib, or raise ``ValueError`` with how to install it."""
     return pycddlib("otspec.cones")

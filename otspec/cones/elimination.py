@@ -108,9 +108,8 @@ def eliminate(n: int, *, target: Target = "certainty", reduce: bool = True) -> E
     Raises
     ------
     ValueError
-        n no positive integer, an unknown target, or too many inequalities.
-    ImportError
-        pycddlib is not installed.
+        n no positive integer, an unknown target, or too many inequalities; pycddlib is not
+        installed.
     """
     as_choice(target, "target", get_args(Target))
     reduce = as_flag(reduce, "reduce")

@@ -71,9 +71,7 @@ def selection_polytope(law: DraftLaw) -> SelectionPolytope:
     Raises
     ------
     ValueError
-        A law in floats, or of too many tokens.
-    ImportError
-        pycddlib is not installed.
+        A law in floats, or of too many tokens; pycddlib is not installed.
     """
     refuse_floats(law)
     if factorial(law.n) > MOST_ORDERS:

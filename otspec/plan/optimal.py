@@ -53,9 +53,7 @@ def optimal_plan(
     ------
     ValueError
         Unusable input or budget, a program that would not fit in memory (with its size and what to
-        use instead), or one that the solver did not solve.
-    ImportError
-        The solver's package is not installed.
+        use instead), or one that the solver did not solve; the solver's package is not installed.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from otspec.plots.masses import cut
 from otspec.plots.pictures import save_acceptance_chart
 from otspec.plots.pools import barriers, selection
 from otspec.plots.positions import gap_quantiles, gaps
+from otspec.plots.saving import save
 from otspec.plots.temperature import temperatures
 from otspec.plots.tree_nodes import best_trees, sweep, trees
 
@@ -29,6 +30,7 @@ __all__ = [
     "look_of",
     "look_of_several",
     "plan",
+    "save",
     "save_acceptance_chart",
     "selection",
     "svg",

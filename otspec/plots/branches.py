@@ -71,10 +71,11 @@ def tree(
         marks = panel.scatter(across, down, s=sizes, color=_KEPT, linewidths=0, zorder=2)
         explain(marks, [_words(node, shape, kept) for node in range(shape.size)])
         if kept is not None and shape.size <= _NUMBERED:
-            for at, chance in zip(places[1:], kept, strict=True):
+            for at, parent, chance in zip(places[1:], parents, kept, strict=True):
+                side = -1 if places[parent + 1][0] > at[0] else 1  # away from the edge above
                 panel.annotate(
-                    f"{float(chance):.2f}", at, xytext=(7, 0), textcoords="offset points",
-                    va="center",
+                    f"{float(chance):.2f}", at, xytext=(7 * side, 0), textcoords="offset points",
+                    ha="right" if side < 0 else "left", va="center",
                 )  # fmt: skip
         if kept is not None:
             total = decimals(sum(kept[1:], kept[0]))

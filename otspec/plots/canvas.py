@@ -61,7 +61,14 @@ def in_style(*styles: str | dict[str, Any]) -> Iterator[None]:
 
 
 def ink() -> str:
-    """Return the colour of text in the style at hand: the optimum and outlines have it."""
+    """Return the colour of text in the style at hand: the optimum and outlines have it.
+
+    Raises
+    ------
+    ValueError
+        Matplotlib is not installed.
+    """
+    needed("matplotlib", "drawing", "plots")
     from matplotlib.text import Text
 
     return str(Text().get_color())

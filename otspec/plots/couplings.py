@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 2_000
 _ACCEPTED, _REPLACED = "#0072B2", "#D55E00"
-_FAINTEST = 0.12
+_FAINTEST, _STRONGEST = 0.12, 0.7
+"""How opaque cells are: hatches, which are opaque, are seen on all."""
+_HATCHED: dict[str, Any] = {"facecolor": "none", "edgecolor": _REPLACED, "hatch": "////"}
 _SIDE, _DISTANCE = 0.16, 0.025
 """How wide the marginals are, and how far away, as parts of the heat map."""
 
@@ -87,16 +89,14 @@ def _draw_cells(panel: Axes, tuples: list[list[int]], cells: Array) -> None:
     for (row, token), mass in np.ndenumerate(cells):
         if mass > 0:
             accepted = token in tuples[row]
-            colour = _ACCEPTED if accepted else _REPLACED
-            cell = Rectangle(
-                (token - 0.48, row - 0.47), 0.96, 0.94, linewidth=0, facecolor=colour,
-                alpha=_FAINTEST + (1 - _FAINTEST) * mass / most,
-            )  # fmt: skip
-            if not accepted:
-                cell.set(hatch="////", edgecolor=colour)
+            strength = _FAINTEST + (_STRONGEST - _FAINTEST) * mass / most
+            fill: dict[str, Any] = {"facecolor": (_ACCEPTED if accepted else _REPLACED, strength)}
             how = "accepted" if accepted else "replaced by"
-            explain(cell, [f"drafts {_named(tuples[row])}, {how} {token}: {decimals(mass)}"])
-            panel.add_patch(cell)
+            # Hatches of their own: SVG makes them as faint as what is below them.
+            for look in (fill,) if accepted else (fill, _HATCHED):
+                cell = Rectangle((token - 0.48, row - 0.47), 0.96, 0.94, linewidth=0, **look)
+                explain(cell, [f"drafts {_named(tuples[row])}, {how} {token}: {decimals(mass)}"])
+                panel.add_patch(cell)
 
 
 def _draw_marginals(panel: Axes, tuples: list[list[int]], cells: Array) -> None:
@@ -121,14 +121,17 @@ def _draw_marginals(panel: Axes, tuples: list[list[int]], cells: Array) -> None:
 def _legend(panel: Axes, acceptance: float, most: float) -> None:
     from matplotlib.patches import Patch
 
+    accepted = Patch(facecolor=(_ACCEPTED, _STRONGEST), linewidth=0)
+    replaced = Patch(facecolor=(_REPLACED, _STRONGEST / 2), linewidth=0)
     panel.legend(
-        handles=[
-            Patch(facecolor=_ACCEPTED, label=f"a draft is the output: {decimals(acceptance)}"),
-            Patch(
-                facecolor=_REPLACED, edgecolor=_REPLACED, hatch="////", alpha=0.6,
-                label=f"drafts are replaced: {decimals(1 - acceptance)}",
-            ),
+        [accepted, (replaced, Patch(linewidth=0, **_HATCHED))],
+        [
+            f"a draft is the output: {decimals(acceptance)}",
+            f"drafts are replaced: {decimals(1 - acceptance)}",
         ],
-        title=f"full colour: {decimals(most)}", loc="lower left", alignment="left", frameon=False,
+        title=f"strongest colour: {decimals(most)}",
+        loc="lower left",
         bbox_to_anchor=(0.0, 1 + _DISTANCE + _SIDE),
-    )  # fmt: skip
+        alignment="left",
+        frameon=False,
+    )

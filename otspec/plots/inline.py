@@ -13,7 +13,9 @@ from xml.etree import ElementTree
 from otspec.arguments import as_instance, as_list
 from otspec.extras import needed
 from otspec.plots.canvas import in_style
+from otspec.plots.saving import LETTERS_AS_TEXT, as_figure
 from otspec.raw import shown
+from otspec.traces.legible import legible
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -39,8 +41,9 @@ def explain(artist: Artist, texts: Sequence[str]) -> None:
     Raises
     ------
     ValueError
-        No artist, or no texts.
+        No artist, or no texts; or Matplotlib is not installed.
     """
+    needed("matplotlib", "drawing", "plots")
     from matplotlib.artist import Artist
 
     as_instance(artist, "artist", Artist, "an artist of Matplotlib")
@@ -79,13 +82,7 @@ def svg(drawn: Axes | Figure, description: str) -> str:
         Something else; or an artist has another number of marks in the picture than
         :func:`explain` was given texts, such as points outside of the picture.
     """
-    needed("matplotlib", "drawing", "plots")
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    figure = drawn.get_figure(root=True) if isinstance(drawn, Axes) else drawn
-    if not isinstance(figure, Figure):
-        raise ValueError(f"drawn is {shown(drawn)}: pass Matplotlib's axes or a figure")
+    figure = as_figure(drawn)
     if not isinstance(description, str):
         raise ValueError(f"description is {shown(description)}: pass a string")
     explained = [artist for artist in figure.findobj() if artist in _TEXTS]
@@ -94,7 +91,7 @@ def svg(drawn: Axes | Figure, description: str) -> str:
         for place, artist in enumerate(explained):
             artist.set_gid(f"explained-{place}")
         stream = io.StringIO()
-        with in_style({"svg.fonttype": "none", "svg.hashsalt": "otspec"}):
+        with in_style(LETTERS_AS_TEXT):
             figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
     finally:
         for artist, gid in zip(explained, known, strict=True):
@@ -105,7 +102,7 @@ def svg(drawn: Axes | Figure, description: str) -> str:
         group = groups.get(f"explained-{place}")
         if group is not None:  # invisible ones are not there
             _title(group, _TEXTS[artist], artist)
-    root.attrib |= {"role": "img", "aria-label": description}
+    root.attrib |= {"role": "img", "aria-label": _shown(description)}
     return _named(root)
 
 
@@ -150,8 +147,13 @@ def _title(group: ElementTree.Element, texts: Sequence[str], artist: Artist) -> 
         )
     for mark, text in zip(marks, texts, strict=True):
         title = ElementTree.Element("title")
-        title.text = text
+        title.text = _shown(text)
         mark.insert(0, title)
+
+
+def _shown(text: str) -> str:
+    """Return a text, line by line, without characters that no page can hold."""
+    return "\n".join(map(legible, text.split("\n")))
 
 
 def _named(root: ElementTree.Element) -> str:

@@ -13,36 +13,23 @@ from otspec.plots.against_k import acceptance
 from otspec.plots.canvas import STYLE, in_style
 from otspec.plots.lettering import drawable
 from otspec.plots.positions import gap_quantiles
+from otspec.plots.saving import save
 from otspec.plots.temperature import largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
-from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+DPI = 160
+"""Of pictures for screens."""
 _PANELS = 3  # beside each other
 _LETTERS = {
     "font.size": 10, "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "legend.fontsize": 8.5,
     "legend.title_fontsize": 8.5,
 }  # fmt: skip
-
-
-def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
-    """Write a picture in one step; its ending decides the format, as in Matplotlib.
-
-    Raises
-    ------
-    ValueError
-        A format that Matplotlib does not write.
-    OSError
-        The file cannot be written.
-    """
-    to = as_path(path)
-    with in_one_step(to) as stream:
-        figure.savefig(stream, dpi=160, format=to.suffix[1:] or None)
 
 
 def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
@@ -64,7 +51,7 @@ def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, 
         The file cannot be written.
     """
     to = as_path(path)
-    save_figure(acceptance_figure(results, title=title), to)
+    save(acceptance_figure(results, title=title), to, dpi=DPI)
 
 
 def acceptance_figure(results: Iterable[Row], *, title: str) -> Figure:

@@ -36,9 +36,7 @@ def solve(program: LinearProgram, solver: SolverName | None = None) -> Solution:
     ------
     ValueError
         An unknown solver, data or a size that the solver does not take, or a program that was
-        not solved (:class:`SolverError`, with advice); or cvxpy is not installed.
-    ImportError
-        pycddlib is not installed.
+        not solved (:class:`SolverError`, with advice); or the solver's package is not installed.
     """
     as_instance(program, "program", LinearProgram, "a LinearProgram, such as build() returns")
     if solver is None:

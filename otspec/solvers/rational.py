@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import zeros
+from otspec.extras import needed
 from otspec.solvers.contract import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import Solution, Status
@@ -23,6 +24,8 @@ _ENDED = {
     "STRUC_DUAL_INCONSISTENT": Status.UNBOUNDED,
 }
 """What the members of pycddlib's ``LPStatusType`` mean."""
+
+_HINT = ", which compiles against libcdd and GMP (on Debian: apt install libcdd-dev libgmp-dev)"
 
 DENSE_LIMIT = 2_000_000
 """Most entries of the dense tableau; a pivot touches all of them, in rational numbers."""
@@ -44,8 +47,7 @@ def solve(program: LinearProgram) -> Solution:
     Raises
     ------
     ValueError
-        Float data, or a program too large for a dense tableau; the message names the size.
-    ImportError
+        Float data, or a program too large for a dense tableau; the message names the size. Or
         pycddlib is not installed.
     """
     cdd = pycddlib("solver='rational'")
@@ -125,26 +127,18 @@ def pycddlib(what: str) -> ModuleType:
 
     Raises
     ------
-    ImportError
+    ValueError
         It is not installed; with what needs it and how to install it.
     """
-    try:
-        import cdd
-        import cdd.gmp
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs pycddlib: pip install 'otspec[cones]', which compiles "
-            "against libcdd and GMP (on Debian: apt install libcdd-dev libgmp-dev)"
-        ) from error
-    module: ModuleType = cdd
-    return module
+    needed("cdd.gmp", what, "cones", hint=_HINT)
+    return needed("cdd", what, "cones", hint=_HINT)
 
 
 def available() -> bool:
     """Return whether pycddlib is installed."""
     try:
         pycddlib("this")
-    except ImportError:
+    except ValueError:
         return False
     return True
 

@@ -96,6 +96,10 @@ def plot_rows():
             {"tree": ("branching", [3]), **AXES, "chances": ("others", lambda: [0.5, 0.5, 0])},
         ),
     )
+    yield (
+        "plots.save",
+        Row(plots.save, {"drawn": ("object", axes), "path": ("path", None)}),
+    )
     yield "plots.svg", Row(partial(plots.svg, description="a"), {"drawn": ("object", axes)})
     yield (
         "plots.explain",

@@ -229,7 +229,7 @@ def test_laws_that_a_cone_cannot_judge_are_named():
 
 def test_without_pycddlib_the_advice_is_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "cdd", None)
-    with pytest.raises(ImportError, match=r"pip install 'otspec\[cones\]'.*libcdd-dev libgmp-dev"):
+    with pytest.raises(ValueError, match=r"pip install 'otspec\[cones\]'.*libcdd-dev libgmp-dev"):
         certainty_cone(2, 2)
 
 

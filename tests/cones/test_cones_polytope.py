@@ -111,5 +111,5 @@ def test_bad_input_is_named(law, message):
 
 def test_without_pycddlib_the_advice_is_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "cdd", None)
-    with pytest.raises(ImportError, match=r"pip install 'otspec\[cones\]'"):
+    with pytest.raises(ValueError, match=r"pip install 'otspec\[cones\]'"):
         selection_polytope(otspec.IID(["1/2", "1/2"], 2))

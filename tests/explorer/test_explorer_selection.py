@@ -14,7 +14,8 @@ from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
 
 SELECTIONS = """(cases) => cases.map(({ draft, target, k, law }) => {
   const found = a.selection(law, draft, target, k);
-  return { ...found, groups: [0, 0.25, 0.5, 0.75].map((w) => a.groupsAt(found, w)) };
+  const optimum = a.optimum(law, draft, target, k);
+  return { ...found, optimum, groups: [0, 0.25, 0.5, 0.75].map((w) => a.groupsAt(found, w)) };
 })"""
 POOLED = (PooledSelection, PooledSelectionWithoutReplacement)
 
@@ -43,6 +44,9 @@ def test_selections_are_pythons() -> None:
         assert apart([token["selected"] for token in tokens], rule.law_of_selection) < CLOSE
         assert abs(found["acceptance"] - rule.acceptance()) < CLOSE
         assert abs(found["acceptance"] + found["rejected"] - 1) < CLOSE
+        # Of equally good cuts the shortest, which rounding must not decide.
+        cut = otspec.optimal_acceptance(rule.law, rule.target).cut
+        assert found["cutTokens"] == found["optimum"]["cut"] == list(cut)
         residual = np.maximum(rule.target - rule.law_of_selection, 0)
         assert apart([token["residual"] for token in tokens], residual) < CLOSE
         assert apart([token["chance"] for token in tokens], rule.coupling.chances) < CLOSE

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import configparser
 import doctest
+import importlib
+import inspect
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from docs_scripts import script
@@ -130,6 +133,32 @@ def test_types_in_docstrings_are_links_where_they_are_known():
     assert pages.linked("str, optional", known) == "*str, optional*"
 
 
+def test_ways_back_from_shown_code_end_at_what_is_documented():
+    documented = script("api_pages", "docs/_ext").documented
+    known = ["otspec.Plan", "otspec.plan.Decomposition", "otspec.plan.Decomposition.plan"]
+    assert documented("otspec.Plan", known) == "otspec.Plan"
+    assert documented("otspec.Decomposition", known) == "otspec.plan.Decomposition"
+    assert documented("otspec.Decomposition.plan", known) == "otspec.plan.Decomposition.plan"
+    assert documented("otspec.Unknown", known) == "otspec.Unknown"
+
+
+def test_shown_files_of_one_depth_share_a_sidebar_and_pages_have_their_own():
+    made = []
+
+    def make(**options):
+        made.append(options)
+        return f"tree {len(made)}"
+
+    app = SimpleNamespace(env=SimpleNamespace(found_docs={"index"}))
+    sidebar = script("heads", "docs/_ext").Sidebar()
+    trees = []
+    for page in ("_modules/a", "_modules/b", "_modules/a/b", "index", "index"):
+        context = {"toctree": make}
+        sidebar.reuse(app, page, "page.html", context, None)
+        trees.append(context["toctree"](collapse=False))
+    assert trees == ["tree 1", "tree 1", "tree 2", "tree 3", "tree 4"]
+
+
 def test_the_inventories_hold_what_is_referred_to():
     pages = script("api_pages", "docs/_ext")
     held = set()
@@ -140,6 +169,40 @@ def test_the_inventories_hold_what_is_referred_to():
     raised = {name for name, kind, _ in held if kind == "exception"}
     assert {name for name, _, _ in held} == {*pages.OUTSIDE.values(), *raised}
     assert raised >= {"ValueError", "OSError", "ImportError"}
+
+
+PACKAGES = (
+    "advice", "auditing", "batch", "blocks", "closed_forms", "cones",
+    "conformance", "datasets", "decoding", "drafts", "files", "frames", "logged",
+    "lossy", "models", "optimum", "plan", "plots", "programs", "rules", "solvers", "traces",
+    "traces.readers", "traces.runs", "trees",
+)  # fmt: skip
+INSIDE = {
+    "Names": "names that programs make when somebody reads them",
+    "Sense": "of a program's objective, as the solvers tell it",
+    "Tabular": "what rows and runs have from it is shown there",
+    "check_ending": "for commands",
+    "named_errors": "for commands",
+    "temporary_folder": "for runs",
+}
+"""What the reference leaves out, and why."""
+
+
+def test_the_reference_has_every_public_class_and_function():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    shown = set(re.findall(r"^\.\. auto\w+:: [\w.]*?(\w+)$", text, re.MULTILINE))
+    for names in re.findall(r"^\.\. automodule:: .+\n   :members: (.+)$", text, re.MULTILINE):
+        shown |= set(names.split(", "))
+    whole = re.findall(r"^\.\. automodule:: otspec\.(.+)\n   :members:$", text, re.MULTILINE)
+    public = set()
+    for package in ("", *(f".{each}" for each in PACKAGES if each not in whole)):
+        module = importlib.import_module(f"otspec{package}")
+        values = [getattr(module, name) for name in module.__all__]
+        public |= {
+            each.__name__ for each in values if inspect.isclass(each) or inspect.isfunction(each)
+        }
+    public.discard("str")  # by another name, where an argument takes one of several
+    assert sorted(public - shown) == sorted(INSIDE)
 
 
 def page_of(body):

@@ -54,6 +54,14 @@ def test_each_mark_says_its_own_text_and_a_whole_artist_its_only_one():
     assert np.abs(np.array(found) - wanted).max() < 1e-4  # digits that a picture is written with
 
 
+def test_any_text_can_be_said():
+    axes, line = drawn()
+    plots.explain(line, ["a\x01b", "two\nlines", "\udcff\U0001f600"])
+    text = plots.svg(axes, "\x1b[1m a name")
+    assert [words for _, words in titles(text)] == ["a\\x01b", "two\nlines", "\\xff\U0001f600"]
+    assert parsed(text).get("aria-label") == "\\x1b[1m a name"
+
+
 def test_a_scatter_and_cells_say_what_they_show():
     for draws in (
         lambda axes: axes.scatter([1, 2, 3, 4], [1, 2, 1, 2]),
@@ -94,6 +102,27 @@ def test_ink_is_that_of_the_page_text_is_text_and_nothing_leads_outside():
         assert outside not in text
     backgrounds = [node for node in root.iter(f"{SVG}path") if "fill: #ffffff" in str(node.attrib)]
     assert not backgrounds
+
+
+def test_saved_pictures_have_text_and_no_date_and_are_the_same_again(tmp_path):
+    for ending in ("svg", "pdf", "png"):
+        files = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
+        for file in files:
+            axes = drawn()[0]
+            axes.set_title("what it says")
+            plots.save(axes, file)
+        one, two = (file.read_bytes() for file in files)
+        assert one == two
+        if ending == "svg":
+            assert b">what it says</text>" in one
+        if ending == "pdf":
+            assert b"/CIDFontType2" in one
+            assert b"/CreationDate" not in one
+    with pytest.raises(ValueError, match=r"^drawn is 3"):
+        plots.save(3, tmp_path / "three.svg")
+    with pytest.raises(ValueError, match="xyz"):
+        plots.save(axes, tmp_path / "four.xyz")
+    assert not (tmp_path / "four.xyz").exists()
 
 
 def test_what_a_figure_said_of_itself_stays():

@@ -95,23 +95,26 @@ def test_a_plan_is_its_cells_and_their_sums():
     axes = plots.plan(plan)
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == [f"{x}, {y}" for x, y in product(range(3), repeat=2)]
-    drawn = {}
+    drawn, hatched = {}, set()
     for patch in axes.patches:
         row, token = round(patch.get_y() + 0.47), round(patch.get_x() + 0.48)
         x = tuple(int(y) for y in labels[row].split(", "))
-        drawn[x, token] = patch
+        if patch.get_hatch() is None:
+            drawn[x, token] = patch
+        else:
+            hatched.add((x, token))
         (text,) = words_of(patch)
         mass = P[x[0]] * P[x[1]] * plan.kernel(x)[token]
         assert text.endswith(f"{token}: {float(mass):.4f}")
-        assert (patch.get_hatch() is None) == (token in x)
     mass = {
         (x, y): P[x[0]] * P[x[1]] * plan.kernel(x)[y] for x in product(range(3), repeat=2)
         for y in range(3)
     }  # fmt: skip
     assert set(drawn) == {cell for cell, each in mass.items() if each > 0}
+    assert hatched == {(x, y) for x, y in drawn if y not in x}
     by_mass = sorted(drawn, key=lambda cell: mass[cell])
-    shades = [drawn[cell].get_alpha() for cell in by_mass]
-    assert shades[-1] == pytest.approx(1)
+    shades = [drawn[cell].get_facecolor()[3] for cell in by_mass]
+    assert len(set(np.round(shades, 9))) == len({mass[cell] for cell in by_mass})
     assert all(a <= b + 1e-12 for a, b in pairwise(shades))
     above, beside = axes.child_axes
     assert [bar.get_height() for bar in above.patches] == pytest.approx([float(q) for q in Q])

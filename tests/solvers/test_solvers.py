@@ -248,7 +248,7 @@ def test_rational_refuses_programs_that_are_too_large_and_names_their_size():
 def test_rational_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cdd", None)
     assert not rational_solver.available()
-    with pytest.raises(ImportError, match=r"pip install 'otspec\[cones\]'.*libcdd-dev libgmp-dev"):
+    with pytest.raises(ValueError, match=r"pip install 'otspec\[cones\]'.*libcdd-dev libgmp-dev"):
         solve(dense_program(*ROWS[0]), "rational")
 
 

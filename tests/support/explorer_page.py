@@ -49,6 +49,16 @@ READ = """() => {
 }"""
 """What is shown, with all digits."""
 
+FIRST = "#d=1/2,3/10,1/5&t=1/10,3/5,3/10&k=2&law=iid&w=0.4"
+"""The state that the page begins with."""
+
+ANEW = """hash => {
+    document.activeElement.blur();
+    for (const details of document.querySelectorAll("details")) details.open = false;
+    const { link, page } = otspec.explorer;
+    page.set(link.read(hash, otspec.arithmetic.LAWS.map((law) => law.name)));
+}"""
+
 SETTLED = """version => new Promise((resolve, reject) => {
     const root = document.getElementById("ot-explorer");
     setTimeout(() => reject(new Error("nothing was shown anew")), 30_000);
@@ -83,10 +93,16 @@ class Explorer:
         tab.on("console", lambda message: self.complaints.append(message.text))
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
 
-    def open(self, fragment=""):
-        """Open the page anew, perhaps with a state."""
+    def load(self, fragment=""):
+        """Load the page, perhaps with a state."""
         self.opened += 1  # with a query of its own it is not the page that is there already
         self.tab.goto(f"{self.address}?{self.opened}{fragment}")
+
+    def open(self, fragment=FIRST):
+        """Be at a state, as if the page was loaded with it; that takes longer."""
+        if not self.opened:
+            self.load()
+        self.after(self.tab.evaluate, ANEW, fragment)
 
     def part(self, name):
         """Return a part of the page."""

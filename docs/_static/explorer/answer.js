@@ -64,9 +64,11 @@
     const big = part("optimum");
     big.textContent = percent(results.acceptance);
     big.dataset.value = results.acceptance;
+    part("brief").textContent = percent(results.acceptance);
     part("optimum-words").textContent = `of the time ${drafts(results)} can be accepted, at best`;
     part("proof").textContent = proof(results);
     const bound = part("formula");
+    bound.hidden = results.cut.length === 0;
     bound.textContent = formula(results);
     Object.assign(bound.dataset, { inside: results.inside, target: results.targetMass, cut: results.cut.join(",") });
     part("rules-words").textContent = rulesSentence(results);

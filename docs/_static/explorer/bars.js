@@ -40,7 +40,8 @@
     function valueAt(event) {
       const box = container.firstChild.getBoundingClientRect();
       const height = ((event.clientY - box.top) / box.height) * HEIGHT;
-      const value = ((BASE - height) / (BASE - TOP)) * shown.shape.top;
+      // By the axis as it was when the bar was taken: it may grow under way.
+      const value = ((BASE - height) / (BASE - TOP)) * (held ?? shown.shape).top;
       return Math.round(Math.min(1, Math.max(0, value)) / STEP) * STEP;
     }
 

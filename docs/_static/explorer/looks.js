@@ -14,11 +14,11 @@
     "recursive-rejection-without-replacement": { colour: "#009E73", marker: "D" },
     spechub: { colour: "#E69F00", marker: "P" },
     "pooled-selection": { colour: "#CC79A7", marker: "h" },
-    "pooled-selection-without-replacement": { colour: "#332288", marker: "p" },
-    "drawn-draft": { colour: "#882255", marker: "d" },
+    "pooled-selection-without-replacement": { colour: "#6650C8", marker: "p" },
+    "drawn-draft": { colour: "#B0306A", marker: "d" },
     "target-only": { colour: "#117733", marker: "*" },
   };
-  const ON_DARK = { "#332288": "#9d90ff", "#882255": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#7b93ff" };
+  const ON_DARK = { "#6650C8": "#9d90ff", "#B0306A": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#7b93ff" };
 
   function look(rule) {
     const { colour, marker: kind } = LOOKS[rule] ?? { colour: "#999999", marker: "o" };

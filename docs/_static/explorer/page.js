@@ -59,7 +59,10 @@
     dom.part("refusal").hidden = !results.problem;
     dom.part("refusal").textContent = results.problem ? `There is no answer: ${results.problem}.` : "";
     for (const name of ["results", "results-first"]) dom.part(name).hidden = Boolean(results.problem);
-    if (results.problem) return;
+    if (results.problem) {
+      dom.part("brief").textContent = "no answer";
+      return;
+    }
     explorer.answer.show(results);
     explorer.rulesView.show(results);
   }
@@ -121,60 +124,69 @@
     listen("w", "input", ({ value }) => store.set({ uniform: Number(value) }));
     listen("add", "click", () => store.set(states.withToken(store.get())));
     listen("remove", "click", () => store.set(states.withoutToken(store.get(), masses())));
-    explorer.share.wire();
+    explorer.share.wire(store.get);
+  }
+
+  /** Make what changes the state by hand: the bars, the triangle, the fields, the chart. */
+  function makeViews(store) {
+    const move = (side, token, value, from) => store.set({ [side]: states.moved(from, token, value) });
+    const place = (side, masses) => store.set({ [side]: states.rounded(masses) });
+    return {
+      bars: explorer.bars.editor(dom.part("bars"), move),
+      plane: explorer.simplexView.plane(dom.part("simplex-chart"), place),
+      fields: explorer.fields.fields((pair) => store.set(pair)),
+      chooseK: (k) => store.set({ k }),
+    };
+  }
+
+  /** Let the address and the sentence for those who hear the page follow the state. */
+  function settle(state, results) {
+    const bare = location.href.replace(/#.*$/, "");
+    history.replaceState(null, "", explorer.link.written(state) ?? bare);
+    if (!results.problem) explorer.answer.announce(results);
+  }
+
+  /** Draw anew when a picture has another width, also one that was hidden. */
+  function watchWidths(pictures, redraw) {
+    const observer = new ResizeObserver(() => {
+      if (pictures.some(explorer.svg.resized)) redraw();
+    });
+    for (const container of pictures) observer.observe(container);
   }
 
   function start() {
     fillChoices();
     const laws = arithmetic.LAWS.map((law) => law.name);
-    const first = { ...ofPreset(presets[0]), uniform: 0.4 };
-    const store = states.store({ ...first, ...explorer.link.read(location.hash, laws) });
-    let results = null;
-    const move = (side, token, value, from) => store.set({ [side]: states.moved(from, token, value) });
-    const place = (side, masses) => store.set({ [side]: states.rounded(masses) });
-    const fields = explorer.fields.fields((pair) => store.set(pair));
-    const views = {
-      bars: explorer.bars.editor(dom.part("bars"), move),
-      plane: explorer.simplexView.plane(dom.part("simplex-chart"), place),
-      chooseK: (k) => store.set({ k }),
-    };
-    const settle = later(() => {
-      const hash = explorer.link.written(store.get());
-      if (hash !== null) history.replaceState(null, "", hash);
-      if (!results.problem) explorer.answer.announce(results);
-    });
+    const asked = () => explorer.link.read(location.hash, laws);
+    const store = states.store({ ...ofPreset(presets[0]), uniform: 0.4, ...asked() });
+    const views = makeViews(store);
     const pictures = PICTURES.map(dom.part);
+    let results = null;
     let cancel = () => {};
-    const done = () => {
-      const { dataset } = dom.part("explorer");
-      dataset.version = String(Number(dataset.version) + 1);
-    };
-    const update = () => {
-      const state = store.get();
+    let changes = 0; // of the state; the page says how many of them it shows
+
+    function update() {
+      const [state, shown] = [store.get(), String(changes)];
+      const done = () => { dom.part("explorer").dataset.version = shown; };
       cancel();
       explorer.svg.measure(pictures);
       results = explorer.results.compute(state);
       showControls(state);
-      fields.update(state);
+      views.fields.update(state);
       showAnswer(results, views);
       explorer.share.show(state);
-      if (results.problem) return done();
-      cancel = complete(results, () => { showCharts(results, views); done(); });
-      return undefined;
-    };
+      if (results.problem) done();
+      else cancel = complete(results, () => { showCharts(results, views); done(); });
+    }
+
     const redraw = soon(update);
-    store.listen(() => { redraw(); settle(); });
+    const rest = later(() => settle(store.get(), results));
+    store.listen(() => { changes += 1; redraw(); rest(); });
     wire(store, () => results);
-    addEventListener("hashchange", () => {
-      const change = explorer.link.read(location.hash, laws);
-      if (change) store.set(change);
-    });
-    const observer = new ResizeObserver(() => { // also of what was hidden
-      if (pictures.some(explorer.svg.resized)) redraw();
-    });
-    for (const container of pictures) observer.observe(container);
+    addEventListener("hashchange", () => store.set(asked() ?? {}));
+    watchWidths(pictures, redraw);
     update();
-    explorer.page = { get: store.get, results: () => results, set: store.set };
+    explorer.page = { get: store.get, set: store.set };
   }
 
   start();

@@ -1,4 +1,4 @@
-// The examples: python docs/explorer_presets.py writes this file from the figures book.
+// The examples: python -m docs.explorer_presets writes this file from the figures book.
 "use strict";
 
 (function () {

@@ -80,8 +80,18 @@
     setTimeout(() => { button.textContent = button.dataset.words; }, RESTS);
   }
 
-  /** Wire the buttons to what they copy. */
-  function wire() {
+  /** Let the browser save one side as a file. */
+  function save(side, texts) {
+    const address = URL.createObjectURL(new Blob([`${texts.join(",")}\n`], { type: "text/csv" }));
+    explorer.dom.make("a", { href: address, download: `${side}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), RESTS);
+  }
+
+  /** Wire the buttons to what they copy or save. */
+  function wire(now) {
+    for (const side of ["draft", "target"]) {
+      part(`save-${side}`).addEventListener("click", () => save(side, explorer.pair.masses(now()[side]).map(String)));
+    }
     for (const kind of ["link", "python", "shell"]) {
       const [button, source] = [part(`copy-${kind}`), part(kind)];
       button.addEventListener("click", () => pressed(button, source));

@@ -1,10 +1,11 @@
 /**
  * @file The verification rules whose acceptance is a small formula (Theory, 5; Python's RULES).
  *
- * Left out are the rules that solve linear programs, `importance-sampling`, `priority-mixture` and
- * `planned`; those that take other things than a draft, a target and k, `truncated-alphabet` and
- * `recursive-rejection-independent`, which for i.i.d. drafts is `recursive-rejection`; and
- * `earliest-pooled-selection`, which accepts as much as `pooled-selection`.
+ * Left out are `importance-sampling`, which goes through maximum flows: with more than two drafts
+ * or 32 tokens what it accepts depends on which of several equally large ones is found, and so on
+ * rounding, in the fifth decimal; `priority-mixture` and `planned`, which solve linear programs;
+ * `truncated-alphabet` and `recursive-rejection-independent`, which take other things than a draft,
+ * a target and k; and `earliest-pooled-selection`, which accepts as much as `pooled-selection`.
  */
 (function (root) {
   "use strict";
