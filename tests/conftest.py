@@ -3,9 +3,7 @@
 import gc
 import os
 import signal
-from contextlib import contextmanager
 from importlib.metadata import distributions
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,10 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from searching import NIGHTLY
 
-pytest_plugins = ("pytester",)  # runs of pytest, for the tests of the plugin of the package
+pytest_plugins = (
+    "pytester",  # runs of pytest, for the tests of the plugin of the package
+    "absent_packages",
+)
 
 # OTSPEC_HYPOTHESIS=long looks for counterexamples for hours, nightly for minutes; short tries the
 # same examples each time.
@@ -27,16 +28,6 @@ TRACES = {
     "long-trace": ("OTSPEC_LONG_TRACE", "the SmolLM2 trace of 96 texts (docs/sample.md)"),
 }
 """Traces that do not ship: option -> its variable, and what it is."""
-
-ABSENT = [
-    text
-    for package, text in (
-        ("cdd", "needs the package cdd: pip install 'otspec[cones]'"),
-        ("torch", "needs the package torch: pip install 'otspec["),
-    )
-    if find_spec(package) is None
-]
-"""How the package says that it needs what is not here: `make` installs them where it can."""
 
 # What the tests need of the process that runs them, and of those that they start:
 # they hear Ctrl-C, which is ignored in what a shell starts in the background,
@@ -93,36 +84,6 @@ def pytest_collection_finish(session):
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-
-
-@contextmanager
-def _skipped_without_packages():
-    """Skip what needs a package that is not here and no set-up can promise: say which."""
-    try:
-        yield
-    except Exception as error:
-        for cause in _causes(error):
-            if any(name in str(cause) for name in ABSENT):
-                pytest.skip(str(cause))
-        raise
-
-
-def _causes(error):
-    """Return an error, or what the examples of a docstring raised."""
-    examples = getattr(error, "failures", [error])
-    return [getattr(each, "exc_info", (None, each))[1] for each in examples]
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup():
-    with _skipped_without_packages():
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call():
-    with _skipped_without_packages():
-        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import absent_packages
 import base_install
 import pytest
 
@@ -60,6 +61,20 @@ def test_arrow_does_without_pandas_until_it_is_asked_for():
         [sys.executable, "-c", ARROW_FIRST], capture_output=True, encoding="utf-8", check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_tests_are_skipped_for_what_is_absent_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(absent_packages, "ABSENT", ["needs the package cdd"])
+    with (
+        pytest.raises(pytest.skip.Exception, match="a cone needs the package cdd"),
+        absent_packages.skipped_without_packages(),
+    ):
+        raise ValueError("a cone needs the package cdd: pip install 'otspec[cones]'")
+    with (
+        pytest.raises(ValueError, match="a cone needs room"),
+        absent_packages.skipped_without_packages(),
+    ):
+        raise ValueError("a cone needs room")
 
 
 @pytest.fixture(scope="module")
