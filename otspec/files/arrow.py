@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,8 @@ def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:
         parquet = needed("pyarrow.parquet", "reading .parquet", "runs")
         with parquet.ParquetFile(path, memory_map=True) as file:
             names = _chosen(file.schema_arrow, keys)
-            refuse_too_large(_size(file.metadata, names))
-            return _columns(file.read(columns=list(names), use_threads=False), names)
+            batches = file.iter_batches(columns=list(names), use_threads=False)
+            return _columns(_gathered(batches, file.schema_arrow, names), names)
 
 
 def read_arrow(path: Path, keys: tuple[str, ...]) -> Named:
@@ -45,14 +45,13 @@ def read_arrow(path: Path, keys: tuple[str, ...]) -> Named:
         with package.memory_map(str(path)) as source:
             try:
                 stored = ipc.open_file(source)
+                batches = map(stored.get_batch, range(stored.num_record_batches))
             except package.ArrowInvalid:
                 source.seek(0)
-                stored = ipc.open_stream(source)
+                stored = batches = ipc.open_stream(source)
             with stored:
                 names = _chosen(stored.schema, keys)
-                table = stored.read_all()
-                table.validate(full=True)
-                return _columns(table, names)
+                return _columns(_gathered(batches, stored.schema, names), names)
 
 
 @contextmanager
@@ -83,11 +82,21 @@ def _chosen(schema: Any, keys: tuple[str, ...]) -> tuple[str, ...]:
     return keys
 
 
-def _size(metadata: Any, names: tuple[str, ...]) -> int:
-    """Return how many bytes columns have in memory at most, 8 for each number."""
-    groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
-    parts = [group.column(place) for group in groups for place in range(group.num_columns)]
-    return sum(8 * part.num_values for part in parts if part.path_in_schema.split(".")[0] in names)
+def _gathered(batches: Iterable[Any], schema: Any, names: tuple[str, ...]) -> Any:
+    """Return a table of some columns, gathered while it fits.
+
+    What a file says of its sizes is not asked for: Arrow ends the process where that is damaged.
+    """
+    import pyarrow as pa
+
+    parts, size = [], 0
+    for batch in batches:
+        part = batch.select(list(names))
+        part.validate(full=True)
+        size += part.nbytes
+        refuse_too_large(size)
+        parts.append(part)
+    return pa.Table.from_batches(parts, pa.schema([schema.field(name) for name in names]))
 
 
 def _columns(table: Any, names: tuple[str, ...]) -> Named:
