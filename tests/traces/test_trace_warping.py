@@ -254,10 +254,12 @@ def test_the_report_says_what_the_temperatures_change(source, capsys, tmp_path):
     document = json.loads(run(capsys, "trace", source, "-k2", *laws, *options, "--report", out,
                               "--json"))  # fmt: skip
     page = out.read_text(encoding="utf-8")
-    section = page[page.index("What the temperature changes") : page.index("<h2>T = 0.5, draft")]
+    section = page[page.index("What is gained") : page.index("<h2>All rules at T = 0.5, draft")]
     assert section.count("<tr>") == 1 + 2 * 2
-    for mean in document["means"]:
-        shown = f"<td>{mean['acceptance']:.4f}</td>" in section
-        assert shown or mean["rule"] not in ("optimum", "k-sequential")
+    optima = [mean["acceptance"] for mean in document["means"] if mean["rule"] == "optimum"]
+    assert len(optima) == 2 * 2
+    assert all(f'<td data-name="optimum">{100 * most:.1f}%' in section for most in optima)
+    for heat in ("T = 0.5, draft T = 1.0", "T = 1.0"):
+        assert section.count(f'<td data-name="at" class="words">{heat}</td>') == 2
     run(capsys, "trace", source, "-k2", *laws, "--report", out)
-    assert "What the temperature changes" not in out.read_text(encoding="utf-8")
+    assert "T = 0.5" not in out.read_text(encoding="utf-8")
