@@ -11,7 +11,7 @@ import numpy as np
 from docs.note.trace import DistinctDrafts
 from figures.axes import legend_outside, rule_lines
 from figures.contract import Picture, Settings
-from figures.cut_simplex import CutSimplex
+from figures.cut_simplex import CutSimplex, flat
 from figures.draft_laws import COLOURS, DraftLaws
 from figures.long_positions import BEST, POOLED, RECORD, RRS, RRSW, column
 from figures.long_trace import recorded
@@ -26,8 +26,8 @@ KS = (1, 2, 4, 8, 16, 32, 64)
 LINES = {
     BEST: "optimum, distinct drafts",
     POOLED: "optimum, i.i.d. drafts",
-    RRSW: "RRS without replacement",
-    RRS: "recursive rejection (RRS)",
+    RRSW: "RRSw, distinct drafts",
+    RRS: "RRS, i.i.d. drafts",
 }
 """Rules of the record, and what the note calls them; pooled selection attains the optimum."""
 PLACES = ((1.0, 1.0), (0.6, 0.6), (1.0, 0.3))
@@ -39,6 +39,8 @@ NAMES = {
     TopK.name: "top",
 }
 """Draft laws, and what the note calls them."""
+MARKERS = dict(zip(NAMES, "so^D", strict=True))
+"""Draft laws, and what tells their lines apart in grey."""
 WIDTH = 6.6
 """Inches."""
 
@@ -53,6 +55,21 @@ class Simplex(CutSimplex):
     """Which targets on three tokens can be served, and which cut proves that others cannot."""
 
     size = (WIDTH, 2.4)
+
+    def draw(self, axes: list[Any]) -> None:
+        """Draw both triangles, with the name of each cut inside its region: grey will do."""
+        super().draw(axes)
+        right = axes[1]
+        right.get_legend().remove()
+        for cut in set(self.cuts) - {()}:
+            region = [
+                flat(t) for t, found in zip(self.targets, self.cuts, strict=True) if found == cut
+            ]
+            box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.85}
+            place = np.mean(region, axis=0)
+            right.annotate(
+                "{" + ", ".join(map(str, cut)) + "}", place, ha="center", va="center", bbox=box
+            )
 
 
 @dataclass(frozen=True)
@@ -86,7 +103,7 @@ class Accepted(PooledGain):
             KSequential.title: self.loss[KSequential.title],
             POOLED: self.loss[POOLED],
         }
-        names = ("RRS without replacement", "recursive rejection", "k-Seq", "pooled selection")
+        names = ("RRSw", "RRS", "k-Seq", "pooled selection")
         for (title, loss), name in zip(losses.items(), names, strict=True):
             rule_lines(right, self.ks, {title: np.maximum(loss, 0)}, None, [{"label": name}])
         right.set_ylabel("mean loss against the optimum")
@@ -108,9 +125,8 @@ class Laws(DraftLaws):
             for law, name in NAMES.items():
                 keys = [key for key in self.optima if key[:3] == (*place, law)]
                 means = [self.mean(key)[0] for key in keys]
-                panel.plot(
-                    [key[3] for key in keys], means, "o-", color=COLOURS[law], label=name, ms=3
-                )
+                look = {"color": COLOURS[law], "marker": MARKERS[law], "ms": 3.5}
+                panel.plot([key[3] for key in keys], means, label=name, **look)
             panel.set_title("draft at {:g}, target at {:g}".format(*place))
             panel.set_ylim(0, 1)
             _against(panel, [key[3] for key in keys])

@@ -53,6 +53,8 @@ def bundled(
     results.add("trace.vocabulary", thousands(settings.logged().shape[-1]))
     results.add("trace.one", probability(gain.acceptance[OPTIMUM][0]))
     results.add("trace.hub", probability(distinct.hub))
+    results.add("trace.paths", PATHS)
+    results.add("trace.rrsw.error", scientific(distinct.error))
     rrsw = np.subtract(distinct.optimum, distinct.rejection).tolist()
     losses = {"kseq": gain.loss[KSequential.title], "rrs": gain.loss[RRS], "rrsw": rrsw}
     for name, loss in losses.items():
@@ -92,11 +94,13 @@ class DistinctDrafts:
     """What SpecHub accepts of its two drafts."""
     off: float
     """By how much pooled selection was off the optimum at most."""
+    error: float
+    """What the standard errors of the simulated means that are shown are at most."""
 
     @classmethod
     def compute(cls, settings: Settings) -> DistinctDrafts:
         """Return the means."""
-        best, accepted, rejection, hub = [], [], [], []
+        best, accepted, rejection, errors, hub = [], [], [], [], []
         for draft, target in settings.pairs():
             optimum = otspec.optimal_acceptances(
                 draft, target, GAIN_KS, law=WithoutReplacement.name
@@ -106,13 +110,17 @@ class DistinctDrafts:
                 [PooledSelectionWithoutReplacement(draft, target, k).acceptance() for k in GAIN_KS]
             )
             paths = DistinctPaths(ratios.Pair(draft, target), max(GAIN_KS), PATHS, SEED)
-            rejection.append(paths.acceptances()[0][list(GAIN_KS)])
+            found, error = (each[list(GAIN_KS)] for each in paths.acceptances())
+            rejection.append(found)
+            errors.append(_shown(error))
             hub.append(float(SpecHub(draft, target, 2).acceptance()))
         return cls(
             np.mean(best, axis=0).tolist(),
             np.mean(rejection, axis=0).tolist(),
             float(np.mean(hub)),
             float(np.max(np.abs(np.array(best) - np.array(accepted)))),
+            # One seed at all positions: standard errors add at most.
+            float(np.max(np.mean(errors, axis=0))),
         )
 
 

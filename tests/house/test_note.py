@@ -64,6 +64,12 @@ def test_what_is_no_result_may_be_typed(text):
     assert sources.typed(text) == []
 
 
+@pytest.mark.parametrize("name", sources.texts())
+def test_no_semicolon_ends_code_and_is_lost(name):
+    """Typst takes one right after a call in text for the end of the code, and does not set it."""
+    assert re.findall(r"#[\w.]+\([^()]*\);", sources.texts()[name]) == []
+
+
 def test_every_reference_is_cited():
     listed = (ROOT / "docs" / "note" / "references.yml").read_text(encoding="utf-8")
     keys = set(re.findall(r"^(\w+):$", listed, re.MULTILINE))
