@@ -166,17 +166,14 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
 
 
 def _with_progress(count: int, **options: Any) -> Any:
+    instances = random_instances(count, **options)
+    if not sys.stderr.isatty():
+        return instances
     from rich.console import Console
     from rich.progress import track
 
-    return track(
-        random_instances(count, **options),
-        description="instances",
-        total=count,
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
+    console = Console(stderr=True)
+    return track(instances, description="instances", total=count, console=console, transient=True)
 
 
 def _print(rule: str, report: SearchReport, traceback: bool) -> None:
