@@ -121,4 +121,8 @@ def _field_names(thing: Any) -> list[str]:
 
 
 def _known(rows: Iterator[Row]) -> Iterator[Row]:
-    return ((name, value) for name, value in rows if value is not None)
+    """Yield what is there: of an object that is not made yet, as debuggers show it, the first."""
+    try:
+        yield from ((name, value) for name, value in rows if value is not None)
+    except AttributeError:
+        return

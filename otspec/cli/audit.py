@@ -98,11 +98,12 @@ def audit(
     """
     with redirect_stdout(sys.stderr):
         function = _imported(rule, traceback)
-        of_kernel = is_kernel(rule, function)
+        of_one = {"--draft": draft, "--target": target, "-k": k}
+        given = any(value is not None for value in of_one.values())
+        of_kernel = is_kernel(rule, function, given=given)
         _refuse_options_of_others(rule, of_kernel)
         if of_kernel:
-            given = {"--draft": draft, "--target": target, "-k": k}
-            found, law = audit_kernel(rule, function, how, given, drafts, tolerance)
+            found, law = audit_kernel(rule, function, how, of_one, drafts, tolerance)
         else:
             instances_found = _with_progress(
                 instances, most_tokens=most_tokens, most_drafts=most_drafts, seed=seed
@@ -165,17 +166,14 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
 
 
 def _with_progress(count: int, **options: Any) -> Any:
+    instances = random_instances(count, **options)
+    if not sys.stderr.isatty():
+        return instances
     from rich.console import Console
     from rich.progress import track
 
-    return track(
-        random_instances(count, **options),
-        description="instances",
-        total=count,
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
+    console = Console(stderr=True)
+    return track(instances, description="instances", total=count, console=console, transient=True)
 
 
 def _print(rule: str, report: SearchReport, traceback: bool) -> None:

@@ -12,16 +12,18 @@ MAKES = "(draft, target, k) and return a rule or a kernel"
 ANSWERS = "x, a tuple of drafts, and return the distribution of the output"
 
 
-def is_kernel(name: str, function: Callable[..., Any]) -> bool:
+def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
     """Return whether code is a kernel, which is called with a tuple of drafts alone.
 
-    What can be called with three arguments makes a rule, even if it could be called with one.
+    What can be called with one argument and with three is one if drafts or a target are given.
 
     Parameters
     ----------
     name : str
         What messages call it.
     function : callable
+    given : bool
+        Whether the command line has what only kernels need.
 
     Raises
     ------
@@ -29,8 +31,10 @@ def is_kernel(name: str, function: Callable[..., Any]) -> bool:
         It can be called neither with one argument nor with three; naming its own.
     """
     signature, crash = attempt(inspect.signature, function)
-    if crash is not None or _takes(signature, 3):
-        return False  # what does not tell is called as a rule is made
+    if crash is not None:
+        return given  # what does not tell
+    if _takes(signature, 3):
+        return given and _takes(signature, 1)
     if _takes(signature, 1):
         return True
     raise ValueError(f"{name} takes {_listed(signature)}: it must take {MAKES}; or {ANSWERS}")

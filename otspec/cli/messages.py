@@ -18,7 +18,8 @@ def said_of(error: click.ClickException) -> str:
     closest = meant(misspelt or "", known)
     if closest:
         return f"{error.message.removesuffix('.')}{closest}"
-    words, fix = error.format_message(), _fix(error)
+    # Click's own suggestions are close by their dashes.
+    words, fix = error.message if known else error.format_message(), _fix(error)
     return f"{words.removesuffix('.')}; {fix}" if fix else words
 
 
@@ -29,7 +30,7 @@ def _fix(error: click.ClickException) -> str:
     if isinstance(error, click.MissingParameter):
         found = _EXAMPLE.search(context.command.help or "")
         return f"write for instance {' '.join(found[1].split())}" if found else ""
-    if getattr(error, "command_name", None):
+    if getattr(error, "command_name", None) or isinstance(error, click.NoSuchOption):
         return f"{context.command_path} --help lists them"
     if error.message.startswith("Got unexpected extra"):
         pieces = " ".join(context.command.collect_usage_pieces(context))

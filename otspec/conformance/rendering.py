@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from otspec.cards.lines import aligned
 from otspec.tables import printable
 from otspec.webpage import escaped, page, table
 
@@ -39,7 +40,7 @@ def as_text(document: dict[str, Any], cases: bool) -> str:
         lines += [f"   {line}" for line in _facts(group[0])]
         lines += [f"   | {printable(line)}" for line in _traceback(group[0])]
     if cases:
-        lines += ["", *_aligned(_COLUMNS, _rows(document))]
+        lines += ["", *_aligned(_rows(document))]
     lines += [line for note in document["notes"] for line in ("", f"Note: {printable(note)}")]
     if not document["passed"]:
         lines += ["", "What to do:", *(f"- {step}" for step in WHAT_TO_DO)]
@@ -180,13 +181,8 @@ def _known(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield lines with aligned columns, the first to the left."""
-    lines = [columns, *([printable(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    for first, *others in lines:
-        numbers = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        yield "  ".join([first.ljust(widths[0]), *numbers]).rstrip()
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    return aligned(_COLUMNS, [[printable(cell) for cell in row] for row in rows], words=1)
 
 
 def _pipes(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -22,15 +22,15 @@ PER_CALL = "tokens per call of the target"
 Kind = TypeVar("Kind")
 
 
-def as_rows(rows: Iterable[Kind], kind: type[Kind]) -> list[Kind]:
+def as_rows(rows: Iterable[Kind], kind: type[Kind], wanted: str = "") -> list[Kind]:
     """Check rows of a result, of which there is at least one.
 
     Raises
     ------
     ValueError
-        None, or something else.
+        None, or something else; naming what is wanted.
     """
-    wanted = f"a list of {kind.__name__}"
+    wanted = wanted or f"a list of {kind.__name__}"
     found = as_list(rows, "rows", wanted)
     for i, row in enumerate(found):
         as_instance(row, f"rows[{i}]", kind, f"a {kind.__name__}")

@@ -29,20 +29,24 @@ def panel_on(axes: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Ax
     Parameters
     ----------
     axes : matplotlib.axes.Axes, optional
+        Rectangular ones: plots have two axes with scales of their own.
     size : pair of float
         Inches of a new figure. Nothing of pyplot is touched.
 
     Raises
     ------
     ValueError
-        Something else than axes; or Matplotlib is not installed.
+        Something else than axes, or polar ones and the like; or Matplotlib is not installed.
     """
     needed("matplotlib", "drawing", "plots")
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     if axes is not None:
-        yield as_instance(axes, "axes", Axes, "Matplotlib's axes, or None for new ones")
+        panel: Axes = as_instance(axes, "axes", Axes, "Matplotlib's axes, or None for new ones")
+        if panel.name != "rectilinear":
+            raise ValueError(f"axes are {panel.name}: pass rectilinear ones, or None for new ones")
+        yield panel
         return
     with in_style(STYLE):
         yield Figure(figsize=size, layout="constrained").add_subplot()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from otspec.arguments import as_instance, as_list
-from otspec.plots.axes import legend_beside
+from otspec.plots.axes import as_rows, legend_beside
 from otspec.plots.canvas import WIDE, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.lettering import decimals
@@ -140,9 +140,4 @@ def as_statistics(rows: Iterable[Statistic]) -> list[Statistic]:
     ValueError
         None, or something else.
     """
-    found = as_list(rows, "rows", "rows of statistics_of, as a run has them")
-    for i, row in enumerate(found):
-        as_instance(row, f"rows[{i}]", Statistic, "a Statistic, as statistics_of returns it")
-    if not found:
-        raise ValueError("rows is empty: pass rows of statistics_of, as a run has them")
-    return found
+    return as_rows(rows, Statistic, "rows of statistics_of, as a run has them")

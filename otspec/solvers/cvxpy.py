@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from functools import cache
 from types import ModuleType
@@ -47,22 +48,22 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     equal = program.row_lower == program.row_upper
     below = ~equal & (program.row_upper < np.inf)
     above = ~equal & (program.row_lower > -np.inf)
-    # (which rows, sign of the dual, constraint)
+    # (which rows, sign of the dual, constraint); some versions of cvxpy refuse one of no rows
     stated = [
-        (rows, sign, constraint)
-        for rows, sign, constraint in (
-            (equal, 1, matrix[equal] @ x == program.row_upper[equal]),
-            (below, 1, matrix[below] @ x <= program.row_upper[below]),
-            (above, -1, matrix[above] @ x >= program.row_lower[above]),
+        (rows, sign, compared(matrix[rows] @ x, ends[rows]))
+        for rows, sign, compared, ends in (
+            (equal, 1, operator.eq, program.row_upper),
+            (below, 1, operator.le, program.row_upper),
+            (above, -1, operator.ge, program.row_lower),
         )
         if rows.any()
     ]
     floor, ceiling = program.lower > -np.inf, program.upper < np.inf
     bounds = [
-        constraint
-        for which, constraint in (
-            (floor, x[floor] >= program.lower[floor]),
-            (ceiling, x[ceiling] <= program.upper[ceiling]),
+        compared(x[which], ends[which])
+        for which, compared, ends in (
+            (floor, operator.ge, program.lower),
+            (ceiling, operator.le, program.upper),
         )
         if which.any()
     ]

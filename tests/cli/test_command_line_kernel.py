@@ -188,9 +188,12 @@ def test_kernels_are_known_by_what_they_take():
         return None
 
     for each in (makes, otspec.rules.KSequential, at_most_three, print, dict):
-        assert not is_kernel("it", each)
+        assert not is_kernel("it", each, given=False)
     for each in (kernel, functools.partial(makes, [1], [1]), len):
-        assert is_kernel("it", each)
+        assert is_kernel("it", each, given=False)
+    # A kernel may have other arguments that have defaults: what is given for it tells.
+    assert is_kernel("it", at_most_three, given=True)
+    assert not is_kernel("it", makes, given=True)
     for each in (other, functools.partial(makes, [1], [1], 1), operator.add):
         with pytest.raises(ValueError, match=r"it takes \(.*\): it must take \(draft, target, k\)"):
-            is_kernel("it", each)
+            is_kernel("it", each, given=True)

@@ -97,6 +97,14 @@ def test_an_unknown_command_is_one_line(capsys):
     )
 
 
+def test_an_option_that_is_close_to_none_has_no_suggestion(capsys):
+    # To Click --depth is close, by its dashes.
+    assert main(["blocks", "--report", "page.html"]) == 2
+    assert capsys.readouterr().err == (
+        "otspec: No such option '--report'; otspec blocks --help lists them\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "spared"),
     [

@@ -233,3 +233,9 @@ def test_every_result_has_a_short_line_and_a_card():
         assert not list(tree.iter("script")) + list(tree.iter("style")), name
         assert all(cell.get("scope") in ("row", "col") for cell in tree.iter("th")), name
     assert len(seen) > 100
+
+
+@pytest.mark.parametrize("kind", [rules.PooledSelection, otspec.Optimum, otspec.IID])
+def test_an_object_that_is_not_made_yet_has_a_repr(kind):
+    # Tracebacks and debuggers show self in the middle of __init__.
+    assert repr(object.__new__(kind)) == f"{kind.__name__}()"

@@ -92,6 +92,8 @@ def test_other_things_than_axes_are_refused(name):
     for axes in (Figure(), "axes", 3):
         with pytest.raises(ValueError, match=r"^axes is .*: it must be Matplotlib's axes, or None"):
             PLOTS[name](axes=axes)
+    with pytest.raises(ValueError, match=r"^axes are polar: pass rectilinear ones, or None"):
+        PLOTS[name](axes=Figure().add_subplot(projection="polar"))
 
 
 def test_threads_leave_the_style_of_the_process_as_it_was():
