@@ -48,7 +48,7 @@
     function grab(event, side, token) {
       event.preventDefault();
       const slider = event.currentTarget;
-      slider.focus();
+      slider.focus({ preventScroll: true }); // the page would move away under the finger
       slider.setPointerCapture(event.pointerId);
       held = { side, token, masses: shown.results[side], top: shown.shape.top };
       move(side, token, valueAt(event), held.masses);

@@ -144,6 +144,13 @@
     };
   }
 
+  /** Say what of a link could not be read: those who follow it would take the page for what was meant. */
+  function showDamage(laws) {
+    const words = explorer.link.damage(location.hash, laws);
+    dom.part("damage").hidden = words === null;
+    dom.part("damage").textContent = words === null ? "" : `The link is damaged: ${words}`;
+  }
+
   /** Let the address follow the state. */
   function settle(state) {
     const bare = location.href.replace(/#.*$/, "");
@@ -205,11 +212,16 @@
     const redraw = soon(update);
     const rest = later(() => settle(store.get()));
     const tell = later(() => { if (!results.problem) explorer.answer.announce(results); });
-    store.listen(() => { changes += 1; redraw(); rest(); });
+    store.listen(() => { changes += 1; dom.part("damage").hidden = true; redraw(); rest(); });
     wire(store, () => results);
-    addEventListener("hashchange", () => store.set(asked() ?? {}));
+    addEventListener("hashchange", () => {
+      const change = asked();
+      if (change) store.set(change); // else it is a place on the page, or damaged
+      showDamage(laws);
+    });
     // While a work goes on its pictures are still to come.
     watchWidths(pictures, () => { if (isKnown(store.get())) redraw(); });
+    showDamage(laws);
     update();
     explorer.page = { get: store.get, set: store.set };
   }
