@@ -273,3 +273,22 @@ def test_the_page_stays_where_it_is_when_a_bar_is_taken(phone):
     assert bar.evaluate("bar => bar === document.activeElement")
     assert phone.tab.evaluate("scrollY") == 0
     phone.tab.set_viewport_size({"width": 390, "height": 844})
+
+
+def test_a_finger_drags_a_bar_and_not_the_page(phone):
+    phone.open()
+    phone.tab.evaluate("scrollTo(0, 0)")
+    box = phone.bar("draft", 0).locator(".ot-bar-grip").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + 2
+    session = phone.tab.context.new_cdp_session(phone.tab)
+
+    def touch(kind, *points):
+        points = [{"x": x, "y": height} for height in points]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", y)
+    for moved in range(10, 60, 10):
+        touch("touchMove", y - moved)
+    touch("touchEnd")
+    assert phone.tab.evaluate("scrollY") == 0
+    assert float(phone.tab.evaluate("otspec.explorer.page.get().draft[0]")) > 0.6  # from 0.5

@@ -82,6 +82,7 @@
         rect(0, 0, 0, 0, { class: `ot-bar-body ot-fill-${side}` }),
         rect(0, 0, 0, 0, { class: "ot-bar-grip" }),
         text(0, 0, "", { class: "ot-bar-value", "text-anchor": "middle" }));
+      explorer.svg.holdPage(bar, () => true);
       bar.addEventListener("pointerdown", (event) => grab(event, side, token));
       bar.addEventListener("pointermove", drag);
       bar.addEventListener("pointerup", release);

@@ -91,6 +91,11 @@
     return make("polygon", { points: shape, ...attributes });
   }
 
+  /** Keep the page from moving under a finger that holds something; touch-action is not heeded inside SVG. */
+  function holdPage(element, holds) {
+    element.addEventListener("touchstart", (event) => { if (holds()) event.preventDefault(); }, { passive: false });
+  }
+
   const widths = new WeakMap();
 
   /** Remember how wide containers are, before anything is drawn: asked later the page is laid out anew. */
@@ -116,5 +121,5 @@
     return svg;
   }
 
-  explorer.svg = { levels, line, make, marker, measure, path, picture, rect, resized, scale, text, ticks, titled, widthOf };
+  explorer.svg = { holdPage, levels, line, make, marker, measure, path, picture, rect, resized, scale, text, ticks, titled, widthOf };
 })();
