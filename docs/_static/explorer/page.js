@@ -202,6 +202,7 @@
       const atOnce = state.draft.length <= AT_ONCE || isKnown(state);
       cancel();
       if (!atOnce) showWaiting();
+      dom.part("simplex").hidden = state.draft.length !== 3; // it takes room from the chart beside it
       explorer.svg.measure(pictures);
       showControls(state);
       views.fields.update(state);

@@ -109,7 +109,8 @@
   }
 
   function widthOf(container) {
-    return Math.max(240, widths.get(container) || container.clientWidth);
+    if (!widths.get(container)) widths.set(container, container.clientWidth); // it was hidden
+    return Math.max(240, widths.get(container));
   }
 
   /** Replace what a container holds by a picture as wide as it is, whatever that is. */
