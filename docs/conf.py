@@ -43,6 +43,7 @@ napoleon_use_param = False  # types such as "ndarray, shape (n,)" are prose; api
 napoleon_use_rtype = False
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
+nb_execution_timeout = 600  # seconds of a cell, on a machine that is busy; 30 are too few
 copybutton_prompt_text = r">>> |\.\.\. ?|\$ "  # where there are prompts, what follows them
 copybutton_prompt_is_regexp = True
 copybutton_copy_empty_lines = False

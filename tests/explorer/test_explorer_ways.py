@@ -20,6 +20,17 @@ NAMELESS = """nodes => nodes.filter((node) => {
 }).map((node) => node.role.value)"""
 
 
+GIVEN_UP = """() => new Promise((resolve) => {
+    const { page } = otspec.explorer;
+    page.set({ law: "top", k: 3 });
+    requestAnimationFrame(() => {
+        resolve(!document.getElementById("ot-waiting").hidden);
+        page.set({ law: "iid", k: 2 });
+    });
+})"""
+"""Changes the drafts and back before they were shown; says whether the page said so."""
+
+
 def paste(explorer, side, text):
     """Press on a field, so that one is in it, and paste."""
     explorer.part(f"{side}-text").click()
@@ -59,6 +70,17 @@ def test_long_lists_are_ranked_and_computed_all_the_same(desk, tmp_path, monkeyp
     desk.after(paste, desk, "target", repr(target))
     assert not desk.part("bars").is_visible()
     assert "335 others" in desk.part("ranked").inner_text()
+    check(desk.shown(), draft, target, 2, "iid")
+    desk.after(desk.tab.evaluate, "otspec.explorer.page.set({ uniform: 0.9 })")
+    assert "At w = 0.9" in desk.part("groups").inner_text()
+    check(desk.shown(), draft, target, 2, "iid")
+    version = int(desk.part("explorer").get_attribute("data-version"))
+    assert desk.tab.evaluate(GIVEN_UP)
+    desk.tab.wait_for_function(
+        "wanted => document.getElementById('ot-explorer').dataset.version === wanted",
+        arg=str(version + 2),
+    )
+    assert not desk.part("waiting").is_visible()
     check(desk.shown(), draft, target, 2, "iid")
     assert desk.part("copy-link").is_disabled()
     desk.tab.wait_for_function("location.hash === ''")
@@ -135,6 +157,10 @@ def test_broken_links_change_nothing_or_what_can_be_read(desk, fragment):
     assert desk.part("k").input_value() == "2"
     assert desk.part("law-choice").input_value() == "iid"
     assert desk.part("w").input_value() == "0.4"
+    assert desk.part("damage").is_visible() == (fragment != "#other")
+    if fragment != "#other":
+        desk.after(desk.part("law-choice").select_option, "top")
+        assert not desk.part("damage").is_visible()
 
 
 def copied(explorer, kind):
@@ -232,3 +258,37 @@ def test_files_are_small_and_nothing_is_fetched():
             assert text.count("\n") <= 300, path.name
             assert "http" not in text.replace("http://www.w3.org/2000/svg", ""), path.name
             assert path.suffix == ".css" or '"use strict"' in text, path.name
+
+
+def test_the_page_stays_where_it_is_when_a_bar_is_taken(phone):
+    phone.open()
+    bar = phone.bar("target", 0)
+    top = "bar => { scrollTo(0, 0); return bar.getBoundingClientRect().top; }"
+    seen = 30  # pixels of the bar that are above the lower edge
+    phone.tab.set_viewport_size({"width": 390, "height": int(bar.evaluate(top)) + seen})
+    box = bar.locator(".ot-bar-grip").bounding_box()
+    phone.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + 2)
+    phone.tab.mouse.down()
+    phone.tab.mouse.up()
+    assert bar.evaluate("bar => bar === document.activeElement")
+    assert phone.tab.evaluate("scrollY") == 0
+    phone.tab.set_viewport_size({"width": 390, "height": 844})
+
+
+def test_a_finger_drags_a_bar_and_not_the_page(phone):
+    phone.open()
+    phone.tab.evaluate("scrollTo(0, 0)")
+    box = phone.bar("draft", 0).locator(".ot-bar-grip").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + 2
+    session = phone.tab.context.new_cdp_session(phone.tab)
+
+    def touch(kind, *points):
+        points = [{"x": x, "y": height} for height in points]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", y)
+    for moved in range(10, 60, 10):
+        touch("touchMove", y - moved)
+    touch("touchEnd")
+    assert phone.tab.evaluate("scrollY") == 0
+    assert float(phone.tab.evaluate("otspec.explorer.page.get().draft[0]")) > 0.6  # from 0.5

@@ -49,7 +49,7 @@
     if (others.length) {
       const next = others.reduce((a, b) => (b.acceptance > a.acceptance ? b : a));
       const words = `${next.title} reaches ${percent(next.acceptance)}, ${points(results.acceptance - next.acceptance)} less`;
-      parts.push(best.length ? `the best of the others, ${words.replace(" reaches", ", reaches")}` : words);
+      parts.push(best.length ? `the best of the others here, ${words.replace(" reaches", ", reaches")}` : words);
     }
     if (!parts.length) return "";
     const sentence = parts.join("; ");

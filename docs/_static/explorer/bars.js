@@ -48,7 +48,7 @@
     function grab(event, side, token) {
       event.preventDefault();
       const slider = event.currentTarget;
-      slider.focus();
+      slider.focus({ preventScroll: true }); // the page would move away under the finger
       slider.setPointerCapture(event.pointerId);
       held = { side, token, masses: shown.results[side], top: shown.shape.top };
       move(side, token, valueAt(event), held.masses);
@@ -82,6 +82,7 @@
         rect(0, 0, 0, 0, { class: `ot-bar-body ot-fill-${side}` }),
         rect(0, 0, 0, 0, { class: "ot-bar-grip" }),
         text(0, 0, "", { class: "ot-bar-value", "text-anchor": "middle" }));
+      explorer.svg.holdPage(bar, () => true);
       bar.addEventListener("pointerdown", (event) => grab(event, side, token));
       bar.addEventListener("pointermove", drag);
       bar.addEventListener("pointerup", release);

@@ -25,9 +25,26 @@
     return Number.isInteger(value) && value >= 1 && value <= most ? value : null;
   }
 
+  function fieldsOf(hash) {
+    return new URLSearchParams(hash.replace(/^#/, "").replaceAll("+", "%2B"));
+  }
+
+  /** Return what in a hash of ours could not be read, in words; null if all could, or it is none of ours. */
+  function damage(hash, laws) {
+    const fields = fieldsOf(hash);
+    if (!fields.has("d") && !fields.has("t")) return null;
+    const pair = explorer.pair.read(fields.get("d") ?? "", fields.get("t") ?? "");
+    if (pair.problem) return `${pair.problem.words} What is shown is not what the link was made for.`;
+    const most = explorer.state.MOST_DRAFTS;
+    if (fields.has("k") && wholeNumber(fields.get("k"), most) === null) {
+      return `its k is no whole number from 1 to ${most}, so that k is as before.`;
+    }
+    return fields.has("law") && !laws.includes(fields.get("law")) ? "it has an unknown draft law, so that drafts are as before." : null;
+  }
+
   /** Return the changes of the state that a hash asks for; null if it is none of ours or broken. */
   function read(hash, laws) {
-    const fields = new URLSearchParams(hash.replace(/^#/, "").replaceAll("+", "%2B"));
+    const fields = fieldsOf(hash);
     if (!fields.has("d") || !fields.has("t")) return null;
     const pair = explorer.pair.read(fields.get("d"), fields.get("t"));
     if (pair.problem) return null;
@@ -40,5 +57,5 @@
     return change;
   }
 
-  explorer.link = { read, written };
+  explorer.link = { damage, read, written };
 })();

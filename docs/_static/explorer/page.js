@@ -7,6 +7,7 @@
   const { arithmetic } = globalThis.otspec;
   const RESTS = 400; // milliseconds without a change before the address and the live sentence follow
   const SAME = ["draft", "target"];
+  const NUMBERS = ["draft", "target", "law", "k"]; // that the results are of
   const AT_ONCE = 300; // tokens whose charts are computed within a tenth of a second
 
   const PICTURES = ["bars", "ranked", "k-chart", "simplex-chart", "selection-chart", "law-chart"];
@@ -56,6 +57,7 @@
     dom.part("ranked").hidden = few;
     if (few) views.bars.update(results);
     else explorer.ranked.draw(dom.part("ranked"), results);
+    dom.part("waiting").hidden = true;
     dom.part("refusal").hidden = !results.problem;
     dom.part("refusal").textContent = results.problem ? `There is no answer: ${results.problem}.` : "";
     for (const name of ["results", "results-first"]) dom.part(name).hidden = Boolean(results.problem);
@@ -67,29 +69,32 @@
     explorer.rulesView.show(results);
   }
 
-  function showCharts(results, views) {
-    dom.part("charts").hidden = false; // before they are drawn: what is hidden has no width
+  function showCharts(results, views, pictures) {
     dom.part("computing").hidden = true;
+    if (dom.part("charts").hidden) {
+      dom.part("charts").hidden = false; // before they are drawn: what is hidden has no width
+      explorer.svg.measure(pictures);
+    }
     explorer.kChart.show(results, views.chooseK);
     explorer.selectionView.show(results);
     views.plane.update(results);
   }
 
-  /** Compute what the charts show: at once for few tokens, for many with breaths between. */
-  function complete(results, done) {
-    const pieces = explorer.results.pieces(results);
-    if (results.draft.length <= AT_ONCE) {
-      Object.assign(results, ...pieces);
-      done(results);
+  /** Say that the answer and the charts are being computed, until they are shown. */
+  function showWaiting() {
+    for (const name of ["waiting", "computing"]) dom.part(name).hidden = false;
+    for (const name of ["refusal", "results-first", "results", "charts"]) dom.part(name).hidden = true;
+    dom.part("brief").textContent = "computing …";
+  }
+
+  /** Do a work whose yields are breaths: at once, or so that the page goes on; return what ends it. */
+  function go(work, atOnce) {
+    if (atOnce) {
+      while (!work.next().done);
       return () => {};
     }
-    dom.part("computing").hidden = false;
-    dom.part("charts").hidden = true;
     let waiting = setTimeout(function step() {
-      const { value, done: last } = pieces.next();
-      Object.assign(results, value);
-      if (last) done(results);
-      else waiting = setTimeout(step);
+      if (!work.next().done) waiting = setTimeout(step);
     });
     return () => clearTimeout(waiting);
   }
@@ -139,11 +144,17 @@
     };
   }
 
-  /** Let the address and the sentence for those who hear the page follow the state. */
-  function settle(state, results) {
+  /** Say what of a link could not be read: those who follow it would take the page for what was meant. */
+  function showDamage(laws) {
+    const words = explorer.link.damage(location.hash, laws);
+    dom.part("damage").hidden = words === null;
+    dom.part("damage").textContent = words === null ? "" : `The link is damaged: ${words}`;
+  }
+
+  /** Let the address follow the state. */
+  function settle(state) {
     const bare = location.href.replace(/#.*$/, "");
     history.replaceState(null, "", explorer.link.written(state) ?? bare);
-    if (!results.problem) explorer.answer.announce(results);
   }
 
   /** Draw anew when a picture has another width, also one that was hidden. */
@@ -162,29 +173,56 @@
     const views = makeViews(store);
     const pictures = PICTURES.map(dom.part);
     let results = null;
+    let known = {}; // the state that all results are of
     let cancel = () => {};
     let changes = 0; // of the state; the page says how many of them it shows
 
+    function isKnown(state) {
+      return NUMBERS.every((name) => known[name] === state[name]);
+    }
+
+    /** Compute and show; a uniform number or a width alone change the pictures only. */
+    function* show(state, version) {
+      const anew = !isKnown(state);
+      if (anew) {
+        known = {};
+        results = explorer.results.compute(state);
+      }
+      results.uniform = state.uniform;
+      showAnswer(results, views);
+      if (anew && !results.problem) yield* explorer.results.complete(results);
+      known = state;
+      if (!results.problem) showCharts(results, views, pictures);
+      dom.part("explorer").dataset.version = version;
+      if (changes) tell();
+    }
+
     function update() {
-      const [state, shown] = [store.get(), String(changes)];
-      const done = () => { dom.part("explorer").dataset.version = shown; };
+      const state = store.get();
+      const atOnce = state.draft.length <= AT_ONCE || isKnown(state);
       cancel();
+      if (!atOnce) showWaiting();
+      dom.part("simplex").hidden = state.draft.length !== 3; // it takes room from the chart beside it
       explorer.svg.measure(pictures);
-      results = explorer.results.compute(state);
       showControls(state);
       views.fields.update(state);
-      showAnswer(results, views);
       explorer.share.show(state);
-      if (results.problem) done();
-      else cancel = complete(results, () => { showCharts(results, views); done(); });
+      cancel = go(show(state, String(changes)), atOnce);
     }
 
     const redraw = soon(update);
-    const rest = later(() => settle(store.get(), results));
-    store.listen(() => { changes += 1; redraw(); rest(); });
+    const rest = later(() => settle(store.get()));
+    const tell = later(() => { if (!results.problem) explorer.answer.announce(results); });
+    store.listen(() => { changes += 1; dom.part("damage").hidden = true; redraw(); rest(); });
     wire(store, () => results);
-    addEventListener("hashchange", () => store.set(asked() ?? {}));
-    watchWidths(pictures, redraw);
+    addEventListener("hashchange", () => {
+      const change = asked();
+      if (change) store.set(change); // else it is a place on the page, or damaged
+      showDamage(laws);
+    });
+    // While a work goes on its pictures are still to come.
+    watchWidths(pictures, () => { if (isKnown(store.get())) redraw(); });
+    showDamage(laws);
     update();
     explorer.page = { get: store.get, set: store.set };
   }

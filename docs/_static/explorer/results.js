@@ -8,15 +8,15 @@
   const TRIANGLES = [1, 2, 3, 4];
   const SELECTED = ["iid", "without-replacement"]; // laws that pooled selection is for
 
-  function lineOf(rule, draft, target) {
-    return KS.map((k) => (arithmetic.ruleRefusal(rule.name, draft, k) === null
-      ? arithmetic.acceptance(rule.name, draft, target, k) : null));
+  /** Return a rule's acceptance; of pooled selection it is the optimum, which is known by then. */
+  function accepted(rule, draft, target, k, optimum) {
+    return rule.name.startsWith("pooled") ? optimum : arithmetic.acceptance(rule.name, draft, target, k);
   }
 
-  function rules(law, draft, target, k) {
+  function rules(law, draft, target, k, optimum) {
     return arithmetic.RULES.filter((rule) => rule.law === law).map((rule) => {
       const why = arithmetic.ruleRefusal(rule.name, draft, k);
-      return { ...rule, why, acceptance: why ? null : arithmetic.acceptance(rule.name, draft, target, k) };
+      return { ...rule, why, acceptance: why ? null : accepted(rule, draft, target, k, optimum) };
     });
   }
 
@@ -41,19 +41,32 @@
     if (why) return { ...base, problem: why };
     const best = arithmetic.optimum(law, draft, target, k);
     const { acceptance, cut, inside } = best;
-    return { ...base, acceptance, cut, inside, targetMass: best.target, rules: rules(law, draft, target, k) };
+    return { ...base, acceptance, cut, inside, targetMass: best.target, rules: rules(law, draft, target, k, acceptance) };
   }
 
-  /** Yield what the charts need beyond the answer, piece by piece: for many tokens it takes long. */
-  function* pieces({ law, k, draft, target, rules: found }) {
-    yield { selection: selection(law, draft, target, k), regions: regions(law, draft, k) };
-    yield { optima: arithmetic.optima(law, draft, target, KS) };
-    const lines = {};
-    for (const rule of found) {
-      lines[rule.name] = lineOf(rule, draft, target);
-      yield { lines };
+  /** Add what the charts need to the answer, with a breath after each piece: for many tokens it takes long. */
+  function* complete(results) {
+    const { law, k, draft, target } = results;
+    yield; // so that the answer is seen
+    results.selection = selection(law, draft, target, k);
+    results.regions = regions(law, draft, k);
+    yield;
+    // Of distinct drafts one pass has all k.
+    results.optima = [];
+    for (const ks of law === "without-replacement" ? [KS] : KS.map((each) => [each])) {
+      results.optima.push(...arithmetic.optima(law, draft, target, ks));
+      yield;
+    }
+    results.lines = {};
+    for (const rule of results.rules) {
+      const line = results.lines[rule.name] = [];
+      for (const each of KS) {
+        const why = arithmetic.ruleRefusal(rule.name, draft, each);
+        line.push(why ? null : accepted(rule, draft, target, each, results.optima[each - 1]));
+        yield;
+      }
     }
   }
 
-  explorer.results = { compute, pieces };
+  explorer.results = { complete, compute };
 })();

@@ -42,6 +42,7 @@
   function show(results) {
     const optimum = row("optimum", "optimum", results.acceptance, null);
     const rules = results.rules.map((rule) => row(rule.name, rule.title, rule.acceptance, results.acceptance, refusal(rule)));
+    part("rules-left-out").hidden = results.law !== "iid";
     part("rules-body").replaceChildren(optimum, ...rules);
   }
 

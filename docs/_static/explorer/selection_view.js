@@ -11,6 +11,7 @@
   const LAW = { top: 12, base: 268 };
   const LIVES = { top: 322, base: 460 };
   const MARKED = 60; // knots that have markers
+  const MOST_STEMS = 1000; // that are drawn even where they hide each other
   const ROWS = 40; // of the table
   const HIGHEST = 1.04; // of the lifted curve that is drawn
 
@@ -83,16 +84,30 @@
       `knot ${j} at u = ${words.number(mass)}: ${says}`);
   }
 
+  /** Return the knots that get a stem: of very many the longest in each pixel. */
+  function stems(data, x) {
+    const all = data.knots.map((_, j) => j).filter((j) => data.knots[j].lifetime > 0 || data.knots.length <= MARKED);
+    if (all.length <= MOST_STEMS) return all;
+    const longest = new Map();
+    for (const j of all) {
+      const pixel = Math.round(x(data.knots[j].mass));
+      const other = longest.get(pixel);
+      if (other === undefined || data.knots[j].lifetime > data.knots[other].lifetime) longest.set(pixel, j);
+    }
+    return [...longest.values()];
+  }
+
   function livesPanel(data, uniform, width) {
     const x = scale(0, 1, LEFT, width - RIGHT);
     const y = scale(0, 1, LIVES.base, LIVES.top);
     const alive = barriers(data, uniform);
-    const shown = data.knots.map((_, j) => j).filter((j) => data.knots[j].lifetime > 0 || data.knots.length <= MARKED);
+    const groups = alive.slice(1).map((end, i) => [alive[i], end, i]);
+    const wide = groups.length <= MOST_STEMS ? groups : groups.filter(([start, end]) => x(data.knots[end].mass) - x(data.knots[start].mass) > 0.5);
     const middle = { "text-anchor": "middle" };
     return [
-      ...alive.slice(1).map((end, i) => group(alive[i], end, i, data, x)),
+      ...wide.map(([start, end, i]) => group(start, end, i, data, x)),
       ...levels([0, 0.5, 1], y, LEFT, width - RIGHT),
-      ...shown.map((j) => stem(j, data, uniform, x, y)),
+      ...stems(data, x).map((j) => stem(j, data, uniform, x, y)),
       line(LEFT, y(uniform), width - RIGHT, y(uniform), { class: "ot-uniform" }),
       text(LEFT, LIVES.top - 22, "Lifetimes of the knots, and the groups at w", { class: "ot-panel-name" }),
       ...[0, 0.25, 0.5, 0.75, 1].map((u) => text(x(u), LIVES.base + 16, String(u), { class: "ot-tick", ...middle })),

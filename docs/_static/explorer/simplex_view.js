@@ -91,6 +91,7 @@
       return far(side) <= REACH ? side : null;
     }
 
+    explorer.svg.holdPage(container, () => held); // pointers are told before touches
     container.addEventListener("pointerdown", (event) => {
       held = shown && nearest(...at(event));
       if (!held) return;

@@ -91,6 +91,11 @@
     return make("polygon", { points: shape, ...attributes });
   }
 
+  /** Keep the page from moving under a finger that holds something; touch-action is not heeded inside SVG. */
+  function holdPage(element, holds) {
+    element.addEventListener("touchstart", (event) => { if (holds()) event.preventDefault(); }, { passive: false });
+  }
+
   const widths = new WeakMap();
 
   /** Remember how wide containers are, before anything is drawn: asked later the page is laid out anew. */
@@ -104,7 +109,8 @@
   }
 
   function widthOf(container) {
-    return Math.max(240, widths.get(container) || container.clientWidth);
+    if (!widths.get(container)) widths.set(container, container.clientWidth); // it was hidden
+    return Math.max(240, widths.get(container));
   }
 
   /** Replace what a container holds by a picture as wide as it is, whatever that is. */
@@ -116,5 +122,5 @@
     return svg;
   }
 
-  explorer.svg = { levels, line, make, marker, measure, path, picture, rect, resized, scale, text, ticks, titled, widthOf };
+  explorer.svg = { holdPage, levels, line, make, marker, measure, path, picture, rect, resized, scale, text, ticks, titled, widthOf };
 })();
