@@ -74,7 +74,7 @@ def test_the_forges_call_targets_that_there_are_and_little_else(jobs):
     others = [command for command in commands if not re.search(r"^(\w+=[\w,]+ )?make ", command)]
     assert others in ([], ["choco install make --no-progress"])
     called = made(command for command in commands if command not in others)
-    assert called == {"lint", "demo", "test", "backends", "dist", "docs"}
+    assert called == {"lint", "demo", "test", "backends", "dist", "docs", "note"}
     assert called <= targets()
 
 
