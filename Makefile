@@ -50,7 +50,7 @@ bench-peers: backends
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/python docs/statements.py
-	rm -rf docs/_build
+	rm -rf docs/_build docs/jupyter_execute
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -q -b html -d build/doctrees docs docs/_build
 	$(BIN)/python docs/check_site.py docs/_build
 	@echo "docs: docs/_build/index.html"
@@ -87,7 +87,7 @@ nightly: backends cones fuzz
 	OTSPEC_NIGHTLY=1 OTSPEC_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist loadfile
 
 clean:
-	rm -rf $(VENV) build docs/_build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build docs/_build docs/jupyter_execute *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The CPU build: a plain "pip install torch" may pull gigabytes of GPU libraries.

@@ -26,7 +26,8 @@ extensions = [
     "api_pages",  # these two in _ext
     "heads",
 ]
-exclude_patterns = ["_build", "tables"]  # tables are parts of pages
+# Tables are parts of pages; the executed notebooks of the last build lie beside it.
+exclude_patterns = ["_build", "jupyter_execute", "tables"]
 intersphinx_mapping = {  # inventories of what is referred to, so that no network is needed
     "python": ("https://docs.python.org/3", "inventories/python.inv"),
     "numpy": ("https://numpy.org/doc/stable", "inventories/numpy.inv"),
