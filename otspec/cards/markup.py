@@ -5,12 +5,11 @@ There is no script and no style sheet, so that a saved notebook shows the same.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from otspec.cards.values import entry
-from otspec.tables import printable
+from otspec.webpage import escaped
 
 _TABLE = "border-collapse: collapse; margin: 0 0 .5em; font-variant-numeric: tabular-nums;"
 _CAPTION = "caption-side: top; text-align: left; font-weight: 600; padding: .2em 0;"
@@ -26,8 +25,8 @@ _WIDEST = 6.0
 def pairs(title: str, rows: Sequence[tuple[str, str]]) -> str:
     """Return a table of names and what each is."""
     body = (
-        f'<tr><th scope="row" style="{_CELL} {_ONE_LINE} width: 1%;">{_escaped(name)}</th>'
-        f'<td style="{_CELL} overflow-wrap: anywhere;">{_escaped(text)}</td></tr>'
+        f'<tr><th scope="row" style="{_CELL} {_ONE_LINE} width: 1%;">{escaped(name)}</th>'
+        f'<td style="{_CELL} overflow-wrap: anywhere;">{escaped(text)}</td></tr>'
         for name, text in rows
     )
     return _table(title, "", body)
@@ -39,7 +38,7 @@ def columns(title: str, names: Sequence[str], rows: Sequence[Sequence[str]], *, 
     body = (
         "<tr>"
         + "".join(
-            f'<td style="{style}">{_escaped(text)}</td>'
+            f'<td style="{style}">{escaped(text)}</td>'
             for style, text in zip(styles, row, strict=True)
         )
         + "</tr>"
@@ -56,7 +55,7 @@ def bars(masses: Mapping[str, Any]) -> str:
     body = (
         f'<tr><th scope="row" style="{_NUMBER}">{token}</th>'
         + "".join(
-            f'<td style="{_CELL} {_ONE_LINE}">{_bar(float(mass), most)}{_escaped(entry(mass))}</td>'
+            f'<td style="{_CELL} {_ONE_LINE}">{_bar(float(mass), most)}{escaped(entry(mass))}</td>'
             for mass in row
         )
         + "</tr>"
@@ -73,7 +72,7 @@ def _bar(mass: float, most: float) -> str:
 
 def _header(names: Sequence[str], styles: Sequence[str]) -> str:
     cells = (
-        f'<th scope="col" style="{style}">{_escaped(name)}</th>'
+        f'<th scope="col" style="{style}">{escaped(name)}</th>'
         for name, style in zip(names, styles, strict=True)
     )
     return f"<thead><tr>{''.join(cells)}</tr></thead>"
@@ -81,10 +80,6 @@ def _header(names: Sequence[str], styles: Sequence[str]) -> str:
 
 def _table(title: str, header: str, body: Iterator[str]) -> str:
     wrap = _ONE_LINE if len(title) <= _SHORT_TITLE else ""
-    caption = f'<caption style="{_CAPTION} {wrap}">{_escaped(title)}</caption>' if title else ""
+    caption = f'<caption style="{_CAPTION} {wrap}">{escaped(title)}</caption>' if title else ""
     inside = f"{caption}{header}<tbody>{''.join(body)}</tbody>"
     return f'<div style="overflow-x: auto;"><table style="{_TABLE}">{inside}</table></div>'
-
-
-def _escaped(text: str) -> str:
-    return html.escape(printable(text))
