@@ -7,19 +7,7 @@ installed() {
 
 installed >/dev/null && exit 0
 
-as_root=none
-if [ "$(id -u)" = 0 ]; then
-    as_root=
-elif sudo -n true 2>/dev/null; then
-    as_root="sudo -n"
-fi
-if [ "$as_root" != none ] && command -v apt-get >/dev/null; then
-    echo "installing chromium"
-    export DEBIAN_FRONTEND=noninteractive
-    $as_root apt-get update -qq >/dev/null
-    $as_root apt-get install -y -qq --no-install-recommends chromium >/dev/null
-    installed >/dev/null && exit 0
-fi
+sh "$(dirname "$0")/apt-install.sh" chromium && installed >/dev/null && exit 0
 echo "Chromium could not be installed, so the tests of the explorer's page (tests/explorer) will be"
 echo "skipped. Install it (on Debian: apt install chromium), or name one in OTSPEC_CHROMIUM, then run"
 echo "this command again."

@@ -10,19 +10,7 @@ install() { "$python" -m pip install --quiet --disable-pip-version-check --edita
 installed && exit 0
 install && installed && exit 0
 
-as_root=none
-if [ "$(id -u)" = 0 ]; then
-    as_root=
-elif sudo -n true 2>/dev/null; then
-    as_root="sudo -n"
-fi
-if [ "$as_root" != none ] && command -v apt-get >/dev/null; then
-    echo "installing libcdd-dev and libgmp-dev"
-    export DEBIAN_FRONTEND=noninteractive
-    $as_root apt-get update -qq >/dev/null
-    $as_root apt-get install -y -qq libcdd-dev libgmp-dev >/dev/null
-    install && installed && exit 0
-fi
+sh "$(dirname "$0")/apt-install.sh" libcdd-dev libgmp-dev && install && installed && exit 0
 echo "pycddlib could not be installed, so the tests that need it will be skipped. Install a C"
 echo "compiler, Python's headers, libcdd and GMP (on Debian: apt install build-essential python3-dev"
 echo "libcdd-dev libgmp-dev), then run this command again."
