@@ -13,6 +13,10 @@ from __future__ import annotations
 import triton.language as tl
 from triton import jit
 
+KINDS = ("draft", "target", "common", "scaled", "light", "line")
+"""Kinds of weights. A kernel gets the index of one: Triton 3.6 allows no strings in a tuple."""
+DRAFT, TARGET, COMMON, SCALED, LIGHT, LINE = map(tl.constexpr, range(len(KINDS)))
+
 
 @jit()
 def start_of(rows, row, inner, outer_step, inner_step):
@@ -22,26 +26,31 @@ def start_of(rows, row, inner, outer_step, inner_step):
 
 
 @jit()
-def weigh(drafted, wanted, numbers, there, form: tl.constexpr):
+def weigh(
+    drafted,
+    wanted,
+    numbers,
+    there,
+    kind: tl.constexpr,
+    lift: tl.constexpr,
+    excess: tl.constexpr,
+    mixed: tl.constexpr,
+    first: tl.constexpr,
+):
     """Return the weights of tokens, (rows, tokens): the numbers begin at a pointer for each row."""
-    kind: tl.constexpr = form[0]
-    lift: tl.constexpr = form[1]
-    excess: tl.constexpr = form[2]
-    mixed: tl.constexpr = form[3]
-    first: tl.constexpr = form[4]
     at = numbers + first
     if mixed:
         at += 1
-    if kind == "draft":
+    if kind == DRAFT:
         weight = drafted
-    elif kind == "target":
+    elif kind == TARGET:
         weight = wanted
-    elif kind == "common":
+    elif kind == COMMON:
         weight = tl.minimum(wanted, drafted)
-    elif kind == "scaled":
+    elif kind == SCALED:
         scale = tl.load(at, mask=there, other=0.0)[:, None]
         weight = tl.minimum(wanted, drafted * lift * scale)
-    elif kind == "light":
+    elif kind == LIGHT:
         edge = tl.load(at, mask=there, other=0.0)[:, None]
         scale = tl.load(at + 1, mask=there, other=0.0)[:, None]
         weight = tl.minimum(scale * (tl.where(drafted <= edge, drafted, 0.0) * lift), wanted * lift)
@@ -99,7 +108,17 @@ def block_sums(
         wanted = tl.load(at + token * target_step, mask=inside, other=0.0).to(dtype)
     of_row = numbers + row.to(tl.int64) * columns
     for i in tl.static_range(number):
-        weight = weigh(drafted, wanted, of_row, there, forms[i])
+        weight = weigh(
+            drafted,
+            wanted,
+            of_row,
+            there,
+            forms[i][0],
+            forms[i][1],
+            forms[i][2],
+            forms[i][3],
+            forms[i][4],
+        )
         total = tl.sum(weight, axis=1).to(sums.dtype.element_ty)
         tl.store(sums + i * pairs.to(tl.int64) + pair, total, mask=there)
 
@@ -152,7 +171,9 @@ def block_weights(
     if not same:
         at = target[:, None] + token * target_step
         wanted = tl.load(at, mask=inside, other=0.0).to(dtype)
-    weights = weigh(drafted, wanted, numbers, there, form).to(wide)
+    weights = weigh(
+        drafted, wanted, numbers, there, form[0], form[1], form[2], form[3], form[4]
+    ).to(wide)
     for i in range(left_out):
         one = tl.load(excluded + i * excluded_step, mask=there, other=-1)
         inside = inside & (token != one[:, None])

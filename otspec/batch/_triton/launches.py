@@ -18,8 +18,8 @@ from otspec.batch._kernels.library import BLOCK, Array, Library
 from otspec.batch._kernels.sums import Told, Weight, the_draft
 from otspec.batch._triton import kernels, on, warn_of
 
-Form: TypeAlias = tuple[str, float, bool, bool, int]
-"""A weight as a kernel has it: :class:`Terms`, with the place of its first number for them."""
+Form: TypeAlias = tuple[int, float, bool, bool, int]
+"""A weight as a kernel has it: :class:`Terms`, with the place of its kind and first number."""
 PIECE = 2048
 """How many tokens a program of the sums reads at once on a GPU: 16 in each of its threads."""
 INTERPRETED = 1 << 18
@@ -135,7 +135,7 @@ def _whole(parts: list[Array]) -> Array:
 
 def _scaled(column: int) -> Form:
     """Return the weight min(target, scale·draft) for one of the numbers."""
-    return "scaled", 1.0, False, False, column
+    return kernels.KINDS.index("scaled"), 1.0, False, False, column
 
 
 def _added(
@@ -208,7 +208,8 @@ def _read(library: Library, draft: Array, *weights: Told) -> tuple[list[Form], A
     numbers: list[Array] = []
     for weight in weights:
         terms = weight.terms()
-        forms.append((terms.kind, terms.lift, terms.excess, terms.mixed, len(numbers)))
+        kind = kernels.KINDS.index(terms.kind)
+        forms.append((kind, terms.lift, terms.excess, terms.mixed, len(numbers)))
         numbers += terms.numbers
     lead = draft.shape[:-1]
     if not numbers:
