@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from otspec.auditing.seeding import seeded
+from otspec.chance import CannotFollowError
 from otspec.conformance.acceptance import acceptance_note, accepted, most_accepted
-from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement_of
 from otspec.conformance.exact_check import exactly_tried
 from otspec.conformance.faults.explanations import explained

@@ -13,7 +13,7 @@ from otspec.auditing.declared import rounding
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.foreign import attempt
 from otspec.cards import Carded
-from otspec.conformance.branches import LEAST
+from otspec.chance import LEAST
 from otspec.conformance.exact import MOST_WAYS, checked_limits, exact_law
 from otspec.distributions import as_k
 from otspec.models.callables import as_models
