@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tiny_models import transformers
 
-from otspec.chance import CannotFollowError
+from otspec.chance import Branch, CannotFollowError
 from otspec.conformance import exact_kernel, exact_law
 from otspec.conformance.interception import intercepted
 from otspec.conformance.numpy_draws import FollowedGenerator
