@@ -68,8 +68,10 @@ class Chance(ABC):
         """
         if wanted <= 0:
             return False
-        if wanted >= offered:
-            return True
+        return wanted >= offered or self._accepts(wanted, offered)
+
+    def _accepts(self, wanted: Number, offered: Number) -> bool:
+        """Return the same where it is not certain."""
         return self.choose((offered - wanted, wanted)) == 1
 
 
@@ -91,10 +93,7 @@ class Drawn(Chance):
         last = sums.searchsorted(sums[-1])
         return int(min(sums.searchsorted(self._uniform() * sums[-1], side="right"), last))
 
-    def accept(self, wanted: Number, offered: Number = 1) -> bool:
-        """Return True with probability min(1, wanted/offered)."""
-        if wanted >= offered:  # no number is needed
-            return wanted > 0
+    def _accepts(self, wanted: Number, offered: Number) -> bool:
         return bool(self._uniform() * float(offered) < wanted)
 
 

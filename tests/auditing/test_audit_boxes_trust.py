@@ -85,14 +85,12 @@ def indices(x, rng):
 class Tampered(RecursiveRejection):
     """Accepts the first draft always."""
 
-    def joint_kernel(self, x):
-        joint = np.zeros((self.k + 1, len(self.target)))
-        joint[0, x[0]] = 1
-        return joint
+    def verify(self, drafts, chance):  # noqa: ARG002
+        return 0
 
 
 class Ending(RecursiveRejection):
-    def joint_kernel(self, _x):
+    def verify(self, drafts, chance):  # noqa: ARG002
         raise SystemExit(0)
 
 
