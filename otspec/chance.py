@@ -84,17 +84,18 @@ class Drawn(Chance):
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self._uniform: Callable[[], float] = rng.random
+        self.uniform: Callable[[], float] = rng.random
+        """Returns the next uniform number, from 0 to below 1."""
 
     def choose(self, masses: Sequence[Number] | Array) -> int:
         """Return an index, by inversion of the cumulative sums at one uniform number."""
         sums = np.cumsum(np.asarray(masses, dtype=float))
         # u·total can round up to the total: then the last index of positive mass is chosen.
         last = sums.searchsorted(sums[-1])
-        return int(min(sums.searchsorted(self._uniform() * sums[-1], side="right"), last))
+        return int(min(sums.searchsorted(self.uniform() * sums[-1], side="right"), last))
 
     def _accepts(self, wanted: Number, offered: Number) -> bool:
-        return bool(self._uniform() * float(offered) < wanted)
+        return bool(self.uniform() * float(offered) < wanted)
 
 
 class Tape(Drawn):
@@ -107,7 +108,7 @@ class Tape(Drawn):
     """
 
     def __init__(self, uniforms: Iterable[float]) -> None:
-        self._uniform = iter(uniforms).__next__
+        self.uniform = iter(uniforms).__next__
 
 
 class Branch(Chance):
@@ -156,7 +157,8 @@ class Branch(Chance):
         # NaN fails this test, too: the total is NaN if a mass is.
         if not (total > 0 and min(known) >= 0):
             raise self.refused(f"it chooses among chances {list(known)[:8]}")
-        least = self._least * total if isinstance(total, float) else 0
+        in_floats = isinstance(total, float)
+        least = self._least * total if in_floats else 0
         options = [i for i, mass in enumerate(known) if mass > least]
         depth = len(self.taken)
         if depth >= MOST_CHOICES:
@@ -166,13 +168,14 @@ class Branch(Chance):
             raise self.refused("it does something else when it is run again")
         self.taken.append((place, len(options)))
         if len(options) > 1:
-            self._weigh(known[options[place]], sum([known[i] for i in options]))
+            open_total = sum([known[i] for i in options]) if in_floats else total
+            self._weigh(known[options[place]], open_total)
         return options[place]
 
     def _weigh(self, mass: Number, total: Number) -> None:
         """Multiply the branch's probability by mass/total: exact if both are."""
         in_floats = isinstance(mass, float) or isinstance(total, float)
-        self.mass *= mass / total if in_floats else Fraction(mass) / Fraction(total)
+        self.mass *= mass / total if in_floats else Fraction(mass, total)
         if isinstance(self.mass, float) and self.mass < 1e-6 * self._least:
             raise _TooLightError
 

@@ -133,12 +133,25 @@ def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | 
         The position of the first draft that equals the output; or the distribution of the output
         given that none does.
     """
-    first = [output[token] * (token not in drafts[:i]) for i, token in enumerate(drafts)]
+    left = as_number(1, like=output)  # the probability that the output is no draft so far
+    for position, token in enumerate(drafts):
+        if token not in drafts[:position]:
+            if chance.accept(output[token], left):
+                return position
+            left = left - output[token]
     others = output.copy()
     others[list(drafts)] *= 0
-    missed = others.sum()
-    position = chance.choose([*first, missed])
-    return position if position < len(drafts) else others / missed
+    return normalised(others, output)
+
+
+def matches(output: Distribution, drafts: Sequence[int]) -> Array:
+    """Return the joint kernel of :func:`match`: a draft that equals the output is accepted."""
+    joint = zeros((len(drafts) + 1, len(output)), like=output)
+    joint[-1] = output
+    for token in set(drafts):
+        joint[drafts.index(token), token] = output[token]
+        joint[-1, token] *= 0
+    return joint
 
 
 def acceptance_chance(wanted: Number, offered: Number) -> Number:

@@ -15,7 +15,7 @@ from otspec.arithmetic import (
     zeros,
 )
 from otspec.chance import Chance
-from otspec.coupling import match
+from otspec.coupling import match, matches
 from otspec.distributions import Distribution
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import drafted_counts, over
@@ -75,3 +75,6 @@ class NaiveSampling(PairRule):
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
         return match(self.target, drafts, chance)
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        return matches(self.target, drafts)

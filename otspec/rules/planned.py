@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from otspec.arguments import as_instance
-from otspec.arithmetic import Array, Number, zeros
+from otspec.arithmetic import Array, Number
 from otspec.chance import Chance
-from otspec.coupling import match
+from otspec.coupling import match, matches
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import IID, DraftLaw
 from otspec.plan import Plan, optimal_plan
@@ -64,9 +64,4 @@ class PlannedRule(Rule):
 
     def _joint_kernel(self, drafts: Sequence[int]) -> Array:
         # In the plan's arithmetic, which may be floats beside an exact target.
-        joint = zeros((self.k + 1, self.law.n), like=self.plan.accepted)
-        joint[self.k] = self.plan.kernel(drafts)
-        for token in set(drafts):
-            joint[drafts.index(token), token] = joint[self.k, token]
-            joint[self.k, token] *= 0
-        return joint
+        return matches(self.plan.kernel(drafts), drafts)

@@ -129,6 +129,16 @@ class TruncatedAlphabet(PairRule):
         found = self.verifiers[len(places) - 1].verify(places, chance)
         return int(kept[found]) if isinstance(found, int) else self._on_all(self._kept, found)
 
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        kept, places = self._left(drafts)
+        joint = zeros((self.k + 1, len(self.target)), like=self.target)
+        inside = self.kept_target[None]
+        if places:
+            inside = self.verifiers[len(places) - 1].joint_kernel(places)
+        joint[np.ix_(np.append(kept, self.k), self._kept)] = self.share * inside
+        joint[self.k, self._dropped] = self.target[self._dropped]
+        return joint
+
     def _on_all(self, tokens: IntArray, row: Distribution) -> Distribution:
         """Return a distribution of some tokens as one of all tokens."""
         longer = zeros(len(self.target), like=self.target)

@@ -23,7 +23,7 @@ from otspec.arithmetic import (
     positive_part,
     zeros,
 )
-from otspec.chance import Chance
+from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
 from otspec.frozen import Frozen
 from otspec.selection.heights import Heights
@@ -117,6 +117,8 @@ class Barriers(Frozen):
 
     def drawn(self, top: int, chance: Chance) -> tuple[int, int]:
         """Draw the uniform number, and return the group that pool ``top`` is in: its ends."""
+        if isinstance(chance, Drawn):  # one group is found sooner than all of them
+            return self.group(top, chance.uniform())
         groups = list(self.groups(top))
         lowest, end, _ = groups[chance.choose([span for _, _, span in groups])]
         return lowest, end

@@ -126,8 +126,9 @@ ARRAYS = [name for name, rule in RULES.items() if rule._joint_kernel is not Rule
 
 def test_which_kernels_have_array_code():
     assert ARRAYS == [
-        "importance-sampling", "pooled-selection", "earliest-pooled-selection",
-        "pooled-selection-without-replacement", "priority-mixture", "planned",
+        "importance-sampling", "naive-sampling", "pooled-selection", "earliest-pooled-selection",
+        "pooled-selection-without-replacement", "target-only", "truncated-alphabet",
+        "priority-mixture", "planned",
     ]  # fmt: skip
 
 
