@@ -174,8 +174,10 @@ class Branch(Chance):
 
     def _weigh(self, mass: Number, total: Number) -> None:
         """Multiply the branch's probability by mass/total: exact if both are."""
-        in_floats = isinstance(mass, float) or isinstance(total, float)
-        self.mass *= mass / total if in_floats else Fraction(mass, total)
+        if isinstance(mass, float) or isinstance(total, float):
+            self.mass *= mass / total
+        else:
+            self.mass *= Fraction(mass, total)
         if isinstance(self.mass, float) and self.mass < 1e-6 * self._least:
             raise _TooLightError
 
