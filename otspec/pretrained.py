@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import importlib.metadata
+import inspect
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -27,6 +28,19 @@ def model_package(name: str) -> Any:
         It is not installed.
     """
     return needed(name, "a language model", "hf")
+
+
+def takes(model: Any, option: str) -> bool:
+    """Return whether a model's ``forward`` has a parameter of this name."""
+    return option in inspect.signature(model.forward).parameters
+
+
+def cache_name(model: Any) -> str:
+    """Return what a model calls its cache of keys and values, as argument and in its output.
+
+    Transformers renamed it in version 5.24.
+    """
+    return "cache" if takes(model, "cache") else "past_key_values"
 
 
 def find_gguf(name: str) -> Path:
