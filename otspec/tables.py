@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -24,6 +25,22 @@ _PLAIN = {
 }  # fmt: skip
 """How our own signs look in ASCII."""
 _IN_ASCII = "otspec-plain"
+
+
+def keep_answers_apart() -> None:
+    """Let nothing but answers reach the standard output of this process.
+
+    Libraries write to descriptor 1, some of them from C. From here on that is standard error, for
+    the processes that this one starts as well; answers go to where descriptor 1 led before. The
+    process has to be ours: nothing is changed where standard output is closed or was replaced.
+    """
+    stream = sys.__stdout__
+    if stream is None or stream is not sys.stdout:
+        return
+    stream.flush()
+    kept = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else 2, 1)
+    sys.stdout = os.fdopen(kept, "w", encoding=stream.encoding, errors=stream.errors, closefd=False)
 
 
 def printable(text: str) -> str:
