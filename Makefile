@@ -84,6 +84,7 @@ dist: $(VENV)/runtime.stamp
 	done
 
 coverage: $(VENV)/develop.stamp cones
+	$(call locked,tools)
 	$(BIN)/python -m pytest -n auto --cov=otspec --cov-report=term:skip-covered --cov-fail-under=95
 
 fuzz: $(VENV)/develop.stamp
