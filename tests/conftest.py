@@ -10,6 +10,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from searching import NIGHTLY
+from skipped import lines
 
 pytest_plugins = (
     "pytester",  # runs of pytest, for the tests of the plugin of the package
@@ -84,6 +85,14 @@ def pytest_collection_finish(session):
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say what was skipped, and how to run it."""
+    skipped = [report.longrepr[2] for report in terminalreporter.getreports("skipped")]
+    if skipped:
+        terminalreporter.section(f"{len(skipped)} skipped")
+        terminalreporter.write_line("\n".join(lines(skipped)))
 
 
 @pytest.fixture(scope="session", autouse=True)
