@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from contextlib import suppress
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -30,12 +31,27 @@ TRACES = {
 }
 """Traces that do not ship: option -> its variable, and what it is."""
 
-# What the tests need of the process that runs them, and of those that they start:
-# they hear Ctrl-C, which is ignored in what a shell starts in the background,
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-# and print UTF-8, whatever the locale is.
+# What the tests need of the process that runs them, and of those that they start.
+# They hear all signals: a shell ignores Ctrl-C for what it starts in the background, and nohup the
+# end of a terminal. Python itself ignores the other two.
+for _signal in signal.valid_signals():
+    ignored = signal.getsignal(_signal) is signal.SIG_IGN
+    if ignored and getattr(_signal, "name", "") not in ("SIGPIPE", "SIGXFSZ"):
+        heard = signal.default_int_handler if _signal is signal.SIGINT else signal.SIG_DFL
+        signal.signal(_signal, heard)
+# Files have the usual permissions.
+os.umask(0o022)
+# Nothing limits them that need not.
+with suppress(ImportError):
+    import resource
+
+    for _limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_AS):
+        _, _most = resource.getrlimit(_limit)
+        resource.setrlimit(_limit, (_most, _most))
+# They print UTF-8, whatever the locale is, and as for no terminal, whatever that of the caller is.
 os.environ["PYTHONIOENCODING"] = "utf-8"
+for _name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
+    os.environ.pop(_name, None)
 # JAX compiles hundreds of functions that run once: machine code as it comes, not polished, and by
 # day of loops that are not fused, in half of the time. XLA ends a process over an option that it
 # does not know: this one is given to releases that were tried with it.

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import trace_files as files
 from command_line import complaint, run
-from run_processes import CHUNKS, OPTIONS, started
+from run_processes import CHUNKS, OPTIONS, SECONDS, started
 
 from otspec.cli.main import main
 from otspec.traces.runs import parallel
@@ -62,7 +62,7 @@ def test_an_interrupted_run_says_how_to_go_on(source, expected, results, tmp_pat
     process = started(source, tmp_path)
     assert all(map(ignores_interrupts, workers_of(process.pid)))
     (os.killpg if to == "group" else os.kill)(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (130, "")
     assert err.count("\n") == 2, err
     told, interrupted = err.splitlines()
@@ -83,7 +83,7 @@ def test_a_local_cluster_gives_the_same_results_and_is_interrupted(
         run(capsys, "trace", source, *OPTIONS, "--out", tmp_path, "--scheduler", address)
         interrupted = started(source, tmp_path / "again", "--scheduler", address)
         interrupted.send_signal(signal.SIGINT)
-        _, err = interrupted.communicate(timeout=60)
+        _, err = interrupted.communicate(timeout=SECONDS)
     assert results(tmp_path) == expected
     assert interrupted.returncode == 130
     assert len(err.splitlines()) == 2
