@@ -7,6 +7,7 @@ import copy
 import importlib.metadata
 import inspect
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,26 @@ def quiet() -> Iterator[None]:
         contextlib.redirect_stderr(nowhere),
     ):
         yield
+
+
+def layers_of(text: str) -> tuple[int, ...]:
+    """Return the layers that a text lists, counted from 0: numbers and ranges, such as 3,14-17.
+
+    Raises
+    ------
+    ValueError
+        Something else is listed.
+    """
+    layers: list[int] = []
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?", part)
+        first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
+        if first > last:
+            raise ValueError(
+                f"{text!r} holds {part.strip()!r}: write layers such as 14,17 or 14-17"
+            )
+        layers += range(first, last + 1)
+    return tuple(dict.fromkeys(layers))
 
 
 def without_layers(model: Any, layers: Iterable[int]) -> Any:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from otspec.advice.advice import Advice
-from otspec.advice.document import document_of, interval_words, sentences, short, shown_choices
+from otspec.advice.document import (
+    document_of,
+    interval_words,
+    percent_words,
+    sentences,
+    short,
+    shown_choices,
+    too_few,
+)
 from otspec.advice.search import DEEPEST, WIDEST, Search
 from otspec.advice.streaming import advice_on, work_on
 from otspec.cli.arguments import Choice
@@ -140,7 +148,7 @@ def _print(advices: Sequence[Advice], own: Sequence[Shape], as_json: bool) -> No
 
 def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
-    say(f"Tokens per second on {texts} of {advice.source}")
+    say(*too_few(advice), f"Tokens per second on {texts} of {advice.source}")
     print_table(
         ("rule", "drafts", "tree", "nodes", "tokens per call", "95% interval", "time", "speed-up",
          "95% interval"),
@@ -161,7 +169,7 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
                 one.rule,
                 short(one.tree),
                 percent(one.loss),
-                interval_words(one.loss_interval),
+                percent_words(one.loss_interval),
             )
             for one in advice.simpler
         ],
