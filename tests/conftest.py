@@ -1,6 +1,7 @@
 """Options and fixtures of the whole test suite."""
 
 import gc
+import math
 import os
 import signal
 from contextlib import suppress
@@ -119,6 +120,8 @@ def _one_worker_by_default():
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("otspec.traces.runs.parallel.cores", lambda: 1)
+        # However slow the machine is, nothing takes so long that a line tells of progress.
+        patched.setattr("otspec.cli.progress._LINE_S", math.inf)
         yield
 
 

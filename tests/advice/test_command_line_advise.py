@@ -45,7 +45,7 @@ def test_the_table_has_the_fastest_choices_and_the_best_of_every_rule(drafted, c
     lines = printed.splitlines()
     advice = advise(trace, **SAME)
     assert lines[0] == "6 texts are too few to choose by: log at least 10, better a hundred."
-    assert lines[1] == f"Tokens per second on 6 texts of {path} (T = 1)"
+    assert lines[1] == f"Tokens per second on 6 texts, {path} (T = 1)"
     for choice, line in zip(advice.choices[:10], lines[3:], strict=False):
         assert line.startswith(choice.rule)
         assert f" {choice.speed_up:.3f} " in line

@@ -30,6 +30,13 @@ def started_in(folder, *arguments, **environment):
     return process
 
 
+def ended(process):
+    """Wait until a process ends; return what it printed, without lines of progress."""
+    out, err = process.communicate(timeout=SECONDS)
+    lines = err.splitlines(keepends=True)
+    return out, "".join(line for line in lines if not line.startswith("positions: "))
+
+
 def wait_until(condition):
     """Wait until a condition holds."""
     end = time.monotonic() + SECONDS
