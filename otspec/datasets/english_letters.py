@@ -129,7 +129,7 @@ def logged_letters(texts: int = 40, tokens: int = 6, seed: int = 0) -> dict[str,
     Parameters
     ----------
     texts, tokens : int
-        How many texts, each of so many tokens, which begin after "the ".
+        At most 10,000 texts, each of at most 1,000 tokens, which begin after "the ".
     seed : int
 
     Returns
@@ -143,7 +143,7 @@ def logged_letters(texts: int = 40, tokens: int = 6, seed: int = 0) -> dict[str,
     ValueError
         Numbers that are no counts, or no seed.
     """
-    texts, tokens = as_integer(texts, "texts", 1), as_integer(tokens, "tokens", 1)
+    texts, tokens = as_integer(texts, "texts", 1, 10_000), as_integer(tokens, "tokens", 1, 1_000)
     rng, pair = np.random.default_rng(as_seed(seed)), letters(exact=False)
     shape = texts, tokens, len(ALPHABET)
     logits = {"draft_logits": np.empty(shape), "target_logits": np.empty(shape)}
