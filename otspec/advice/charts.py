@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _CHAINS = {rule.title for rule in CHAIN_RULES}
 _BOTTOM = 0.9
 """Of the tokens per call, which are 1 at least."""
+_CORNER = 0.08
+"""The part of an axis within which a ray has no number."""
 _RAYS = 6
 """About how many lines of equal speed there are."""
 
@@ -102,6 +104,10 @@ def _draw_rays(ax: Axes, left: float, right: float, top: float) -> None:
         end = min(right, top / speed)
         if speed * end > _BOTTOM and end > left:
             ax.plot([left, end], [speed * left, speed * end], color="#BBBBBB", lw=0.7, zorder=0)
+            # A number in a corner would lie on the numbers of the axes.
+            beside = (end - left) / (right - left), (speed * end - _BOTTOM) / (top - _BOTTOM)
+            if min(beside) < _CORNER:
+                continue
             ax.annotate(
                 f"×{speed:g} ", (end, speed * end), color="#777777", fontsize=7, ha="right",
                 va="top",

@@ -120,7 +120,7 @@ def test_bad_input_is_one_line(given, said, capsys):
         (("--top-p", "2"), "top_p is 2.0"),
         (("--min-p", "2"), "min_p is 2.0"),
         (("--max-new-tokens", "100"), "positions for 64"),
-        (("--tree", "1000,1000"), "nodes"),
+        (("--tree", "1000x1000"), "nodes"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(options, given, said, capsys):
