@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any, cast
@@ -52,21 +53,48 @@ class DisagreementError(Exception):
         return None if self.crash is None else self.crash.traceback
 
 
+class NoDistributionError(DisagreementError):
+    """A kernel answers masses, one for each token, that are no distribution."""
+
+
 def kernel_of(rule: Any) -> Callable[..., Any]:
     """Return the kernel of a rule, or a callable itself.
 
     Raises
     ------
     DisagreementError
-        It is neither.
+        It is neither, or cannot be called with the drafts alone.
     """
     kernel = _read(rule, "kernel")
     kernel = rule if kernel is None else kernel
-    if not callable(kernel):
-        raise DisagreementError(
-            "kernel", f"what is made is neither a rule nor a kernel, but {type(rule).__name__}"
-        )
-    return cast(Callable[..., Any], kernel)
+    if callable(kernel):
+        signature, crash = attempt(inspect.signature, kernel)
+        if crash is not None or takes(signature, 1):  # a builtin may not tell
+            return cast(Callable[..., Any], kernel)
+        how = f"a kernel takes the drafts alone, and this one takes {named_parameters(signature)}"
+    elif _read(rule, "sample") is not None:
+        how = f"{type(rule).__name__} has no kernel, only sample"
+    else:
+        how = f"what is made is neither a rule nor a kernel, but {type(rule).__name__}"
+    fix = "write kernel(x) -> distribution of the output"
+    raise DisagreementError("kernel", f"{how}: {fix}; {TEST_SAMPLERS}")
+
+
+TEST_SAMPLERS = "a sampler, which returns a token, is tested with otspec.audit_samples"
+
+
+def takes(signature: inspect.Signature, count: int) -> bool:
+    """Return whether a function can be called with so many positional arguments."""
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return False
+    return True
+
+
+def named_parameters(signature: inspect.Signature) -> str:
+    """Return the parameters of a function by name, such as ``(x, rng)``."""
+    return f"({', '.join(map(str, signature.parameters))})"
 
 
 def law_name_of(rule: Any, drafts: str | None) -> str:
