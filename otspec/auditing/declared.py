@@ -71,13 +71,23 @@ def kernel_of(rule: Any) -> Callable[..., Any]:
         signature, crash = attempt(inspect.signature, kernel)
         if crash is not None or takes(signature, 1):  # a builtin may not tell
             return cast(Callable[..., Any], kernel)
-        how = f"a kernel takes the drafts alone, and this one takes {named_parameters(signature)}"
-    elif _read(rule, "sample") is not None:
-        how = f"{type(rule).__name__} has no kernel, only sample"
-    else:
-        how = f"what is made is neither a rule nor a kernel, but {type(rule).__name__}"
-    fix = "write kernel(x) -> distribution of the output"
-    raise DisagreementError("kernel", f"{how}: {fix}; {TEST_SAMPLERS}")
+        taken = named_parameters(signature)
+        raise DisagreementError(
+            "kernel",
+            f"a kernel takes the drafts alone, and this one takes {taken}: write kernel(x) -> "
+            f"distribution; {TEST_SAMPLERS}",
+        )
+    made = type(rule).__name__
+    if _read(rule, "sample") is not None:
+        raise DisagreementError(
+            "kernel",
+            f"{made} has a sample, and no kernel: write kernel(x) -> distribution; {TEST_SAMPLERS}",
+        )
+    raise DisagreementError(
+        "kernel",
+        f"what is made is neither a rule nor a kernel, but {made}: write kernel(x) -> "
+        f"distribution; {TEST_SAMPLERS}",
+    )
 
 
 TEST_SAMPLERS = "a sampler, which returns a token, is tested with otspec.audit_samples"

@@ -14,13 +14,13 @@ from otspec.cli.audit_kernel import (
     audit_kernel,
     finite,
     law_document,
-    not_audited,
     print_kernel,
     print_kernel_json,
     what_is_wrong,
+    why_not_audited,
     witness_document,
 )
-from otspec.cli.audited import AUDITED, is_kernel
+from otspec.cli.audited import AUDITED, MAKES, is_kernel
 from otspec.cli.importing import imported
 from otspec.cli.options import Reading, json_option, law_option, reading_options
 from otspec.cli.output import print_json, shown
@@ -114,8 +114,11 @@ def audit(
             )
             report = audit_over(function, instances_found, drafts=drafts, tolerance=tolerance)
     if of_kernel:
-        if found.lossless is None:
-            raise not_audited(rule, f"{k} {law} drafts", found, traceback)
+        if found.lossless is None and found.witness is not None:
+            raise ValueError(
+                f"{rule} could not be audited for k = {k} and {law} drafts: "
+                + why_not_audited(found.witness, traceback)
+            )
         show = print_kernel_json if as_json else print_kernel
         show(rule, found, law, k or 1)
         return 0 if found.lossless else 1
@@ -149,9 +152,12 @@ def _refuse_options_of_others(rule: str, of_kernel: bool) -> None:
 
 def _reported(rule: str, report: SearchReport, traceback: bool, as_json: bool) -> int:
     """Print what was found of what makes rules, and return the exit status."""
-    if report.report is not None and report.report.lossless is None:
-        where = f"{report.failure}, {report.laws[-1]} drafts"
-        raise not_audited(rule, where, report.report, traceback)
+    found = report.report
+    if found is not None and found.lossless is None and found.witness is not None:
+        raise ValueError(
+            f"{rule} could not be audited for {report.failure}, {report.laws[-1]} drafts: "
+            + why_not_audited(found.witness, traceback)
+        )
     if not report.conclusive:
         raise ValueError(
             f"{rule} refused {_how_many(report)} of {report.audited + report.refused} instances, "
@@ -171,7 +177,7 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     known = [*RULES, *LOSSY_RULES]
     all_of_them = f", or one of {', '.join(known)}"
     instead = f"my_rules:my_rule{meant(name, known) or all_of_them}"
-    return imported(name, instead, AUDITED, traceback)
+    return imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
 
 
 def _with_progress(count: int, **options: Any) -> Any:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from otspec.arithmetic import Number
-from otspec.auditing import Audit
+from otspec.auditing import Audit, Witness
 from otspec.auditing import audit as audited
 from otspec.cli.options import Reading
 from otspec.cli.output import print_json, shown
@@ -62,16 +62,14 @@ def audit_kernel(
     return found, law
 
 
-def not_audited(name: str, where: str, found: Audit, traceback: bool) -> ValueError:
-    """Return the error for code that could not be audited, and show its traceback if wanted."""
-    witness = found.witness
-    reason = "" if witness is None else f": {witness.reason}"
-    if witness is not None and witness.traceback is not None:
-        if traceback:
-            say(*witness.traceback.splitlines(), err=True)
-        else:
-            reason += "; add --traceback to see where"
-    return ValueError(f"{name} could not be audited for {where}{reason}")
+def why_not_audited(witness: Witness, traceback: bool) -> str:
+    """Return why code could not be audited, and show its traceback if that is wanted."""
+    if witness.traceback is None:
+        return witness.reason
+    if traceback:
+        say(*witness.traceback.splitlines(), err=True)
+        return witness.reason
+    return f"{witness.reason}; add --traceback to see where"
 
 
 def print_kernel(name: str, found: Audit, law: str, k: int) -> None:

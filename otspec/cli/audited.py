@@ -11,7 +11,7 @@ from otspec.auditing.foreign import attempt
 
 MAKES = "(draft, target, k) and return a rule or a kernel"
 ANSWERS = "x, a tuple of drafts, and return the distribution of the output"
-AUDITED = f"{MAKES}; or {ANSWERS} ({TEST_SAMPLERS} in Python)"
+AUDITED = f"{ANSWERS} ({TEST_SAMPLERS} in Python)"
 
 
 def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
@@ -39,4 +39,6 @@ def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
         return given and takes(signature, 1)
     if takes(signature, 1):
         return True
-    raise ValueError(f"{name} takes {named_parameters(signature)}: it must take {AUDITED}")
+    raise ValueError(
+        f"{name} takes {named_parameters(signature)}: it must take {MAKES}; or {AUDITED}"
+    )

@@ -42,7 +42,7 @@ OF_TOKENS = {
 }
 OF_TUPLES = {
     "x[0]": lambda x: ROWS[x[0]],
-    "unpacked": lambda x: (lambda token: ROWS[token])(*x),
+    "unpacked": lambda x: next(ROWS[token] for token in x),
     "keys": {(token,): row for token, row in ROWS.items()}.__getitem__,
 }
 
@@ -144,6 +144,25 @@ def test_a_kernel_that_answers_a_token_is_sent_to_audit_samples(answer, tokens):
     report = otspec.audit(answer, law=law, target=[Fraction(1, tokens)] * tokens)
     assert report.lossless is report.acceptance is report.total_variation is None
     assert "otspec.audit_samples" in report.witness.reason
+
+
+@pytest.mark.parametrize("name", [*OF_TOKENS, *OF_TUPLES])
+def test_a_sampler_of_one_draft_takes_a_tuple_or_its_token(name):
+    row = (OF_TOKENS | OF_TUPLES)[name]
+
+    def draw(x, rng):
+        return rng.choice(3, p=np.array(row(x), dtype=float))
+
+    found = otspec.audit_samples(draw, one(1), TARGET, 2_000, 0)
+    assert found.consistent
+    if name in OF_TUPLES or name == "an array":
+        return
+    several = otspec.audit_samples(draw, one(2), TARGET, 2_000, 0)
+    assert several.consistent is several.p_value is None
+    assert several.reason.endswith("and this takes one token: write x[0] for the first")
+    # What it says to write is tested.
+    first = otspec.audit_samples(lambda x, rng: draw(x[0], rng), one(2), TARGET, 2_000, 0)
+    assert first.consistent
 
 
 def test_a_kernel_whose_answers_are_drawn_has_no_verdict():
