@@ -92,7 +92,7 @@ def conform(
     verifiers get wrong, and on each again in a large vocabulary.
 
     The code runs in this process, and what it prints goes to standard error. Exit status: 0 nothing
-    is wrong, 1 something is, 2 it cannot be said.
+    is wrong, 1 something is, 2 it cannot be said, such as where FUNCTION raises.
 
     Example: otspec conform my_engine:verify --kind block --report report.html
     """
@@ -118,6 +118,8 @@ def conform(
     else:
         say(*report.text(cases=cases).rstrip("\n").split("\n"))
     fine = [written(str(path), partial(report.save, path)) for path in reports]
+    if not report.conclusive:
+        return 2
     return 0 if report.passed and all(fine) else 1
 
 

@@ -48,12 +48,22 @@ def standing_of(report: Report) -> str:
     if report.false_alarm:
         alarm = f"a right verifier fails with probability {report.false_alarm:.3g} at most"
     count = len(report.cases)
+    if not report.conclusive:
+        raised = len({finding.case for finding in report.findings})
+        return f"undecided: the verifier raises on {raised} of {_cases(count)}; {_NOT_JUDGED}"
     if not report.passed:
-        wrong = len({finding.case for finding in report.findings})
+        judged = [finding for finding in report.findings if finding.judged]
+        wrong = len({finding.case for finding in judged})
+        raised = len({finding.case for finding in report.findings}) - wrong
         found = f"the verifier is wrong on {wrong} of {_cases(count)}"
+        if raised:
+            found += f", and raises on {raised}; {_NOT_JUDGED}"
         return f"failed: {found}{_likeness(report)} ({alarm})"
     found = f"the output was found to differ from the target on none of {_cases(count)}"
     return f"passed: {found}; {_power(report)} ({alarm})"
+
+
+_NOT_JUDGED = "where it raises, its output could not be judged"
 
 
 def _likeness(report: Report) -> str:

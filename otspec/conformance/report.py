@@ -55,6 +55,11 @@ class Finding(Frozen):
     labels: tuple[str, ...] = field(default=(), repr=False)
 
     @property
+    def judged(self) -> bool:
+        """Whether this is about what the verifier answers: False where it raised instead."""
+        return self.statistic != "call"
+
+    @property
     def total_variation(self) -> float:
         """Between what was seen and what is right; positive also for a right verifier."""
         pairs = zip(self.observed, self.expected, strict=True)
@@ -130,8 +135,13 @@ class Report(Carded):
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether nothing is wrong, and the verifier raised nothing."""
         return not self.findings
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether it passed, or an answer was wrong; False if all that it did wrong is to raise."""
+        return self.passed or any(finding.judged for finding in self.findings)
 
     @property
     def detectable(self) -> float:
@@ -143,7 +153,8 @@ class Report(Carded):
 
     def _card_title(self) -> str:
         many = "1 case" if len(self.findings) == 1 else f"{len(self.findings)} cases"
-        return f"{self.verifier}: {'nothing is wrong' if self.passed else f'wrong on {many}'}"
+        found = f"{'wrong' if self.conclusive else 'raises'} on {many}"
+        return f"{self.verifier}: {'nothing is wrong' if self.passed else found}"
 
     def _card_rows(self) -> Iterator[Row]:
         yield "passed", self.passed
