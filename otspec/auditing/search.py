@@ -42,8 +42,8 @@ class SearchReport(Carded):
     refused : int
         How many the rule refused with a ``ValueError`` (too small a support, say), or have no
         drafts of the law.
-    worst_gap : float or Fraction
-        The largest distance from the optimum among them.
+    worst_gap : float, Fraction or None
+        The largest distance from the optimum among those that passed; None if none did.
     failure : Instance or None
         The shrunk counterexample, or the shrunk instance on which the rule could not be audited, if
         there is one.
@@ -68,7 +68,7 @@ class SearchReport(Carded):
 
     audited: int
     refused: int
-    worst_gap: Number
+    worst_gap: Number | None
     failure: Instance | None
     report: Audit | None
     exact: int = 0
@@ -185,7 +185,7 @@ def audit_over(
         return SearchReport(
             sum(each.report.lossless is not None for each in seen),
             len(refusals),
-            _largest(each.report.gap for each in passed),
+            _largest(each.report.gap for each in passed) if passed else None,
             failure,
             None if last is None else last.report,
             sum(each.report.exact for each in passed),

@@ -13,6 +13,7 @@ from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.cli.audit_kernel import (
     audit_kernel,
     finite,
+    if_known,
     law_document,
     print_kernel,
     print_kernel_json,
@@ -23,7 +24,7 @@ from otspec.cli.audit_kernel import (
 from otspec.cli.audited import AUDITED, MAKES, is_kernel
 from otspec.cli.importing import imported
 from otspec.cli.options import Reading, json_option, law_option, reading_options
-from otspec.cli.output import print_json, shown
+from otspec.cli.output import print_json
 from otspec.lossy import RULES as LOSSY_RULES
 from otspec.registry import meant
 from otspec.rules import RULES
@@ -194,7 +195,7 @@ def _with_progress(count: int, **options: Any) -> Any:
 def _print(rule: str, report: SearchReport) -> None:
     if report.failure is None or report.report is None:
         say(f"{rule} is lossless {_scope(report)}{_refusals(report)}.")
-        say(f"At worst it is {shown(report.worst_gap)} below the optimum for its drafts.")
+        say(f"At worst it is {if_known(report.worst_gap)} below the optimum for its drafts.")
         return
     found = report.report
     if report.as_declared:

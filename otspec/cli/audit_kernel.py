@@ -79,8 +79,8 @@ def print_kernel(name: str, found: Audit, law: str, k: int) -> None:
         how = "exactly" if found.exact else f"to within {found.tolerance:.1e} per token"
         say(f"{name} is lossless for {drafts}, {how}.")
         say(
-            f"It accepts {_shown(found.acceptance)}, and the optimum is {shown(found.optimum)}: "
-            f"{_shown(found.gap)} more."
+            f"It accepts {if_known(found.acceptance)}, and the optimum is {shown(found.optimum)}: "
+            f"{if_known(found.gap)} more."
         )
         return
     say(f"{name} is NOT lossless for {drafts}.")
@@ -92,8 +92,8 @@ def what_is_wrong(found: Audit) -> list[str]:
     witness = found.witness
     lines = [] if witness is None else [f"{witness.reason}."]
     if found.output is not None:
-        variation, divergence = _shown(found.total_variation), found.kullback_leibler
-        accepted = f"acceptance {_shown(found.acceptance)}, at most {_shown(found.frontier)}"
+        variation, divergence = if_known(found.total_variation), found.kullback_leibler
+        accepted = f"acceptance {if_known(found.acceptance)}, at most {if_known(found.frontier)}"
         lines += [
             f"output {_listed(found.output)}, target {_listed(found.target)}",
             f"total variation {variation}, KL {divergence:.4f}, {accepted}",
@@ -101,7 +101,8 @@ def what_is_wrong(found: Audit) -> list[str]:
     return lines
 
 
-def _shown(value: Number | None) -> str:
+def if_known(value: Number | None) -> str:
+    """Return a number for a sentence, or that it is unknown."""
     return "unknown" if value is None else shown(value)
 
 

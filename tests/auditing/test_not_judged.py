@@ -171,3 +171,12 @@ def test_a_kernel_whose_answers_are_drawn_has_no_verdict():
     assert wrong.lossless is wrong.acceptance is wrong.total_variation is None
     assert "asked a second time" in wrong.witness.reason
     assert "otspec.audit_samples" in wrong.witness.reason
+
+
+@pytest.mark.parametrize("factory", [lambda *_: draws, lambda *_: 1 // 0])
+def test_a_search_in_which_nothing_was_judged_has_no_numbers(factory):
+    report = audit_over(factory, [Instance((5, 3, 2), (1, 6, 3), 1)])
+    assert report.lossless is report.worst_gap is None
+    assert (report.audited, report.conclusive) == (0, False)
+    assert report._card().title == "The rule could not be audited"
+    assert audit_over(factory, []).worst_gap is None

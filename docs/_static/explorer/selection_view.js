@@ -149,7 +149,7 @@
     dom.unfold("selection-table", () => knotTable(data));
     const groups = barriers(data, uniform).length - 1;
     dom.part("groups").textContent = `At w = ${uniform} there ${groups === 1 ? "is 1 group" : `are ${groups} groups`}. ` +
-      "The highest group that holds a draft is taken, and one of its drafts selected, all alike.";
+      "The highest group that holds a draft is taken, and one of its drafts is selected uniformly at random.";
     explorer.lawView.show(results);
   }
 
