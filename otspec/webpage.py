@@ -26,7 +26,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
        max-width: 64rem; margin: 2rem auto; padding: 0 1.25rem; overflow-wrap: break-word; }
 h1, h2, h3 { line-height: 1.2; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; }
-h1::first-letter, h2::first-letter, h3::first-letter, th::first-letter, .key dt::first-letter { text-transform: uppercase; }
+h1::first-letter, h2::first-letter, h3::first-letter,
+th::first-letter, .key dt::first-letter { text-transform: uppercase; }
 p, li { max-width: 52rem; }
 .lead { font-size: 1.15rem; }
 .key { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); gap: .75rem;
