@@ -174,7 +174,7 @@ def explained(
     drafts = isinstance(kind, DrawnToken)
     names = explanations(kind, seen, pipeline=drafts) if isinstance(kind, (Tokens, Tree)) else []
     findings = [
-        replace(found, looks_like=tuple(names)) if found.observed else found
+        replace(found, looks_like=found.looks_like or tuple(names)) if found.observed else found
         for _, found in results
         if found is not None
     ]
