@@ -22,7 +22,7 @@ from otspec.conformance.library import needs_lengths, small_cases
 from otspec.conformance.report import Finding, Report, Tried
 from otspec.conformance.ruled import Maker, has_joint_law, joint_law
 from otspec.conformance.statistics import Statistic, joint_statistics
-from otspec.conformance.tasks import Task
+from otspec.conformance.tasks import SPECIAL, Task
 from otspec.conformance.trial import Tested, tried, untried
 from otspec.frozen import Frozen
 
@@ -235,9 +235,21 @@ def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
             pairs.append((task, trial, finding))
     faults = [cause for _, _, finding in pairs if finding for cause in finding.looks_like]
     if not faults:
-        return results, ()
+        return _special(results), ()
     notes = [f"{fault}. What to do: {FRESH}." for fault in faults]
     return [*pairs, *others], (*notes, UNJUDGED)
+
+
+def _special(results: list[Result]) -> list[Result]:
+    """Return the results with the cause of findings, if only special cases have any."""
+    off = [task.special for task, _, finding in results if finding]
+    if None in off:
+        return results
+    cause = tuple(SPECIAL[name] for name in SPECIAL if name in off)[:1]
+    return [
+        (task, trial, replace(finding, looks_like=cause) if finding else None)
+        for task, trial, finding in results
+    ]
 
 
 def _certain(finding: Finding) -> bool:

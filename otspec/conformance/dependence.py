@@ -14,6 +14,8 @@ from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Kind
 from otspec.conformance.statistics import Statistic, dependence
 
+REDRAWN = 20
+"""How often drafts are drawn anew that are those of another row."""
 FRESH = "draw new random numbers for every row of every call, from what the call is given"
 
 
@@ -57,8 +59,20 @@ class Pairs(KernelBatches, ABC):
         marks = np.zeros(len(answer.texts), int) if answer.marks is None else answer.marks
         return np.column_stack([answer.texts, marks])
 
-    def _call(self, size: int) -> IntArray:
-        return self.said(self.kind.draw(self.case, 2 * size, self.rng))
+    def apart(self, size: int) -> Sample:
+        """Draw drafts of two rows each, the second behind all first ones, that are not the same.
+
+        Whatever law they have, answers to given drafts are independent.
+        """
+        drafts = self.kind.draw(self.case, 2 * size, self.rng)
+        for _ in range(REDRAWN):
+            same = (drafts.drafts[:size] == drafts.drafts[size:]).all(axis=1)
+            if not same.any() or not drafts.drafts.size:
+                break
+            others = self.kind.draw(self.case, int(same.sum()), self.rng)
+            for part, other in zip(drafts, others, strict=True):
+                part[size:][same] = other
+        return drafts
 
 
 class RowPairs(Pairs):
@@ -68,8 +82,10 @@ class RowPairs(Pairs):
     fault = "random numbers shared by neighbouring rows"
 
     def rows(self, size: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return every second row, and the one behind it."""
-        first, second = self._call(size), self._call(size)
+        """Return every second row and the one behind it, whose drafts are others."""
+        order = np.arange(2 * size).reshape(2, size).T.ravel()
+        drafts = taken(self.apart(size), order)
+        first, second = self.said(drafts), self.said(drafts)
         return first[::2], first[1::2], second[::2], second[1::2]
 
 
@@ -84,8 +100,9 @@ class SlotPairs(Pairs):
     fault = "random numbers shared by rows at the same place of two parts of a call"
 
     def rows(self, size: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the rows of the first half, and of the second."""
-        first, second = self._call(size), self._call(size)
+        """Return the rows of the first half, and of the second, whose drafts are others."""
+        drafts = self.apart(size)
+        first, second = self.said(drafts), self.said(drafts)
         return first[:size], first[size:], second[:size], second[size:]
 
 
@@ -103,7 +120,7 @@ class DraftPairs(Pairs):
     def _scattered(self, drafts: Sample, size: int) -> tuple[IntArray, IntArray]:
         """Return what is said of drafts that come twice each, at random places."""
         order = self.rng.permutation(2 * size)
-        said = self.said(Sample(*(part[order % size] for part in drafts)))
+        said = self.said(taken(drafts, order % size))
         places = np.argsort(order)
         return said[places[:size]], said[places[size:]]
 
@@ -116,13 +133,18 @@ class CallPairs(Pairs):
 
     def rows(self, size: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return every second row, and the one behind it."""
-        first, second = self._call(size), self._call(size)
+        first, second = (self.said(self.kind.draw(self.case, 2 * size, self.rng)) for _ in range(2))
         return first[::2], first[1::2], second[::2], second[1::2]
 
     @staticmethod
     def compared(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
         """Return in how many more places the same row of both calls agrees than another does."""
         return _agreeing((a, c), (b, d)) - _agreeing((a, d), (b, c))
+
+
+def taken(drafts: Sample, rows: IntArray) -> Sample:
+    """Return some rows of drafts."""
+    return Sample(*(part[rows] for part in drafts))
 
 
 def _agreeing(*pairs: tuple[IntArray, IntArray]) -> IntArray:

@@ -76,6 +76,8 @@ TABLES = {
     ),
 }
 """The row after the text, and that after each symbol."""
+SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))
+"""Weights of draft and target with which answers to the same random numbers are mostly alike."""
 FEWER = "fewer drafts in some rows"
 BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
 BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
@@ -141,7 +143,7 @@ def _small_cases(kind: str) -> tuple[Case, ...]:
 
 
 def plain_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case in which calls are looked at; none if all need rows of fewer drafts.
+    """Return the case of steps and of single rows; none if all need rows of fewer drafts.
 
     Parameters
     ----------

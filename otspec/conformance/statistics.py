@@ -103,7 +103,7 @@ def dependence(between: str) -> Statistic:
         f"dependence between {between}",
         np.array([[0, 1]]),
         np.array([0.5, 0.5]),
-        (f"that {between} agree more than others", f"that {between} agree less than others"),
+        ("their answers agree more than others", "their answers agree less than others"),
         f"{between} depend on each other",
     )
 

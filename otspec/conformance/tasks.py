@@ -18,9 +18,11 @@ from otspec.conformance.kernel import KernelBatches, SingleRows, long_call
 from otspec.conformance.kinds import Kind, Tokens
 from otspec.conformance.library import (
     ROWS,
+    SHARED,
     among,
     cases_of,
     differing_cases,
+    needs_lengths,
     plain_cases,
     text_cases,
 )
@@ -44,6 +46,12 @@ DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 GROSS = 4
 """Dependence is looked for from so many times the total variation to detect on."""
+SPECIAL = {
+    "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
+    "single": "the axis of rows lost in a call of one row",
+    "long": "an index of rows or entries that overflows in a long call",
+}
+"""What a verifier does that is wrong on such cases alone."""
 CLEAR = 0.02
 """How far top-p is from where it would keep another token, and the last kept from the next."""
 
@@ -96,9 +104,15 @@ class Task(Frozen):
         return max(long_call(self.before)[1], 1)
 
     @property
+    def special(self) -> str | None:
+        """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
+        there = (self.large, self.batches is SingleRows, self.before > 0)
+        return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
+
+    @property
     def costly(self) -> bool:
         """Whether rows cost much: in a large vocabulary, or as calls of one row or of many."""
-        return self.large or self.before > 0 or self.batches is SingleRows
+        return self.special is not None
 
     def wanted(self, detect: float, coarse: float) -> float:
         """Return the total variation to be found, of what is to be found in general."""
@@ -126,7 +140,8 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     return [
         *_cases(verifier, kind, cases, vocabulary),
         *(Task(verifier, kind, case, case, StepBatches) for case in step_cases(kind, uneven)),
-        *_calls(verifier, kind, plain_cases(kind, uneven), (*DEPENDENT, DraftPairs)),
+        *_pairs(verifier, kind, _shared(kind, uneven), (*DEPENDENT, DraftPairs)),
+        *_single(verifier, kind, plain_cases(kind, uneven)),
         *_long_calls(verifier, kind, differing_cases(kind, uneven), vocabulary, entries),
     ]
 
@@ -135,17 +150,24 @@ def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -
     return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
 
 
-def _calls(
+def _shared(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of rows and calls that may depend on each other, if a verifier takes it."""
+    case = memoryless("shared", *SHARED)
+    return [case] if uneven or not needs_lengths(kind, case) else []
+
+
+def _pairs(
     verifier: Verifier, kind: Kind, cases: list[Case], pairs: tuple[type[Pairs], ...]
 ) -> list[Task]:
-    """Return the tasks of rows and calls that may depend on each other, and of single rows."""
-    named: dict[str, type[KernelBatches]] = {each.between: each for each in pairs}
-    made = [
-        (renamed(case, name), batches)
-        for case in cases
-        for name, batches in (named | {"one row in each call": SingleRows}).items()
-    ]
-    return [Task(verifier, kind, case, case, batches) for case, batches in made]
+    """Return the tasks of rows and calls that may depend on each other."""
+    made = [(renamed(case, each.between), each) for case in cases for each in pairs]
+    return [Task(verifier, kind, case, case, each) for case, each in made]
+
+
+def _single(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
+    """Return the task of calls of one row each."""
+    named = [renamed(case, "one row in each call") for case in cases]
+    return [Task(verifier, kind, case, case, SingleRows) for case in named]
 
 
 def _long_calls(
@@ -182,7 +204,8 @@ def engine_tasks(
         differing = cases[:1]
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
     tasks = [
-        *_calls(engine, generated, [alike], DEPENDENT),
+        *_pairs(engine, generated, [alike], DEPENDENT),
+        *_single(engine, generated, [alike]),
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases, vocabulary),
     ]

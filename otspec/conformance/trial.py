@@ -110,12 +110,21 @@ def first_off(
             break
     observed = seen / seen.sum()
     worst = int(np.argmax(np.abs(observed - statistic.expected)))
-    meaning = f"{statistic.meaning}: " if statistic.meaning else ""
+    label, seen_often, size = statistic.label(worst), observed[worst], f"{int(seen.sum()):,}"
+    if statistic.meaning:
+        reason = (
+            f"{statistic.meaning}: {label} in {seen_often:.1%} of {size} comparisons, and "
+            f"independent ones in {statistic.expected[worst]:.0%}"
+        )
+    else:
+        reason = (
+            f"{label} has frequency {seen_often:.6f} and probability "
+            f"{statistic.expected[worst]:.6f} in {size} samples"
+        )
     return Finding(
         name,
         statistic.name,
-        f"{meaning}{statistic.label(worst)} has frequency {observed[worst]:.6f} and probability "
-        f"{statistic.expected[worst]:.6f} in {int(seen.sum()):,} samples",
+        reason,
         tuple(observed.tolist()),
         tuple(statistic.expected.tolist()),
         evidence.logarithm(seen),

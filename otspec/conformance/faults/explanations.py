@@ -168,7 +168,7 @@ def explained(
     seen = [
         Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
         for task, (tried, found) in zip(tasks, results, strict=True)
-        if task.batches is KernelBatches and task.law is task.case
+        if task.batches is KernelBatches and task.law is task.case and not task.before
     ]
     kind = tasks[0].kind
     drafts = isinstance(kind, DrawnToken)
