@@ -131,21 +131,18 @@ class Check(Frozen):
 
     def _refuse_hidden(self, alarm: float) -> None:
         """Refuse to detect what rounding hides, whatever the number of samples."""
-        asked = (("detect", self.detect, False), ("coarse", self.coarse, True))
-        for name, given, costly in asked:
-            cells = {
-                test.needs.cells
-                for task in self.tasks
-                if task.costly is costly and not issubclass(task.batches, Pairs)
-                for test in self._tests(task, alarm, 1)
-            }
-            smallest = affordable(max(cells, default=1), LARGEST, alarm, self.rounding).detect
-            if cells and given < smallest:
-                raise ValueError(
-                    f"{name} is {given:g}, which errors of {self.rounding:g} by rounding hide: "
-                    f"pass {name}={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller "
-                    "rounding"
-                )
+        cells = max(
+            test.needs.cells
+            for task in self.tasks
+            if task.batches is KernelBatches
+            for test in self._tests(task, alarm, 1)
+        )
+        smallest = affordable(cells, LARGEST, alarm, self.rounding).detect
+        if self.detect < smallest:
+            raise ValueError(
+                f"detect is {self.detect:g}, which errors of {self.rounding:g} by rounding hide: "
+                f"pass detect={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller rounding"
+            )
 
     def _probe(self) -> Probed:
         """Return what a verifier of drafts does with its arrays."""

@@ -103,8 +103,14 @@ class SingleRows(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text, from as many calls as rows."""
-        total: IntArray = np.sum([super(SingleRows, self).__call__(1) for _ in range(size)], axis=0)
+        total: IntArray = np.sum([self._one() for _ in range(size)], axis=0)
         return total
+
+    def _one(self) -> IntArray:
+        try:
+            return super().__call__(1)
+        except ValueError as error:  # such as a shape that is right for more rows
+            raise FaultError("impossible", f"in a call of one row {error}") from error
 
 
 def long_call(before: int) -> tuple[int, int]:

@@ -202,7 +202,8 @@ def _places(n: int, vocabulary: int, turn: int) -> list[int]:
 
     Which symbol is where goes round with the turn.
     """
-    borders = [place for place in BORDERS[turn % len(BORDERS)] if 0 < place < vocabulary - 1]
+    pairs = [pair for pair in BORDERS if pair[1] < vocabulary - 1]
+    borders = pairs[turn % len(pairs)] if pairs else ()
     others = chain(borders, (place for place in range(1, vocabulary - 1) if place not in borders))
     places = [0, vocabulary - 1, *islice(others, max(n - 2, 0))][:n]
     return [places[(symbol + turn) % n] for symbol in range(n)]

@@ -45,7 +45,7 @@ MANY_ROWS = 1 << 16
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
 GROSS = 4
-"""Dependence is looked for from so many times the total variation to detect on."""
+"""Dependence is looked for from so many times ``detect`` on, or half of ``coarse``."""
 SPECIAL = {
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
@@ -120,7 +120,7 @@ class Task(Frozen):
             return min(2 * coarse, 1.0)
         if self.costly:
             return coarse
-        return min(GROSS * detect, coarse) if issubclass(self.batches, Pairs) else detect
+        return min(GROSS * detect, coarse / 2) if issubclass(self.batches, Pairs) else detect
 
     def statistics(self) -> list[Statistic]:
         """Return what is compared, coarse before fine."""
